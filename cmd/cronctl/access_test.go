@@ -46,13 +46,13 @@ func TestUsersAndTokens(t *testing.T) {
 	call("create", "user", "ann", "--role", "viewer", "--group", "shop=editor", "--title", "Ann Lee", "--password-stdin").want(t, exitOK, "created ann")
 	s.stdin = "short\n"
 	call("create", "user", "bob", "--role", "viewer", "--password-stdin").want(t, exitUsage, "password")
-	call("create", "user", "bob", "--role", "viewer").want(t, exitUsage, "nobody to ask")
+	call("create", "user", "bob", "--role", "viewer").want(t, exitUsage, "no terminal to ask on")
 	call("create", "user", "service", "--group", "shop=operator", "--no-password").want(t, exitOK)
 	call("get", "users").want(t, exitOK, "ann", "shop=editor", "Ann Lee", "service")
 
 	// A login by password leaves a token of the user behind, and no session.
 	s.stdin = "not the password\n"
-	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann").want(t, exitDenied, "look at the name")
+	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann").want(t, exitDenied, "check the name")
 	s.stdin = aPassword + "\n"
 	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann", "--expires-in", "12h").want(t, exitOK, "as ann, until")
 	call("whoami").want(t, exitOK, "ann", "viewer", "shop=editor", "Context:")
@@ -80,7 +80,7 @@ func TestUsersAndTokens(t *testing.T) {
 	call("--context", "root", "set", "user", "ann", "--group", "shop-", "--group", "other=editor", "--role", "operator").want(t, exitOK, "operator", "other=editor")
 	call("create", "job", "foreign", "--group", "other", "--", "true").want(t, exitOK)
 	call("create", "job", "more", "--group", "shop", "--", "true").want(t, exitDenied)
-	call("--context", "root", "set", "user", "ann").want(t, exitUsage, "what to set")
+	call("--context", "root", "set", "user", "ann").want(t, exitUsage, "nothing to set")
 	s.stdin = aPassword + "\nanother " + aPassword + "\n"
 	call("passwd").want(t, exitOK, "changed")
 
@@ -93,7 +93,7 @@ func TestUsersAndTokens(t *testing.T) {
 	if err != nil || !anns.Ours {
 		t.Fatal(anns, err)
 	}
-	call("logout").want(t, exitOK, "good for nothing")
+	call("logout").want(t, exitOK, "token is revoked")
 	call("--server", s.server.URL, "--token", anns.Token, "get", "jobs").want(t, exitDenied)
 	call("get", "jobs").want(t, exitDenied, "cronctl login")
 	call("--context", "root", "set", "user", "ann", "--disable").want(t, exitOK, "disabled")
@@ -113,7 +113,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	s.stdin = "hunter222222\n"
 	call("create", "secret", "db", "--value-file", "-", "--group", "shop", "--description", "the db").want(t, exitOK, "secret:db")
 	call("create", "secret", "db", "--value-file", file(t, "value", "hunter3333333")).want(t, exitConflict)
-	call("create", "secret", "other").want(t, exitUsage, "nobody to ask")
+	call("create", "secret", "other").want(t, exitUsage, "no terminal to ask on")
 	call("get", "secrets").want(t, exitOK, "db", "shop", "the db")
 	call("set", "secret", "db", "--group", "a,b").want(t, exitOK)
 	call("get", "secret", "db", "-o", "wide").want(t, exitOK, "a,b", "the db")

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// A request holds so many bytes of jobs: the server takes 8 MiB, and so many jobs.
+	// A request holds at most this many bytes and jobs; the server accepts 8 MiB.
 	maxApplied     = 7 << 20
 	maxAppliedJobs = 20_000
 )
 
-// applyFlags say what is applied.
+// applyFlags select the files and the jobs to apply.
 type applyFlags struct {
 	file, prune string
 	dryRun      bool
@@ -27,24 +27,25 @@ type applyFlags struct {
 
 func (f *applyFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
-	cmd.Flags().StringVar(&f.prune, "prune", "", "also delete the jobs with these labels that are not in the files, as in app=shop")
+	cmd.Flags().StringVar(&f.prune, "prune", "",
+		"also delete jobs with these labels that are not in the files, such as app=shop")
 }
 
 func (c *cli) apply() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|DIR",
-		Short: "Make jobs be as files say: those that are missing are created, those that differ changed",
-		Long: `Make jobs be as files say. Each job is judged by itself: what is wrong with one hinders
-no other, and is listed. Jobs that are as the files say are left alone, so that applying
-again changes nothing; with -o wide they are listed too.
+		Short: "Apply job files: create, update, or delete with --prune",
+		Long: `Apply job files: create the jobs that do not exist, and update those that differ. Each job
+is applied on its own: if one is refused, the others are applied all the same, and the
+refused ones are listed. Unchanged jobs are not written; -o wide lists them too.
 
-With --prune the jobs whose labels match, and that are not in the files, are deleted (in
-the groups where you are editor); nothing is deleted where any job was refused. With
---dry-run nothing is written, and the differences are shown.
+With --prune, jobs whose labels match the selector and that are not in the files are
+deleted, in the groups where you are editor. Nothing is deleted if any job was refused.
+With --dry-run nothing is written, and the differences are printed.
 
-The files are as "cronctl export" writes them: JSON or YAML, one job, several documents,
-or a list. Exit code 2 says that a job was refused.`,
+Files have the format that "cronctl export" writes: JSON or YAML with one job, several
+documents, or a list. Exit code 2: at least one job was refused.`,
 		Example: `  cronctl apply -f jobs/
   cronctl apply -f jobs/ --prune managed-by=git --dry-run
   cronctl export --group shop | cronctl apply -f - --context other`,
@@ -58,7 +59,7 @@ or a list. Exit code 2 says that a job was refused.`,
 		},
 	}
 	f.declare(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and show the differences")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the differences and write nothing")
 	return cmd
 }
 
@@ -67,19 +68,23 @@ func (c *cli) diff() *cobra.Command {
 	var from, to int64
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE|DIR | diff JOB --from VERSION [--to VERSION]",
-		Short: "Show what apply would change, or how two versions of a job differ",
-		Long: `Show what "cronctl apply" would change, as patch(1) reads it, and write nothing; or how
-two versions of a job differ. Its exit code is 0 where nothing differs and 1 where
-something does, as diff's is.`,
+		Short: "Show changes of apply, or between two versions of a job",
+		Long: `Show what "cronctl apply" would change, as a unified diff, and write nothing; or show the
+differences between two versions of a job. The exit code is that of diff(1): 0 without
+differences, 1 with differences.`,
 		Example: `  cronctl diff -f jobs/
   cronctl diff -f jobs/ --prune managed-by=git
-  cronctl diff nightly-report --from 1042          # with the job as it is
+  cronctl diff nightly-report --from 1042          # compare with the current version
   cronctl diff nightly-report --from 1042 --to 1055`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if f.file != "" || f.prune != "" {
-					return &common.Error{Code: common.CodeInvalid, Message: "there are files and also a job", Hint: "give either -f, or a job and --from"}
+					return &common.Error{
+						Code:    common.CodeInvalid,
+						Message: "-f and a job name exclude each other",
+						Hint:    "use either -f, or a job and --from",
+					}
 				}
 				return c.diffVersions(cmd.Context(), args[0], from, to)
 			}
@@ -98,15 +103,19 @@ something does, as diff's is.`,
 		},
 	}
 	f.declare(cmd)
-	cmd.Flags().Int64Var(&from, "from", 0, "the version of the job to begin with; get versions lists them")
-	cmd.Flags().Int64Var(&to, "to", 0, "the version to compare with (default: the job as it is)")
+	cmd.Flags().Int64Var(&from, "from", 0, "older version of the job; cronctl get versions lists them")
+	cmd.Flags().Int64Var(&to, "to", 0, "newer version (default: the current one)")
 	return cmd
 }
 
-// applyFiles sends the jobs of the files, in as few requests as they need.
+// applyFiles sends the jobs of the files, in as few requests as possible.
 func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAnswer, error) {
 	if f.file == "" {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "say which files", Hint: "-f FILE, -f DIR, or -f - for standard input"}
+		return nil, &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "no files given",
+			Hint:    "use -f FILE, -f DIR, or -f - for standard input",
+		}
 	}
 	docs, err := c.documents(f.file)
 	if err != nil {
@@ -120,13 +129,17 @@ func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAn
 	for sent := 0; sent < len(docs); {
 		body, n := requestOf(docs[sent:])
 		if n < len(docs) && f.prune != "" {
-			return nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the jobs are more than fit into one request (%d MiB, %d jobs), and --prune needs to know all of them", maxApplied>>20, maxAppliedJobs),
-				Hint: "apply them in parts, each with a selector of its own"}
+			return nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("too many jobs for one request (%d MiB, %d jobs), and --prune needs all of them in one",
+				maxApplied>>20, maxAppliedJobs),
+				Hint: "apply them in parts, each with its own selector"}
 		}
-		part, err := apiclient.Decode[apiclient.ApplyAnswer](api.ApplyJobsWithBody(ctx, &apiclient.ApplyJobsParams{DryRun: &f.dryRun, Prune: set(f.prune)}, jsonType, bytes.NewReader(body)))
+		part, err := apiclient.Decode[apiclient.ApplyAnswer](api.ApplyJobsWithBody(ctx, &apiclient.ApplyJobsParams{
+			DryRun: &f.dryRun,
+			Prune:  set(f.prune),
+		}, jsonType, bytes.NewReader(body)))
 		if err != nil {
 			if sent > 0 {
-				fmt.Fprintf(c.stderr, "note: the first %d of %d jobs were applied before this\n", sent, len(docs))
+				fmt.Fprintf(c.stderr, "note: the first %d of %d jobs were applied before this error\n", sent, len(docs))
 			}
 			return nil, err
 		}
@@ -143,7 +156,7 @@ func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAn
 	return all, nil
 }
 
-// name says of items without a name where they came from.
+// name gives items without a name the file and position that they were read from.
 func name(items []apiclient.Applied, docs []document) {
 	for i := range min(len(items), len(docs)) {
 		if items[i].Name == "" {
@@ -152,7 +165,7 @@ func name(items []apiclient.Applied, docs []document) {
 	}
 }
 
-// requestOf puts as many jobs into a request as it takes, one at least.
+// requestOf returns a request body with as many jobs as it can hold, at least one, and their number.
 func requestOf(docs []document) (body []byte, n int) {
 	var b bytes.Buffer
 	b.WriteString(`{"jobs":[`)
@@ -203,7 +216,8 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 	if n.Unknown > 0 {
 		note = fmt.Sprintf(", %d unknown%s", n.Unknown, note)
 	}
-	fmt.Fprintf(c.stdout, "%d created, %d changed, %d unchanged, %d deleted, %d refused%s\n", n.Created, n.Changed, n.Unchanged, n.Deleted, n.Refused, note)
+	fmt.Fprintf(c.stdout, "%d created, %d changed, %d unchanged, %d deleted, %d refused%s\n", n.Created, n.Changed,
+		n.Unchanged, n.Deleted, n.Refused, note)
 	return refusedAny(a)
 }
 
@@ -221,7 +235,7 @@ func (c *cli) showDiff(a *apiclient.ApplyAnswer) error {
 	return refusedAny(a)
 }
 
-// sayRefused tells why jobs were refused.
+// sayRefused prints why jobs were refused.
 func (c *cli) sayRefused(a *apiclient.ApplyAnswer) {
 	for i := range a.Items {
 		item := &a.Items[i]
@@ -231,22 +245,27 @@ func (c *cli) sayRefused(a *apiclient.ApplyAnswer) {
 	}
 }
 
-// refusal is why something was not done with one of many, as an error.
+// refusal returns the refusal of one item of a request as an error.
 func refusal(name string, r *apiclient.Refusal) *common.Error {
 	e := &common.Error{Code: common.Code(r.Code), Message: oneLine(name + ": " + r.Detail), Hint: text(r.Hint)}
 	if r.Errors != nil {
 		for _, f := range *r.Errors {
-			_, at, found := strings.Cut(f.Location, "].") // which of the jobs is said already
+			_, at, found := strings.Cut(f.Location, "].") // the job is named already
 			if !found {
 				at = f.Location
 			}
-			e.Faults = append(e.Faults, common.Fault{Location: at, Code: f.Code, Message: f.Message, Hint: text(f.Hint)})
+			e.Faults = append(e.Faults, common.Fault{
+				Location: at,
+				Code:     f.Code,
+				Message:  f.Message,
+				Hint:     text(f.Hint),
+			})
 		}
 	}
 	return e
 }
 
-// refusedAny ends the program as the first refusal does.
+// refusedAny returns the first refusal as an error, which sets the exit code.
 func refusedAny(a *apiclient.ApplyAnswer) error {
 	for i := range a.Items {
 		if r := a.Items[i].Refusal; r != nil {
@@ -256,7 +275,7 @@ func refusedAny(a *apiclient.ApplyAnswer) error {
 	return nil
 }
 
-// printDiff prints differences, on a terminal in colours.
+// printDiff prints differences, in colours on a terminal.
 func (c *cli) printDiff(diff string) {
 	colours := c.colours()
 	for line := range strings.Lines(diff) {
@@ -282,7 +301,11 @@ func (c *cli) diffVersions(ctx context.Context, job string, from, to int64) erro
 		return err
 	}
 	if from <= 0 {
-		return &common.Error{Code: common.CodeInvalid, Message: "say which version: --from", Hint: "cronctl get versions " + job + " lists them"}
+		return &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "no version given",
+			Hint:    "name one with --from; cronctl get versions " + job + " lists them",
+		}
 	}
 	api, err := c.api()
 	if err != nil {

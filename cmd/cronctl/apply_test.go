@@ -41,7 +41,7 @@ func TestApply(t *testing.T) {
 	if strings.Contains(r.err, "body.") {
 		t.Errorf("the faults lie in %s", r.err)
 	}
-	s.run("apply").want(t, exitUsage, "which files")
+	s.run("apply").want(t, exitUsage, "no files given")
 	s.run("apply", "-f", filepath.Join(dir, "none")).want(t, exitUsage)
 	s.run("diff", "a").want(t, exitUsage, "--from")
 }

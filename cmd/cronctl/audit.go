@@ -23,9 +23,9 @@ func (c *cli) getAudit() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "List who did what to which thing, the newest first",
-		Long: `List who did what to which thing, from where and why, the newest first. With -o json or
-yaml each entry has what was there before and after, with what is secret hidden.`,
+		Short: "List audit entries, newest first",
+		Long: `List audit entries, newest first: who changed what, from where and why. With -o json or
+yaml each entry contains the object before and after the change, without secret values.`,
 		Example: `  cronctl get audit --from -1d
   cronctl get audit --kind job --name nightly-report -o yaml --limit 1
   cronctl get audit --actor ann --verb delete`,
@@ -47,12 +47,14 @@ yaml each entry has what was there before and after, with what is secret hidden.
 			}})
 		},
 	}
-	cmd.Flags().StringVar(&actor, "actor", "", "only what this one did: a user, or the name of a token")
-	cmd.Flags().StringVar(&kind, "kind", "", "only what was done to this kind of thing: job, run, user, token, session, worker, channel or secret")
-	cmd.Flags().StringVar(&name, "name", "", "only what was done to the thing of this name")
-	cmd.Flags().StringVar(&verb, "verb", "", "only what was done so: create, replace, delete, pause, resume, run, kill, login and others")
+	cmd.Flags().StringVar(&actor, "actor", "", "only changes by this user, or by the token of this name")
+	cmd.Flags().StringVar(&kind, "kind", "",
+		"only this kind of object: job, run, user, token, session, worker, channel or secret")
+	cmd.Flags().StringVar(&name, "name", "", "only changes of the object with this name")
+	cmd.Flags().StringVar(&verb, "verb", "",
+		"only this action: create, replace, delete, pause, resume, run, kill, login and others")
 	betweenFlags(cmd, &from, &to, "changes")
-	cmd.Flags().IntVar(&limit, "limit", 50, "list at most so many; 0 for all")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of entries; 0 for all")
 	return cmd
 }
 
@@ -62,7 +64,8 @@ func (c *cli) showAudit(v any, items []json.RawMessage) error {
 		heads = append(heads, "USER", "TOKEN", "REVISION", "SEQ", "HASH")
 	}
 	return show(c, v, items, heads, func(e apiclient.AuditEntry) []string {
-		cells := []string{when(e.At), e.Actor.Name, or(text(e.Actor.Remote), "-"), e.Verb, e.Kind, e.Name, or(text(e.Actor.Note), "-")}
+		cells := []string{when(e.At), e.Actor.Name, or(text(e.Actor.Remote),
+			"-"), e.Verb, e.Kind, e.Name, or(text(e.Actor.Note), "-")}
 		if c.format == "wide" {
 			seq, revision := "-", "-"
 			if e.Seq != nil {
@@ -71,23 +74,24 @@ func (c *cli) showAudit(v any, items []json.RawMessage) error {
 			if e.Revision != nil {
 				revision = fmt.Sprint(*e.Revision)
 			}
-			cells = append(cells, or(text(e.Actor.User), "-"), or(text(e.Actor.Token), "-"), revision, seq, or(cut(text(e.Hash), 12), "-"))
+			cells = append(cells, or(text(e.Actor.User), "-"), or(text(e.Actor.Token), "-"), revision, seq,
+				or(cut(text(e.Hash), 12), "-"))
 		}
 		return cells
 	})
 }
 
 func (c *cli) audit() *cobra.Command {
-	return group("audit", "Verify the chain of the audit log", "  cronctl audit verify", c.verifyAudit())
+	return group("audit", "Verify the audit chain", "  cronctl audit verify", c.verifyAudit())
 }
 
-// chainFlags say which part of the chain is verified.
+// chainFlags select the part of the chain to verify.
 type chainFlags struct {
 	from   int64
 	anchor string
 }
 
-// verdict is what came of a verification.
+// verdict is the result of a verification.
 type verdict struct {
 	Intact  bool                   `json:"intact"`
 	Checked int64                  `json:"checked"`
@@ -102,14 +106,14 @@ func (c *cli) verifyAudit() *cobra.Command {
 	var f chainFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Verify that no entry of the audit log was changed, taken out or put in",
-		Long: `Verify that no entry of the audit log was changed, taken out or put in. The server holds
-every entry against its hash; and the hashes are computed here again, each of the one
-before and of the entry, so that nobody has to believe the server.
+		Short: "Verify that no audit entry was changed, removed or added",
+		Long: `Verify that no audit entry was changed, removed or added. The server compares every entry
+with its hash. cronctl computes the hashes again, each from the previous hash and the entry,
+so that the result does not depend on trust in the server.
 
-Who could write into both etcd and the log store could make the whole chain anew. Keep the
-place and hash that are printed at the end somewhere else, and give them with --anchor the
-next time: then that is noticed, too. Exit code 1 says that something is wrong.`,
+An attacker who can write to both etcd and the log store can build a new chain. Store the
+sequence number and hash that are printed at the end in another place, and pass them with
+--anchor next time: a rebuilt chain is then detected. Exit code 1: the chain is not intact.`,
 		Example: `  cronctl audit verify
   cronctl audit verify --anchor 1042:d2359c53cc209eec95e346b834461d6b3e5ee7d5382fbb20541ff8a3aff0a2cb`,
 		Args: cobra.NoArgs,
@@ -121,34 +125,39 @@ next time: then that is noticed, too. Exit code 1 says that something is wrong.`
 			return c.showVerdict(v)
 		},
 	}
-	cmd.Flags().Int64Var(&f.from, "from", 0, "the place in the chain to begin at (default: the oldest that is kept)")
-	cmd.Flags().StringVar(&f.anchor, "anchor", "", "place and hash of a link as they were once, SEQ:HASH")
+	cmd.Flags().Int64Var(&f.from, "from", 0, "sequence number to start at (default: the oldest entry that is kept)")
+	cmd.Flags().StringVar(&f.anchor, "anchor", "", "sequence number and hash of an earlier verification, SEQ:HASH")
 	return cmd
 }
 
-// chain computes the links again.
+// chain recomputes the hashes of the links.
 type chain struct {
-	last   apiclient.AuditAnchor // the link before; its hash is empty where nobody knows it yet
+	last   apiclient.AuditAnchor // previous link; its hash is empty while unknown
 	known  bool                  // last is known
-	anchor apiclient.AuditAnchor // that must be there, where its place is not 0
+	anchor apiclient.AuditAnchor // must be found, unless its Seq is 0
 	met    bool
 	faults []apiclient.AuditFault
 }
 
 func (h *chain) fault(seq int64, id, code, format string, args ...any) {
-	h.faults = append(h.faults, apiclient.AuditFault{Seq: seq, Id: set(id), Code: apiclient.AuditFaultCode(code), Text: fmt.Sprintf(format, args...)})
+	h.faults = append(h.faults, apiclient.AuditFault{
+		Seq:  seq,
+		Id:   set(id),
+		Code: apiclient.AuditFaultCode(code),
+		Text: fmt.Sprintf(format, args...),
+	})
 }
 
-// add takes the next link.
+// add verifies the next link.
 func (h *chain) add(l *apiclient.AuditLink) {
 	sum := sha256.Sum256([]byte(l.Previous + l.Text))
 	switch hash := hex.EncodeToString(sum[:]); {
 	case hash != l.Hash:
-		h.fault(l.Seq, l.Id, "altered", "computed here, its hash is %s, and not %s", hash, common.Excerpt(l.Hash))
+		h.fault(l.Seq, l.Id, "altered", "computed hash is %s, stored hash is %s", hash, common.Excerpt(l.Hash))
 	case h.known && l.Seq != h.last.Seq+1:
-		h.fault(h.last.Seq+1, "", "missing", "after %d comes %d", h.last.Seq, l.Seq)
+		h.fault(h.last.Seq+1, "", "missing", "entry %d is followed by %d", h.last.Seq, l.Seq)
 	case h.known && l.Previous != h.last.Hash:
-		h.fault(l.Seq, l.Id, "broken", "it was not made after the one before it")
+		h.fault(l.Seq, l.Id, "broken", "its previous hash is not that of the entry before it")
 	}
 	if l.Seq == h.anchor.Seq {
 		h.meet(l.Hash)
@@ -156,11 +165,11 @@ func (h *chain) add(l *apiclient.AuditLink) {
 	h.last, h.known = apiclient.AuditAnchor{Seq: l.Seq, Hash: l.Hash}, true
 }
 
-// meet holds the hash of the anchor's place against it.
+// meet compares the hash with that of the anchor.
 func (h *chain) meet(hash string) {
 	h.met = true
 	if hash != h.anchor.Hash {
-		h.fault(h.anchor.Seq, "", "altered", "its hash is not that of the anchor: the chain was made anew")
+		h.fault(h.anchor.Seq, "", "altered", "its hash is not that of the anchor: the chain was rebuilt")
 	}
 }
 
@@ -170,7 +179,11 @@ func (c *cli) verifyChain(ctx context.Context, f *chainFlags) (*verdict, error) 
 		place, hash, _ := strings.Cut(f.anchor, ":")
 		seq, err := strconv.ParseInt(place, 10, 64)
 		if _, bad := hex.DecodeString(hash); err != nil || seq <= 0 || bad != nil || len(hash) != 2*sha256.Size {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: "--anchor " + common.Excerpt(f.anchor) + " is not SEQ:HASH", Hint: "give what audit verify printed at its end"}
+			return nil, &common.Error{
+				Code:    common.CodeInvalid,
+				Message: "--anchor " + common.Excerpt(f.anchor) + " is not SEQ:HASH",
+				Hint:    "pass what audit verify printed last",
+			}
 		}
 		h.anchor = apiclient.AuditAnchor{Seq: seq, Hash: strings.ToLower(hash)}
 	}
@@ -191,7 +204,7 @@ func (c *cli) verifyChain(ctx context.Context, f *chainFlags) (*verdict, error) 
 		}
 		if v.From == 0 {
 			v.From = step.From
-			if step.From == step.Kept.Seq+1 { // the first of all, or the first that is kept
+			if step.From == step.Kept.Seq+1 { // the first of the chain, or the oldest that is kept
 				h.last, h.known = step.Kept, true
 			}
 			if h.anchor.Seq > 0 && h.anchor.Seq == step.Kept.Seq {
@@ -223,13 +236,14 @@ func (c *cli) verifyChain(ctx context.Context, f *chainFlags) (*verdict, error) 
 	return v, nil
 }
 
-// end holds the last link against where etcd says that the chain ends.
+// end compares the last link with the end of the chain that etcd holds.
 func (h *chain) end(v *verdict) {
 	if v.Waiting == 0 && h.known && (h.last.Seq != v.Head.Seq || h.last.Hash != v.Head.Hash) {
-		h.fault(h.last.Seq, "", "end", "the chain ends at %d, and etcd says %d", h.last.Seq, v.Head.Seq)
+		h.fault(h.last.Seq, "", "end", "the chain ends at %d, but its head in etcd is %d", h.last.Seq, v.Head.Seq)
 	}
 	if h.anchor.Seq > 0 && !h.met {
-		h.fault(h.anchor.Seq, "", "missing", "the anchor was not met: it is older than what is kept or was looked at, or the chain is shorter than it was")
+		h.fault(h.anchor.Seq, "", "missing",
+			"anchor not found: it is older than the verified or kept entries, or the chain was shortened")
 	}
 }
 
@@ -246,16 +260,16 @@ func (c *cli) showVerdict(v *verdict) error {
 		if !v.Intact {
 			state = "the chain is NOT intact"
 		}
-		span := "nothing is sealed yet"
+		span := "no entry is sealed yet"
 		if v.Checked > 0 {
-			span = fmt.Sprintf("%d entries were verified, from %d to %d", v.Checked, v.From, v.To)
+			span = fmt.Sprintf("verified %d entries, from %d to %d", v.Checked, v.From, v.To)
 		}
 		fmt.Fprintf(c.stdout, "%s: %s\n", state, span)
 		if v.Waiting > 0 {
-			fmt.Fprintf(c.stdout, "%d more are on their way into the log store\n", v.Waiting)
+			fmt.Fprintf(c.stdout, "%d more entries are on their way to the log store\n", v.Waiting)
 		}
 		if v.Head.Seq > 0 {
-			fmt.Fprintf(c.stdout, "it ends at %d:%s\n", v.Head.Seq, v.Head.Hash)
+			fmt.Fprintf(c.stdout, "head of the chain: %d:%s\n", v.Head.Seq, v.Head.Hash)
 		}
 	}
 	if !v.Intact {

@@ -57,12 +57,12 @@ func TestAuditVerify(t *testing.T) {
 	kept := apiclient.AuditAnchor{Seq: 4, Hash: strings.Repeat("ab", 32)}
 	links := chainOf(8, kept)
 	head := end(links)
-	s.verifying(links, kept, head).want(t, exitOK, "intact: 8 entries were verified, from 5 to 12", fmt.Sprintf("it ends at 12:%s", head.Hash))
+	s.verifying(links, kept, head).want(t, exitOK, "intact: verified 8 entries, from 5 to 12", fmt.Sprintf("head of the chain: 12:%s", head.Hash))
 	anchor := fmt.Sprintf("%d:%s", links[3].Seq, links[3].Hash)
 	s.verifying(links, kept, head, "--anchor", anchor).want(t, exitOK)
 	s.verifying(links, kept, head, "--from", "7", "--anchor", anchor).want(t, exitOK, "from 7")
 	s.verifying(links, kept, head, "--anchor", "4:"+kept.Hash).want(t, exitOK)
-	s.verifying(links, kept, head, "--anchor", fmt.Sprintf("99:%s", head.Hash)).want(t, exitJobFailed, "NOT intact", "not met")
+	s.verifying(links, kept, head, "--anchor", fmt.Sprintf("99:%s", head.Hash)).want(t, exitJobFailed, "NOT intact", "anchor not found")
 	s.verifying(links, kept, head, "--anchor", "12").want(t, exitUsage)
 	for name, spoil := range map[string]func(l []apiclient.AuditLink) []apiclient.AuditLink{
 		"altered": func(l []apiclient.AuditLink) []apiclient.AuditLink { l[4].Text = `{"n":44}`; return l },
@@ -78,5 +78,5 @@ func TestAuditVerify(t *testing.T) {
 	other := chainOf(8, apiclient.AuditAnchor{Seq: 4, Hash: strings.Repeat("cd", 32)})
 	made := apiclient.AuditAnchor{Seq: 4, Hash: strings.Repeat("cd", 32)}
 	s.verifying(other, made, end(other)).want(t, exitOK)
-	s.verifying(other, made, end(other), "--anchor", anchor).want(t, exitJobFailed, "made anew")
+	s.verifying(other, made, end(other), "--anchor", anchor).want(t, exitJobFailed, "was rebuilt")
 }

@@ -26,10 +26,10 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("asked for %d runs", len(s.asked))
 	}
 	s.run("run", "a", "b", "--wait").want(t, exitUsage, "single job")
-	s.run("run").want(t, exitUsage, "which jobs")
-	s.run("run", "a", "--group", "g").want(t, exitUsage, "also a filter")
-	s.run("kill", "--job", "a", "--note", "x").want(t, exitOK, "asked for the end of")
-	s.run("kill", "--job", "a", "--signal", "KILL").want(t, exitOK, "asked for the end of")
+	s.run("run").want(t, exitUsage, "no jobs given")
+	s.run("run", "a", "--group", "g").want(t, exitUsage, "a filter exclude")
+	s.run("kill", "--job", "a", "--note", "x").want(t, exitOK, "requested kill of")
+	s.run("kill", "--job", "a", "--signal", "KILL").want(t, exitOK, "requested kill of")
 	if len(s.killed) != 2 || !strings.HasSuffix(s.killed[1], " KILL") {
 		t.Errorf("killed %q", s.killed)
 	}
@@ -40,9 +40,9 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 	s.mu.Unlock()
-	s.run("kill", "--group", "g").want(t, exitOK, "nothing of a is running")
+	s.run("kill", "--group", "g").want(t, exitOK, "no run of a is active")
 	s.run("kill", "--job", "none").want(t, exitNotFound)
-	s.run("kill").want(t, exitUsage, "which runs")
+	s.run("kill").want(t, exitUsage, "no runs given")
 	s.run("kill", "x", "--job", "a").want(t, exitUsage)
 	s.run("delete", "jobs", "a", "none").want(t, exitNotFound, "deleted a", "none: ")
 	s.run("delete", "jobs", "--group", "g").want(t, exitUsage, "--yes")

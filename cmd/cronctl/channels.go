@@ -14,14 +14,14 @@ import (
 	"carillon/internal/common"
 )
 
-// maxSecret bounds a file with a URL or a secret.
+// maxSecret limits the size of a file with a URL or a secret, in bytes.
 const maxSecret = 4 << 10
 
 func (c *cli) getChannels() *cobra.Command {
 	return &cobra.Command{
 		Use:     "channels [NAME]",
 		Aliases: []string{"channel"},
-		Short:   "List the channels that can be told of jobs, or show one",
+		Short:   "List notification channels, or show one",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -32,7 +32,11 @@ func (c *cli) getChannels() *cobra.Command {
 				if err := named("channel", args[0]); err != nil {
 					return err
 				}
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetChannel(ctx, args[0]) }, c.showChannels)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) {
+						return api.GetChannel(ctx,
+							args[0])
+					}, c.showChannels)
 			}
 			return c.list(cmd.Context(), listing{show: c.showChannels, whole: true, fetch: func(ctx context.Context) (list, error) {
 				return apiclient.Decode[list](api.ListChannels(ctx))
@@ -65,7 +69,7 @@ func channelState(ch *apiclient.Channel) string {
 	return "disabled"
 }
 
-// target is who a channel tells, as far as it is shown.
+// target returns the destination of a channel, as far as it is shown.
 func target(ch *apiclient.Channel) string {
 	if ch.To != nil {
 		return strings.Join(*ch.To, ", ")
@@ -82,14 +86,18 @@ func (c *cli) getDeliveries() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "deliveries",
 		Aliases: []string{"delivery"},
-		Short:   "List what was told on the channels, or is to be, the newest first",
+		Short:   "List notifications sent or waiting, newest first",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			api, err := c.api()
 			if err != nil {
 				return err
 			}
-			params := apiclient.ListDeliveriesParams{Channel: set(channel), Job: set(job), Status: set(apiclient.ListDeliveriesParamsStatus(status))}
+			params := apiclient.ListDeliveriesParams{
+				Channel: set(channel),
+				Job:     set(job),
+				Status:  set(apiclient.ListDeliveriesParamsStatus(status)),
+			}
 			return c.list(cmd.Context(), listing{show: c.showDeliveries, newest: true, fetch: func(ctx context.Context) (list, error) {
 				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
 					params.Cursor, params.Limit = cursor, size
@@ -99,9 +107,9 @@ func (c *cli) getDeliveries() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&channel, "channel", "", "only on this channel")
-	cmd.Flags().StringVar(&job, "job", "", "only of this job")
+	cmd.Flags().StringVar(&job, "job", "", "only about this job")
 	cmd.Flags().StringVar(&status, "status", "", "only with this status: waiting, sent or failed")
-	cmd.Flags().IntVar(&limit, "limit", 50, "list at most so many; 0 for all")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of deliveries; 0 for all")
 	return cmd
 }
 
@@ -123,8 +131,8 @@ func (c *cli) showDeliveries(v any, items []json.RawMessage) error {
 	})
 }
 
-// toldOf is a channel, and what was told on it last.
-type toldOf struct {
+// channelDeliveries is a channel with its latest deliveries.
+type channelDeliveries struct {
 	Channel    json.RawMessage `json:"channel"`
 	Deliveries list            `json:"deliveries"`
 }
@@ -133,7 +141,7 @@ func (c *cli) describeChannel() *cobra.Command {
 	return &cobra.Command{
 		Use:     "channel NAME",
 		Aliases: []string{"channels"},
-		Short:   "Show a channel, and what was told on it last",
+		Short:   "Show a channel and its latest deliveries",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := named("channel", args[0]); err != nil {
@@ -143,11 +151,14 @@ func (c *cli) describeChannel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var t toldOf
+			var t channelDeliveries
 			if t.Channel, err = apiclient.Decode[json.RawMessage](api.GetChannel(cmd.Context(), args[0])); err != nil {
 				return err
 			}
-			t.Deliveries, err = apiclient.Decode[list](api.ListDeliveries(cmd.Context(), &apiclient.ListDeliveriesParams{Channel: &args[0], Limit: new(int64(10))}))
+			t.Deliveries, err = apiclient.Decode[list](api.ListDeliveries(cmd.Context(), &apiclient.ListDeliveriesParams{
+				Channel: &args[0],
+				Limit:   new(int64(10)),
+			}))
 			if err != nil {
 				return err
 			}
@@ -175,13 +186,13 @@ func (c *cli) createChannel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "channels -f FILE | channel NAME --kind webhook --url-file FILE | channel NAME --kind mail --to ADDRESS",
 		Aliases: []string{"channel"},
-		Short:   "Make channels that can be told of jobs; with --replace also change them",
-		Long: `Make channels from a file of JSON or YAML (one channel, several documents, or a
-list; "-" reads standard input), or one from flags. A signing secret is made for a
-webhook where none is given, and printed once.
+		Short:   "Create notification channels, or replace them",
+		Long: `Create channels from a JSON or YAML file (one channel, several documents, or a list;
+"-" reads standard input), or one channel from flags. If a webhook is given no signing
+secret, one is generated and printed once.
 
-The URL of a webhook is often a secret by itself: --url-file keeps it off the
-command line, which everybody on the machine can read.`,
+The URL of a webhook is often a secret itself: --url-file keeps it off the command line,
+which all users of the machine can read.`,
 		Example: `  cronctl create channel ops --kind mail --to ops@example.com
   cronctl create channel hook --kind webhook --url-file hook.url
   cronctl create channel hook --kind webhook --new-secret --replace`,
@@ -202,33 +213,41 @@ command line, which everybody on the machine can read.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "file with channels, - for standard input")
 	fl.StringVar(&f.kind, "kind", "", "webhook or mail")
-	fl.StringVar(&f.url, "url", "", "where a webhook is called")
+	fl.StringVar(&f.url, "url", "", "URL of the webhook")
 	fl.StringVar(&f.urlFile, "url-file", "", "file that holds the URL")
 	fl.StringVar(&f.secretFile, "secret-file", "", "file that holds the signing secret: whsec_…")
-	fl.StringSliceVar(&f.to, "to", nil, "address that mail goes to; may be repeated")
-	fl.BoolVar(&f.newSecret, "new-secret", false, "make a new signing secret, and print it")
-	fl.BoolVar(&f.disabled, "disabled", false, "send nothing to it")
-	fl.BoolVar(&f.replace, "replace", false, "change channels that exist")
+	fl.StringSliceVar(&f.to, "to", nil, "mail address; may be repeated")
+	fl.BoolVar(&f.newSecret, "new-secret", false, "generate a new signing secret and print it")
+	fl.BoolVar(&f.disabled, "disabled", false, "create it disabled: it gets no notifications")
+	fl.BoolVar(&f.replace, "replace", false, "replace channels that exist")
 	return cmd
 }
 
-// newChannel is a channel that is to be made.
+// newChannel is a channel to create.
 type newChannel struct {
 	from, name string
 	body       []byte
 }
 
-// channels takes the channels from the file, or the one that the flags tell of.
+// channels returns the channels of the file, or the one that the flags describe.
 func (f *channelFlags) channels(c *cli, args []string) ([]newChannel, error) {
 	if f.file == "" {
 		if len(args) == 0 {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: "say which channel: its name and kind, or a file", Hint: "cronctl create channel ops --kind mail --to ops@example.com"}
+			return nil, &common.Error{
+				Code:    common.CodeInvalid,
+				Message: "no channel given",
+				Hint:    "name a file, or a channel: cronctl create channel ops --kind mail --to ops@example.com",
+			}
 		}
 		one, err := f.one(c, args[0])
 		return []newChannel{one}, err
 	}
 	if len(args) > 0 {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "there is a file and also a name", Hint: "give either a file with channels, or a name"}
+		return nil, &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "-f and a channel name exclude each other",
+			Hint:    "use either of them",
+		}
 	}
 	data, err := c.readFile(f.file, maxFile)
 	if err != nil {
@@ -301,19 +320,20 @@ func (c *cli) saveChannel(ctx context.Context, channel newChannel, replace bool)
 	if !replace {
 		params.IfNoneMatch, verb = new("*"), "created"
 	}
-	saved, err := apiclient.Decode[apiclient.Channel](api.PutChannelWithBody(ctx, channel.name, params, jsonType, bytes.NewReader(channel.body)))
+	saved, err := apiclient.Decode[apiclient.Channel](api.PutChannelWithBody(ctx, channel.name, params, jsonType,
+		bytes.NewReader(channel.body)))
 	if err != nil {
 		return within(channel.from, err)
 	}
 	fmt.Fprintf(c.stdout, "%s %s\n", verb, saved.Name)
 	if secret := text(saved.Secret); secret != "" {
-		fmt.Fprintf(c.stdout, "its signing secret, which is not shown again: %s\n", secret)
+		fmt.Fprintf(c.stdout, "signing secret (shown only once): %s\n", secret)
 	}
 	return nil
 }
 
 func (c *cli) removeChannels() *cobra.Command {
-	return c.removal("channels NAME...", "Delete channels; what waits for them is not sent", "channel", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+	return c.removal("channels NAME...", "Delete channels and their waiting notifications", "channel", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
 		return api.DeleteChannel(ctx, name, &apiclient.DeleteChannelParams{})
 	})
 }
@@ -322,7 +342,7 @@ func (c *cli) test() *cobra.Command {
 	channel := &cobra.Command{
 		Use:     "channel NAME",
 		Aliases: []string{"channels"},
-		Short:   "Tell a test on a channel, once; exit code 1 where it does not take it",
+		Short:   "Send a test notification; exit code 1 if it fails",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := named("channel", args[0]); err != nil {
@@ -337,12 +357,12 @@ func (c *cli) test() *cobra.Command {
 				return err
 			}
 			if d.Status != apiclient.DeliveryStatusSent {
-				fmt.Fprintf(c.stderr, "channel %s did not take the test: %s\n", args[0], text(d.Error))
+				fmt.Fprintf(c.stderr, "channel %s did not accept the test notification: %s\n", args[0], text(d.Error))
 				return exitError(exitJobFailed)
 			}
-			fmt.Fprintf(c.stdout, "channel %s took the test\n", args[0])
+			fmt.Fprintf(c.stdout, "channel %s accepted the test notification\n", args[0])
 			return nil
 		},
 	}
-	return group("test", "Try a channel", "  cronctl test channel ops", channel)
+	return group("test", "Test a channel", "  cronctl test channel ops", channel)
 }

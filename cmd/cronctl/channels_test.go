@@ -64,7 +64,7 @@ func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (alert
 	c, err := f.Find(ctx, name)
 	n := alerts.Notice{Channel: name, Kind: c.Kind, Subject: alerts.SubjectTest, Status: alerts.Sent, Attempts: 1, Data: alerts.Data{Event: alerts.SubjectTest}}
 	if c.Disabled {
-		n.Status, n.Code, n.Error = alerts.Failed, alerts.CodeTrouble, "nobody is there"
+		n.Status, n.Code, n.Error = alerts.Failed, alerts.CodeTrouble, "connection refused"
 	}
 	f.tested = append(f.tested, name)
 	return n, err
@@ -95,7 +95,7 @@ func TestChannels(t *testing.T) {
 		return path
 	}
 	url, secret := file("url", "https://hooks.example.com/T0/x\n"), file("secret", alerts.NewSecret()+"\n")
-	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitOK, "created hook", "its signing secret, which is not shown again: whsec_made")
+	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitOK, "created hook", "signing secret (shown only once): whsec_made")
 	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitConflict)
 	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url, "--secret-file", secret, "--replace").want(t, exitOK, "saved hook\n")
 	if w := s.channels.kept["hook"]; w.URL != "https://hooks.example.com/T0/x" || w.Secret == "" {
@@ -110,8 +110,8 @@ func TestChannels(t *testing.T) {
 	s.run("get", "deliveries").want(t, exitOK, "nightly failed on bell-1", "sent", "nightly has recovered")
 	s.run("get", "deliveries", "--status", "waiting", "-o", "wide").want(t, exitOK, "away", "trouble")
 	s.run("get", "deliveries", "--status", "lost").want(t, exitUsage)
-	s.run("test", "channel", "ops").want(t, exitOK, "channel ops took the test")
-	s.run("test", "channel", "off").want(t, exitJobFailed, "nobody is there")
+	s.run("test", "channel", "ops").want(t, exitOK, "channel ops accepted the test")
+	s.run("test", "channel", "off").want(t, exitJobFailed, "connection refused")
 	s.run("delete", "channel", "ops", "off").want(t, exitOK, "deleted ops", "deleted off")
 	for _, args := range [][]string{
 		{"create", "channel"}, {"create", "channel", "A"}, {"create", "channel", "x", "--kind", "pigeon"}, {"create", "channel", "x", "--kind", "mail"},

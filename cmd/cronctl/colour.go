@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// colours tells whether words may be coloured: on a terminal that knows how, where nobody
-// has said NO_COLOR (https://no-color.org).
+// colours reports whether to colour words: on a terminal that can, unless NO_COLOR is set
+// (https://no-color.org).
 func (c *cli) colours() bool {
 	f, ok := c.screen.(*os.File)
 	return ok && terminal(f) && c.env["NO_COLOR"] == "" && c.env["TERM"] != "dumb"
@@ -19,7 +19,7 @@ const (
 	cyan   = "36"
 )
 
-// shades are the colours of words that say how something is.
+// shades are the colours of words for states.
 var shades = map[string]string{
 	"succeeded": green, "ok": green, "ready": green, "on": green, "sent": green, "active": green, "created": green, "unchanged": "",
 	"failed": red, "failing": red, "lost": red, "timed_out": red, "missed": red, "refused": red, "away": red, "disabled": red, "deleted": red, "gone": red,

@@ -13,17 +13,17 @@ import (
 	"carillon/internal/apiclient"
 )
 
-// How long a completion may take, and how many names it offers.
+// Time limit of a completion, and the number of names that it offers.
 const (
 	completeWithin = 3 * time.Second
 	completeMost   = 200
 )
 
-// completer offers words for what is being typed.
+// completer returns completions of a typed word.
 type completer = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
-// offer makes a completer of a list from the server. A server that does not answer
-// offers nothing: a completion never says why.
+// offer makes a completer of a list from the server. If the server does not answer, it offers nothing: a
+// completion cannot print errors.
 func (c *cli) offer(list func(ctx context.Context, api *apiclient.API, typed string) (*http.Response, error), word func(item json.RawMessage) (name, about string)) completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		api, err := c.api()
@@ -61,12 +61,12 @@ func (c *cli) completeJobs() completer {
 		return api.ListJobs(ctx, &apiclient.ListJobsParams{Q: set(typed), Limit: new(int64(completeMost))})
 	}, func(item json.RawMessage) (string, string) {
 		var j struct{ Name, Title string }
-		_ = json.Unmarshal(item, &j) // what cannot be read has no name
+		_ = json.Unmarshal(item, &j) // an unreadable item has no name
 		return j.Name, j.Title
 	})
 }
 
-// completeRuns offers the ids of the newest runs; live: of those that go on.
+// completeRuns offers the ids of the newest runs; with live, only of active ones.
 func (c *cli) completeRuns(live bool) completer {
 	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
 		params := apiclient.ListRunsParams{Limit: new(int64(completeMost))}
@@ -81,7 +81,7 @@ func (c *cli) completeRuns(live bool) completer {
 	})
 }
 
-// completeWorkers offers workers by id, with their names beside them.
+// completeWorkers offers the ids of workers, described by their names.
 func (c *cli) completeWorkers() completer {
 	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
 		return api.ListWorkers(ctx)
@@ -107,7 +107,10 @@ func (c *cli) completeChannels() completer {
 
 // completeNamed offers the names of users or secrets, and the ids of tokens and sessions.
 func (c *cli) completeNamed(list func(ctx context.Context, api *apiclient.API) (*http.Response, error)) completer {
-	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) { return list(ctx, api) },
+	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
+		return list(ctx,
+			api)
+	},
 		func(item json.RawMessage) (string, string) {
 			var v struct{ ID, Name, Title, Description string }
 			_ = json.Unmarshal(item, &v)
@@ -133,14 +136,14 @@ func (c *cli) completeContexts(_ *cobra.Command, args []string, typed string) ([
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// words offers words that are always the same.
+// words offers a fixed list of words.
 func words(all ...string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// only lets a completer offer a single argument.
+// only limits a completer to one argument.
 func only(complete completer) completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -150,8 +153,7 @@ func only(complete completer) completer {
 	}
 }
 
-// completions gives the commands what they offer: by their path for arguments, and by
-// the name of a flag wherever there is one of that name.
+// completions registers the completers: for arguments by the path of the command, for flags by their name.
 func (c *cli) completions(root *cobra.Command) error {
 	jobs, runs, workers, channels := c.completeJobs(), c.completeRuns(false), c.completeWorkers(), c.completeChannels()
 	most := new(int64(completeMost))
@@ -176,9 +178,12 @@ func (c *cli) completions(root *cobra.Command) error {
 		"get channels": only(channels), "describe channel": only(channels), "delete channels": channels, "test channel": only(channels),
 	}
 	flags := map[string]completer{
-		"output": words("table", "wide", "json", "yaml"), "context": c.completeContexts, "job": jobs, "worker": workers, "channel": channels,
-		"stream": words("stdout", "stderr"), "cause": words("cron", "catchup", "manual", "retry", "rerun"), "by": words("hour", "day"),
-		"role": words("viewer", "operator", "editor", "admin"), "state": words("active", "paused", "done", "manual"), "user": users,
+		"output": words("table", "wide", "json",
+			"yaml"), "context": c.completeContexts, "job": jobs, "worker": workers, "channel": channels,
+		"stream": words("stdout",
+			"stderr"), "cause": words("cron", "catchup", "manual", "retry", "rerun"), "by": words("hour", "day"),
+		"role": words("viewer", "operator", "editor",
+			"admin"), "state": words("active", "paused", "done", "manual"), "user": users,
 		"sort":   words("name", "-name", "group", "-group", "nextFire", "-nextFire", "updated", "-updated"),
 		"order":  words("newest", "oldest"),
 		"signal": words("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"),

@@ -11,15 +11,15 @@ import (
 )
 
 func (c *cli) contexts() *cobra.Command {
-	cmd := group("context", "List the servers that login has saved, choose one, forget one", `  cronctl context list
+	cmd := group("context", "List, choose and delete saved servers (contexts)", `  cronctl context list
   cronctl context use prod
   cronctl --context prod get jobs`,
 		c.listContexts(), c.useContext(), c.showContext(), c.deleteContexts())
 	cmd.Aliases = []string{"contexts"}
-	cmd.Long = `A context is a server, and who you are there: "cronctl login" saves one. They are
-kept in ~/.config/carillon/config.yaml (under XDG_CONFIG_HOME where that is set; or
-the file that CARILLON_CONTEXTS names), which nobody else may read, since it holds
-tokens. A context's token goes to that context's server alone.`
+	cmd.Long = `A context is a server with your login there; "cronctl login" saves one. Contexts are
+kept in ~/.config/carillon/config.yaml (below XDG_CONFIG_HOME if that is set; or in the file
+that CARILLON_CONTEXTS names). Only you may have access to the file, since it contains
+tokens. The token of a context is sent to the server of this context only.`
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (c *cli) listContexts() *cobra.Command {
 }
 
 func (c *cli) useContext() *cobra.Command {
-	return &cobra.Command{Use: "use NAME", Short: "Choose the context that counts where none is named", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "use NAME", Short: "Choose the default context", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := loadContexts(c.env)
@@ -93,16 +93,17 @@ func (c *cli) useContext() *cobra.Command {
 			if err := all.save(c.env); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stdout, "the context is now %s\n", args[0])
+			fmt.Fprintf(c.stdout, "current context: %s\n", args[0])
 			if other := c.env["CARILLON_CONTEXT"]; other != "" && other != args[0] {
-				fmt.Fprintf(c.stderr, "note: CARILLON_CONTEXT names %s, and counts before it\n", common.Excerpt(other))
+				fmt.Fprintf(c.stderr, "note: CARILLON_CONTEXT is set to %s and takes precedence\n",
+					common.Excerpt(other))
 			}
 			return nil
 		}}
 }
 
 func (c *cli) showContext() *cobra.Command {
-	return &cobra.Command{Use: "show [NAME]", Short: "Show a context, by default the current one; never its token", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "show [NAME]", Short: "Show a context, by default the current one", Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := loadContexts(c.env)
@@ -114,7 +115,11 @@ func (c *cli) showContext() *cobra.Command {
 				name = args[0]
 			}
 			if name == "" {
-				return &common.Error{Code: common.CodeNotFound, Message: "no context is chosen", Hint: "cronctl context list shows them; cronctl login SERVER makes one"}
+				return &common.Error{
+					Code:    common.CodeNotFound,
+					Message: "no current context",
+					Hint:    "choose one with cronctl context use, or create one with cronctl login SERVER",
+				}
 			}
 			one, err := all.find(name)
 			if err != nil {
@@ -125,7 +130,7 @@ func (c *cli) showContext() *cobra.Command {
 }
 
 func (c *cli) deleteContexts() *cobra.Command {
-	return &cobra.Command{Use: "delete NAME...", Short: "Forget contexts; their tokens stay good, and logout takes them away", Args: cobra.MinimumNArgs(1),
+	return &cobra.Command{Use: "delete NAME...", Short: "Delete contexts; their tokens stay valid (see logout)", Args: cobra.MinimumNArgs(1),
 		ValidArgsFunction: c.completeContexts,
 		RunE: func(_ *cobra.Command, names []string) error {
 			all, err := loadContexts(c.env)
@@ -142,7 +147,7 @@ func (c *cli) deleteContexts() *cobra.Command {
 				return err
 			}
 			for _, name := range names {
-				fmt.Fprintf(c.stdout, "forgot %s\n", name)
+				fmt.Fprintf(c.stdout, "deleted context %s\n", name)
 			}
 			return nil
 		}}

@@ -48,7 +48,7 @@ func TestContexts(t *testing.T) {
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.runWith(environ, "get", "jobs").want(t, exitUsage, "others can read", "chmod 600")
+	s.runWith(environ, "get", "jobs").want(t, exitUsage, "other users can read", "chmod 600")
 }
 
 // A login that fails leaves nothing behind.
@@ -56,7 +56,7 @@ func TestLoginThatFails(t *testing.T) {
 	s := newStage(t)
 	environ, path := home(t)
 	s.runWith(environ, "login", s.server.URL, "--token", "wrong").want(t, exitDenied)
-	s.runWith(environ, "login", s.server.URL).want(t, exitUsage, "nobody to ask")
+	s.runWith(environ, "login", s.server.URL).want(t, exitUsage, "no terminal to ask")
 	s.runWith(environ, "login", "127.0.0.1:7070", "--token", goodToken).want(t, exitUsage, "https://127.0.0.1:7070")
 	s.runWith(environ, "login", "http://carillon.example.com", "--token", goodToken).want(t, exitDenied, "plain HTTP")
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -68,7 +68,7 @@ func TestLoginThatFails(t *testing.T) {
 func TestTokensStayAtTheirServer(t *testing.T) {
 	s := newStage(t)
 	environ, _ := home(t)
-	s.runWith(environ, "login", s.server.URL, "--token", goodToken).want(t, exitOK, "the context is local")
+	s.runWith(environ, "login", s.server.URL, "--token", goodToken).want(t, exitOK, "current context: local")
 	var seen string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = r.Header.Get("Authorization")

@@ -17,13 +17,13 @@ import (
 
 const maxContexts = 1 << 20
 
-// contexts are the servers that somebody uses, as their file keeps them.
+// contexts are the saved servers, as the file holds them.
 type contexts struct {
 	Current string         `yaml:"current,omitempty"`
 	List    []savedContext `yaml:"contexts,omitempty"`
 }
 
-// savedContext is a server, and who one is there.
+// savedContext is a server with the user's login there.
 type savedContext struct {
 	Name         string     `yaml:"name"`
 	Server       string     `yaml:"server"`
@@ -31,14 +31,14 @@ type savedContext struct {
 	CA           string     `yaml:"ca,omitempty"`
 	Cert         string     `yaml:"cert,omitempty"`
 	Key          string     `yaml:"key,omitempty"`
-	User         string     `yaml:"user,omitempty"` // for people; the server goes by the token
+	User         string     `yaml:"user,omitempty"` // for display; the server identifies the user by the token
 	Token        string     `yaml:"token,omitempty"`
 	ExpiresAt    *time.Time `yaml:"expiresAt,omitempty"`
-	// Ours says that login has made the token, so that logout may take it away.
+	// Ours reports whether login created the token, so that logout may revoke it.
 	Ours bool `yaml:"ours,omitempty"`
 }
 
-// contextsFile is where the contexts are kept; empty where there is no home.
+// contextsFile returns the path of the file of contexts; empty without a home directory.
 func (e environment) contextsFile() string {
 	switch {
 	case e["CARILLON_CONTEXTS"] != "":
@@ -51,8 +51,8 @@ func (e environment) contextsFile() string {
 	return ""
 }
 
-// loadContexts reads the file; none is no context. It refuses one that others can read,
-// since it holds tokens.
+// loadContexts reads the file; a missing file holds no contexts. It refuses a file that other users can read or
+// write, since it contains tokens.
 func loadContexts(env environment) (contexts, error) {
 	var all contexts
 	file := env.contextsFile()
@@ -64,9 +64,13 @@ func loadContexts(env environment) (contexts, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return all, nil
 	case err == nil && info.Mode().Perm()&0o077 != 0:
-		return all, &common.Error{Code: common.CodeInvalid, Message: "others can read or change " + file + ", which holds tokens", Hint: "chmod 600 " + file}
+		return all, &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "other users can read or write " + file + ", which contains tokens",
+			Hint:    "chmod 600 " + file,
+		}
 	case err == nil && info.Size() > maxContexts:
-		err = fmt.Errorf("it is larger than %d KiB", maxContexts>>10)
+		err = fmt.Errorf("larger than %d KiB", maxContexts>>10)
 	}
 	var data []byte
 	if err == nil {
@@ -76,16 +80,20 @@ func loadContexts(env environment) (contexts, error) {
 		err = yaml.UnmarshalWithOptions(data, &all, yaml.Strict())
 	}
 	if err != nil {
-		return all, &common.Error{Code: common.CodeInvalid, Message: "the file of the contexts, " + file + ", cannot be read", Err: err}
+		return all, &common.Error{Code: common.CodeInvalid, Message: "cannot read contexts from " + file, Err: err}
 	}
 	return all, nil
 }
 
-// save writes the file whole, readable by its owner alone.
+// save replaces the file; only its owner can read it.
 func (all *contexts) save(env environment) error {
 	file := env.contextsFile()
 	if file == "" {
-		return &common.Error{Code: common.CodeInvalid, Message: "there is no place for the contexts", Hint: "set HOME, or name a file with CARILLON_CONTEXTS"}
+		return &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "no directory for the file of contexts",
+			Hint:    "set HOME, or name a file with CARILLON_CONTEXTS",
+		}
 	}
 	slices.SortFunc(all.List, func(a, b savedContext) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
 	data, err := yaml.Marshal(all)
@@ -93,20 +101,21 @@ func (all *contexts) save(env environment) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return &common.Error{Code: common.CodeInvalid, Message: "a folder cannot be made", Err: err}
+		return &common.Error{Code: common.CodeInvalid, Message: "cannot create the folder", Err: err}
 	}
 	return writeFile(file, data)
 }
 
-// find gives a context by its name.
+// find returns the context of this name.
 func (all *contexts) find(name string) (*savedContext, error) {
 	for i := range all.List {
 		if all.List[i].Name == name {
 			return &all.List[i], nil
 		}
 	}
-	return nil, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("there is no context %q", common.Excerpt(name)),
-		Hint: "cronctl context list shows them; cronctl login SERVER makes one"}
+	return nil, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("context %q not found",
+		common.Excerpt(name)),
+		Hint: "list contexts with cronctl context list, or create one with cronctl login SERVER"}
 }
 
 // put adds a context, or replaces that of its name.
@@ -115,7 +124,7 @@ func (all *contexts) put(one savedContext) {
 	all.List = append(all.List, one)
 }
 
-// remove takes a context away.
+// remove deletes a context.
 func (all *contexts) remove(name string) {
 	all.List = slices.DeleteFunc(all.List, func(c savedContext) bool { return c.Name == name })
 	if all.Current == name {

@@ -18,7 +18,7 @@ func (c *cli) create() *cobra.Command {
 	return group("create", "Create jobs, channels, users, tokens or secrets", `  cronctl create jobs -f jobs.yaml
   cronctl get jobs -o json | cronctl create jobs -f - --server https://other.example.com:7070
   cronctl create job nightly --cron '30 2 * * *' --timezone Europe/Berlin -- make report
-  cronctl create job once -- ./manage.py migrate   # no timetable: runs when triggered`, c.createJob(), c.createChannel(), c.createUser(), c.createToken(), c.createSecret())
+  cronctl create job once -- ./manage.py migrate   # no schedule: runs when triggered`, c.createJob(), c.createChannel(), c.createUser(), c.createToken(), c.createSecret())
 }
 
 // jobFlags are the fields of a job that have a flag.
@@ -37,15 +37,15 @@ type jobFlags struct {
 func (c *cli) createJob() *cobra.Command {
 	var f jobFlags
 	cmd := &cobra.Command{
-		Use:     "jobs -f FILE | job NAME [--cron LINE] -- COMMAND",
+		Use:     "jobs -f FILE | job NAME [--cron EXPR] -- COMMAND",
 		Aliases: []string{"job"},
-		Short:   "Create jobs; all of them are checked before any is written",
-		Long: `Create jobs from a file of JSON or YAML (one job, several documents, or a list;
-"-" reads standard input), from all such files of a folder, or one job from flags. All of them are checked by the
-server before any is written. Without --replace a job that exists is a conflict.
+		Short:   "Create jobs, or replace them",
+		Long: `Create jobs from a JSON or YAML file (one job, several documents, or a list; "-" reads
+standard input), from all such files of a folder, or one job from flags. The server checks
+all jobs before any is written. Without --replace an existing job is a conflict.
 
-Several words behind -- are joined with blanks and run by the shell, as under
-cron; with --no-shell they are a program and its arguments.`,
+Several words after -- are joined with spaces and run by the shell, as cron does; with
+--no-shell they are a program and its arguments.`,
 		Example: `  cronctl create jobs -f jobs.yaml --replace
   cronctl create job hello --cron '*/5 * * * *' -- 'date; echo hello'`,
 		Args: cobra.ArbitraryArgs,
@@ -60,36 +60,36 @@ cron; with --no-shell they are a program and its arguments.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
 	fl.BoolVar(&f.replace, "replace", false, "replace jobs that exist")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "only check")
-	fl.StringVar(&f.job.CronExpr, "cron", "", "timetable, such as '30 2 * * MON-FRI' or @daily")
-	fl.StringVar(&f.job.Timezone, "timezone", "", "its time zone (default: the server's setting)")
-	fl.StringVar(&f.job.Title, "title", "", "name for people, in any language")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "check the jobs and write nothing")
+	fl.StringVar(&f.job.CronExpr, "cron", "", "cron expression, such as '30 2 * * MON-FRI' or @daily")
+	fl.StringVar(&f.job.Timezone, "timezone", "", "time zone of the schedule (default: the server's setting)")
+	fl.StringVar(&f.job.Title, "title", "", "display name, in any language")
 	fl.StringVar(&f.job.Group, "group", "", "group of the job")
-	fl.StringVar(&f.job.Description, "description", "", "what it is for")
-	fl.StringVar(&f.job.Stdin, "stdin", "", "what the command reads on standard input")
+	fl.StringVar(&f.job.Description, "description", "", "purpose of the job")
+	fl.StringVar(&f.job.Stdin, "stdin", "", "text for the command's standard input")
 	fl.StringVar(&f.job.Shell, "shell", "", "shell that runs the command (default /bin/sh)")
-	fl.StringVar(&f.job.WorkDir, "work-dir", "", "folder to run in")
+	fl.StringVar(&f.job.WorkDir, "work-dir", "", "working directory")
 	fl.StringVar(&f.timeout, "timeout", "", "stop a run after this time, such as 90s or 1h")
-	fl.StringVar(&f.killGrace, "kill-grace", "", "time between TERM and KILL (default 10s)")
-	fl.StringVar(&f.memoryMax, "memory-max", "", "most memory of a run, such as 512MiB; needs a worker with cgroups")
-	fl.IntVar(&f.job.TasksMax, "tasks-max", 0, "most processes and threads of a run; needs a worker with cgroups")
+	fl.StringVar(&f.killGrace, "kill-grace", "", "grace period between TERM and KILL (default 10s)")
+	fl.StringVar(&f.memoryMax, "memory-max", "", "memory limit of a run, such as 512MiB; needs a worker with cgroups")
+	fl.IntVar(&f.job.TasksMax, "tasks-max", 0, "limit of processes and threads of a run; needs a worker with cgroups")
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable, NAME=VALUE; may be repeated")
-	fl.BoolVar(&f.noShell, "no-shell", false, "run the words behind -- as a program with arguments")
+	fl.BoolVar(&f.noShell, "no-shell", false, "run the words after -- as a program with arguments")
 	return cmd
 }
 
-// documents takes the jobs from the file, or the one that the flags tell of.
+// documents returns the jobs of the file, or the one that the flags describe.
 func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 	if f.file != "" {
 		if len(args) > 0 {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: "there is a file and also a name",
-				Hint: "give either a file with jobs, or a name and a command"}
+			return nil, &common.Error{Code: common.CodeInvalid, Message: "-f and a job name exclude each other",
+				Hint: "use either a file with jobs, or a name and a command"}
 		}
 		return c.documents(f.file)
 	}
 	if len(args) < 2 {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "say which job: its name and its command, or a file",
-			Hint: "cronctl create job hello --cron '*/5 * * * *' -- echo hello"}
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "no job given",
+			Hint: "name a file, or a job: cronctl create job hello --cron '*/5 * * * *' -- echo hello"}
 	}
 	j := f.job
 	j.Name = args[0]
@@ -134,7 +134,7 @@ func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error 
 		names[i] = v.Job.Name
 	}
 	if len(refused.Faults) > 0 {
-		refused.Code, refused.Message = common.CodeInvalid, "nothing was written, since not all jobs are valid"
+		refused.Code, refused.Message = common.CodeInvalid, "invalid jobs; nothing was written"
 		return &refused
 	}
 	for i, d := range docs {
@@ -156,7 +156,7 @@ func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error 
 	return nil
 }
 
-// within says in an error's message what it is about.
+// within adds to an error's message what it is about.
 func within(from string, err error) error {
 	e, ok := asError(err)
 	if !ok {

@@ -12,7 +12,7 @@ func (c *cli) remove() *cobra.Command {
 	jobs := &cobra.Command{
 		Use:     "jobs NAME... | --selector LABELS | --group GROUP",
 		Aliases: []string{"job"},
-		Short:   "Delete jobs; their history stays, and runs that go on go on",
+		Short:   "Delete jobs; history and active runs are kept",
 		Example: `  cronctl delete jobs old-report older-report --kill
   cronctl delete jobs --selector app=shop --yes`,
 		Args: cobra.ArbitraryArgs,
@@ -33,7 +33,8 @@ func (c *cli) remove() *cobra.Command {
 		},
 	}
 	f.declare(jobs)
-	jobs.Flags().BoolVar(&yes, "yes", false, "do not ask before deleting all that match")
-	jobs.Flags().BoolVar(&kill, "kill", false, "also end their runs")
-	return group("delete", "Delete jobs, channels, users, tokens, sessions or secrets", "  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID", jobs, c.removeChannels(), c.removeUsers(), c.removeTokens(), c.removeSessions(), c.removeSecrets())
+	jobs.Flags().BoolVar(&yes, "yes", false, "delete all that match without confirmation")
+	jobs.Flags().BoolVar(&kill, "kill", false, "also kill their runs")
+	return group("delete", "Delete jobs, channels, users, tokens, sessions or secrets",
+		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID", jobs, c.removeChannels(), c.removeUsers(), c.removeTokens(), c.removeSessions(), c.removeSecrets())
 }

@@ -14,22 +14,22 @@ import (
 )
 
 func (c *cli) describe() *cobra.Command {
-	return group("describe", "Show a thing with what belongs to it", "  cronctl describe job nightly-report\n  cronctl describe run ID",
+	return group("describe", "Show one object in detail", "  cronctl describe job nightly-report\n  cronctl describe run ID",
 		c.describeJob(), c.describeRun(), c.describeWorker(), c.describeChannel(), c.describeUser())
 }
 
-// description is a job, who would run it now, and how it did.
+// description is a job with its placement and statistics.
 type description struct {
 	Job        json.RawMessage `json:"job"`
 	Placement  json.RawMessage `json:"placement"`
-	Statistics json.RawMessage `json:"statistics,omitempty"` // absent while the log store is away
+	Statistics json.RawMessage `json:"statistics,omitempty"` // absent while the log store is unavailable
 	Last       list            `json:"last"`
 }
 
-// The figures of a description are of a week.
+// Statistics in a description cover one week.
 const described = 7 * 24 * time.Hour
 
-// placed is who would run a job now.
+// placed lists the workers that are eligible for a job now.
 type placed struct {
 	Items []struct {
 		Worker   string         `json:"worker"`
@@ -45,7 +45,7 @@ func (c *cli) describeJob() *cobra.Command {
 	return &cobra.Command{
 		Use:     "job NAME",
 		Aliases: []string{"jobs"},
-		Short:   "Show a job: how it stands and did, who would run it now, and why the others would not",
+		Short:   "Show a job with its statistics and eligible workers",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := named("job", args[0]); err != nil {
@@ -59,7 +59,8 @@ func (c *cli) describeJob() *cobra.Command {
 			if d.Job, err = apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), args[0])); err != nil {
 				return err
 			}
-			if d.Placement, err = apiclient.Decode[json.RawMessage](api.GetPlacement(cmd.Context(), args[0])); err != nil {
+			if d.Placement, err = apiclient.Decode[json.RawMessage](api.GetPlacement(cmd.Context(),
+				args[0])); err != nil {
 				return err
 			}
 			if err := d.history(cmd.Context(), api, args[0]); err != nil {
@@ -73,10 +74,13 @@ func (c *cli) describeJob() *cobra.Command {
 	}
 }
 
-// history asks how the job did.
+// history fetches the last runs and the statistics of the job.
 func (d *description) history(ctx context.Context, api *apiclient.API, name string) (err error) {
 	from, by, size := time.Now().Add(-described), apiclient.GetJobStatisticsParamsByDay, int64(lastShown)
-	d.Statistics, err = apiclient.Decode[json.RawMessage](api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{From: &from, By: &by}))
+	d.Statistics, err = apiclient.Decode[json.RawMessage](api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{
+		From: &from,
+		By:   &by,
+	}))
 	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
 		return err
 	}
@@ -84,7 +88,7 @@ func (d *description) history(ctx context.Context, api *apiclient.API, name stri
 	return err
 }
 
-// lastShown is how many runs are shown as letters.
+// lastShown is the number of runs that are shown as letters.
 const lastShown = 20
 
 func (c *cli) showDescription(d description) error {
@@ -113,7 +117,7 @@ func (c *cli) showDescription(d description) error {
 		if o.Reason != nil {
 			why = ": " + o.Reason.Text
 		}
-		fact("Overdue", "nobody has dealt with the fire of "+when(o.PlannedAt)+why)
+		fact("Overdue", "no worker has claimed the fire of "+when(o.PlannedAt)+why)
 	}
 	command := j.Command
 	if len(j.Args) > 0 {
@@ -130,9 +134,9 @@ func (c *cli) showDescription(d description) error {
 	if err := facts.print(c.stdout); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout, "\nWho would run it now:")
+	fmt.Fprintln(c.stdout, "\nEligible workers, by rank:")
 	if p.Reason != nil {
-		fmt.Fprintln(c.stdout, "  nobody: "+p.Reason.Text)
+		fmt.Fprintln(c.stdout, "  none: "+p.Reason.Text)
 	}
 	var workers table
 	for _, w := range p.Items {
@@ -140,18 +144,18 @@ func (c *cli) showDescription(d description) error {
 		case !w.Eligible && w.Reason != nil:
 			workers.row("  -", or(w.Name, w.Worker), w.Reason.Text)
 		case w.Rank == 0:
-			workers.row("  1.", or(w.Name, w.Worker), "runs it")
+			workers.row("  1.", or(w.Name, w.Worker), "would run it")
 		default:
-			workers.row(fmt.Sprintf("  %d.", w.Rank+1), or(w.Name, w.Worker), "stands in")
+			workers.row(fmt.Sprintf("  %d.", w.Rank+1), or(w.Name, w.Worker), "takes over")
 		}
 	}
 	return workers.print(c.stdout)
 }
 
-// facts are how the job did.
+// facts prints the last runs and the statistics of the job.
 func (d *description) facts(fact func(name, value string)) error {
 	line, unusual := "", ""
-	for _, item := range d.Last.Items { // the newest first
+	for _, item := range d.Last.Items { // newest first
 		r, err := decode[apiclient.Run](item)
 		if err != nil {
 			return err
@@ -167,7 +171,7 @@ func (d *description) facts(fact func(name, value string)) error {
 	fact("Last runs", line)
 	fact("Unusual", unusual)
 	if d.Statistics == nil {
-		fact("Last week", "not known: the log store is away")
+		fact("Last week", "unknown: the log store is unavailable")
 		return nil
 	}
 	s, err := decode[statistics](d.Statistics)
@@ -177,10 +181,12 @@ func (d *description) facts(fact func(name, value string)) error {
 	f := &s.Total
 	fact("Last week", sumOf(f.Runs, f.SuccessRate, &f.Statuses))
 	if f.Duration.Count > 0 {
-		fact("Takes", fmt.Sprintf("%s, 95 %% at most %s, the longest %s", span(f.Duration.P50Ms), span(f.Duration.P95Ms), span(f.Duration.MaxMs)))
+		fact("Takes",
+			fmt.Sprintf("median %s, 95th percentile %s, maximum %s", span(f.Duration.P50Ms), span(f.Duration.P95Ms),
+				span(f.Duration.MaxMs)))
 	}
 	if f.Delay.Count > 0 {
-		fact("Starts", fmt.Sprintf("%s late, 95 %% at most %s", span(f.Delay.P50Ms), span(f.Delay.P95Ms)))
+		fact("Starts", fmt.Sprintf("median %s late, 95th percentile %s", span(f.Delay.P50Ms), span(f.Delay.P95Ms)))
 	}
 	return nil
 }
@@ -192,7 +198,7 @@ func zoneOf(j *job) string {
 	return "(" + j.Timezone + ")"
 }
 
-// stateOf says how a job stands.
+// stateOf returns the state of a job.
 func stateOf(j *job) string {
 	if j.Meta.State == nil {
 		return ""
@@ -209,7 +215,7 @@ func stateOf(j *job) string {
 	return state
 }
 
-// placementOf says where a job may run.
+// placementOf describes the workers that a job may run on.
 func placementOf(t *common.Terms) string {
 	parts := []string{string(t.Strategy)}
 	if t.Selector != "" {
@@ -232,7 +238,7 @@ func (c *cli) describeRun() *cobra.Command {
 	return &cobra.Command{
 		Use:     "run ID",
 		Aliases: []string{"runs"},
-		Short:   "Show a run: when it was planned, started and ended, where, and how",
+		Short:   "Show a run: times, worker, status and reason",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -255,7 +261,7 @@ func (c *cli) describeRun() *cobra.Command {
 	}
 }
 
-// describedRun is a run, and what is said of one that goes on.
+// describedRun is a run, with remarks on an active one.
 type describedRun struct {
 	common.Run
 	ExpectedEndAt *time.Time `json:"expectedEndAt"`
@@ -286,7 +292,7 @@ func (c *cli) showRun(d *describedRun) error {
 		fact("Orphaned", lateEnd(r.Orphaned))
 	}
 	if e := r.Ending; e != nil {
-		asked := fmt.Sprintf("asked for with %s%s at %s", e.Signal, by(e.By), when(e.At))
+		asked := fmt.Sprintf("requested with %s%s at %s", e.Signal, by(e.By), when(e.At))
 		if e.Note != "" {
 			asked += ": " + e.Note
 		}
@@ -306,9 +312,9 @@ func (c *cli) showRun(d *describedRun) error {
 	at("Expected", d.ExpectedEndAt)
 	switch {
 	case d.Late:
-		fact("Unusual", "it should have started by now")
+		fact("Unusual", "should have started by now")
 	case d.Slow:
-		fact("Unusual", "it takes far longer than usual")
+		fact("Unusual", "takes far longer than usual")
 	}
 	if r.StartedAt != nil && r.EndedAt != nil {
 		fact("Took", took(r.StartedAt, r.EndedAt))
@@ -319,14 +325,14 @@ func (c *cli) showRun(d *describedRun) error {
 	if r.Status.Terminal() && r.Attempt > 0 {
 		printed := fmt.Sprintf("%d bytes", r.OutputBytes)
 		if r.OutputTruncated {
-			printed += ", of which the middle was not kept"
+			printed += "; the middle was not kept"
 		}
 		fact("Printed", printed)
 	}
 	return facts.print(c.stdout)
 }
 
-// lateEnd says how a run ended on its worker after it had been written down as lost.
+// lateEnd describes how a run ended on its worker after it had been resolved as lost.
 func lateEnd(l *common.LateEnd) string {
 	text := fmt.Sprintf("ended %s on %s", l.Status, or(l.WorkerName, l.Worker))
 	if l.EndedAt != nil {
@@ -335,5 +341,5 @@ func lateEnd(l *common.LateEnd) string {
 	if exit := exitOf(&common.Run{Signal: l.Signal, ExitCode: l.ExitCode}); exit != "-" {
 		text += " (" + exit + ")"
 	}
-	return text + ", after it had been written down as lost"
+	return text + ", after it had been resolved as lost"
 }

@@ -16,17 +16,17 @@ import (
 
 const defaultServer = "http://127.0.0.1:7070"
 
-// destination is the server that a call is for, and how it is reached.
+// destination is the server of a call, with the credentials and TLS files for it.
 type destination struct {
 	server, token string
-	context       string // its name, where one is used
+	context       string // name of the context, if one is used
 	insecure      bool
 	ca, cert, key string // files
-	cookie        string // of a session
+	cookie        string // session cookie
 }
 
-// destination finds the server and the token. What stands on the command line comes first,
-// then the environment, then the context. A context's token goes to its own server alone.
+// destination finds the server and the token: on the command line first, then in the environment, then in the
+// context. A context's token is sent to that context's server only.
 func (c *cli) destination() (destination, error) {
 	t, err := c.reach()
 	if err != nil {
@@ -34,24 +34,33 @@ func (c *cli) destination() (destination, error) {
 	}
 	saved := t.token
 	if c.context != "" && c.tokenText == "" && c.tokenFile == "" && saved != "" {
-		return t, nil // who names a context does not mean the token of the environment
+		return t, nil // an explicit context takes precedence over the environment's token
 	}
 	t.token, err = token(c.tokenText, c.tokenFile, c.env)
 	switch {
 	case err != nil || t.token != "":
 	case saved != "":
 		t.token = saved
-	case t.context == "" && isLocal(t.server): // who has logged out of a context is nobody there
+	case t.context == "" && isLocal(t.server): // a context without a token has no login
 		t.token, err = standaloneToken(c.env)
 	}
 	return t, err
 }
 
-// reach finds the server. The token is that of the server's context, where there is one.
+// reach finds the server, and the token of its context if there is one.
 func (c *cli) reach() (destination, error) {
-	t := destination{insecure: c.insecure, ca: firstOf(c.ca, c.env["CARILLON_CA_FILE"]), cert: firstOf(c.cert, c.env["CARILLON_CERT_FILE"]), key: firstOf(c.key, c.env["CARILLON_KEY_FILE"])}
+	t := destination{
+		insecure: c.insecure,
+		ca:       firstOf(c.ca, c.env["CARILLON_CA_FILE"]),
+		cert:     firstOf(c.cert, c.env["CARILLON_CERT_FILE"]),
+		key:      firstOf(c.key, c.env["CARILLON_KEY_FILE"]),
+	}
 	if c.context != "" && c.server != "" {
-		return t, &common.Error{Code: common.CodeInvalid, Message: "there is a context and also a server", Hint: "give either --context or --server"}
+		return t, &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "--context and --server exclude each other",
+			Hint:    "use either of them",
+		}
 	}
 	saved, err := c.savedContext()
 	if err != nil {
@@ -68,7 +77,7 @@ func (c *cli) reach() (destination, error) {
 	return t, nil
 }
 
-// savedContext is the context that was named, or the current one; nil where there is none.
+// savedContext returns the named context, or the current one; nil if there is none.
 func (c *cli) savedContext() (*savedContext, error) {
 	all, err := loadContexts(c.env)
 	if err != nil {
@@ -76,28 +85,29 @@ func (c *cli) savedContext() (*savedContext, error) {
 	}
 	name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
 	if name == "" {
-		return nil, nil //nolint:nilnil // most people have none
+		return nil, nil //nolint:nilnil // contexts are optional
 	}
 	return all.find(name)
 }
 
-// patienceForTurn is how long a call waits in all for a server that answers 429; it waits as long as Retry-After says.
+// patienceForTurn limits the total time that a call waits for a server that answers 429. Each wait lasts as
+// long as Retry-After asks for.
 const patienceForTurn = 30 * time.Second
 
-// client makes the client of it; notes go to w.
+// client creates the API client; notes are written to w.
 func (t *destination) client(w io.Writer) (*apiclient.API, error) {
 	o := apiclient.Options{Server: t.server, Token: t.token, Cookie: t.cookie, InsecureHTTP: t.insecure, UserAgent: "cronctl/" + version, Patience: patienceForTurn,
 		Waiting: func(wait time.Duration) {
-			fmt.Fprintf(w, "note: the server has too many requests just now; trying again in %v\n", wait)
+			fmt.Fprintf(w, "note: the server is at its request limit; retrying in %v\n", wait)
 		}}
 	var err error
 	if o.TLS, err = t.tls(); err != nil {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "the files for TLS cannot be used", Err: err}
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot use the TLS files", Err: err}
 	}
 	return apiclient.New(o)
 }
 
-// tls loads the files; without any it is nil, and the system's authorities count.
+// tls loads the TLS files. It returns nil without any: the system's authorities apply.
 func (t *destination) tls() (*tls.Config, error) {
 	if t.ca == "" && t.cert == "" && t.key == "" {
 		return nil, nil //nolint:nilnil // the default of package tls
@@ -110,7 +120,7 @@ func (t *destination) tls() (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, common.Errorf(common.CodeInvalid, "%s holds no certificate", t.ca)
+			return nil, common.Errorf(common.CodeInvalid, "%s contains no certificate", t.ca)
 		}
 	}
 	if t.cert != "" || t.key != "" {
@@ -123,7 +133,7 @@ func (t *destination) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// api makes the client.
+// api creates the API client.
 func (c *cli) api() (*apiclient.API, error) {
 	t, err := c.destination()
 	if err != nil {
@@ -132,12 +142,12 @@ func (c *cli) api() (*apiclient.API, error) {
 	return t.client(c.stderr)
 }
 
-// sameServer tells whether two addresses are one, scheme included.
+// sameServer reports whether two addresses are the same, scheme included.
 func sameServer(a, b string) bool {
 	return strings.EqualFold(strings.TrimRight(a, "/"), strings.TrimRight(b, "/"))
 }
 
-// isLocal tells whether a server is on this machine.
+// isLocal reports whether a server is on this machine.
 func isLocal(server string) bool {
 	base, err := url.Parse(server)
 	if err != nil {
@@ -146,7 +156,7 @@ func isLocal(server string) bool {
 	return apiclient.Loopback(base.Hostname())
 }
 
-// firstOf gives the first text that is not empty.
+// firstOf returns the first text that is not empty.
 func firstOf(texts ...string) string {
 	for _, text := range texts {
 		if text != "" {

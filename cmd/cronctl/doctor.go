@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// Our clock and the server's may be so far apart.
+	// Tolerated difference between the local clock and the server's.
 	clockWarns = 5 * time.Second
-	// The server's certificate and our token are told of so long before their end.
+	// The end of the server's certificate and of the token is reported this long before.
 	certificateWarns = 21 * 24 * time.Hour
 	tokenWarns       = 7 * 24 * time.Hour
 	slowServer       = time.Second
 )
 
-// finding is one of the server's, or one of ours.
+// finding is the result of one check, by the server or by cronctl.
 type finding struct {
 	Check  string          `json:"check"`
 	Status string          `json:"status"`
@@ -31,7 +31,7 @@ type finding struct {
 	Data   json.RawMessage `json:"data,omitempty"`
 }
 
-// examination is what the server found, and then what was found from here.
+// examination holds the server's findings, followed by those of cronctl.
 type examination struct {
 	At       time.Time `json:"at"`
 	Master   string    `json:"master,omitempty"`
@@ -43,14 +43,13 @@ type examination struct {
 func (c *cli) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at all that the cluster depends on, and say what to do about each fault",
-		Long: `doctor looks, from here, at the way to the server (its answer, its certificate, the
-clocks, your token), and lets the server look at etcd (members, versions, space), the
-clocks, the watch, the log store, certificates, workers, masters, the audit chain and
-every degraded mode. Below the list it says what to do about each fault.
+		Short: "Check the cluster and print a remedy for each failure",
+		Long: `doctor checks the connection to the server from here (response time, certificate, clocks,
+your token), and has the server check etcd (members, versions, space), clocks, watches, the
+log store, certificates, workers, masters, the audit chain and all active conditions. Below
+the list of checks it prints a remedy for each one that did not pass.
 
-Its exit code is 1 where something is failing, and 0 where all is well or there are
-only warnings.`,
+The exit code is 1 if a check failed, and 0 if all passed or there are only warnings.`,
 		Example: `  cronctl doctor
   cronctl doctor -o json | jq '.findings[] | select(.status != "ok")'`,
 		Args: cobra.NoArgs,
@@ -83,7 +82,7 @@ only warnings.`,
 	}
 }
 
-// worst is what findings come to.
+// worst returns the worst status of the findings.
 func worst(all []finding) string {
 	rank := map[string]int{"ok": 0, "unknown": 1, "warning": 2, "failing": 3}
 	status := "ok"
@@ -95,7 +94,7 @@ func worst(all []finding) string {
 	return status
 }
 
-// seenFromHere is what the server cannot see.
+// seenFromHere returns the findings that only the client can make.
 func seenFromHere(resp *http.Response, e *examination, me *apiclient.Me, took time.Duration, now time.Time) []finding {
 	var all []finding
 	add := func(bad bool, check, text, advice string) {
@@ -105,21 +104,28 @@ func seenFromHere(resp *http.Response, e *examination, me *apiclient.Me, took ti
 		}
 		all = append(all, finding{Check: check, Status: "ok", Text: text})
 	}
-	add(took > slowServer, "server", fmt.Sprintf("it answers within %v, from here", took.Round(time.Millisecond)), "Look at the network between here and the server, and at the server's load.")
+	add(took > slowServer, "server", fmt.Sprintf("answered in %v, measured here", took.Round(time.Millisecond)),
+		"Check the network between this machine and the server, and the server's load.")
 	if e.Version != version {
-		add(version != "dev" && e.Version != "dev", "cronctl", fmt.Sprintf("it is of version %s, and the server of version %s", version, e.Version), "Use a cronctl of the server's version: an older one knows less than the server.")
+		add(version != "dev" && e.Version != "dev", "cronctl",
+			fmt.Sprintf("cronctl has version %s, the server %s", version,
+				e.Version), "Use cronctl of the server's version: an older one lacks newer features of the server.")
 	}
-	// The server's clock is compared with ours in the middle of the question.
+	// The server's clock is compared with the local time in the middle of the request.
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		off := now.Sub(date).Truncate(time.Second)
-		add(off.Abs() > clockWarns, "your_clock", fmt.Sprintf("the clock here is %v apart from the server's", off.Abs()), "Set the clock of this machine by NTP; times that cronctl shows are right, but --from -1h is not.")
+		add(off.Abs() > clockWarns, "your_clock",
+			fmt.Sprintf("the local clock differs from the server's by %v",
+				off.Abs()), "Synchronise the clock of this machine with NTP. Displayed times are right, relative ones such as --from -1h are not.")
 	}
 	if resp.TLS != nil && len(resp.TLS.PeerCertificates) > 0 {
 		until := resp.TLS.PeerCertificates[0].NotAfter
-		add(until.Sub(now) < certificateWarns, "server_certificate", "it is good until "+when(until), "Renew the server's certificate, or the proxy's: then it is taken up without a restart.")
+		add(until.Sub(now) < certificateWarns, "server_certificate", "valid until "+when(until),
+			"Renew the certificate of the server or proxy. Carillon loads a new one without a restart.")
 	}
 	if me.ExpiresAt != nil {
-		add(me.ExpiresAt.Sub(now) < tokenWarns, "your_token", "it is good until "+when(*me.ExpiresAt), "Log in again: cronctl login.")
+		add(me.ExpiresAt.Sub(now) < tokenWarns, "your_token", "valid until "+when(*me.ExpiresAt),
+			"Log in again: cronctl login.")
 	}
 	return all
 }
@@ -129,7 +135,7 @@ func (c *cli) showExamination(e *examination) error {
 	for i := range e.Findings {
 		item, err := json.Marshal(e.Findings[i])
 		if err != nil {
-			return &common.Error{Code: common.CodeInternal, Message: "the findings cannot be written", Err: err}
+			return &common.Error{Code: common.CodeInternal, Message: "cannot write the findings", Err: err}
 		}
 		items[i] = item
 	}
@@ -145,7 +151,7 @@ func (c *cli) showExamination(e *examination) error {
 			continue
 		}
 		if !said {
-			fmt.Fprintln(c.stdout, "\nWhat to do:")
+			fmt.Fprintln(c.stdout, "\nRemedies:")
 			said = true
 		}
 		about := f.Check

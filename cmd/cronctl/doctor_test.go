@@ -34,7 +34,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("all is well: %s", r.out)
 	}
 	s.lasting = []common.Condition{{Code: "one", Who: "north", Text: "something is not"}}
-	s.run("doctor").want(t, exitOK, "warning", "something is not", "What to do:", "one (north): mend one")
+	s.run("doctor").want(t, exitOK, "warning", "something is not", "Remedies:", "one (north): mend one")
 	s.lasting = append(s.lasting, common.Condition{Code: "two", Text: "x", StopsClaims: true})
 	var e examination
 	if err := json.Unmarshal([]byte(s.run("doctor", "-o", "json").want(t, exitJobFailed).out), &e); err != nil || e.Status != "failing" || e.Master != "host-m" || len(e.Findings) < 4 {

@@ -14,18 +14,17 @@ import (
 	"carillon/internal/common"
 )
 
-// maxFile bounds a file of jobs.
+// maxFile limits the size of a file of jobs, in bytes.
 const maxFile = 8 << 20
 
 // document is one job of a file, as JSON.
 type document struct {
-	from string // the file, and which of its documents
+	from string // file and position in it
 	data json.RawMessage
 }
 
-// documents reads the jobs of a file, "-" being standard input, or of all files of a
-// folder. A file is JSON or YAML; it holds one job, several documents, a list, or an
-// object with items.
+// documents reads the jobs of a file ("-" is standard input), or of all files of a folder. A file is JSON or
+// YAML; it contains one job, several documents, a list, or an object with items.
 func (c *cli) documents(file string) ([]document, error) {
 	files := []string{file}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -42,16 +41,16 @@ func (c *cli) documents(file string) ([]document, error) {
 		docs = append(docs, found...)
 	}
 	if len(docs) == 0 {
-		return nil, common.Errorf(common.CodeInvalid, "%s holds no job", file)
+		return nil, common.Errorf(common.CodeInvalid, "%s contains no job", file)
 	}
 	return docs, nil
 }
 
-// jobFiles lists the files of a folder that hold jobs, by name.
+// jobFiles lists the job files of a folder, by name.
 func jobFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "a folder cannot be read", Err: err}
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the folder", Err: err}
 	}
 	var files []string
 	for _, e := range entries {
@@ -70,8 +69,8 @@ func (c *cli) documentsOf(file string) ([]document, error) {
 	}
 	values, err := split(data)
 	if err != nil {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: file + " cannot be read", Err: err,
-			Hint: `in YAML a cron line stands in quotes: cronExpr: "*/5 * * * *"`}
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read " + file, Err: err,
+			Hint: `quote cron expressions in YAML: cronExpr: "*/5 * * * *"`}
 	}
 	var docs []document
 	for _, value := range values {
@@ -87,7 +86,7 @@ func (c *cli) readFile(file string, limit int64) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: "a file cannot be read", Err: err}
+			return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the file", Err: err}
 		}
 		defer f.Close()
 		from = f
@@ -95,15 +94,15 @@ func (c *cli) readFile(file string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, limit+1))
 	switch {
 	case err != nil:
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "a file cannot be read", Err: err}
+		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the file", Err: err}
 	case int64(len(data)) > limit:
 		return nil, common.Errorf(common.CodeTooLarge, "%s is larger than %d KiB", file, limit>>10)
 	}
 	return data, nil
 }
 
-// split takes the documents of a stream apart. JSON is kept as it is, so that the
-// server can tell of keys that stand twice and the like.
+// split returns the documents of a stream. JSON is kept unchanged, so that the server can report duplicate keys
+// and the like.
 func split(data []byte) ([]json.RawMessage, error) {
 	var values []json.RawMessage
 	if start := bytes.TrimSpace(data); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
@@ -140,7 +139,7 @@ func unlessEOF(err error) error {
 	return err
 }
 
-// unpack opens a list, and an object that has nothing but items.
+// unpack returns the items of a list, or of an object that contains only items.
 func unpack(value json.RawMessage) []json.RawMessage {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) == nil {

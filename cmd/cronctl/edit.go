@@ -17,18 +17,18 @@ import (
 )
 
 func (c *cli) edit() *cobra.Command {
-	return group("edit", "Change a job in an editor", "  EDITOR=nano cronctl edit job nightly-report", c.editJob())
+	return group("edit", "Edit a job in an editor", "  EDITOR=nano cronctl edit job nightly-report", c.editJob())
 }
 
 func (c *cli) editJob() *cobra.Command {
 	return &cobra.Command{
 		Use:     "job NAME",
 		Aliases: []string{"jobs"},
-		Short:   "Change a job in an editor",
-		Long: `Change a job in an editor: VISUAL, else EDITOR, else vi. What is saved there is sent
-when the editor ends; where the server finds faults the editor opens again with them
-at the top. An empty file, or one that was not changed, changes nothing. Where somebody
-else has changed the job meanwhile nothing is written, and the text stays in a file.`,
+		Short:   "Edit a job in an editor",
+		Long: `Edit a job in an editor: VISUAL, else EDITOR, else vi. The saved text is sent when the
+editor exits. If the server refuses it, the editor opens again with the errors at the top. An
+empty or unchanged file changes nothing. If another user has changed the job in the meantime,
+nothing is written, and your text is kept in a file.`,
 		Example: `  cronctl edit job nightly-report
   EDITOR='code --wait' cronctl edit job nightly-report`,
 		Args: cobra.ExactArgs(1),
@@ -49,35 +49,39 @@ else has changed the job meanwhile nothing is written, and the text stays in a f
 	}
 }
 
-// editText lets the person write a job until the server takes it.
+// editText lets the user edit a job until the server accepts it.
 func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMessage) error {
 	j, err := decode[job](raw)
 	if err != nil {
 		return err
 	}
 	if seen, err := decode[struct{ Meta struct{ Hidden bool } }](raw); err != nil || seen.Meta.Hidden {
-		return &common.Error{Code: common.CodeForbidden, Message: "you may not see all of this job, and so not change it"}
+		return &common.Error{
+			Code:    common.CodeForbidden,
+			Message: "parts of this job are hidden from you, so you cannot edit it",
+		}
 	}
 	defined, err := asDefined(raw)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "cronctl-") // for us alone: a job may hold secrets
+	dir, err := os.MkdirTemp("", "cronctl-") // private: a job may contain secrets
 	if err != nil {
-		return &common.Error{Code: common.CodeInternal, Message: "there is no place for the text", Err: err}
+		return &common.Error{Code: common.CodeInternal, Message: "cannot create a temporary folder", Err: err}
 	}
 	file, keep := filepath.Join(dir, j.Name+".yaml"), false
 	defer func() {
 		if !keep {
-			_ = os.RemoveAll(dir) // what stays is readable by us alone
+			_ = os.RemoveAll(dir) // leftovers are readable by this user only
 		}
 	}()
-	head := fmt.Sprintf("# The job %s. What you save here is sent when the editor ends; an empty file changes nothing.\n", j.Name)
+	head := fmt.Sprintf("# Job %s. The saved text is sent when the editor exits; an empty file changes nothing.\n",
+		j.Name)
 	body := defined.yaml
 	var refused error
 	for {
 		if err := os.WriteFile(file, append([]byte(head), body...), 0o600); err != nil {
-			return &common.Error{Code: common.CodeInternal, Message: "the text cannot be written", Err: err}
+			return &common.Error{Code: common.CodeInternal, Message: "cannot write the text", Err: err}
 		}
 		if err := c.openEditor(ctx, file); err != nil {
 			return err
@@ -91,7 +95,7 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 		case refused != nil && (len(bytes.TrimSpace(text)) == 0 || bytes.Equal(text, body)):
 			keep = true
 			report(c.stderr, refused)
-			fmt.Fprintf(c.stderr, "nothing was changed; the text is in %s\n", file)
+			fmt.Fprintf(c.stderr, "nothing was changed; your text is in %s\n", file)
 			return exitError(exitCode(ctx, refused))
 		case len(bytes.TrimSpace(text)) == 0 || bytes.Equal(text, defined.yaml):
 			fmt.Fprintln(c.stdout, "nothing was changed")
@@ -105,9 +109,13 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 			return nil
 		case !ok || e.Code != common.CodeInvalid:
 			keep = true
-			fmt.Fprintf(c.stderr, "nothing was changed; the text is in %s\n", file)
+			fmt.Fprintf(c.stderr, "nothing was changed; your text is in %s\n", file)
 			if e.Code == common.CodeStale {
-				return &common.Error{Code: e.Code, Message: "somebody else has changed " + j.Name + " meanwhile", Hint: "look at it again: cronctl edit job " + j.Name}
+				return &common.Error{
+					Code:    e.Code,
+					Message: "conflict: " + j.Name + " was changed in the meantime",
+					Hint:    "edit the new version: cronctl edit job " + j.Name,
+				}
 			}
 			return refused
 		}
@@ -115,36 +123,43 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 	}
 }
 
-// sendEdited saves what was written, unless the job has changed since it was read.
+// sendEdited saves the edited text, unless the job has changed since it was read.
 func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, text []byte) error {
 	values, err := split(text)
 	if err != nil {
-		return &common.Error{Code: common.CodeInvalid, Message: "this cannot be read", Err: err}
+		return &common.Error{Code: common.CodeInvalid, Message: "cannot parse the text", Err: err}
 	}
 	if len(values) != 1 {
-		return common.Errorf(common.CodeInvalid, "this is not one job, but %d", len(values))
+		return common.Errorf(common.CodeInvalid, "expected one job, found %d", len(values))
 	}
 	var name struct{ Name string }
 	if err := json.Unmarshal(values[0], &name); err != nil || name.Name != before.Name {
-		return common.Errorf(common.CodeInvalid, "the job is named %s, and keeps its name", before.Name)
+		return common.Errorf(common.CodeInvalid, "the name of job %s cannot be changed", before.Name)
 	}
-	_, err = apiclient.Read(api.PutJobWithBody(ctx, before.Name, &apiclient.PutJobParams{IfMatch: new(fmt.Sprintf("%q", fmt.Sprint(before.Meta.Version)))}, jsonType, bytes.NewReader(values[0])))
+	_, err = apiclient.Read(api.PutJobWithBody(ctx, before.Name,
+		&apiclient.PutJobParams{IfMatch: new(fmt.Sprintf("%q",
+			fmt.Sprint(before.Meta.Version)))}, jsonType, bytes.NewReader(values[0])))
 	return err
 }
 
-// openEditor waits until the editor has ended. It is named as git and others take it: a
-// command line for the shell.
+// openEditor runs the editor and waits for its exit. Like git, it takes the value as a command line for the
+// shell.
 func (c *cli) openEditor(ctx context.Context, file string) error {
 	editor := firstOf(c.env["VISUAL"], c.env["EDITOR"], "vi")
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, editor, file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, c.screen, c.screen
 	if err := cmd.Run(); err != nil {
-		return &common.Error{Code: common.CodeInvalid, Message: "the editor " + common.Excerpt(editor) + " failed, and nothing was changed", Hint: "name another one with EDITOR", Err: err}
+		return &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "editor " + common.Excerpt(editor) + " failed; nothing was changed",
+			Hint:    "set another one with EDITOR",
+			Err:     err,
+		}
 	}
 	return nil
 }
 
-// withoutHead leaves out the lines of comment that stand first.
+// withoutHead removes the comment lines at the beginning.
 func withoutHead(data []byte) []byte {
 	for bytes.HasPrefix(data, []byte("#")) {
 		_, rest, _ := bytes.Cut(data, []byte("\n"))
@@ -156,7 +171,7 @@ func withoutHead(data []byte) []byte {
 func faultsAsComment(err error) string {
 	var b, text strings.Builder
 	report(&text, err)
-	b.WriteString("# This was refused; leave it as it is to give up.\n")
+	b.WriteString("# The server refused this; exit without a change to cancel.\n")
 	for line := range strings.Lines(text.String()) {
 		b.WriteString("# " + oneLine(strings.TrimPrefix(line, "cronctl: ")) + "\n")
 	}

@@ -62,13 +62,13 @@ func TestEdit(t *testing.T) {
 	if text := left(); text != "" {
 		t.Errorf("there is left: %s", text)
 	}
-	s.editing(`sed -i 's/@hourly/@often/' "$1"`).want(t, exitUsage, "cronExpr", "the text is in")
+	s.editing(`sed -i 's/@hourly/@often/' "$1"`).want(t, exitUsage, "cronExpr", "your text is in")
 	if text := left(); !strings.Contains(text, "@often") {
 		t.Errorf("there is left: %s", text)
 	}
-	s.editing(`sed -i 's/name: hello/name: other/' "$1"`).want(t, exitUsage, "keeps its name")
+	s.editing(`sed -i 's/name: hello/name: other/' "$1"`).want(t, exitUsage, "cannot be changed")
 	left()
-	// Somebody else was faster.
+	// Another user was faster.
 	raced := s.between(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			if _, err := s.edit(r.Context(), "hello", func(j *common.Job) { j.Title = "x" }); err != nil {
@@ -77,7 +77,7 @@ func TestEdit(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	s.editing(`sed -i 's/echo two/echo three/' "$1"`, raced...).want(t, exitConflict, "somebody else", "the text is in")
+	s.editing(`sed -i 's/echo two/echo three/' "$1"`, raced...).want(t, exitConflict, "conflict: hello was changed", "your text is in")
 	if text := left(); !strings.Contains(text, "echo three") {
 		t.Errorf("there is left: %s", text)
 	}

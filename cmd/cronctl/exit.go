@@ -21,12 +21,12 @@ const (
 	exitInterrupted = 130
 )
 
-// exitError ends with a code and says nothing: what there was to say is said.
+// exitError sets the exit code without a message: the error is reported already.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exitCode tells how the program ends after err.
+// exitCode returns the exit code of the program after err.
 func exitCode(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
@@ -39,7 +39,7 @@ func exitCode(ctx context.Context, err error) int {
 	}
 	e, ok := errors.AsType[*common.Error](err)
 	if !ok {
-		return exitUsage // flags and arguments, which cobra refuses
+		return exitUsage // flags and arguments that cobra refuses
 	}
 	switch e.Code {
 	case common.CodeInvalid, common.CodeTooLarge, common.CodeUnsupportedType, common.CodeNotAllowed:
@@ -56,7 +56,7 @@ func exitCode(ctx context.Context, err error) int {
 	return exitAway
 }
 
-// report tells an error: a sentence, every fault on a line, and a hint.
+// report prints an error: its message, each field error on a line, and a hint.
 func report(w io.Writer, err error) {
 	if _, silent := errors.AsType[exitError](err); silent || err == nil {
 		return
@@ -82,11 +82,11 @@ func report(w io.Writer, err error) {
 	}
 }
 
-// hintOf says in cronctl's words what the server's hint says in those of HTTP.
+// hintOf returns the hint in terms of cronctl, instead of the server's in terms of HTTP.
 func hintOf(e *common.Error) string {
 	switch e.Code {
 	case common.CodeUnauthenticated:
-		return "log in with: cronctl login; or name a token's file with --token-file or CARILLON_TOKEN_FILE (the standalone's is admin.token in its data folder)"
+		return "run cronctl login, or name a token file with --token-file or CARILLON_TOKEN_FILE (a standalone writes admin.token to its data folder)"
 	case common.CodeExists:
 		return "choose another name, or replace it with --replace"
 	}

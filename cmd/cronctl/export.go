@@ -22,23 +22,23 @@ func (c *cli) export() *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
 		Use:   "export [JOB…]",
-		Short: "Write jobs as YAML that apply takes again",
-		Long: `Write jobs as they were defined, as YAML, by name: all of them, those named, or
-those that match a filter. What the server adds (versions, times, the next fire) is left out,
-so that the same jobs give the same file, and "cronctl apply -f" takes it, here or
-on another server: exported again from there it is the same, byte for byte.
+		Short: "Export jobs as YAML for apply",
+		Long: `Export job definitions as YAML, sorted by name: all jobs, the named ones, or those that match
+a filter. Fields that the server adds (versions, times, the next fire) are left out, so that
+the same jobs always give the same file. "cronctl apply -f" reads it, here or on another
+server; an export from there is identical, byte for byte.
 
-With -o FILE it is one file, which replaces one that is there when it is complete;
-with -o to a folder (DIR/, or one that is there) a file for each job, NAME.yaml. Files are
-readable by their owner alone, since commands and variables may hold secrets.`,
+With -o FILE all jobs are written to one file, which is replaced only when it is complete;
+with -o and a folder (DIR/, or an existing one) each job gets a file, NAME.yaml. Files are
+readable by their owner only, since commands and variables may contain secrets.`,
 		Example: `  cronctl export -o jobs.yaml
   cronctl export --group reports -o jobs/
   cronctl export nightly-report | cronctl apply -f - --server https://other.example.com:7070`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch to {
 			case "yaml", "json", "table", "wide":
-				return &common.Error{Code: common.CodeInvalid, Message: "-o says where to write here, and jobs are always written as YAML",
-					Hint: "for a file of that name: -o ./" + to}
+				return &common.Error{Code: common.CodeInvalid, Message: "-o is the destination here; jobs are always exported as YAML",
+					Hint: "to write a file of that name, use -o ./" + to}
 			}
 			whole := len(args) == 0 && !f.filtered() && f.state == ""
 			if len(args) > 0 || f.filtered() {
@@ -53,19 +53,20 @@ readable by their owner alone, since commands and variables may hold secrets.`,
 			return c.writeJobs(jobs, to, whole)
 		},
 	}
-	// It stands before the flag of all commands that says how to print.
-	cmd.Flags().StringVarP(&to, "output", "o", "", "file to write, or folder (DIR/) for a file of each job (default: standard output)")
+	// It hides the global flag of that name, which selects the output format.
+	cmd.Flags().StringVarP(&to, "output", "o", "",
+		"file to write, or folder (DIR/) for a file of each job (default: standard output)")
 	f.declare(cmd)
 	return cmd
 }
 
-// exportedJob is a job as it is written.
+// exportedJob is a job to export.
 type exportedJob struct {
 	name string
 	yaml []byte
 }
 
-// exported fetches jobs, in the order in which they are to be written.
+// exported fetches the jobs, in the order of the export.
 func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
 	api, err := c.api()
 	if err != nil {
@@ -83,7 +84,12 @@ func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
 		found = append(found, one)
 	}
 	if len(f.names) == 0 {
-		params := apiclient.ListJobsParams{Group: set(f.group), Q: set(f.query), Selector: set(f.selector), State: set(apiclient.ListJobsParamsState(f.state))}
+		params := apiclient.ListJobsParams{
+			Group:    set(f.group),
+			Q:        set(f.query),
+			Selector: set(f.selector),
+			State:    set(apiclient.ListJobsParamsState(f.state)),
+		}
 		all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
 			params.Cursor, params.Limit = cursor, size
 			return api.ListJobs(cmd.Context(), &params)
@@ -94,7 +100,7 @@ func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
 		found = all.Items
 	}
 	if len(found) == 0 {
-		return nil, common.Errorf(common.CodeNotFound, "there is no job to export")
+		return nil, common.Errorf(common.CodeNotFound, "no jobs to export")
 	}
 	jobs := make([]exportedJob, len(found))
 	for i, data := range found {
@@ -105,8 +111,8 @@ func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
 	return jobs, nil
 }
 
-// asDefined leaves out of a job what the server added. All else stays, in its order, and
-// so do fields that this program does not know.
+// asDefined removes the fields that the server added. All others keep their order, including fields that this
+// version does not have.
 func asDefined(data []byte) (exportedJob, error) {
 	j, err := decode[struct{ Name string }](data)
 	if err != nil {
@@ -117,16 +123,20 @@ func asDefined(data []byte) (exportedJob, error) {
 		text, err = toYAML(text)
 	}
 	if err != nil {
-		return exportedJob{}, &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+		return exportedJob{}, &common.Error{
+			Code:    common.CodeUnavailable,
+			Message: "cannot read the server's response",
+			Err:     err,
+		}
 	}
 	return exportedJob{name: j.Name, yaml: text}, nil
 }
 
-// withoutKey gives a JSON object without one of its keys.
+// withoutKey returns a JSON object without one of its keys.
 func withoutKey(object []byte, unwanted string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.Join(errors.New("a job is no object"), err)
+		return nil, errors.Join(errors.New("job is not an object"), err)
 	}
 	out := []byte{'{'}
 	for dec.More() {
@@ -153,8 +163,8 @@ func withoutKey(object []byte, unwanted string) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// writeJobs writes jobs to standard output, a file or a folder; whole says that they
-// are all that there are.
+// writeJobs writes jobs to standard output, a file or a folder; whole reports whether they are all jobs of the
+// server.
 func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
 	if info, err := os.Stat(to); strings.HasSuffix(to, "/") || err == nil && info.IsDir() {
 		return c.writeFolder(jobs, to, whole)
@@ -167,8 +177,9 @@ func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
 		b.Write(j.yaml)
 	}
 	if b.Len() > maxFile {
-		return &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the jobs are larger than %d KiB, and no file of that size is taken again", maxFile>>10),
-			Hint: "write a file for each of them: cronctl export -o DIR/"}
+		return &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the jobs are larger than %d KiB, the limit for a file of jobs",
+			maxFile>>10),
+			Hint: "write one file per job: cronctl export -o DIR/"}
 	}
 	if to == "" {
 		_, err := c.stdout.Write(b.Bytes())
@@ -211,16 +222,16 @@ func (c *cli) writeFolder(jobs []exportedJob, dir string, whole bool) error {
 	}
 	for _, file := range files {
 		if !written[file] {
-			fmt.Fprintf(c.stderr, "note: %s was there before and is none of these jobs\n", file)
+			fmt.Fprintf(c.stderr, "note: %s existed before and belongs to none of these jobs\n", file)
 		}
 	}
 	return nil
 }
 
-// writeFile puts a file into its place when all of it is on the disk.
+// writeFile replaces a file atomically, after its content is on disk.
 func writeFile(path string, data []byte) error {
 	failed := func(err error) error {
-		return &common.Error{Code: common.CodeInvalid, Message: path + " cannot be written", Err: err}
+		return &common.Error{Code: common.CodeInvalid, Message: "cannot write " + path, Err: err}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {

@@ -26,7 +26,7 @@ func TestExportCreateExport(t *testing.T) {
 	first := s.run("export").want(t, exitOK).out
 	for _, unwanted := range []string{"meta", "version", "uid", "createdAt", "nextFire", "priority: 5", "killGrace: 0"} {
 		if strings.Contains(first, unwanted) {
-			t.Errorf("what nobody defined is exported: %s", unwanted)
+			t.Errorf("a field that is not part of the definition is exported: %s", unwanted)
 		}
 	}
 	if !strings.Contains(first, "---\nname: few\ntimezone: UTC\ncommand: \"true\"\n---\nname: script\n") {
@@ -48,9 +48,9 @@ func TestExportCreateExport(t *testing.T) {
 	}
 }
 
-func TestWhatIsExportedWhereTo(t *testing.T) {
+func TestExport_SelectionAndDestination(t *testing.T) {
 	s := newStage(t)
-	s.run("export").want(t, exitNotFound, "no job to export")
+	s.run("export").want(t, exitNotFound, "no jobs to export")
 	s.run("create", "jobs", "-f", file(t, "jobs.json", defined)).want(t, exitOK)
 	t.Chdir(t.TempDir())
 
@@ -60,11 +60,11 @@ func TestWhatIsExportedWhereTo(t *testing.T) {
 	if got := s.run("export", "--group", "reports").want(t, exitOK).out; strings.Contains(got, "name: few") || strings.Count(got, "---\n") != 1 {
 		t.Errorf("exported of a group\n%s", got)
 	}
-	s.run("export", "few", "--group", "reports").want(t, exitUsage, "also a filter")
-	s.run("export", "nobody").want(t, exitNotFound, "nobody: there is no job")
+	s.run("export", "few", "--group", "reports").want(t, exitUsage, "a filter exclude")
+	s.run("export", "unknown").want(t, exitNotFound, "unknown: there is no job")
 	s.run("export", "A/B").want(t, exitUsage)
 	s.run("export", "-o", "yaml").want(t, exitUsage, "-o ./yaml")
-	s.run("export", "-o", "no/such/folder.yaml").want(t, exitUsage, "cannot be written")
+	s.run("export", "-o", "no/such/folder.yaml").want(t, exitUsage, "cannot write")
 
 	s.run("export", "-o", "jobs.yaml").want(t, exitOK, "exported 3 jobs to jobs.yaml")
 	if info, err := os.Stat("jobs.yaml"); err != nil || info.Mode().Perm() != 0o600 {
@@ -80,7 +80,7 @@ func TestWhatIsExportedWhereTo(t *testing.T) {
 
 	s.run("export", "-o", "all/").want(t, exitOK)
 	s.run("delete", "job", "few").want(t, exitOK)
-	s.run("export", "-o", "all").want(t, exitOK, "exported 2 jobs to all", "note: all/few.yaml was there before")
+	s.run("export", "-o", "all").want(t, exitOK, "exported 2 jobs to all", "note: all/few.yaml existed before")
 	if got := s.run("export", "script", "-o", "all").want(t, exitOK); got.err != "" {
 		t.Errorf("one of them was asked for: %s", got.err)
 	}

@@ -41,7 +41,7 @@ type fakes struct {
 	wanted   []runlog.FireQuery
 	workers  common.WorkerSettings
 	writes   int
-	lasting  []common.Condition // what is not as it should be
+	lasting  []common.Condition // active conditions
 	counted  rollup.Cell        // what each job has come to
 	storeOff bool
 	channels *channels

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/common"
 )
 
-// fireFilter narrows the ledger, as flags say it.
+// fireFilter selects fires of the ledger, by flags.
 type fireFilter struct {
 	from, to string
 	statuses []string
@@ -27,10 +27,10 @@ func (c *cli) fires() *cobra.Command {
 	var f fireFilter
 	cmd := &cobra.Command{
 		Use:   "fires [JOB]",
-		Short: "List what fired, what did not, and what is going to",
-		Long: `List the ledger, of a job or of all: one line for each time at which a job was to
-run, the newest first, with what became of it; and, where --to lies in the future,
-what is planned until then. --next lists what is planned alone, the soonest first.`,
+		Short: "List past and planned fires (the ledger)",
+		Long: `List the ledger of a job or of all jobs: one line for each time at which a job was to run,
+newest first, with its outcome. If --to is in the future, planned fires up to then are
+listed too. --next lists planned fires only, soonest first.`,
 		Example: `  cronctl fires nightly-report --next 10
   cronctl fires --from -1d --status missed,lost,skipped
   cronctl fires --group reports --to +1d --status planned`,
@@ -50,8 +50,8 @@ what is planned until then. --next lists what is planned alone, the soonest firs
 			var all list
 			switch {
 			case f.next > 0 && (name == "" || f.from != "" || f.to != "" || len(f.statuses) > 0):
-				return &common.Error{Code: common.CodeInvalid, Message: "--next stands alone, and needs a job",
-					Hint: "list what is planned for all jobs with --from +0s --to +1h --status planned"}
+				return &common.Error{Code: common.CodeInvalid, Message: "--next needs a job and excludes other filters",
+					Hint: "to list planned fires of all jobs, use --from +0s --to +1h --status planned"}
 			case f.next > 0:
 				all, err = soonest(cmd.Context(), api, name, f.next)
 			default:
@@ -60,22 +60,24 @@ what is planned until then. --next lists what is planned alone, the soonest firs
 			if err != nil {
 				return err
 			}
-			if f.next == 0 { // what is planned is known without the log store
+			if f.next == 0 { // planned fires do not need the log store
 				c.partial(all)
 			}
 			return c.showFires(all, all.Items)
 		},
 	}
-	cmd.Flags().IntVar(&f.next, "next", 0, "list the next so many planned fires")
-	cmd.Flags().StringVar(&f.from, "from", "", "only fires planned at this time or later: a time, or how long from now, such as -2h")
-	cmd.Flags().StringVar(&f.to, "to", "", "only fires planned before this time, which may lie ahead, such as +1d (default now)")
+	cmd.Flags().IntVar(&f.next, "next", 0, "list this many planned fires")
+	cmd.Flags().StringVar(&f.from, "from", "",
+		"only fires planned at or after this time: a time, or an offset from now such as -2h")
+	cmd.Flags().StringVar(&f.to, "to", "",
+		"only fires planned before this time; may be in the future, such as +1d (default now)")
 	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, "only fires with one of these statuses")
-	cmd.Flags().StringVar(&f.group, "group", "", "only fires of jobs of this group, where no job is named")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "list at most so many; 0 for all")
+	cmd.Flags().StringVar(&f.group, "group", "", "only fires of jobs of this group, if no job is named")
+	cmd.Flags().IntVar(&f.limit, "limit", 50, "maximum number of fires; 0 for all")
 	return cmd
 }
 
-// fetch lists what the filter lets through.
+// fetch lists the fires that match the filter.
 func (f *fireFilter) fetch(ctx context.Context, api *apiclient.API, name string) (list, error) {
 	var p apiclient.ListFiresParams
 	var err error
@@ -93,7 +95,7 @@ func (f *fireFilter) fetch(ctx context.Context, api *apiclient.API, name string)
 	})
 }
 
-// jobFires are the same parameters for the fires of one job.
+// jobFires returns the same parameters for the fires of one job.
 func jobFires(p *apiclient.ListFiresParams) *apiclient.ListJobFiresParams {
 	of := &apiclient.ListJobFiresParams{From: p.From, To: p.To, Limit: p.Limit, Cursor: p.Cursor}
 	if p.Status != nil {
@@ -106,11 +108,11 @@ func jobFires(p *apiclient.ListFiresParams) *apiclient.ListJobFiresParams {
 	return of
 }
 
-// farthest is how far ahead the next fires are looked for.
+// farthest limits how far ahead planned fires are listed.
 const farthest = 10 * 366 * 24 * time.Hour
 
-// soonest lists the next n planned fires of a job. The server lists the newest first,
-// so what is asked for grows until it holds as many.
+// soonest lists the next n planned fires of a job. The server lists the newest first, so the requested span
+// grows until it contains as many.
 func soonest(ctx context.Context, api *apiclient.API, name string, n int) (list, error) {
 	one, err := apiclient.Decode[job](api.GetJob(ctx, name))
 	if err != nil || one.Meta.NextFire == nil {
@@ -121,7 +123,13 @@ func soonest(ctx context.Context, api *apiclient.API, name string, n int) (list,
 	for reach := max(one.Meta.NextFire.Sub(now), 0) + time.Second; ; reach *= 4 {
 		to := now.Add(min(reach, farthest))
 		all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
-			return api.ListJobFires(ctx, name, &apiclient.ListJobFiresParams{From: &now, To: &to, Status: &planned, Cursor: cursor, Limit: size})
+			return api.ListJobFires(ctx, name, &apiclient.ListJobFiresParams{
+				From:   &now,
+				To:     &to,
+				Status: &planned,
+				Cursor: cursor,
+				Limit:  size,
+			})
 		})
 		if err != nil {
 			return list{}, err
@@ -157,6 +165,7 @@ func (c *cli) showFires(v any, items []json.RawMessage) error {
 		if c.format == "wide" {
 			return []string{when(f.PlannedAt), whenSet(f.DueAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)), last, f.ID, reason}
 		}
-		return []string{when(f.PlannedAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)), cut(reason, 80)}
+		return []string{when(f.PlannedAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)), cut(reason,
+			80)}
 	})
 }

@@ -15,11 +15,11 @@ import (
 const (
 	pollEvery = 300 * time.Millisecond
 	pieceSize = 1 << 20
-	// How long the output of a run that has ended may take to arrive in the store.
+	// How long the output of a terminated run may take to reach the log store.
 	patience = 15 * time.Second
 )
 
-// pause waits before the server is asked again, longer where its refusal, if there is one, says so.
+// pause waits before the next request, longer if the refusal, if any, asks for it.
 func pause(ctx context.Context, least time.Duration, refusal error) error {
 	if e, ok := errors.AsType[*common.Error](refusal); ok {
 		least = min(max(least, e.RetryAfter), away)
@@ -38,7 +38,7 @@ func fetchRun(ctx context.Context, api *apiclient.API, id string) (common.Run, e
 	return apiclient.Decode[common.Run](api.GetRun(ctx, id))
 }
 
-// await waits for the run's end. The server may be away for a minute meanwhile.
+// await waits for the end of the run. The server may be unavailable for up to a minute.
 func await(ctx context.Context, api *apiclient.API, id string) (common.Run, error) {
 	var broken time.Time
 	for {
@@ -59,20 +59,24 @@ func await(ctx context.Context, api *apiclient.API, id string) (common.Run, erro
 	}
 }
 
-// printed is a reader of what a run prints.
+// printed reads the output of a run.
 type printed struct {
 	api    *apiclient.API
 	run    string
 	stream string
 	offset int64
-	done   bool // nothing comes after offset
-	inLine bool // the last byte was not the end of a line
+	done   bool // offset is the end of the output
+	inLine bool // the last byte was not a newline
 }
 
-// piece copies what there is from offset on, and tells whether there was any.
+// piece copies the output available after offset, and reports whether there was any.
 func (p *printed) piece(ctx context.Context, w io.Writer) (bool, error) {
 	size := int64(pieceSize)
-	params := apiclient.GetOutputParams{Offset: &p.offset, Limit: &size, Stream: set(apiclient.GetOutputParamsStream(p.stream))}
+	params := apiclient.GetOutputParams{
+		Offset: &p.offset,
+		Limit:  &size,
+		Stream: set(apiclient.GetOutputParamsStream(p.stream)),
+	}
 	resp, err := p.api.GetOutput(ctx, p.run, &params)
 	body, err := apiclient.Open(resp, err)
 	if err != nil {
@@ -80,18 +84,18 @@ func (p *printed) piece(ctx context.Context, w io.Writer) (bool, error) {
 	}
 	defer body.Close()
 	if _, err := io.Copy(w, body); err != nil {
-		return false, &common.Error{Code: common.CodeUnavailable, Message: "the output broke off", Err: err}
+		return false, &common.Error{Code: common.CodeUnavailable, Message: "the output was interrupted", Err: err}
 	}
 	next, err := strconv.ParseInt(resp.Header.Get("Carillon-Next-Offset"), 10, 64)
 	if err != nil || next < p.offset {
-		return false, common.Errorf(common.CodeUnavailable, "the server does not tell where the output goes on")
+		return false, common.Errorf(common.CodeUnavailable, "the server did not send the offset of the next output")
 	}
 	more := next > p.offset
 	p.offset, p.done = next, resp.Header.Get("Carillon-Output-Complete") == "true"
 	return more, nil
 }
 
-// all copies what there is now.
+// all copies the output available now.
 func (p *printed) all(ctx context.Context, w io.Writer) error {
 	for {
 		more, err := p.piece(ctx, w)
@@ -101,7 +105,7 @@ func (p *printed) all(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// follow copies until the run has ended and all of it is there.
+// follow copies the output until the run has ended and all of it has arrived.
 func (p *printed) follow(ctx context.Context, w io.Writer) error {
 	err := p.live(ctx, w)
 	if common.CodeOf(err) != common.CodeNotFound {
@@ -113,7 +117,7 @@ func (p *printed) follow(ctx context.Context, w io.Writer) error {
 	return p.poll(ctx, w) // an older server has no stream
 }
 
-// poll is follow, piece by piece.
+// poll is follow by repeated requests.
 func (p *printed) poll(ctx context.Context, w io.Writer) error {
 	var ended time.Time
 	for {
@@ -142,7 +146,7 @@ func (p *printed) poll(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// latest finds the newest run of a job that has a log.
+// latest returns the newest run of a job that has output.
 func latest(ctx context.Context, api *apiclient.API, job string) (common.Run, error) {
 	size := int64(20)
 	page, err := apiclient.Decode[struct {
@@ -160,5 +164,5 @@ func latest(ctx context.Context, api *apiclient.API, job string) (common.Run, er
 		return common.Run{}, err
 	}
 	return common.Run{}, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("job %s has not run yet", job),
-		Hint: "run it now with: cronctl run " + job}
+		Hint: "run it with: cronctl run " + job}
 }

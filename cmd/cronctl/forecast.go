@@ -12,22 +12,22 @@ import (
 	"carillon/internal/apiclient"
 )
 
-// barWidth is how many places the longest bar takes.
+// barWidth is the width of the longest bar, in columns.
 const barWidth = 40
 
-// outlookFilter says what is counted, as flags say it.
-type outlookFilter struct{ from, to, by, zone, group, selector string }
+// forecastFilter selects the fires to count, by flags.
+type forecastFilter struct{ from, to, by, zone, group, selector string }
 
 func (c *cli) forecast() *cobra.Command {
-	var f outlookFilter
+	var f forecastFilter
 	cmd := &cobra.Command{
 		Use:   "forecast",
-		Short: "Count how often jobs will fire, by hour or by minute, and tell where that piles up",
-		Long: `Count what the plan holds: one line for each hour, or for each minute in which anything
-fires, and the sum of all. Below come the minutes that stand out, with the groups and the
-jobs that fire most in them, and what becomes of fires when clocks change. Times, and the
-hours, are those of this machine, or of --timezone. A day is counted where nothing else is said, and at most 14 days by hour, or 7
-by minute. Jitter, triggers and retries are not part of the plan.`,
+		Short: "Count planned fires by hour or minute, and show peaks",
+		Long: `Count planned fires: one line for each hour, or for each minute with any fire, and the sum.
+Below are the peak minutes, with the groups and jobs that fire most in them, and the fires that
+daylight saving time changes affect. Hours and times are in the zone of this machine, or of
+--timezone. The default span is one day; the maximum is 14 days by hour, or 7 by minute.
+Jitter, triggers and retries are not counted.`,
 		Example: `  cronctl forecast
   cronctl forecast --to 7d --group reports
   cronctl forecast --by minute --to 2h --selector team=data`,
@@ -37,7 +37,7 @@ by minute. Jitter, triggers and retries are not part of the plan.`,
 			if err != nil {
 				return err
 			}
-			if f.zone == "" { // where the machine does not tell, it is UTC
+			if f.zone == "" { // UTC if the machine has no setting
 				f.zone, _, _ = machineZone(c.env["TZ"], "/etc")
 			}
 			raw, err := f.fetch(cmd.Context(), api)
@@ -50,17 +50,23 @@ by minute. Jitter, triggers and retries are not part of the plan.`,
 			return c.showForecast(raw)
 		},
 	}
-	cmd.Flags().StringVar(&f.from, "from", "", "count from this time on: a time, or how long from now, such as 12h (default now)")
-	cmd.Flags().StringVar(&f.to, "to", "", "count what is planned before this time (default a day later)")
+	cmd.Flags().StringVar(&f.from, "from", "", "start: a time, or an offset from now such as 12h (default now)")
+	cmd.Flags().StringVar(&f.to, "to", "", "end (default one day after the start)")
 	cmd.Flags().StringVar(&f.by, "by", "hour", "hour or minute")
-	cmd.Flags().StringVar(&f.zone, "timezone", "", "the zone of the hours and times (default this machine's)")
+	cmd.Flags().StringVar(&f.zone, "timezone", "", "time zone of hours and times (default this machine's)")
 	cmd.Flags().StringVar(&f.group, "group", "", "only jobs of this group")
-	cmd.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs whose labels match: team=data,tier!=slow")
+	cmd.Flags().StringVarP(&f.selector, "selector", "l", "",
+		"only jobs with these labels, such as team=data,tier!=slow")
 	return cmd
 }
 
-func (f *outlookFilter) fetch(ctx context.Context, api *apiclient.API) (json.RawMessage, error) {
-	params := apiclient.GetForecastParams{By: set(apiclient.GetForecastParamsBy(f.by)), Group: set(f.group), Selector: set(f.selector), Timezone: set(f.zone)}
+func (f *forecastFilter) fetch(ctx context.Context, api *apiclient.API) (json.RawMessage, error) {
+	params := apiclient.GetForecastParams{
+		By:       set(apiclient.GetForecastParamsBy(f.by)),
+		Group:    set(f.group),
+		Selector: set(f.selector),
+		Timezone: set(f.zone),
+	}
 	now := time.Now()
 	for _, bound := range []struct {
 		flag, text string
@@ -98,7 +104,8 @@ func (c *cli) showForecast(raw json.RawMessage) error {
 			if f.Starts != nil {
 				at = (*f.Starts)[i]
 			}
-			t.row(at.In(zone).Format("2006-01-02 15:04"), fmt.Sprint(fires), strings.Repeat("█", int((fires*barWidth+peak-1)/peak)))
+			t.row(at.In(zone).Format("2006-01-02 15:04"), fmt.Sprint(fires),
+				strings.Repeat("█", int((fires*barWidth+peak-1)/peak)))
 		}
 	}
 	t.row("all", fmt.Sprint(f.Total), "")
@@ -106,13 +113,14 @@ func (c *cli) showForecast(raw json.RawMessage) error {
 		return err
 	}
 	if f.Clamped != nil && *f.Clamped {
-		fmt.Fprintf(c.stdout, "counted from %s to %s only: nothing before now, and no further ahead\n", f.From.In(zone).Format(time.RFC3339), f.To.In(zone).Format(time.RFC3339))
+		fmt.Fprintf(c.stdout, "counted only from %s to %s: a forecast starts now and is limited in length\n",
+			f.From.In(zone).Format(time.RFC3339), f.To.In(zone).Format(time.RFC3339))
 	}
 	if f.Left != nil && *f.Left > 0 {
-		fmt.Fprintf(c.stdout, "%d jobs were not counted: there was too much to count\n", *f.Left)
+		fmt.Fprintf(c.stdout, "%d jobs were not counted: the limit of fires per forecast was reached\n", *f.Left)
 	}
 	if f.Paused > 0 {
-		fmt.Fprintf(c.stdout, "%d paused jobs are left out\n", f.Paused)
+		fmt.Fprintf(c.stdout, "%d paused jobs were not counted\n", f.Paused)
 	}
 	c.showClocks(f.Dst)
 	return c.showPileUps(f.PileUps, zone)
@@ -122,7 +130,7 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 	if len(all) == 0 {
 		return nil
 	}
-	fmt.Fprintln(c.stdout, "\nMinutes that stand out:")
+	fmt.Fprintln(c.stdout, "\nPeak minutes:")
 	var t table
 	t.row("  MINUTE", "FIRES", "JOBS", "GROUPS", "MOST")
 	for _, p := range all {
@@ -140,12 +148,13 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 		if int(p.JobCount) > len(jobs) {
 			jobs = append(jobs, "…")
 		}
-		t.row("  "+p.At.In(zone).Format("2006-01-02 15:04"), fmt.Sprint(p.Fires), fmt.Sprint(p.JobCount), strings.Join(groups, ", "), strings.Join(jobs, ", "))
+		t.row("  "+p.At.In(zone).Format("2006-01-02 15:04"), fmt.Sprint(p.Fires), fmt.Sprint(p.JobCount),
+			strings.Join(groups, ", "), strings.Join(jobs, ", "))
 	}
 	return t.print(c.stdout)
 }
 
-// showClocks tells of the changes of clocks that touch fires.
+// showClocks prints the daylight saving time changes that affect fires.
 func (c *cli) showClocks(all []apiclient.DSTTime) {
 	for _, d := range all {
 		var what []string
@@ -158,7 +167,8 @@ func (c *cli) showClocks(all []apiclient.DSTTime) {
 			}
 		}
 		if len(what) > 0 {
-			fmt.Fprintf(c.stdout, "clocks in %s go from %s to %s; jobs with such a time: %s (%s)\n", d.Zone, d.Before, d.After, strings.Join(what, ", "), strings.Join(d.Names, ", "))
+			fmt.Fprintf(c.stdout, "%s changes its clocks from %s to %s; affected jobs: %s (%s)\n", d.Zone, d.Before,
+				d.After, strings.Join(what, ", "), strings.Join(d.Names, ", "))
 		}
 	}
 }

@@ -34,8 +34,8 @@ func TestForecast(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "seconds", "--cron", "30 2 * * *", "--timezone", "Europe/Berlin", "--", "true").want(t, exitOK)
 	s.run("create", "job", "often", "--cron", "*/5 * 3 * * * *", "--timezone", "UTC", "--", "true").want(t, exitOK)
-	out := s.run("forecast").want(t, exitOK, "HOUR", "FIRES", "█", "all", "3 paused jobs are left out", "Minutes that stand out:", "often 12",
-		"clocks in Europe/Berlin go from 2027-03-28T02:00:00+01:00 to 2027-03-28T03:00:00+02:00; jobs with such a time: 1 fire after the gap (seconds)").out
+	out := s.run("forecast").want(t, exitOK, "HOUR", "FIRES", "█", "all", "3 paused jobs were not counted", "Peak minutes:", "often 12",
+		"Europe/Berlin changes its clocks from 2027-03-28T02:00:00+01:00 to 2027-03-28T03:00:00+02:00; affected jobs: 1 fire after the gap (seconds)").out
 	// 03:00 of UTC, by the clock of who asks: that is in Tokyo.
 	if !strings.Contains(out, "\n2027-03-28 12:00  720    "+strings.Repeat("█", barWidth)+"\n") || !strings.Contains(out, "all               721\n") {
 		t.Errorf("%s", out)

@@ -19,7 +19,7 @@ func (c *cli) get() *cobra.Command {
 	for _, cmd := range watched {
 		c.watchFlag(cmd)
 	}
-	return group("get", "List things, or show one", `  cronctl get jobs --group reports
+	return group("get", "List objects, or show one", `  cronctl get jobs --group reports
   cronctl get job nightly-report -o yaml
   cronctl get runs --job nightly-report --status failed,lost
   cronctl get runs --status running --watch
@@ -28,7 +28,7 @@ func (c *cli) get() *cobra.Command {
   cronctl get audit --kind job --from -1d`, append(watched, c.getVersions(), c.getMasters())...)
 }
 
-// job is a job as the API shows it.
+// job is a job as the API returns it.
 type job struct {
 	common.Job
 	Meta apiclient.JobMeta `json:"meta"`
@@ -53,7 +53,11 @@ func (c *cli) getJobs() *cobra.Command {
 				if err := named("job", args[0]); err != nil {
 					return err
 				}
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetJob(ctx, args[0]) }, c.showJobs, apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) {
+						return api.GetJob(ctx,
+							args[0])
+					}, c.showJobs, apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun)
 			}
 			params := apiclient.ListJobsParams{Q: set(f.query), Group: set(f.group), Selector: set(f.selector), State: set(apiclient.ListJobsParamsState(f.state)),
 				Sort: set(apiclient.ListJobsParamsSort(sort))}
@@ -69,8 +73,9 @@ func (c *cli) getJobs() *cobra.Command {
 		},
 	}
 	f.declare(cmd)
-	cmd.Flags().StringVar(&sort, "sort", "", "name, group, nextFire or updated; with a minus the largest first, as in --sort=-updated (default name)")
-	cmd.Flags().IntVar(&limit, "limit", 0, "list at most so many (default all)")
+	cmd.Flags().StringVar(&sort, "sort", "",
+		"name, group, nextFire or updated; with a minus in descending order, as in --sort=-updated (default name)")
+	cmd.Flags().IntVar(&limit, "limit", 0, "maximum number of jobs (default all)")
 	return cmd
 }
 
@@ -85,14 +90,16 @@ func (c *cli) showJobs(v any, items []json.RawMessage) error {
 			command = strings.Join(j.Args, " ")
 		}
 		if c.format == "wide" {
-			return []string{j.Name, or(j.Group, "-"), or(stateOf(&j), "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
-				lastOf(j.Meta.Results), okOf(j.Meta.Stats), p95Of(j.Meta.Stats), fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy), "-"), or(j.User, "-"), command, j.Title}
+			return []string{j.Name, or(j.Group,
+				"-"), or(stateOf(&j), "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
+				lastOf(j.Meta.Results), okOf(j.Meta.Stats), p95Of(j.Meta.Stats), fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy),
+					"-"), or(j.User, "-"), command, j.Title}
 		}
 		return []string{j.Name, or(j.CronExpr, "-"), or(j.Timezone, "-"), nextOf(&j), cut(command, 60)}
 	})
 }
 
-// okOf is the share of the runs of the last week that succeeded.
+// okOf returns the share of last week's runs that succeeded.
 func okOf(s *apiclient.JobStats) string {
 	if s == nil {
 		return "-"
@@ -100,7 +107,7 @@ func okOf(s *apiclient.JobStats) string {
 	return percent(s.SuccessRate)
 }
 
-// p95Of is how long all but the longest of them took.
+// p95Of returns the 95th percentile of the durations.
 func p95Of(s *apiclient.JobStats) string {
 	if s == nil || s.Samples == 0 {
 		return "-"
@@ -108,7 +115,7 @@ func p95Of(s *apiclient.JobStats) string {
 	return span(s.P95Ms)
 }
 
-// nextOf says when a job fires next, or why it does not.
+// nextOf returns when a job fires next, or why it does not.
 func nextOf(j *job) string {
 	if j.Meta.NextFire == nil && j.Meta.State != nil && *j.Meta.State != apiclient.JobMetaStateManual {
 		return string(*j.Meta.State)
@@ -125,7 +132,7 @@ func (c *cli) getRuns() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "runs [RUN]",
 		Aliases: []string{"run"},
-		Short:   "List runs, the newest or the oldest first, or show one",
+		Short:   "List runs, newest or oldest first, or show one",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -133,7 +140,11 @@ func (c *cli) getRuns() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetRun(ctx, args[0]) }, c.showRuns, apiclient.FollowEventsParamsTypesRun)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) {
+						return api.GetRun(ctx,
+							args[0])
+					}, c.showRuns, apiclient.FollowEventsParamsTypesRun)
 			}
 			params.Job, params.Fire, params.Worker = set(ofJob), set(fire), set(worker)
 			params.Cause = set(apiclient.ListRunsParamsCause(cause))
@@ -154,16 +165,17 @@ func (c *cli) getRuns() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
-	cmd.Flags().StringVar(&inGroup, "group", "", "only runs of jobs that were in this group then")
-	cmd.Flags().StringVarP(&query, "query", "q", "", "only runs with this in the name of job or worker, the id, the reason, the note, or who triggered them")
+	cmd.Flags().StringVar(&inGroup, "group", "", "only runs of jobs that were in this group at the time")
+	cmd.Flags().StringVarP(&query, "query", "q", "",
+		"only runs with this text in the job, worker, id, reason, note, or user")
 	cmd.Flags().IntVar(&exitCode, "exit-code", 0, "only runs that ended with this exit code")
 	betweenFlags(cmd, &from, &to, "runs")
 	cmd.Flags().StringVar(&fire, "fire", "", "only the attempts of the fire with this id")
 	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
 	cmd.Flags().StringVar(&cause, "cause", "", "only runs with this cause: cron, catchup, manual, retry or rerun")
 	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with one of these statuses")
-	cmd.Flags().StringVar(&order, "order", "", "newest or oldest: which are listed first (default newest)")
-	cmd.Flags().IntVar(&limit, "limit", 50, "list at most so many; 0 for all")
+	cmd.Flags().StringVar(&order, "order", "", "newest or oldest first (default newest)")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of runs; 0 for all")
 	return cmd
 }
 
@@ -173,13 +185,15 @@ func (c *cli) showRuns(v any, items []json.RawMessage) error {
 		heads = append(heads, "CAUSE", "ATTEMPT", "OUTPUT", "BY", "REASON")
 	}
 	return show(c, v, items, heads, func(r common.Run) []string {
-		cells := []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), took(r.StartedAt, r.EndedAt), exitOf(&r), or(r.WorkerName, "-")}
+		cells := []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), took(r.StartedAt,
+			r.EndedAt), exitOf(&r), or(r.WorkerName, "-")}
 		if c.format == "wide" {
 			reason := ""
 			if r.Reason != nil {
 				reason = r.Reason.Text
 			}
-			cells = append(cells, string(r.Cause), fmt.Sprint(r.Attempt), fmt.Sprintf("%dB", r.OutputBytes), or(r.TriggeredBy, "-"), reason)
+			cells = append(cells, string(r.Cause), fmt.Sprint(r.Attempt), fmt.Sprintf("%dB", r.OutputBytes),
+				or(r.TriggeredBy, "-"), reason)
 		}
 		return cells
 	})
@@ -199,7 +213,7 @@ func (c *cli) getWorkers() *cobra.Command {
 	return &cobra.Command{
 		Use:     "workers [ID]",
 		Aliases: []string{"worker"},
-		Short:   "List the workers that are alive, or show one",
+		Short:   "List live workers, or show one",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -210,7 +224,11 @@ func (c *cli) getWorkers() *cobra.Command {
 				if err := named("worker", args[0]); err != nil {
 					return err
 				}
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetWorker(ctx, args[0]) }, c.showWorkers, apiclient.FollowEventsParamsTypesWorker)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) {
+						return api.GetWorker(ctx,
+							args[0])
+					}, c.showWorkers, apiclient.FollowEventsParamsTypesWorker)
 			}
 			return c.list(cmd.Context(), listing{show: c.showWorkers, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesWorker}, whole: true, fetch: func(ctx context.Context) (list, error) {
 				return apiclient.Decode[list](api.ListWorkers(ctx))
@@ -232,12 +250,14 @@ func (c *cli) showWorkers(v any, items []json.RawMessage) error {
 		heads = append(heads, "USED", "WEIGHT", "LABELS", "ID", "VERSION", "PID", "CLOCK", "AHEAD")
 	}
 	return show(c, v, items, heads, func(w apiclient.Worker) []string {
-		cells := []string{or(w.Name, w.Id), or(w.Host, "-"), fmt.Sprint(w.Running), fmt.Sprint(w.Slots), when(w.StartedAt), workerState(&w)}
+		cells := []string{or(w.Name,
+			w.Id), or(w.Host, "-"), fmt.Sprint(w.Running), fmt.Sprint(w.Slots), when(w.StartedAt), workerState(&w)}
 		if troubled {
 			cells = append(cells, or(conditionsOf(&w), "-"))
 		}
 		if c.format == "wide" {
-			cells = append(cells, fmt.Sprint(w.Used), fmt.Sprint(w.Weight), labelsOf(w.Labels), w.Id, or(w.Version, "-"), fmt.Sprint(w.Pid), when(w.Clock),
+			cells = append(cells, fmt.Sprint(w.Used), fmt.Sprint(w.Weight), labelsOf(w.Labels), w.Id, or(w.Version,
+				"-"), fmt.Sprint(w.Pid), when(w.Clock),
 				fmt.Sprintf("%dms", w.SkewMs))
 		}
 		return cells
@@ -248,14 +268,17 @@ func (c *cli) getMasters() *cobra.Command {
 	return &cobra.Command{
 		Use:     "masters",
 		Aliases: []string{"master"},
-		Short:   "List the masters that are alive, and which of them is elected",
+		Short:   "List live masters and which one is elected",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			api, err := c.api()
 			if err != nil {
 				return err
 			}
-			return c.list(cmd.Context(), listing{show: c.showMasters, fetch: func(ctx context.Context) (list, error) { return apiclient.Decode[list](api.ListMasters(ctx)) }})
+			return c.list(cmd.Context(), listing{
+				show:  c.showMasters,
+				fetch: func(ctx context.Context) (list, error) { return apiclient.Decode[list](api.ListMasters(ctx)) },
+			})
 		},
 	}
 }
@@ -274,7 +297,7 @@ func (c *cli) showMasters(v any, items []json.RawMessage) error {
 	})
 }
 
-// workerState says whether a worker takes runs.
+// workerState returns whether a worker accepts runs, and if not, why.
 func workerState(w *apiclient.Worker) string {
 	switch {
 	case w.Away != nil && *w.Away:
@@ -290,7 +313,7 @@ func workerState(w *apiclient.Worker) string {
 	return "ready"
 }
 
-// one shows a single thing like a list of one.
+// one shows a single object like a list of one.
 func (c *cli) one(v json.RawMessage, err error, show func(any, []json.RawMessage) error) error {
 	if err != nil {
 		return err
@@ -298,16 +321,17 @@ func (c *cli) one(v json.RawMessage, err error, show func(any, []json.RawMessage
 	return show(v, []json.RawMessage{v})
 }
 
-// named refuses what cannot be a name before it becomes a part of a URL.
+// named refuses a text that is not a name before it becomes part of a URL.
 func named(kind, name string) error {
 	if common.ValidName(name) {
 		return nil
 	}
-	return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q cannot name a %s", common.Excerpt(name), kind),
-		Hint: "names are of a–z, 0–9, '.', '_' and '-'"}
+	return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q is not a valid name of a %s",
+		common.Excerpt(name), kind),
+		Hint: "use only a–z, 0–9, '.', '_' and '-'"}
 }
 
-// set makes the pointer of an optional parameter; the zero value leaves it out.
+// set returns the pointer for an optional parameter; the zero value leaves the parameter out.
 func set[T ~string](v T) *T {
 	if v == "" {
 		return nil

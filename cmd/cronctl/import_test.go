@@ -85,9 +85,9 @@ func TestImportWritesAllOrNothing(t *testing.T) {
 	s := newStage(t)
 	// The first fault is cron's; the others are the server's, which knows what a job may hold.
 	s.stdin = "0 1 * * * fine\n61 * * * * broken\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
-	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 2", "61 is not from 0 to 59", "line 4", "env.CARILLON_RUN_ID", "to create", "nothing was written: 2 lines at fault")
+	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 2", "61 is not from 0 to 59", "line 4", "env.CARILLON_RUN_ID", "to create", "nothing was written: 2 lines with faults")
 	s.stdin = "0 1 * * * fine\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
-	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 3", "nothing was written: 1 line at fault")
+	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 3", "nothing was written: 1 line with faults")
 	if s.writes != 0 {
 		t.Errorf("%d jobs were written", s.writes)
 	}
@@ -159,7 +159,7 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	tab := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
 	s.run("import-crontab", tab, dir, "--system", "--as", "root", "--timezone", "UTC").want(t, exitJobFailed,
 		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-", "user www-data: the workers' user is root", "--keep-users keeps them",
-		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is a text", "folder: is no file", "3 created, 0 unchanged, 1 line left out")
+		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is documentation", "folder: is not a regular file", "3 created, 0 unchanged, 1 line left out")
 	if len(s.jobs) != 3 {
 		t.Errorf("%d jobs", len(s.jobs))
 	}

@@ -13,30 +13,30 @@ import (
 	"carillon/internal/crontab"
 )
 
-const importHelp = `Make jobs of the lines of crontabs. FILE may be a file, a folder like /etc/cron.d,
-or - for standard input. --system says that lines have a user column; /etc/crontab
-and the files of /etc/cron.d are read so in any case.
+const importHelp = `Create jobs from the lines of crontabs. FILE may be a file, a folder like
+/etc/cron.d, or - for standard input. --system: lines have a user column; this is always
+so for /etc/crontab and the files of /etc/cron.d.
 
-Each line that is not taken is reported with its number and the reason:
+Each line that is not imported is reported with its number and the reason:
 
-  fault      no cron reads it, or the server refuses its job. Nothing is written
-             then and the exit code is 2, unless --skip-faults leaves such lines out.
-  not taken  cron reads it, and no job does the same (@reboot, another user). It is
+  fault      cron does not accept it, or the server refuses its job. Then nothing is
+             written and the exit code is 2, unless --skip-faults skips such lines.
+  not taken  cron accepts it, but no job can do the same (@reboot, another user). It is
              left out; the others are written, and the exit code is 1, or 0 with
              --skip-faults.
-  note       it is taken, with something to know.
+  note       it is imported, with a remark.
 
-Lines of the system format are taken for the user of --as alone. --keep-users takes
-all, and names the user in each job, also in those of the user format: the owner of
-the crontab. Workers run such jobs only where their runAs file allows it.
+Lines of the system format are imported for the user of --as only. --keep-users imports
+all, and stores the user in each job; for the user format that is the owner of the
+crontab. Workers run such jobs only if their runAs file allows it.
 
-Names of jobs follow from the file and the line, so a second import changes
-nothing. A job that was edited since is left alone, unless --overwrite is given;
-a job whose line is gone stays.
+Job names are derived from the file and the line, so a second import changes nothing.
+A job that was edited since is left alone, unless --overwrite is given; a job whose line
+was removed is kept.
 
-Times are read in the zone of CRON_TZ above the line, else --timezone, else this
-machine's (TZ, /etc/timezone or /etc/localtime); the report says which. Commands
-start in the home of the user, as under cron.`
+The time zone is that of CRON_TZ above the line, else --timezone, else this machine's
+(TZ, /etc/timezone or /etc/localtime); the report shows which. Commands start in the
+home directory of the user, as with cron.`
 
 // importer is one call of import-crontab.
 type importer struct {
@@ -50,7 +50,7 @@ type importer struct {
 	keepHome                 bool
 	planned                  []step
 	faults, notTaken         int
-	users                    map[string]bool // that the jobs name
+	users                    map[string]bool // named by the jobs
 	created, same, different int
 }
 
@@ -58,7 +58,7 @@ func (c *cli) importCrontab() *cobra.Command {
 	m := &importer{c: c, etc: "/etc", users: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "import-crontab FILE...",
-		Short: "Make jobs of the lines of a crontab",
+		Short: "Create jobs from the lines of a crontab",
 		Long:  importHelp,
 		Example: `  crontab -l | cronctl import-crontab - --dry-run
   cronctl import-crontab /etc/crontab /etc/cron.d --keep-users
@@ -70,14 +70,15 @@ func (c *cli) importCrontab() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&m.system, "system", false, "the files have a user column, as /etc/crontab has")
+	f.BoolVar(&m.system, "system", false, "the files have a user column, like /etc/crontab")
 	f.StringVar(&m.zone, "timezone", "", "time zone of lines without CRON_TZ (default this machine's)")
-	f.StringVar(&m.as, "as", "", "user that the workers run as, or owner of the crontabs (default you)")
-	f.BoolVar(&m.keepUsers, "keep-users", false, "take lines of all users, and name the user in each job")
-	f.StringVar(&m.home, "home", "", "folder that commands start in (default that user's home); empty for the worker's choice")
-	f.StringVar(&m.prefix, "prefix", "", "beginning of the jobs' names (default the file's name)")
-	f.BoolVar(&m.dryRun, "dry-run", false, "print what would be done, and write nothing")
-	f.BoolVar(&m.skipFaults, "skip-faults", false, "leave out lines that cannot be taken, and write the others")
+	f.StringVar(&m.as, "as", "", "user that the workers run as, or owner of the crontabs (default: you)")
+	f.BoolVar(&m.keepUsers, "keep-users", false, "import lines of all users, and store the user in each job")
+	f.StringVar(&m.home, "home", "",
+		"working directory of the commands (default: that user's home); empty for the worker's default")
+	f.StringVar(&m.prefix, "prefix", "", "prefix of the job names (default: the file's name)")
+	f.BoolVar(&m.dryRun, "dry-run", false, "print what would be done and write nothing")
+	f.BoolVar(&m.skipFaults, "skip-faults", false, "skip lines that cannot be imported, and write the others")
 	f.BoolVar(&m.overwrite, "overwrite", false, "also replace jobs that were edited since their import")
 	return cmd
 }
@@ -103,7 +104,7 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	// All lines are judged, here and by the server, before any is written.
+	// All lines are checked, here and by the server, before any is written.
 	reports := make([]fileReport, len(found))
 	for i := range found {
 		if reports[i], err = m.judge(cmd.Context(), api, &found[i], &parsed[i]); err != nil {
@@ -126,7 +127,7 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	return m.summary()
 }
 
-// options says of a source what its text does not.
+// options returns what the text of a source does not contain.
 func (m *importer) options(s *source) crontab.Options {
 	o := crontab.Options{Prefix: s.prefix, System: s.system, Timezone: m.zone, User: m.as, Home: m.home, File: true}
 	if m.keepUsers {
@@ -138,7 +139,7 @@ func (m *importer) options(s *source) crontab.Options {
 	return o
 }
 
-// homeOf is the home of a user of this machine; empty, for the worker's choice, if there is none.
+// homeOf returns the home directory of a local user; empty, for the worker's default, if there is none.
 func homeOf(name string) string {
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -147,7 +148,7 @@ func homeOf(name string) string {
 	return u.HomeDir
 }
 
-// hint prints what the workers need for the users that jobs name.
+// hint prints the settings that the workers need for the users of the jobs.
 func (m *importer) hint() {
 	if !m.keepUsers || len(m.users) == 0 {
 		return
@@ -164,7 +165,7 @@ and are refused (user_not_allowed) on others:
 `, crontab.Group, names)
 }
 
-// settings finds what was not said: zone, user and home.
+// settings fills in what was not given: zone, user and home.
 func (m *importer) settings() error {
 	m.zoneFrom = "--timezone"
 	switch {
@@ -175,12 +176,18 @@ func (m *importer) settings() error {
 		}
 		m.zone, m.zoneFrom = zone, from
 	case !known(m.zone):
-		return common.Errorf(common.CodeInvalid, "--timezone %s is not a time zone; write one like Europe/Berlin or UTC", common.Excerpt(m.zone))
+		return common.Errorf(common.CodeInvalid,
+			"--timezone %s is not a time zone; use a name like Europe/Berlin or UTC", common.Excerpt(m.zone))
 	}
 	me, err := user.Current()
 	if m.as == "" {
 		if err != nil {
-			return &common.Error{Code: common.CodeInvalid, Message: "this machine does not tell who you are", Hint: "name the workers' user with --as", Err: err}
+			return &common.Error{
+				Code:    common.CodeInvalid,
+				Message: "cannot find your user name",
+				Hint:    "name the workers' user with --as",
+				Err:     err,
+			}
 		}
 		m.as = me.Username
 	}
@@ -198,7 +205,7 @@ func (m *importer) settings() error {
 func (m *importer) summary() error {
 	w := m.c.stdout
 	if m.faults > 0 && !m.skipFaults {
-		fmt.Fprintf(w, "nothing was written: %s at fault (--skip-faults writes the others)\n", lines(m.faults))
+		fmt.Fprintf(w, "nothing was written: %s with faults (--skip-faults writes the others)\n", lines(m.faults))
 		return exitError(exitUsage)
 	}
 	verb := "created"

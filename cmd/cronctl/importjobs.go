@@ -14,10 +14,10 @@ import (
 	"carillon/internal/crontab"
 )
 
-// step is what is to be done about one line.
+// step is the planned operation for one line.
 type step struct {
 	job     common.Job
-	done    *remark // becomes true when the step is done
+	done    *remark // receives the result of the step
 	version int64   // of the job that is replaced; 0 creates
 }
 
@@ -28,13 +28,13 @@ type remark struct {
 	text string
 }
 
-// fileReport is what there is to say about a file.
+// fileReport is the report on one file.
 type fileReport struct {
 	source  *source
 	remarks []*remark
 }
 
-// judge asks the server about each entry, and plans what to do.
+// judge has the server validate each entry, and plans the operations.
 func (m *importer) judge(ctx context.Context, api *apiclient.API, s *source, r *crontab.Result) (fileReport, error) {
 	report := fileReport{source: s}
 	say := func(line int, what, text string) *remark {
@@ -77,7 +77,7 @@ func (m *importer) judge(ctx context.Context, api *apiclient.API, s *source, r *
 	return report, nil
 }
 
-// What is planned for a line, as the report says it.
+// Planned operations, as the report names them.
 const (
 	stepCreate    = "to create"
 	stepOverwrite = "to overwrite"
@@ -85,7 +85,7 @@ const (
 	stepDifferent = "edited"
 )
 
-// compare holds what would be stored against what is.
+// compare compares the job to store with the stored one.
 func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *common.Job) (what string, version int64, err error) {
 	there, err := apiclient.Decode[job](api.GetJob(ctx, wanted.Name))
 	if err != nil {
@@ -106,7 +106,7 @@ func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *comm
 	return stepDifferent, 0, nil
 }
 
-// write does what was planned. The server refuses what changed meanwhile.
+// write performs the planned operations. The server refuses jobs that changed since.
 func (m *importer) write(ctx context.Context, api *apiclient.API) error {
 	for _, s := range m.planned {
 		data, err := json.Marshal(s.job)
@@ -119,7 +119,8 @@ func (m *importer) write(ctx context.Context, api *apiclient.API) error {
 		} else {
 			done = "overwritten"
 			match := fmt.Sprintf("%q", fmt.Sprint(s.version))
-			_, err = apiclient.Read(api.PutJobWithBody(ctx, s.job.Name, &apiclient.PutJobParams{IfMatch: &match}, jsonType, bytes.NewReader(data)))
+			_, err = apiclient.Read(api.PutJobWithBody(ctx, s.job.Name, &apiclient.PutJobParams{IfMatch: &match},
+				jsonType, bytes.NewReader(data)))
 		}
 		if err != nil {
 			s.done.what = "failed"
@@ -151,5 +152,5 @@ func (r *fileReport) print(m *importer) {
 		}
 		t.row(line, x.what, x.text)
 	}
-	_ = t.print(m.c.stdout) // a broken pipe shows at the next line
+	_ = t.print(m.c.stdout) // a broken pipe shows on the next write
 }

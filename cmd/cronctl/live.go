@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// The server says every 15 seconds that it lives.
+	// The server sends a keep-alive every 15 seconds.
 	silence = 45 * time.Second
-	// How long the server may be away while a run is followed.
+	// How long the server may be unavailable while a run is followed.
 	away = time.Minute
-	// An event holds 32 KiB of output, each byte of which may take six.
+	// An event contains 32 KiB of output, each byte of which may be escaped as six.
 	maxLine = 1 << 20
 )
 
-// live copies what the run prints, as it comes, until the run has ended. After a broken
-// connection it goes on where it was.
+// live copies the output of the run as it arrives, until the run has ended. After a broken connection it
+// continues from the same offset.
 func (p *printed) live(ctx context.Context, w io.Writer) error {
 	var broken time.Time
 	for {
@@ -42,7 +42,8 @@ func (p *printed) live(ctx context.Context, w io.Writer) error {
 		case broken.IsZero() || p.offset > before:
 			broken = now
 		case now.Sub(broken) > away:
-			return common.Errorf(common.CodeUnavailable, "the connection broke, and the server has been away for a minute")
+			return common.Errorf(common.CodeUnavailable,
+				"connection lost, and the server has been unavailable for a minute")
 		}
 		if err := pause(ctx, pollEvery, err); err != nil {
 			return err
@@ -50,13 +51,16 @@ func (p *printed) live(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// listen reads one stream to its end. Where it came to the end of the run, done is set.
+// listen reads one stream to its end. It sets done if the stream reached the end of the run.
 func (p *printed) listen(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	alive := time.AfterFunc(silence, cancel)
 	defer alive.Stop()
-	resp, err := p.api.FollowOutput(ctx, p.run, &apiclient.FollowOutputParams{Offset: &p.offset, Stream: set(apiclient.FollowOutputParamsStream(p.stream))})
+	resp, err := p.api.FollowOutput(ctx, p.run, &apiclient.FollowOutputParams{
+		Offset: &p.offset,
+		Stream: set(apiclient.FollowOutputParamsStream(p.stream)),
+	})
 	body, err := apiclient.Open(resp, err)
 	if err != nil {
 		return err
@@ -77,20 +81,20 @@ func (p *printed) listen(ctx context.Context, w io.Writer) error {
 			}
 		case "id":
 			if id, err = strconv.ParseInt(string(value), 10, 64); err != nil {
-				return common.Errorf(common.CodeUnavailable, "the server does not tell where the output goes on")
+				return common.Errorf(common.CodeUnavailable, "the server did not send the offset of the next output")
 			}
 		}
-		if len(lines.Bytes()) == 0 { // the end of an event, or of an id alone: what lies before that is of the other stream
+		if len(lines.Bytes()) == 0 { // end of an event, or of a lone id: the output before it is of the other stream
 			event, p.offset = "", max(p.offset, id)
 		}
 	}
-	return nil // broken off; why does not matter
+	return nil // interrupted; the reason does not matter
 }
 
-// event takes an event of the stream.
+// event handles an event of the stream.
 func (p *printed) event(name string, data []byte, w io.Writer) error {
 	if name != "output" && name != "missing" && name != "end" {
-		return nil // how the run is, or something newer
+		return nil // state of the run, or an event of a newer server
 	}
 	var e struct {
 		Offset, Count int64
@@ -99,7 +103,7 @@ func (p *printed) event(name string, data []byte, w io.Writer) error {
 		Complete      bool
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
-		return &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+		return &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
 	}
 	switch name {
 	case "output":
@@ -126,13 +130,13 @@ func (p *printed) event(name string, data []byte, w io.Writer) error {
 	return nil
 }
 
-// write copies what was printed from an offset on.
+// write copies output that begins at an offset.
 func (p *printed) write(w io.Writer, offset int64, text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
 	if _, err := w.Write(text); err != nil {
-		return &common.Error{Code: common.CodeInternal, Message: "the output cannot be written", Err: err}
+		return &common.Error{Code: common.CodeInternal, Message: "cannot write the output", Err: err}
 	}
 	p.offset = offset + int64(len(text))
 	p.inLine = text[len(text)-1] != '\n'
@@ -140,5 +144,6 @@ func (p *printed) write(w io.Writer, offset int64, text []byte) error {
 }
 
 func incomplete() error {
-	return common.Errorf(common.CodeUnavailable, "the run has ended, but the rest of its output has not arrived in the log store")
+	return common.Errorf(common.CodeUnavailable,
+		"the run has ended, but the rest of its output has not arrived in the log store")
 }

@@ -72,7 +72,7 @@ func TestFollowGoesOnAfterABreak(t *testing.T) {
 		t.Errorf("%d of %d bytes came", len(got.out), text.Len())
 	}
 	if n := streams.Load(); n < 3 {
-		t.Errorf("the connection broke %d times", n-1)
+		t.Errorf("connection lost %d times", n-1)
 	}
 }
 
@@ -136,10 +136,10 @@ func TestFollowIsRefused(t *testing.T) {
 	s.run("logs", "-f", strings.Replace(aRun, "a", "b", 1)).want(t, exitNotFound)
 	s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=bad"}, "logs", "-f", aRun).want(t, exitDenied)
 	s.run("logs", "-f", "--stream", "both", aRun).want(t, exitUsage)
-	// Somebody closes the pipe.
+	// The reader closes the pipe.
 	var errs bytes.Buffer
 	p := &closed{}
-	if code := run(t.Context(), []string{"logs", "-f", aRun}, nil, p, &errs, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken}); code != exitAway || !strings.Contains(errs.String(), "cannot be written") {
+	if code := run(t.Context(), []string{"logs", "-f", aRun}, nil, p, &errs, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken}); code != exitAway || !strings.Contains(errs.String(), "cannot write") {
 		t.Errorf("ended with %d: %s", code, errs.String())
 	}
 }

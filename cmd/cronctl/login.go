@@ -13,7 +13,7 @@ import (
 	"carillon/internal/common"
 )
 
-// loginFlags say how to log in, and what to keep.
+// loginFlags select how to log in, and what to save.
 type loginFlags struct {
 	name, user, code, expiresIn string
 	passwordStdin               bool
@@ -23,32 +23,37 @@ func (c *cli) login() *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login [SERVER]",
-		Short: "Log in at a server, and keep it as a context",
-		Long: `Log in at a server, and keep the server and a token as the current context. It asks for
-your name and password, and has the server make a token of yours, "cronctl on HOST", which
-expires; the password is not kept. With --code it takes a one-use login code instead (what
-follows #login= in the link of a first start), and with --token-file a token that you have.
+		Short: "Log in to a server, and save it as a context",
+		Long: `Log in to a server, and save the server and a token as the current context. login asks for
+your name and password, and has the server create a token "cronctl on HOST", which expires;
+the password is not stored. With --code it uses a one-time login code instead (the part after
+#login= in the link that a first start prints), and with --token-file an existing token.
 
-A script gives the password with --password-stdin, or the token with --token-file -.
-"cronctl logout" takes the token away again.`,
+In scripts, pass the password with --password-stdin, or a token with --token-file -.
+"cronctl logout" revokes the token.`,
 		Example: `  cronctl login https://carillon.example.com --user ann
   cronctl login https://carillon.example.com --name prod --token-file token.txt`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if c.server != "" || c.context != "" {
-					return &common.Error{Code: common.CodeInvalid, Message: "there is a server and also --server or --context", Hint: "name the server once"}
+					return &common.Error{
+						Code:    common.CodeInvalid,
+						Message: "a server argument excludes --server and --context",
+						Hint:    "name the server once",
+					}
 				}
 				c.server = args[0]
 			}
 			return c.logIn(cmd.Context(), &f)
 		},
 	}
-	cmd.Flags().StringVar(&f.name, "name", "", "what to call the context (default: the server's host)")
-	cmd.Flags().StringVar(&f.user, "user", "", "your name there")
+	cmd.Flags().StringVar(&f.name, "name", "", "name of the context (default: the server's host)")
+	cmd.Flags().StringVar(&f.user, "user", "", "your user name there")
 	cmd.Flags().BoolVar(&f.passwordStdin, "password-stdin", false, "read the password from standard input")
-	cmd.Flags().StringVar(&f.code, "code", "", "a one-use login code")
-	cmd.Flags().StringVar(&f.expiresIn, "expires-in", "", "how long the token is to live, such as 12h or 30d, or never (default 90d)")
+	cmd.Flags().StringVar(&f.code, "code", "", "one-time login code")
+	cmd.Flags().StringVar(&f.expiresIn, "expires-in", "",
+		"lifetime of the token, such as 12h or 30d, or never (default 90d)")
 	return cmd
 }
 
@@ -59,7 +64,7 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	}
 	if !to.insecure {
 		if err := apiclient.Private(to.server); err != nil {
-			return err // before anybody types a password
+			return err // before the user types a password
 		}
 	}
 	body, given, err := c.credentials(f)
@@ -87,11 +92,15 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	return c.keep(&to, &me, one)
 }
 
-// credentials are what to log in with, or a token that needs no login.
+// credentials returns the login request, or a token that needs no login.
 func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, token string, err error) {
 	switch {
 	case f.code != "" && (f.user != "" || f.passwordStdin) || (c.tokenText != "" || c.tokenFile != "") && (f.code != "" || f.user != "" || f.passwordStdin):
-		return nil, "", &common.Error{Code: common.CodeInvalid, Message: "there is more than one way to log in", Hint: "give either --user, --code or --token-file"}
+		return nil, "", &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "--user, --code and --token-file exclude each other",
+			Hint:    "use one of them",
+		}
 	case f.code != "":
 		return &apiclient.LoginJSONRequestBody{Code: &f.code}, "", nil
 	case c.tokenText != "":
@@ -103,12 +112,20 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 		token, err = readToken(c.tokenFile)
 		return nil, token, err
 	case !c.asks() && !f.passwordStdin:
-		return nil, "", &common.Error{Code: common.CodeInvalid, Message: "there is nobody to ask for a password", Hint: "give it with --user NAME --password-stdin, or a token with --token-file FILE"}
+		return nil, "", &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "no terminal to ask for the password",
+			Hint:    "use --user NAME --password-stdin, or --token-file FILE",
+		}
 	case f.user == "" && f.passwordStdin:
-		return nil, "", &common.Error{Code: common.CodeInvalid, Message: "whose password is that?", Hint: "give the name with --user"}
+		return nil, "", &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "--password-stdin needs a user",
+			Hint:    "name the user with --user",
+		}
 	}
 	if f.user == "" {
-		if f.user, err = c.ask("User (empty to give a token): "); err != nil {
+		if f.user, err = c.ask("User (empty to enter a token): "); err != nil {
 			return nil, "", err
 		}
 		if f.user == "" {
@@ -125,7 +142,7 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 	return &apiclient.LoginJSONRequestBody{User: &f.user, Password: &password}, "", err
 }
 
-// tokenFor logs in and has a token made, for which alone the session is needed.
+// tokenFor logs in and creates a token; the session is used for nothing else.
 func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body *apiclient.LoginJSONRequestBody) (savedContext, error) {
 	var one savedContext
 	anybody := *to
@@ -138,13 +155,17 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body
 	me, err := apiclient.Decode[apiclient.Me](resp, err)
 	if err != nil {
 		if e, ok := asError(err); ok && e.Code == common.CodeUnauthenticated {
-			return one, &common.Error{Code: common.CodeForbidden, Message: e.Message, Hint: "look at the name, the password or the code; a code is good once, for 15 minutes"}
+			return one, &common.Error{
+				Code:    common.CodeForbidden,
+				Message: e.Message,
+				Hint:    "check the name, password or code; a code is valid once, for 15 minutes",
+			}
 		}
 		return one, err
 	}
 	cookies := resp.Cookies()
 	if len(cookies) == 0 {
-		return one, common.Errorf(common.CodeUnavailable, "the server has logged us in, but begun no session")
+		return one, common.Errorf(common.CodeUnavailable, "the server accepted the login but started no session")
 	}
 	anybody.cookie = cookies[0].Name + "=" + cookies[0].Value
 	if api, err = anybody.client(c.stderr); err != nil {
@@ -154,20 +175,24 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body
 	if err != nil {
 		host = "an unknown machine"
 	}
-	wish := apiclient.TokenDefinition{Name: "cronctl on " + cut(oneLine(host), 80), Role: highest(&me), ExpiresIn: set(f.expiresIn)}
-	made, err := apiclient.Decode[apiclient.Token](api.CreateToken(ctx, wish))
-	// The session is of no more use, whatever came of it; who stays logged in is seen in get sessions.
+	definition := apiclient.TokenDefinition{
+		Name:      "cronctl on " + cut(oneLine(host), 80),
+		Role:      highest(&me),
+		ExpiresIn: set(f.expiresIn),
+	}
+	made, err := apiclient.Decode[apiclient.Token](api.CreateToken(ctx, definition))
+	// The session has no further use, even if the token was refused. Open sessions are listed by get sessions.
 	_, left := apiclient.Read(api.Logout(ctx))
 	if err != nil {
 		return one, err
 	}
 	if left != nil {
-		fmt.Fprintln(c.stderr, "note: the session that made the token could not be ended; it ends by itself")
+		fmt.Fprintln(c.stderr, "note: the session that created the token could not be ended; it expires by itself")
 	}
 	return savedContext{Token: text(made.Token), ExpiresAt: made.ExpiresAt, Ours: true}, nil
 }
 
-// highest is the most that somebody may do anywhere: a token of theirs may do no more than they.
+// highest returns the highest role of a user in any group. A token never exceeds the rights of its user.
 func highest(me *apiclient.Me) apiclient.TokenDefinitionRole {
 	has := map[string]bool{}
 	if me.Role != nil {
@@ -186,7 +211,7 @@ func highest(me *apiclient.Me) apiclient.TokenDefinitionRole {
 	return "viewer"
 }
 
-// keep saves a context, and makes it the current one.
+// keep saves a context and makes it the current one.
 func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
 	one.Name, one.Server, one.InsecureHTTP = to.context, strings.TrimRight(to.server, "/"), to.insecure
 	one.CA, one.Cert, one.Key, one.User = to.ca, to.cert, to.key, firstOf(text(me.User), me.Name)
@@ -203,44 +228,54 @@ func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
 	if one.ExpiresAt != nil {
 		until = ", until " + when(*one.ExpiresAt)
 	}
-	fmt.Fprintf(c.stdout, "logged in at %s as %s%s; the context is %s\n", one.Server, one.User, until, one.Name)
+	fmt.Fprintf(c.stdout, "logged in to %s as %s%s; current context: %s\n", one.Server, one.User, until, one.Name)
 	for _, other := range []string{"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CONTEXT"} {
-		if value := c.env[other]; value != "" && value != one.Name && (other != "CARILLON_SERVER" || !sameServer(value, one.Server)) {
-			fmt.Fprintf(c.stderr, "note: %s is set, and counts before the context\n", other)
+		if value := c.env[other]; value != "" && value != one.Name && (other != "CARILLON_SERVER" || !sameServer(value,
+			one.Server)) {
+			fmt.Fprintf(c.stderr, "note: %s is set and takes precedence over the context\n", other)
 		}
 	}
 	return nil
 }
 
-// loginTarget is the server to log in at, and the name of its context.
+// loginTarget returns the server to log in to, and the name of its context.
 func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	to, err := c.reach()
 	if err != nil {
 		return to, err
 	}
 	if !strings.Contains(to.server, "://") {
-		return to, &common.Error{Code: common.CodeInvalid, Message: "the server " + common.Excerpt(to.server) + " is not an address of one", Hint: "write it as https://" + common.Excerpt(to.server)}
+		return to, &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "server " + common.Excerpt(to.server) + " is not a URL",
+			Hint:    "write it as https://" + common.Excerpt(to.server),
+		}
 	}
 	if err := apiclient.Reachable(to.server); err != nil {
 		return to, err
 	}
 	name := firstOf(f.name, to.context, contextName(to.server))
 	if !common.ValidName(name) {
-		return to, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q cannot name a context", common.Excerpt(name)),
-			Hint: "name it with --name; names are of a–z, 0–9, '.', '_' and '-'"}
+		return to, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q is not a valid name of a context",
+			common.Excerpt(name)),
+			Hint: "set one with --name; use only a–z, 0–9, '.', '_' and '-'"}
 	}
 	all, err := loadContexts(c.env)
 	if err != nil {
 		return to, err
 	}
 	if there, err := all.find(name); err == nil && f.name == "" && !sameServer(there.Server, to.server) {
-		return to, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("the context %s is that of another server, %s", name, there.Server), Hint: "give this one a name with --name"}
+		return to, &common.Error{
+			Code:    common.CodeConflict,
+			Message: fmt.Sprintf("context %s belongs to another server, %s", name, there.Server),
+			Hint:    "choose another name with --name",
+		}
 	}
 	to.context = name
 	return to, nil
 }
 
-// contextName is what the context of a server is called.
+// contextName returns the default name of a server's context.
 func contextName(server string) string {
 	base, err := url.Parse(server)
 	switch {

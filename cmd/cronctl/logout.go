@@ -17,10 +17,10 @@ import (
 func (c *cli) logout() *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout",
-		Short: "Forget the token of a context; one that login has made is taken away at the server too",
-		Long: `Forget the token of the current context, or of --context. A token that login has made is
-taken away at the server, so that it is of no use to anybody who may have copied it; one
-that you brought yourself stays good there. The context itself stays.`,
+		Short: "Delete the token of a context, and revoke it",
+		Long: `Delete the token of the current context, or of --context. A token that login created is also
+revoked at the server, so that copies of it are worthless; a token that you supplied stays
+valid there. The context itself is kept.`,
 		Example: "  cronctl logout\n  cronctl logout --context prod",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,14 +30,18 @@ that you brought yourself stays good there. The context itself stays.`,
 			}
 			name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
 			if name == "" {
-				return &common.Error{Code: common.CodeNotFound, Message: "no context is chosen", Hint: "name it with --context"}
+				return &common.Error{
+					Code:    common.CodeNotFound,
+					Message: "no current context",
+					Hint:    "name one with --context",
+				}
 			}
 			one, err := all.find(name)
 			if err != nil {
 				return err
 			}
 			if one.Token == "" {
-				fmt.Fprintf(c.stdout, "nobody is logged in at %s\n", name)
+				fmt.Fprintf(c.stdout, "not logged in to %s\n", name)
 				return nil
 			}
 			gone := ""
@@ -45,20 +49,19 @@ that you brought yourself stays good there. The context itself stays.`,
 				if err := revoke(cmd.Context(), c.stderr, one); err != nil {
 					return err
 				}
-				gone = ", and the token is good for nothing any more"
+				gone = "; the token is revoked"
 			}
 			one.Token, one.ExpiresAt, one.Ours = "", nil, false
 			if err := all.save(c.env); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stdout, "logged out at %s%s\n", name, gone)
+			fmt.Fprintf(c.stdout, "logged out of %s%s\n", name, gone)
 			return nil
 		},
 	}
 }
 
-// revoke takes a context's token away at its server. One that the server does not know any
-// more is gone already.
+// revoke revokes a context's token at its server. A token that the server does not have is revoked already.
 func revoke(ctx context.Context, stderr io.Writer, one *savedContext) error {
 	_, rest, _ := strings.Cut(one.Token, "_")
 	id, _, found := strings.Cut(rest, "_")
@@ -67,7 +70,14 @@ func revoke(ctx context.Context, stderr io.Writer, one *savedContext) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	to := destination{server: one.Server, token: one.Token, insecure: one.InsecureHTTP, ca: one.CA, cert: one.Cert, key: one.Key}
+	to := destination{
+		server:   one.Server,
+		token:    one.Token,
+		insecure: one.InsecureHTTP,
+		ca:       one.CA,
+		cert:     one.Cert,
+		key:      one.Key,
+	}
 	api, err := to.client(stderr)
 	if err != nil {
 		return err
@@ -82,7 +92,7 @@ func revoke(ctx context.Context, stderr io.Writer, one *savedContext) error {
 func (c *cli) whoami() *cobra.Command {
 	return &cobra.Command{
 		Use:     "whoami",
-		Short:   "Tell who you are to the server, and what you may do",
+		Short:   "Show your user and roles at the server",
 		Example: "  cronctl whoami\n  cronctl whoami --context prod -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

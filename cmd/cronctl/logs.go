@@ -14,25 +14,25 @@ func (c *cli) logs() *cobra.Command {
 	var look lookFor
 	cmd := &cobra.Command{
 		Use:   "logs RUN | --job JOB",
-		Short: "Print what a run printed",
-		Long: `Print what a run printed, both streams as they came. On a terminal only text and
-colours get through; into a pipe or a file goes every byte.
+		Short: "Print the output of a run",
+		Long: `Print the output of a run, both streams in the order they arrived. On a terminal only text
+and colours are passed on; a pipe or file gets every byte.
 
-With --grep, print only the lines in which something is found: the server looks for
-it, so that a large output need not come here. A long line is cut around it.`,
+With --grep, print only lines that match. The server searches, so that a large output need
+not be downloaded. Long lines are cut around the match.`,
 		Example: `  cronctl logs --job nightly-report -f
   cronctl logs --job nightly-report --grep 'disk full'
   cronctl logs --job nightly-report --stream stderr > errors.txt`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (ofJob != "") {
-				return &common.Error{Code: common.CodeInvalid, Message: "say which run: its id, or --job for the latest one of a job",
-					Hint: "cronctl get runs lists them"}
+				return &common.Error{Code: common.CodeInvalid, Message: "no run given",
+					Hint: "name a run (cronctl get runs lists them), or use --job for the latest run of a job"}
 			}
 			grep := cmd.Flags().Changed("grep")
 			if grep && follow {
-				return &common.Error{Code: common.CodeInvalid, Message: "--grep looks at what there is, so it cannot follow",
-					Hint: "follow all of it and filter here: cronctl logs -f … | grep …"}
+				return &common.Error{Code: common.CodeInvalid, Message: "--grep searches existing output and cannot follow",
+					Hint: "follow and filter locally: cronctl logs -f … | grep …"}
 			}
 			api, err := c.api()
 			if err != nil {
@@ -59,10 +59,10 @@ it, so that a large output need not come here. A long line is cut around it.`,
 			return p.all(cmd.Context(), c.stdout)
 		},
 	}
-	cmd.Flags().StringVar(&ofJob, "job", "", "the latest run of this job")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run has ended")
+	cmd.Flags().StringVar(&ofJob, "job", "", "latest run of this job")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue until the run has ended")
 	cmd.Flags().StringVar(&stream, "stream", "", "only stdout or only stderr")
-	cmd.Flags().StringVar(&look.q, "grep", "", "only lines with this text")
+	cmd.Flags().StringVar(&look.q, "grep", "", "only lines that contain this text")
 	look.flags(cmd)
 	return cmd
 }

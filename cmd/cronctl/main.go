@@ -1,10 +1,10 @@
-// Command cronctl speaks to Carillon's API: it defines, runs and watches jobs,
-// and brings a crontab over.
+// Command cronctl is the command-line client of Carillon's API: it defines, runs
+// and watches jobs, and imports crontabs.
 //
-// It promises the exit codes that its help lists; that nothing a command or a
-// server printed can steer the terminal; and that a token never travels over
-// plain HTTP to another machine unless it is told so. It keeps no state and
-// starts no goroutine of its own.
+// It guarantees the exit codes that its help lists; that the output of commands and
+// servers cannot control the terminal; and that a token is never sent over plain
+// HTTP to another machine without --insecure-http. It keeps no state but the saved
+// contexts and starts no goroutine of its own.
 package main
 
 import (

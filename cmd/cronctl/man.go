@@ -15,14 +15,14 @@ import (
 func (c *cli) man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "Write the manual pages into a folder",
-		Long:  "Write a manual page for each command into a folder, which is made where it is not there: cronctl.1, cronctl-run.1 and so on.",
+		Short: "Write the manual pages to a folder",
+		Long:  "Write a manual page for each command to a folder: cronctl.1, cronctl-run.1 and so on. The folder is created if missing.",
 		Example: `  cronctl man ~/.local/share/man/man1
   man cronctl-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everybody
-				return &common.Error{Code: common.CodeInvalid, Message: "the folder cannot be made", Err: err}
+			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are public
+				return &common.Error{Code: common.CodeInvalid, Message: "cannot create the folder", Err: err}
 			}
 			pages := 0
 			err := eachCommand(cmd.Root(), func(cmd *cobra.Command) error {
@@ -32,14 +32,14 @@ func (c *cli) man() *cobra.Command {
 				pages++
 				file := filepath.Join(args[0], pageName(cmd)+".1")
 				if err := os.WriteFile(file, []byte(manPage(cmd)), 0o644); err != nil { //nolint:gosec // likewise
-					return &common.Error{Code: common.CodeInvalid, Message: "a page cannot be written", Err: err}
+					return &common.Error{Code: common.CodeInvalid, Message: "cannot write a manual page", Err: err}
 				}
 				return nil
 			})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stdout, "wrote %d pages into %s\n", pages, args[0])
+			fmt.Fprintf(c.stdout, "wrote %d pages to %s\n", pages, args[0])
 			return nil
 		},
 	}
@@ -47,7 +47,7 @@ func (c *cli) man() *cobra.Command {
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage is a command's manual page, in the macros of man(7).
+// manPage returns a command's manual page, in the macros of man(7).
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	section := func(name string) { fmt.Fprintf(&b, ".SH %s\n", name) }
@@ -112,7 +112,7 @@ func manFlags(b *strings.Builder, section string, flags *pflag.FlagSet) {
 	})
 }
 
-// roff writes a text so that troff takes nothing in it for an order.
+// roff escapes a text so that troff interprets nothing in it.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

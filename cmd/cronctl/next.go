@@ -14,8 +14,8 @@ func (c *cli) next() *cobra.Command {
 	var zone, name string
 	var count int
 	cmd := &cobra.Command{
-		Use:   "next LINE",
-		Short: "Tell when a cron line fires next, and what it means",
+		Use:   "next EXPR",
+		Short: "Explain a cron expression and show its next fires",
 		Example: `  cronctl next '30 2 * * MON-FRI' --timezone America/New_York
   cronctl next '0 30 9 1 1 * 2027' -n 3
   cronctl next @daily -o json`,
@@ -38,12 +38,12 @@ func (c *cli) next() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&zone, "timezone", "", "time zone, such as Asia/Shanghai (default: the server's setting)")
-	cmd.Flags().IntVarP(&count, "count", "n", 10, "how many fires to list, at most 100")
-	cmd.Flags().StringVar(&name, "name", "", "name of the job, of which H in the line makes its values")
+	cmd.Flags().IntVarP(&count, "count", "n", 10, "number of fires to list, at most 100")
+	cmd.Flags().StringVar(&name, "name", "", "name of the job, from which H in the expression derives its values")
 	return cmd
 }
 
-// preview is what the server says about a line; times keep the offset of its zone.
+// preview is the server's explanation of an expression; times keep the offset of its zone.
 type preview struct {
 	Fires       []time.Time `json:"fires"`
 	Description string      `json:"description"`

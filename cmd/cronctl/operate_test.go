@@ -46,7 +46,7 @@ func TestRunWithParameters(t *testing.T) {
 		t.Errorf("asked %+v", s.asked)
 	}
 	s.run("run", "hello", "--param", "DAY").want(t, exitUsage, "NAME=VALUE")
-	s.run("run", "hello", "--worker", "nobody").want(t, exitUsage, "no worker of this name or id is alive")
+	s.run("run", "hello", "--worker", "unknown").want(t, exitUsage, "no worker of this name or id is alive")
 	s.run("run", "hello", "--idempotency-key", strings.Repeat("k", 129)).want(t, exitUsage, "at most 128")
 }
 
@@ -61,14 +61,14 @@ func TestFires(t *testing.T) {
 		case planned.After(time.Now()):
 			f.Status = common.StatusPlanned
 		case i == 95:
-			f.Status, f.Reason = common.StatusMissed, &common.Reason{Code: "late", Text: "nobody came"}
+			f.Status, f.Reason = common.StatusMissed, &common.Reason{Code: "late", Text: "no worker was alive"}
 			f.Gap = &common.Gap{From: at, To: planned, Count: 7}
 		default:
 			f.Status, f.Attempts = common.StatusFailed, []string{f.ID + ".1", f.ID + ".2"}
 		}
 		s.ledger = append(s.ledger, f)
 	}
-	out := s.run("fires", "hello").want(t, exitOK, "PLANNED", "failed", "7 fires after", "nobody came").out
+	out := s.run("fires", "hello").want(t, exitOK, "PLANNED", "failed", "7 fires after", "no worker was alive").out
 	if n := strings.Count(out, "\n"); n != 11 {
 		t.Errorf("%d lines:\n%s", n, out)
 	}
@@ -101,7 +101,7 @@ func TestDescribeJob(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
 	s.run("pause", "hello", "--note", "why not").want(t, exitOK)
-	s.run("describe", "job", "hello").want(t, exitOK, "State:", "paused: why not", "Placement:  hash", "1.  gamma  runs it", "2.  delta  stands in", "-   alpha  it takes no runs: the disk is full")
+	s.run("describe", "job", "hello").want(t, exitOK, "State:", "paused: why not", "Placement:  hash", "1.  gamma  would run it", "2.  delta  takes over", "-   alpha  it takes no runs: the disk is full")
 	raw := s.run("describe", "job", "hello", "-o", "json").want(t, exitOK).out
 	var d description
 	if err := json.Unmarshal([]byte(raw), &d); err != nil || !strings.Contains(string(d.Placement), `"gamma"`) || !strings.Contains(string(d.Job), `"hello"`) {
@@ -124,11 +124,11 @@ func TestDescribeRun(t *testing.T) {
 	s.runs = map[string]*common.Run{lost.ID: &lost, late.ID: &late, waiting.ID: &waiting}
 
 	got := s.run("describe", "run", lost.ID).want(t, exitOK, "Status:   lost", "Reason:   its worker ended soon", "Cause:    manual by ann", "Worker:   alpha",
-		"Took:     1m30s", "Printed:  12 bytes, of which the middle was not kept").out
+		"Took:     1m30s", "Printed:  12 bytes; the middle was not kept").out
 	if strings.Contains(got, "Orphaned") || strings.Contains(got, "Note") {
 		t.Errorf("shown of a run that just was lost:\n%s", got)
 	}
-	s.run("describe", "run", late.ID).want(t, exitOK, "Status:    lost", "Orphaned:  ended failed on alpha at 2026-03-01 13:00:00 (3), after it had been written down as lost")
+	s.run("describe", "run", late.ID).want(t, exitOK, "Status:    lost", "Orphaned:  ended failed on alpha at 2026-03-01 13:00:00 (3), after it had been resolved as lost")
 	if got := s.run("describe", "run", waiting.ID).want(t, exitOK, "Due:      2026-03-01 13:00:00").out; strings.Contains(got, "Printed") || strings.Contains(got, "Took") {
 		t.Errorf("shown of a run that waits:\n%s", got)
 	}
@@ -153,7 +153,7 @@ func TestWorkersAreSet(t *testing.T) {
 		t.Errorf("%+v", s.workers)
 	}
 	s.run("undrain", "w1").want(t, exitOK)
-	s.run("drain", "nobody").want(t, exitNotFound)
+	s.run("drain", "unknown").want(t, exitNotFound)
 	s.run("set", "worker", "alpha", "--slots", "3", "--weight", "0", "--label", "zone=b").want(t, exitOK)
 	if s.workers.Drain || *s.workers.Slots != 3 || *s.workers.Weight != 0 || fmt.Sprint(s.workers.Labels) != "map[zone:b]" {
 		t.Errorf("%+v", s.workers)
@@ -166,7 +166,7 @@ func TestWorkersAreSet(t *testing.T) {
 	if s.workers.Slots != nil || s.workers.Labels != nil || *s.workers.Weight != 0 {
 		t.Errorf("%+v", s.workers)
 	}
-	s.run("set", "worker", "alpha").want(t, exitUsage, "say what to set")
+	s.run("set", "worker", "alpha").want(t, exitUsage, "nothing to set")
 	s.run("set", "worker", "alpha", "--reset", "name").want(t, exitUsage)
 	s.run("set", "worker", "alpha", "--slots", "-1").want(t, exitUsage, "slots")
 	s.run("label", "alpha", "zone").want(t, exitUsage, "NAME=VALUE")
@@ -175,16 +175,16 @@ func TestWorkersAreSet(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	s := newStage(t)
-	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2", "Jobs:       0\n", "Workers:    1 alive, 1 in trouble, 2 of 8 slots used", "Log store:  ok")
+	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2", "Jobs:       0\n", "Workers:    1 alive, 1 with problems, 2 of 8 slots used", "Log store:  ok")
 	if out := s.run("get", "runs").want(t, exitOK).err; out != "" {
 		t.Errorf("a whole list comes with %q", out)
 	}
 	s.lasting = []common.Condition{{Code: common.ConditionLogStoreAway, Who: "north", Text: "the log store does not answer", From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}}
-	s.run("status").want(t, exitOK, "State:      degraded", "Running:    not known", "Log store:  away", "CONDITION", "log_store_away  north", "the log store does not answer")
+	s.run("status").want(t, exitOK, "State:      degraded", "Running:    unknown", "Log store:  away", "CONDITION", "log_store_away  north", "the log store does not answer")
 	var o map[string]any
 	if err := json.Unmarshal([]byte(s.run("status", "-o", "json").want(t, exitOK).out), &o); err != nil || len(o["degraded"].([]any)) != 1 || o["logStore"] != "away" {
 		t.Errorf("%v: %v", err, o)
 	}
-	s.run("get", "runs").want(t, exitOK, "only what waits, runs or has just ended is listed")
+	s.run("get", "runs").want(t, exitOK, "only waiting, active and just ended runs are listed")
 	s.run("get", "runs", "-o", "json").want(t, exitOK, `"partial": true`)
 }

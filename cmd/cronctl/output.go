@@ -11,15 +11,15 @@ import (
 	"carillon/internal/common"
 )
 
-// biggestPage is the most that the API gives at a time.
+// biggestPage is the maximum page size of the API.
 const biggestPage = 500
 
-// list is a list as the API gives it: items stay as they were sent, so that
-// nothing of a newer server is lost in json and yaml.
+// list is a list as the API returns it: items are kept unchanged, so that fields of a newer server appear in
+// json and yaml.
 type list struct {
 	Items      []json.RawMessage `json:"items"`
 	NextCursor string            `json:"nextCursor,omitempty"`
-	Partial    bool              `json:"partial,omitempty"` // the log store is away
+	Partial    bool              `json:"partial,omitempty"` // the log store is unavailable
 }
 
 // pages fetches up to limit items; 0 means all.
@@ -44,7 +44,7 @@ func pages(limit int, fetch func(cursor *string, size *int64) (*http.Response, e
 	}
 }
 
-// show prints a list or one item: as it came, or as a table that heads and cells make.
+// show prints a list or one item: unchanged as JSON or YAML, or as a table built from heads and cells.
 func show[T any](c *cli, v any, items []json.RawMessage, heads []string, cells func(T) []string) error {
 	if c.seen == nil && (c.format == "json" || c.format == "yaml") {
 		return c.print(v)
@@ -71,7 +71,7 @@ func show[T any](c *cli, v any, items []json.RawMessage, heads []string, cells f
 func decode[T any](data []byte) (T, error) {
 	var v T
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+		return v, &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
 	}
 	return v, nil
 }
@@ -96,7 +96,7 @@ func (c *cli) print(v any) error {
 	return err
 }
 
-// when shows a time in this machine's zone.
+// when formats a time in this machine's zone.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -111,7 +111,7 @@ func whenSet(t *time.Time) string {
 	return when(*t)
 }
 
-// took shows how long a run took.
+// took formats the duration of a run.
 func took(start, end *time.Time) string {
 	if start == nil || end == nil {
 		return "-"

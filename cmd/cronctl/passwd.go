@@ -16,8 +16,8 @@ func (c *cli) passwd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "passwd",
 		Short: "Change your own password",
-		Long: `Change your own password. It asks for the password as it is and for the new one, twice;
-from a pipe it reads both, a line each. All sessions of yours are over then; tokens stay.`,
+		Long: `Change your own password. passwd asks for the current password and twice for the new one;
+from a pipe it reads both, one per line. All your sessions end; tokens stay valid.`,
 		Example: "  cronctl passwd",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,16 +29,19 @@ from a pipe it reads both, a line each. All sessions of yours are over then; tok
 			if err != nil {
 				return err
 			}
-			if _, err := apiclient.Read(api.ChangePassword(cmd.Context(), apiclient.ChangePasswordJSONRequestBody{Current: current, New: fresh})); err != nil {
+			if _, err := apiclient.Read(api.ChangePassword(cmd.Context(), apiclient.ChangePasswordJSONRequestBody{
+				Current: current,
+				New:     fresh,
+			})); err != nil {
 				return err
 			}
-			fmt.Fprintln(c.stdout, "the password is changed, and all sessions are over")
+			fmt.Fprintln(c.stdout, "password changed; all your sessions are ended")
 			return nil
 		},
 	}
 }
 
-// passwords asks for the password as it is, and for a new one.
+// passwords asks for the current password and the new one.
 func (c *cli) passwords() (current, fresh string, err error) {
 	if !c.asks() {
 		both, err := c.secretFrom("the two passwords", 2*maxPassword+2)
@@ -47,25 +50,29 @@ func (c *cli) passwords() (current, fresh string, err error) {
 		}
 		current, fresh, found := strings.Cut(both, "\n")
 		if !found {
-			return "", "", &common.Error{Code: common.CodeInvalid, Message: "there is no new password", Hint: "write the password as it is, and the new one on a line of its own"}
+			return "", "", &common.Error{
+				Code:    common.CodeInvalid,
+				Message: "no new password",
+				Hint:    "send the current password and the new one, each on its own line",
+			}
 		}
 		return strings.TrimSuffix(current, "\r"), fresh, nil
 	}
-	if current, err = c.askSecret("Password as it is: "); err == nil {
+	if current, err = c.askSecret("Current password: "); err == nil {
 		fresh, err = c.askTwice("New password: ")
 	}
 	return current, fresh, err
 }
 
-// askTwice asks for a new secret, so that a slip of the finger is noticed.
+// askTwice asks for a new secret twice, so that typing errors are noticed.
 func (c *cli) askTwice(question string) (string, error) {
 	once, err := c.askSecret(question)
 	if err != nil {
 		return "", err
 	}
-	again, err := c.askSecret("Once more: ")
+	again, err := c.askSecret("Repeat: ")
 	if err == nil && once != again {
-		err = common.Errorf(common.CodeInvalid, "the two are not the same")
+		err = common.Errorf(common.CodeInvalid, "the two entries differ")
 	}
 	return once, err
 }

@@ -17,13 +17,13 @@ func (c *cli) pause() *cobra.Command {
 	var f choice
 	cmd := &cobra.Command{
 		Use:   "pause JOB... | --selector LABELS | --group GROUP",
-		Short: "Let jobs not fire",
-		Long: `Let jobs not fire, until --until or until it is resumed. What would have fired
-meanwhile is written down as skipped when the pause ends. It can still be run by hand.`,
-		Example: `  cronctl pause nightly-report --note 'the database moves'
+		Short: "Pause jobs",
+		Long: `Pause jobs until --until, or until they are resumed. Fires within the pause are recorded as
+skipped when it ends. Paused jobs can still be run manually.`,
+		Example: `  cronctl pause nightly-report --note 'database migration'
   cronctl pause nightly-report --note 'holidays' --until 2026-12-27T00:00:00+08:00
-  cronctl pause nightly-report --note 'a deployment' --until 2h
-  cronctl pause --selector team=data --note 'the database moves'`,
+  cronctl pause nightly-report --note 'deployment' --until 2h
+  cronctl pause --selector team=data --note 'database migration'`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.take(args); err != nil {
@@ -38,7 +38,11 @@ meanwhile is written down as skipped when the pause ends. It can still be run by
 				request.Until = &at
 			}
 			if !f.one() {
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionPause, Note: &note, Until: request.Until}, "", "paused")
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{
+					Action: apiclient.BulkRequestActionPause,
+					Note:   &note,
+					Until:  request.Until,
+				}, "", "paused")
 			}
 			return c.changeJob(args[0], func(api *apiclient.API) (*http.Response, error) {
 				return api.PauseJob(cmd.Context(), args[0], nil, request)
@@ -50,10 +54,10 @@ meanwhile is written down as skipped when the pause ends. It can still be run by
 			})
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why; shown with the job")
-	cmd.Flags().StringVar(&until, "until", "", "when it goes on by itself: a time, or how long from now, such as 2h or 3d")
+	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the job")
+	cmd.Flags().StringVar(&until, "until", "", "end of the pause: a time, or an offset from now such as 2h or 3d")
 	f.declare(cmd)
-	_ = cmd.MarkFlagRequired("note") // the flag is there
+	_ = cmd.MarkFlagRequired("note") // the flag exists
 	return cmd
 }
 
@@ -61,8 +65,8 @@ func (c *cli) resume() *cobra.Command {
 	var f choice
 	cmd := &cobra.Command{
 		Use:   "resume JOB... | --selector LABELS | --group GROUP",
-		Short: "Let paused jobs fire again",
-		Long:  "Let paused jobs fire again, from now on. What would have fired meanwhile is written down as skipped.",
+		Short: "Resume paused jobs",
+		Long:  "Resume paused jobs from now on. Fires within the pause are recorded as skipped.",
 		Example: `  cronctl resume nightly-report
   cronctl resume --selector team=data`,
 		Args: cobra.ArbitraryArgs,
@@ -71,7 +75,8 @@ func (c *cli) resume() *cobra.Command {
 				return err
 			}
 			if !f.one() {
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionResume}, "", "resumed")
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionResume},
+					"", "resumed")
 			}
 			return c.changeJob(args[0], func(api *apiclient.API) (*http.Response, error) {
 				return api.ResumeJob(cmd.Context(), args[0], nil)
@@ -82,7 +87,7 @@ func (c *cli) resume() *cobra.Command {
 	return cmd
 }
 
-// changeJob asks for a change of a job and says in a line how the job stands then.
+// changeJob requests a change of a job and prints the new state of the job.
 func (c *cli) changeJob(name string, ask func(*apiclient.API) (*http.Response, error), say func(*job) string) error {
 	if err := named("job", name); err != nil {
 		return err
@@ -106,8 +111,8 @@ func (c *cli) changeJob(name string, ask func(*apiclient.API) (*http.Response, e
 	return nil
 }
 
-// moment reads a time: as RFC 3339 writes it, as date and time of this machine's zone,
-// or as a duration from now, back where it begins with a minus.
+// moment parses a time: RFC 3339, date and time in this machine's zone, or a duration from now, in the past
+// with a minus.
 func moment(flag, text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
@@ -123,8 +128,9 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	}
 	d, err := common.Duration(size).Value()
 	if err != nil {
-		return time.Time{}, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s %q is not a time", flag, common.Excerpt(text)),
-			Hint: "write 2026-12-01T09:00:00+08:00, '2026-12-01 09:00', or how long from now: 2h, -3d"}
+		return time.Time{}, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s %q is not a time", flag,
+			common.Excerpt(text)),
+			Hint: "use 2026-12-01T09:00:00+08:00, '2026-12-01 09:00', or an offset from now: 2h, -3d"}
 	}
 	if back {
 		d = -d

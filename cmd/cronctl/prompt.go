@@ -12,42 +12,42 @@ import (
 	"carillon/internal/common"
 )
 
-// asks tells whether somebody is there to answer a question.
+// asks reports whether standard input is a terminal, so that questions can be asked.
 func (c *cli) asks() bool {
 	f, ok := c.stdin.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// ask asks for a line.
+// ask asks a question and returns one line.
 func (c *cli) ask(question string) (string, error) {
 	fmt.Fprint(c.stderr, question)
 	line, err := bufio.NewReader(io.LimitReader(c.stdin, maxToken)).ReadString('\n')
 	if err != nil && line == "" {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "there was no answer", Err: err}
+		return "", &common.Error{Code: common.CodeInvalid, Message: "no input", Err: err}
 	}
 	return strings.TrimSpace(line), nil
 }
 
-// askSecret asks for a line that is not shown.
+// askSecret asks a question and returns one line that is not echoed.
 func (c *cli) askSecret(question string) (string, error) {
 	f, ok := c.stdin.(*os.File)
 	if !ok {
-		return "", common.Errorf(common.CodeInvalid, "there is no terminal to ask at")
+		return "", common.Errorf(common.CodeInvalid, "no terminal to ask on")
 	}
 	fmt.Fprint(c.stderr, question)
 	data, err := term.ReadPassword(int(f.Fd()))
 	fmt.Fprintln(c.stderr)
 	if err != nil {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "the answer cannot be read", Err: err}
+		return "", &common.Error{Code: common.CodeInvalid, Message: "cannot read the input", Err: err}
 	}
 	return string(data), nil
 }
 
-// secretFrom reads a secret from standard input: all of it, without the end of its line.
+// secretFrom reads a secret from standard input: all of it, without the final newline.
 func (c *cli) secretFrom(what string, limit int64) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(c.stdin, limit+1))
 	if err != nil {
-		return "", &common.Error{Code: common.CodeInvalid, Message: what + " cannot be read", Err: err}
+		return "", &common.Error{Code: common.CodeInvalid, Message: "cannot read " + what, Err: err}
 	}
 	if int64(len(data)) > limit {
 		return "", common.Errorf(common.CodeTooLarge, "%s is larger than %d bytes", what, limit)

@@ -14,17 +14,17 @@ func (c *cli) recover() *cobra.Command {
 	var yes, restored bool
 	cmd := &cobra.Command{
 		Use:   "recover",
-		Short: "Bring cursors back after a wrong clock or a restore",
-		Long: `recover lists what would be done, and does it with --yes.
+		Short: "Repair cursors after a wrong clock or a restore of etcd",
+		Long: `recover lists the necessary changes, and applies them with --yes.
 
-A clock that was ahead leaves the cursors of jobs in the future: their fires up to there count
-as dealt with, and the jobs stay silent. recover moves these cursors back to now. A job that
-still runs is left out; call recover again when it has ended.
+A clock that was ahead leaves the cursors of jobs in the future: fires up to there count as
+accounted for, and the jobs do not fire. recover moves these cursors back to now. A job with
+an active run is left out; call recover again when the run has ended.
 
-After etcd was restored from a backup (the condition etcd_went_back, or --restored where no
-process could notice it), recover moves all cursors to now, with one missed entry of each job
-for the fires since the backup; it ends what the backup takes for running or waiting, which
-may have run since; and it lets the workers go on.`,
+After a restore of etcd from a backup (condition etcd_went_back, or --restored if no process
+could detect it), recover moves all cursors to now, with one missed entry per job for the
+fires since the backup. It resolves the runs and triggers of the backup, which may have run
+since, and lets the workers accept runs again.`,
 		Example: `  cronctl recover
   cronctl recover --yes
   cronctl recover --restored --yes`,
@@ -35,15 +35,18 @@ may have run since; and it lets the workers go on.`,
 				return err
 			}
 			dry := !yes
-			answer, err := apiclient.Decode[apiclient.RecoverAnswer](api.Recover(cmd.Context(), apiclient.RecoverRequest{DryRun: &dry, Restored: &restored}))
+			answer, err := apiclient.Decode[apiclient.RecoverAnswer](api.Recover(cmd.Context(), apiclient.RecoverRequest{
+				DryRun:   &dry,
+				Restored: &restored,
+			}))
 			if err != nil {
 				return err
 			}
 			return c.showRecovered(&answer)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do it, rather than tell what would be done")
-	cmd.Flags().BoolVar(&restored, "restored", false, "etcd was restored from a backup, also where nothing says so")
+	cmd.Flags().BoolVar(&yes, "yes", false, "apply the changes instead of listing them")
+	cmd.Flags().BoolVar(&restored, "restored", false, "etcd was restored from a backup, even if no process detected it")
 	return cmd
 }
 
@@ -52,7 +55,7 @@ func (c *cli) showRecovered(a *apiclient.RecoverAnswer) error {
 	for i := range a.Jobs {
 		item, err := json.Marshal(a.Jobs[i])
 		if err != nil {
-			return &common.Error{Code: common.CodeInternal, Message: "the answer cannot be written", Err: err}
+			return &common.Error{Code: common.CodeInternal, Message: "cannot write the response", Err: err}
 		}
 		items[i] = item
 	}
@@ -74,9 +77,10 @@ func (c *cli) showRecovered(a *apiclient.RecoverAnswer) error {
 	}
 	switch {
 	case !a.DryRun && a.Restored:
-		fmt.Fprintln(c.stderr, "the state of etcd is accepted: workers take runs again within seconds")
+		fmt.Fprintln(c.stderr, "the state of etcd is accepted: workers accept runs again within seconds")
 	case a.DryRun && (a.Total > 0 || a.Restored):
-		fmt.Fprintf(c.stderr, "nothing was done; cursors would be moved to %s, by the clock of the master. Call it again with --yes.\n", when(a.At))
+		fmt.Fprintf(c.stderr,
+			"nothing was changed; cursors would be moved to %s, by the clock of the master. Run it again with --yes to apply.\n", when(a.At))
 	}
 	return nil
 }

@@ -17,6 +17,6 @@ func (f *fakes) Recover(_ context.Context, _ common.Actor, r common.RecoverReque
 
 func TestRecover(t *testing.T) {
 	s := newStage(t)
-	s.run("recover").want(t, exitOK, "nightly", "brought_back", "nothing was done", "--yes")
-	s.run("recover", "--restored", "--yes").want(t, exitOK, "nightly", "workers take runs again")
+	s.run("recover").want(t, exitOK, "nightly", "brought_back", "nothing was changed", "--yes")
+	s.run("recover", "--restored", "--yes").want(t, exitOK, "nightly", "workers accept runs again")
 }

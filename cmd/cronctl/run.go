@@ -12,11 +12,11 @@ import (
 	"carillon/internal/common"
 )
 
-// cli is one call of the program.
+// cli is one invocation of the program.
 type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	screen         io.Writer // stdout as it is, for programs that draw on it
+	screen         io.Writer // unfiltered stdout, for programs that draw on it
 	env            environment
 
 	context, server, tokenText, tokenFile string
@@ -24,10 +24,10 @@ type cli struct {
 	insecure                              bool
 	format                                string
 	watch                                 bool
-	seen                                  *seen // where a list is watched
+	seen                                  *seen // set if a list is watched
 }
 
-// run is the program: it gives the exit code.
+// run executes the program and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, screen: stdout, env: environmentOf(environ)}
 	if terminal(stdout) {
@@ -53,25 +53,24 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	report(c.stderr, err)
 	if _, ours := errors.AsType[*common.Error](err); err != nil && !ours {
 		if _, silent := errors.AsType[exitError](err); !silent && ctx.Err() == nil {
-			fmt.Fprintf(c.stderr, "  hint: it is used as %s; --help tells more\n", cmd.UseLine())
+			fmt.Fprintf(c.stderr, "  hint: usage: %s; see --help\n", cmd.UseLine())
 		}
 	}
 	return exitCode(ctx, err)
 }
 
-const rootHelp = `cronctl speaks to Carillon's API: it defines jobs, runs them, reads what they
-printed, says how the cluster is, and brings a crontab over.
+const rootHelp = `cronctl is the command-line client of Carillon: it defines jobs, runs them, prints their
+output, shows the state of the cluster, and imports crontabs.
 
-"cronctl login SERVER" saves a server and a token of yours as a context. Which server
-is meant: --context, --server, CARILLON_SERVER, CARILLON_CONTEXT, the current context,
-and else ` + defaultServer + `. It shows who you are with --token, --token-file,
-CARILLON_TOKEN, CARILLON_TOKEN_FILE or the context's token; to a server on this
-machine otherwise with the token that a standalone has written: ./data/admin.token,
-or admin.token in its data folder (CARILLON_DATA_DIR, by default
-~/.local/state/carillon).
+"cronctl login SERVER" saves a server and a token as a context. The server is taken from,
+in this order: --context, --server, CARILLON_SERVER, CARILLON_CONTEXT, the current context,
+` + defaultServer + `. The token is taken from --token, --token-file, CARILLON_TOKEN,
+CARILLON_TOKEN_FILE or the context. For a server on this machine the default is the token
+that a standalone wrote: ./data/admin.token, or admin.token in its data folder
+(CARILLON_DATA_DIR, by default ~/.local/state/carillon).
 
-Exit codes: 0 all is well, 1 the job failed, 2 wrong usage or input, 3 not found,
-4 conflict, 5 denied, 6 the server is away, 130 interrupted.`
+Exit codes: 0 success, 1 the job or check failed, 2 wrong usage or input, 3 not found,
+4 conflict, 5 permission denied, 6 server unavailable, 130 interrupted.`
 
 const rootExamples = `  crontab -l | cronctl import-crontab - --dry-run
   cronctl create job hello --cron '*/5 * * * *' -- echo hello
@@ -95,29 +94,31 @@ func (c *cli) root() (*cobra.Command, error) {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&c.context, "context", "", "a server that login has saved (CARILLON_CONTEXT; default the current one)")
-	f.StringVar(&c.server, "server", "", "address of the API (CARILLON_SERVER; default the context's, else "+defaultServer+")")
-	f.StringVar(&c.tokenText, "token", "", "token to use; better kept in a file, since others see command lines")
-	f.StringVar(&c.tokenFile, "token-file", "", "file that holds the token")
-	f.StringVar(&c.ca, "ca-file", "", "certificates that the server is checked against (CARILLON_CA_FILE; default the system's)")
-	f.StringVar(&c.cert, "cert-file", "", "certificate to show to the server (CARILLON_CERT_FILE)")
-	f.StringVar(&c.key, "key-file", "", "key of that certificate (CARILLON_KEY_FILE)")
-	f.BoolVar(&c.insecure, "insecure-http", false, "send the token over plain HTTP to another machine")
-	f.StringVarP(&c.format, "output", "o", "table", "how to print: table, wide, json or yaml")
+	f.StringVar(&c.context, "context", "", "saved server to use (CARILLON_CONTEXT; default: the current context)")
+	f.StringVar(&c.server, "server", "",
+		"URL of the API (CARILLON_SERVER; default: the context's, else "+defaultServer+")")
+	f.StringVar(&c.tokenText, "token", "", "access token; prefer a file, since other users can see command lines")
+	f.StringVar(&c.tokenFile, "token-file", "", "file with the access token")
+	f.StringVar(&c.ca, "ca-file", "", "CA certificates to verify the server (CARILLON_CA_FILE; default: the system's)")
+	f.StringVar(&c.cert, "cert-file", "", "client certificate (CARILLON_CERT_FILE)")
+	f.StringVar(&c.key, "key-file", "", "key of the client certificate (CARILLON_KEY_FILE)")
+	f.BoolVar(&c.insecure, "insecure-http", false, "allow sending the token over plain HTTP to another machine")
+	f.StringVarP(&c.format, "output", "o", "table", "output format: table, wide, json or yaml")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		switch c.format {
 		case "table", "wide", "json", "yaml":
 			return nil
 		}
-		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("there is no output %q", common.Excerpt(c.format)),
-			Hint: "there are table, wide, json and yaml"}
+		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("unknown output format %q",
+			common.Excerpt(c.format)),
+			Hint: "use table, wide, json or yaml"}
 	}
 	root.AddCommand(c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(), c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(), c.fires(), c.next(), c.forecast(), c.stats(),
 		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.login(), c.logout(), c.whoami(), c.passwd(), c.contexts(), c.audit(), c.man(), c.version())
 	return root, c.completions(root)
 }
 
-// group makes a command that only has others below it.
+// group creates a command that only has subcommands.
 func group(use, short, example string, below ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -125,8 +126,8 @@ func group(use, short, example string, below ...*cobra.Command) *cobra.Command {
 			for _, b := range below {
 				names = append(names, b.Name())
 			}
-			return &common.Error{Code: common.CodeInvalid, Message: "say what to " + cmd.Name(),
-				Hint: fmt.Sprintf("cronctl %s %s", cmd.Name(), strings.Join(names, "|"))}
+			return &common.Error{Code: common.CodeInvalid, Message: "no object to " + cmd.Name() + " given",
+				Hint: fmt.Sprintf("use cronctl %s %s", cmd.Name(), strings.Join(names, "|"))}
 		}}
 	cmd.AddCommand(below...)
 	return cmd

@@ -19,15 +19,15 @@ func (c *cli) runJob() *cobra.Command {
 	var f choice
 	cmd := &cobra.Command{
 		Use:   "run JOB... | --selector LABELS | --group GROUP",
-		Short: "Run a job now",
-		Long: `Run a job now, beside its timetable. It prints the run's id. With --wait it waits
-for the run's end and exits with 0 if it succeeded and 1 if not; with --exit-code
-it exits with the command's own code. An interrupt ends the waiting, not the run.
-With --param it sets variables that the job lists. A script that may be started
-twice gives --idempotency-key: the same key within a day means the same run.
+		Short: "Run jobs now",
+		Long: `Run a job now, regardless of its schedule, and print the run's id. With --wait it waits for
+the end of the run and exits with 0 if the run succeeded and 1 if not; with --exit-code it
+exits with the command's own exit code. An interrupt ends the waiting, not the run. With
+--param it sets variables that the job declares. A script that may be started twice passes
+--idempotency-key: requests with the same key within a day start one run.
 
-Several jobs, or all that match, are run at once; --wait, --follow, --param and --worker
-go with a single one.`,
+Several jobs, or all that match, are started at once; --wait, --follow, --param and
+--worker need a single job.`,
 		Example: `  cronctl run nightly-report --follow
   cronctl run nightly-report --param DAY=2026-12-01 --worker north
   cronctl run backup --exit-code && echo done`,
@@ -38,9 +38,16 @@ go with a single one.`,
 			}
 			if !f.one() {
 				if wait || follow || jobsCode || len(params) > 0 || worker != "" {
-					return &common.Error{Code: common.CodeInvalid, Message: "--wait, --follow, --exit-code, --param and --worker go with a single job", Hint: "name one job"}
+					return &common.Error{
+						Code:    common.CodeInvalid,
+						Message: "--wait, --follow, --exit-code, --param and --worker need a single job",
+						Hint:    "name one job",
+					}
 				}
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionRun, Note: set(note)}, key, "run")
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{
+					Action: apiclient.BulkRequestActionRun,
+					Note:   set(note),
+				}, key, "run")
 			}
 			api, err := c.api()
 			if err != nil {
@@ -55,7 +62,8 @@ go with a single one.`,
 				}
 				request.Params = &given
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.RunJob(ctx, args[0], &apiclient.RunJobParams{IdempotencyKey: set(key)}, request))
+			raw, err := apiclient.Decode[json.RawMessage](api.RunJob(ctx, args[0],
+				&apiclient.RunJobParams{IdempotencyKey: set(key)}, request))
 			if err != nil {
 				return err
 			}
@@ -87,39 +95,43 @@ go with a single one.`,
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the run's end")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print what it prints, and wait for its end")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print its output until it ends")
 	cmd.Flags().BoolVar(&jobsCode, "exit-code", false, "wait, and exit with the command's exit code")
-	cmd.Flags().StringVar(&note, "note", "", "why; kept with the run")
-	cmd.Flags().StringArrayVar(&params, "param", nil, "set a variable that the job lists, as NAME=VALUE; may stand more than once")
-	cmd.Flags().StringVar(&worker, "worker", "", "run it there and nowhere else: name or id of a worker")
-	cmd.Flags().StringVar(&key, "idempotency-key", "", "asked again with the same key within a day, it runs once")
+	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the run")
+	cmd.Flags().StringArrayVar(&params, "param", nil,
+		"set a variable that the job declares, NAME=VALUE; may be repeated")
+	cmd.Flags().StringVar(&worker, "worker", "", "run it on this worker only: name or id")
+	cmd.Flags().StringVar(&key, "idempotency-key", "", "requests with the same key within a day start one run")
 	f.declare(cmd)
 	return cmd
 }
 
-// pairs reads texts of the form NAME=VALUE; the last one of a name counts.
+// pairs parses texts of the form NAME=VALUE; the last one of a name applies.
 func pairs(flag string, texts []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, text := range texts {
 		name, value, found := strings.Cut(text, "=")
 		if !found || name == "" {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s %q is not NAME=VALUE", flag, common.Excerpt(text))}
+			return nil, &common.Error{
+				Code:    common.CodeInvalid,
+				Message: fmt.Sprintf("%s %q is not NAME=VALUE", flag, common.Excerpt(text)),
+			}
 		}
 		all[name] = value
 	}
 	return all, nil
 }
 
-// leave says how to come back to a run that goes on.
+// leave prints how to return to a run that continues.
 func (c *cli) leave(ctx context.Context, run string, err error) error {
 	if ctx.Err() != nil {
-		fmt.Fprintf(c.stderr, "the run goes on; come back to it with: cronctl logs -f %s\n", run)
+		fmt.Fprintf(c.stderr, "the run continues; follow it with: cronctl logs -f %s\n", run)
 		return exitError(exitInterrupted)
 	}
 	return err
 }
 
-// ended tells how a run ended, in words and as the exit code.
+// ended reports how a run ended, in words and as the exit code.
 func (c *cli) ended(run *common.Run, jobsCode bool) error {
 	line := string(run.Status)
 	if run.ExitCode != nil {
@@ -156,11 +168,11 @@ func (c *cli) kill() *cobra.Command {
 	var f choice
 	cmd := &cobra.Command{
 		Use:   "kill RUN... | --job JOB | --selector LABELS | --group GROUP",
-		Short: "End runs",
-		Long: `End runs, by their ids or all of some jobs: their processes get TERM, or the signal
-that is named, and KILL when the job's grace is over. With --signal KILL there is no
-grace; asked so again, it ends the grace of a run that does not end.`,
-		Example: `  cronctl kill "$(cronctl run slow-job)" --note 'wrong day'
+		Short: "Kill runs",
+		Long: `Kill runs, by their ids or by job: their processes get TERM, or the given signal, and KILL
+after the job's grace period. With --signal KILL there is no grace period; sent to a run that
+is being killed already, it ends the grace period.`,
+		Example: `  cronctl kill "$(cronctl run slow-job)" --note 'wrong date'
   cronctl kill --job slow-job --signal KILL
   cronctl kill --selector team=data --note 'the database moves'`,
 		Args: cobra.ArbitraryArgs,
@@ -168,7 +180,11 @@ grace; asked so again, it ends the grace of a run that does not end.`,
 			name := strings.TrimPrefix(strings.ToUpper(signal), "SIG")
 			if ofJob != "" || f.filtered() {
 				if len(args) > 0 || ofJob != "" && f.filtered() {
-					return &common.Error{Code: common.CodeInvalid, Message: "there are runs and also jobs", Hint: "give runs, --job, or a filter"}
+					return &common.Error{
+						Code:    common.CodeInvalid,
+						Message: "run ids and jobs exclude each other",
+						Hint:    "use run ids, --job, or a filter",
+					}
 				}
 				var names []string
 				if ofJob != "" {
@@ -177,27 +193,39 @@ grace; asked so again, it ends the grace of a run that does not end.`,
 				if err := f.take(names); err != nil {
 					return err
 				}
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{Action: apiclient.BulkRequestActionKill, Note: set(note), Signal: set(apiclient.BulkRequestSignal(name))}, "", "")
+				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{
+					Action: apiclient.BulkRequestActionKill,
+					Note:   set(note),
+					Signal: set(apiclient.BulkRequestSignal(name)),
+				}, "", "")
 			}
 			if len(args) == 0 {
-				return &common.Error{Code: common.CodeInvalid, Message: "say which runs", Hint: "cronctl get runs --status running lists them"}
+				return &common.Error{
+					Code:    common.CodeInvalid,
+					Message: "no runs given",
+					Hint:    "list them with cronctl get runs --status running",
+				}
 			}
 			api, err := c.api()
 			if err != nil {
 				return err
 			}
 			for _, run := range args {
-				if _, err := apiclient.Read(api.KillRun(cmd.Context(), run, apiclient.KillRequest{Note: set(note), Signal: set(apiclient.KillRequestSignal(name))})); err != nil {
+				if _, err := apiclient.Read(api.KillRun(cmd.Context(), run, apiclient.KillRequest{
+					Note:   set(note),
+					Signal: set(apiclient.KillRequestSignal(name)),
+				})); err != nil {
 					return within(run, err)
 				}
-				fmt.Fprintf(c.stdout, "asked for the end of %s\n", run)
+				fmt.Fprintf(c.stdout, "requested kill of %s\n", run)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why; kept with the runs")
+	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the runs")
 	cmd.Flags().StringVar(&ofJob, "job", "", "all runs of this job")
-	cmd.Flags().StringVar(&signal, "signal", "", "the signal with which the end begins: TERM, INT, QUIT, HUP, USR1, USR2, or KILL for an end at once (default TERM)")
+	cmd.Flags().StringVar(&signal, "signal", "",
+		"first signal: TERM, INT, QUIT, HUP, USR1, USR2, or KILL without a grace period (default TERM)")
 	f.declare(cmd)
 	return cmd
 }

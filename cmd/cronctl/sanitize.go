@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// terminal tells whether a stream shows on a screen.
+// terminal reports whether a stream is a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -21,34 +21,33 @@ func terminal(w io.Writer) bool {
 
 const (
 	esc       = 0x1b
-	maxEscape = 64 // bytes of a colour sequence; longer ones are dropped
+	maxEscape = 64 // maximum bytes of a colour sequence; longer ones are dropped
 )
 
-// state is where in an escape sequence the writer stands.
+// state is the position of the writer within an escape sequence.
 type state int
 
 const (
 	plain    state = iota
 	escape         // after ESC
 	csi            // in ESC [ …
-	skipTwo        // in ESC and an intermediate, one more byte to come
-	skipText       // in a text for the terminal (title, clipboard, link), until its end
+	skipTwo        // after ESC and an intermediate byte; one more follows
+	skipText       // in a string for the terminal (title, clipboard, link), until its end
 	skipEsc        // there, after an ESC
 )
 
-// sanitizer lets text, line ends, tabs and colours (SGR) through to a terminal,
-// and nothing else: no cursor moves, titles, links, clipboard or device queries.
-// Controls of the direction of writing are made visible.
+// sanitizer passes text, newlines, tabs and colours (SGR) to a terminal, and nothing else: no cursor movement,
+// titles, links, clipboard or device queries. It makes bidirectional control characters visible.
 type sanitizer struct {
 	to       io.Writer
 	state    state
-	seq      []byte // of the colour sequence so far
-	rest     []byte // of a character whose end has not come yet
-	cr       bool   // the last was a carriage return
+	seq      []byte // colour sequence so far
+	rest     []byte // incomplete character
+	cr       bool   // the last character was a carriage return
 	coloured bool
 }
 
-// Write never holds back anything but an unfinished character or sequence.
+// Write holds back only an incomplete character or sequence.
 func (s *sanitizer) Write(p []byte) (int, error) {
 	var b strings.Builder
 	data := append(s.rest, p...)
@@ -68,7 +67,7 @@ func (s *sanitizer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the colours that a command may have left on.
+// Close resets colours that a command may have left on.
 func (s *sanitizer) Close() error {
 	if !s.coloured {
 		return nil
@@ -91,7 +90,7 @@ func (s *sanitizer) step(b *strings.Builder, r rune) {
 			s.state = plain
 		}
 	case skipText:
-		// A line end closes it too, so that an unclosed one cannot hide what follows.
+		// A newline ends it too, so that an unclosed one cannot hide the following text.
 		switch r {
 		case esc:
 			s.state = skipEsc
@@ -110,7 +109,7 @@ func (s *sanitizer) step(b *strings.Builder, r rune) {
 }
 
 func (s *sanitizer) plain(b *strings.Builder, r rune) {
-	if s.cr && r != '\n' { // a lone one would let a line be overwritten
+	if s.cr && r != '\n' { // a lone one would overwrite the line
 		b.WriteByte('\n')
 	}
 	s.cr = r == '\r'
@@ -162,8 +161,8 @@ func (s *sanitizer) csi(b *strings.Builder, r rune) {
 	}
 }
 
-// turnsDirection tells whether a character changes the direction of writing, by
-// which a text can be made to read as another.
+// turnsDirection reports whether a character changes the direction of writing, by which a text can be displayed
+// as another.
 func turnsDirection(r rune) bool {
 	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

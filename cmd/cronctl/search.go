@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common"
 )
 
-// lookFor is what is looked for, as flags say it.
+// lookFor is the pattern of a search, from flags.
 type lookFor struct {
 	q            string
 	regex, exact bool
@@ -20,10 +20,10 @@ type lookFor struct {
 
 func (l *lookFor) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&l.regex, "regex", "E", false, "the pattern is a regular expression (RE2)")
-	cmd.Flags().BoolVar(&l.exact, "case", false, "capitals count")
+	cmd.Flags().BoolVar(&l.exact, "case", false, "distinguish upper and lower case")
 }
 
-// foundList is what a search gives, all of its pages together.
+// foundList is the result of a search, all pages together.
 type foundList struct {
 	Items      []json.RawMessage  `json:"items"`
 	Scanned    *apiclient.Scanned `json:"scanned,omitempty"`
@@ -40,11 +40,11 @@ func (c *cli) search() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "search PATTERN",
-		Short: "Find text in what runs printed",
-		Long: `Find text in what runs printed, the newest run first, those that go on included.
-Lines are searched one by one, without their colours; of each run the first few
-are shown. The server looks at a bounded part at a time: narrow the search by job
-and time where there is much. How far it got is told at the end.`,
+		Short: "Search the output of runs",
+		Long: `Search the output of runs, newest first, active runs included. Lines are searched one by
+one, without their colours; of each run the first few matches are printed. The server scans a
+limited amount per request: narrow the search by job and time if there is much output. The
+last line shows how far the search got.`,
 		Example: `  cronctl search 'disk full' --from -1d
   cronctl search -E 'error: \d+' --job nightly-report --status failed
   cronctl logs RUN --grep 'disk full'`,
@@ -69,15 +69,15 @@ and time where there is much. How far it got is told at the end.`,
 	}
 	look.flags(cmd)
 	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
-	cmd.Flags().StringVar(&inGroup, "group", "", "only runs of jobs that were in this group then")
+	cmd.Flags().StringVar(&inGroup, "group", "", "only runs of jobs that were in this group at the time")
 	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
 	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with one of these statuses")
 	betweenFlags(cmd, &from, &to, "runs")
-	cmd.Flags().IntVar(&limit, "limit", 20, "find at most so many runs; 0 for all")
+	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of runs to find; 0 for all")
 	return cmd
 }
 
-// biggestFind is the most runs that the API finds at a time.
+// biggestFind is the maximum page size of a search.
 const biggestFind = 100
 
 func (c *cli) searchRuns(ctx context.Context, api *apiclient.API, p *apiclient.SearchRunsParams, limit int) (foundList, error) {
@@ -143,15 +143,15 @@ func (c *cli) showFound(all *foundList) error {
 	if all.Scanned.Until != nil {
 		until = ", back to " + when(*all.Scanned.Until)
 	}
-	rest := "that is all of them"
+	rest := "no more runs to search"
 	if !all.Complete {
-		rest = "there are more: raise --limit, or narrow the search"
+		rest = "there are more runs: raise --limit, or narrow the search"
 	}
-	fmt.Fprintf(c.stderr, "looked at %d runs%s; %s\n", all.Scanned.Runs, until, rest)
+	fmt.Fprintf(c.stderr, "searched %d runs%s; %s\n", all.Scanned.Runs, until, rest)
 	return nil
 }
 
-// lineOf is the line of a match, as far as it is shown.
+// lineOf returns the shown part of a matching line.
 func lineOf(m *apiclient.OutputMatch) string {
 	line := m.Before + m.Text + m.After
 	if m.Cut != nil && *m.Cut {
@@ -160,7 +160,7 @@ func lineOf(m *apiclient.OutputMatch) string {
 	return line
 }
 
-// outputSearch is a page of what is found in one run.
+// outputSearch is a page of the matches in one run.
 type outputSearch struct {
 	Matches    []json.RawMessage `json:"matches"`
 	NextOffset int64             `json:"nextOffset"`
@@ -168,10 +168,17 @@ type outputSearch struct {
 	Complete   bool              `json:"complete"`
 }
 
-// grep prints the lines of a run in which something was found, page by page.
+// grep prints the matching lines of a run, page by page.
 func (c *cli) grep(ctx context.Context, api *apiclient.API, run, stream string, look *lookFor) error {
 	offset, size := int64(0), int64(biggestPage)
-	p := apiclient.SearchOutputParams{Q: look.q, Regex: &look.regex, Case: &look.exact, Stream: set(apiclient.SearchOutputParamsStream(stream)), Offset: &offset, Limit: &size}
+	p := apiclient.SearchOutputParams{
+		Q:      look.q,
+		Regex:  &look.regex,
+		Case:   &look.exact,
+		Stream: set(apiclient.SearchOutputParamsStream(stream)),
+		Offset: &offset,
+		Limit:  &size,
+	}
 	all := list{Items: []json.RawMessage{}}
 	found := 0
 	for {
@@ -194,7 +201,7 @@ func (c *cli) grep(ctx context.Context, api *apiclient.API, run, stream string, 
 		return c.print(all)
 	}
 	if found == 0 {
-		fmt.Fprintln(c.stderr, "nothing was found")
+		fmt.Fprintln(c.stderr, "no match")
 	}
 	return nil
 }
@@ -216,13 +223,14 @@ func (c *cli) printMatches(items []json.RawMessage) error {
 	return nil
 }
 
-// betweenFlags declares the bounds of a stretch of time.
+// betweenFlags declares --from and --to.
 func betweenFlags(cmd *cobra.Command, from, to *string, what string) {
-	cmd.Flags().StringVar(from, "from", "", "only "+what+" planned at this time or later: a time, or how long from now, such as -2h")
+	cmd.Flags().StringVar(from, "from", "",
+		"only "+what+" planned at or after this time: a time, or an offset from now such as -2h")
 	cmd.Flags().StringVar(to, "to", "", "only "+what+" planned before this time")
 }
 
-// span reads them.
+// between parses the values of --from and --to.
 func between(from, to string) (begin, end *time.Time, err error) {
 	now := time.Now()
 	for _, bound := range []struct {
@@ -241,7 +249,7 @@ func between(from, to string) (begin, end *time.Time, err error) {
 	return begin, end, nil
 }
 
-// listOf makes the pointer of an optional parameter with many values.
+// listOf returns the pointer for an optional parameter with many values.
 func listOf[T ~string](texts []string) *[]T {
 	if len(texts) == 0 {
 		return nil

@@ -35,7 +35,7 @@ func TestGetRunsFilters(t *testing.T) {
 		}
 		return n
 	}
-	for args, want := range map[string]int{"": 4, "--exit-code 0": 1, "--exit-code 9": 0, "--group g1": 2, "-q HELLO": 4, "-q nobody": 0,
+	for args, want := range map[string]int{"": 4, "--exit-code 0": 1, "--exit-code 9": 0, "--group g1": 2, "-q HELLO": 4, "-q unknown": 0,
 		"--from 2023-11-14T22:14:20Z": 3, "--from 2023-11-14T22:14:20Z --to 2023-11-14T22:15:20Z": 1} {
 		if got := shown(strings.Fields(args)...); got != want {
 			t.Errorf("%s: %d runs, want %d", args, got, want)
@@ -49,7 +49,7 @@ func TestGetRunsFilters(t *testing.T) {
 func TestSearch(t *testing.T) {
 	s := newStage(t)
 	ids := s.printed("a needle\nhay\n", "hay\n", "the \x1b[1mNeedle\x1b[0m in a hay stack\nneedle\n")
-	got := s.run("search", "needle").want(t, exitOK, ids[0], ids[2], "a needle", "the Needle in a hay stack", "looked at 3 runs, back to ", "that is all of them")
+	got := s.run("search", "needle").want(t, exitOK, ids[0], ids[2], "a needle", "the Needle in a hay stack", "searched 3 runs, back to ", "no more runs to search")
 	if strings.Contains(got.out, ids[1]) || strings.Count(got.out, "\n") != 4 {
 		t.Errorf("%s", got.out)
 	}
@@ -58,7 +58,7 @@ func TestSearch(t *testing.T) {
 	}
 	s.run("search", "needle", "--case", "-o", "wide").want(t, exitOK, "stdout", "OFFSET", "34      needle")
 	s.run("search", "-E", "^needle$", "--status", "failed", "--job", "hello").want(t, exitOK, ids[2])
-	s.run("search", "nothing", "--group", "g1").want(t, exitOK, "looked at 1 runs")
+	s.run("search", "nothing", "--group", "g1").want(t, exitOK, "searched 1 runs")
 	var all foundList
 	if err := json.Unmarshal([]byte(s.run("search", "needle", "-o", "json").want(t, exitOK).out), &all); err != nil || len(all.Items) != 2 || !all.Complete || all.Scanned.Runs != 3 {
 		t.Errorf("%+v, %v", all, err)
@@ -76,7 +76,7 @@ func TestSearchGoesOn(t *testing.T) {
 		texts[i] = "needle\n"
 	}
 	s.printed(texts...)
-	if got := s.run("search", "needle", "--limit", "0").want(t, exitOK, "looked at 250 runs"); strings.Count(got.out, "needle") != 250 {
+	if got := s.run("search", "needle", "--limit", "0").want(t, exitOK, "searched 250 runs"); strings.Count(got.out, "needle") != 250 {
 		t.Errorf("%d lines", strings.Count(got.out, "needle"))
 	}
 }
@@ -90,7 +90,7 @@ func TestLogsGrep(t *testing.T) {
 	}
 	s.run("logs", id, "--grep", "TWO", "--case", "-o", "wide").want(t, exitOK, "4 stdout ", ": TWO")
 	s.run("logs", "--job", "hello", "--grep", "^o.e$", "-E").want(t, exitOK, "one")
-	s.run("logs", id, "--grep", "three").want(t, exitOK, "nothing was found")
+	s.run("logs", id, "--grep", "three").want(t, exitOK, "no match")
 	s.run("logs", id, "--grep", "").want(t, exitUsage, "must not be empty")
 	s.run("logs", id, "--grep", "x", "-f").want(t, exitUsage, "cannot follow")
 	var all list

@@ -13,14 +13,14 @@ import (
 	"carillon/internal/common"
 )
 
-// maxSecretValue bounds a named secret.
+// maxSecretValue limits the size of a secret, in bytes.
 const maxSecretValue = 64 << 10
 
 func (c *cli) getSecrets() *cobra.Command {
 	return &cobra.Command{
 		Use:     "secrets [NAME]",
 		Aliases: []string{"secret"},
-		Short:   "List the named secrets, or show one; never a value",
+		Short:   "List secrets, or show one, without their values",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -31,7 +31,11 @@ func (c *cli) getSecrets() *cobra.Command {
 				if err := named("secret", args[0]); err != nil {
 					return err
 				}
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetSecret(ctx, args[0]) }, c.showSecrets)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) {
+						return api.GetSecret(ctx,
+							args[0])
+					}, c.showSecrets)
 			}
 			return c.list(cmd.Context(), listing{show: c.showSecrets, whole: true, fetch: func(ctx context.Context) (list, error) {
 				return apiclient.Decode[list](api.ListSecrets(ctx))
@@ -54,7 +58,7 @@ func (c *cli) showSecrets(v any, items []json.RawMessage) error {
 	})
 }
 
-// secretFlags are what is said of a secret.
+// secretFlags are the fields of a secret that have a flag.
 type secretFlags struct {
 	valueFile, description string
 	groups                 []string
@@ -62,9 +66,11 @@ type secretFlags struct {
 }
 
 func (f *secretFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.valueFile, "value-file", "", "file with the value, - for standard input (default: it asks); one line end at its end is left out")
-	cmd.Flags().StringVar(&f.description, "description", "", "what it is for")
-	cmd.Flags().StringSliceVar(&f.groups, "group", nil, "the only groups whose jobs may use it (default all); may be repeated")
+	cmd.Flags().StringVar(&f.valueFile, "value-file", "",
+		"file with the value, - for standard input (default: ask); a final newline is removed")
+	cmd.Flags().StringVar(&f.description, "description", "", "purpose of the secret")
+	cmd.Flags().StringSliceVar(&f.groups, "group", nil,
+		"group whose jobs may use it (default: all groups); may be repeated")
 }
 
 func (c *cli) createSecret() *cobra.Command {
@@ -72,10 +78,10 @@ func (c *cli) createSecret() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "secret NAME",
 		Aliases: []string{"secrets"},
-		Short:   "Keep a secret, which jobs refer to as secret:NAME in their env",
-		Long: `Keep a secret. Jobs refer to it as the value of an environment variable, secret:NAME; the
-worker fills it in when a run starts. It never comes back, here or anywhere else. It is
-asked for and not shown; a script gives it with --value-file, never on the command line.`,
+		Short:   "Create a secret; jobs refer to it as secret:NAME in env",
+		Long: `Create a secret. Jobs refer to it as the value secret:NAME of an environment variable; the
+worker inserts the value when a run starts. The value can never be read back. It is asked for
+without echo; scripts pass it with --value-file, never on the command line.`,
 		Example: `  cronctl create secret db-password --group reports
   pass show db | cronctl create secret db-password --value-file -`,
 		Args: cobra.ExactArgs(1),
@@ -94,7 +100,7 @@ func (c *cli) setSecret() *cobra.Command {
 		Use:     "secret NAME",
 		Aliases: []string{"secrets"},
 		Short:   "Change a secret's value, its groups or its description",
-		Long:    "Change a secret. What is not named stays as it is. Runs that start from then on get the new value.",
+		Long:    "Change a secret. Fields without a flag keep their values. Runs that start afterwards get the new value.",
 		Example: `  cronctl set secret db-password --value-file new.txt
   cronctl set secret db-password --group reports,billing`,
 		Args: cobra.ExactArgs(1),
@@ -116,12 +122,14 @@ func (c *cli) setSecret() *cobra.Command {
 			if !cmd.Flags().Changed("description") {
 				f.description = text(now.Description)
 			}
-			return c.putSecret(cmd, args[0], &f, &apiclient.PutSecretParams{IfMatch: new(fmt.Sprintf("%q", fmt.Sprint(now.Version)))}, value || f.valueFile != "")
+			return c.putSecret(cmd, args[0], &f,
+				&apiclient.PutSecretParams{IfMatch: new(fmt.Sprintf("%q",
+					fmt.Sprint(now.Version)))}, value || f.valueFile != "")
 		},
 	}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&value, "value", false, "ask for a new value")
-	cmd.Flags().BoolVar(&f.allGroups, "all-groups", false, "let the jobs of all groups use it")
+	cmd.Flags().BoolVar(&f.allGroups, "all-groups", false, "allow the jobs of all groups to use it")
 	cmd.MarkFlagsMutuallyExclusive("group", "all-groups")
 	return cmd
 }
@@ -153,7 +161,7 @@ func (c *cli) putSecret(cmd *cobra.Command, name string, f *secretFlags, params 
 	return nil
 }
 
-// secretValue is what a file holds, or the answer to a question.
+// secretValue returns the content of the file, or the answer to a question.
 func (c *cli) secretValue(name, file string) (string, error) {
 	switch {
 	case file == "-":
@@ -164,11 +172,15 @@ func (c *cli) secretValue(name, file string) (string, error) {
 	case c.asks():
 		return c.askTwice("Value of " + name + ": ")
 	}
-	return "", &common.Error{Code: common.CodeInvalid, Message: "there is no value, and nobody to ask", Hint: "give it with --value-file FILE, or --value-file - for standard input"}
+	return "", &common.Error{
+		Code:    common.CodeInvalid,
+		Message: "no value, and no terminal to ask on",
+		Hint:    "use --value-file FILE, or --value-file - for standard input",
+	}
 }
 
 func (c *cli) removeSecrets() *cobra.Command {
-	return c.removal("secrets NAME...", "Delete secrets; runs of jobs that refer to them are refused from then on", "secret", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+	return c.removal("secrets NAME...", "Delete secrets; jobs that refer to them are then refused", "secret", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
 		return api.DeleteSecret(ctx, name, &apiclient.DeleteSecretParams{})
 	})
 }

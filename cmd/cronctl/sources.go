@@ -13,22 +13,22 @@ import (
 	"carillon/internal/crontab"
 )
 
-// The names that cron reads in /etc/cron.d; others belong to packages and editors.
+// File names that cron reads in /etc/cron.d; others belong to packages and editors.
 var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // source is a crontab to read.
 type source struct {
-	file   string // as it is named in reports
+	file   string // name in reports
 	text   string
 	system bool
 	prefix string
-	owner  string // whom cron runs it as, where the file's place says so
+	owner  string // user that cron runs it as, if the file's path determines it
 }
 
-// spools are the folders of users' crontabs; each file has the name of its owner.
+// spools are the folders of users' crontabs; each file is named after its owner.
 var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron", "/etc/crontabs"}
 
-// ownerOf is the owner of a user's crontab in cron's spool.
+// ownerOf returns the owner of a user's crontab in cron's spool.
 func ownerOf(file string) string {
 	path, err := filepath.Abs(file)
 	if err != nil || !slices.Contains(spools, filepath.Dir(path)) {
@@ -37,8 +37,8 @@ func ownerOf(file string) string {
 	return filepath.Base(path)
 }
 
-// sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for
-// standard input. skipped says which files were left out, as cron leaves them out.
+// sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for standard input. skipped lists
+// the files that were left out, as cron leaves them out.
 func (c *cli) sources(args []string, system bool, prefix string) (found []source, skipped []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
@@ -48,13 +48,18 @@ func (c *cli) sources(args []string, system bool, prefix string) (found []source
 			if err != nil {
 				return nil, nil, err
 			}
-			found = append(found, source{file: "standard input", text: string(text), system: system, prefix: or(prefix, crontab.PrefixOf(arg))})
+			found = append(found, source{
+				file:   "standard input",
+				text:   string(text),
+				system: system,
+				prefix: or(prefix, crontab.PrefixOf(arg)),
+			})
 			continue
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil, &common.Error{Code: common.CodeInvalid, Message: "there is no " + arg,
-				Hint: "for your own crontab: crontab -l | cronctl import-crontab -"}
+			return nil, nil, &common.Error{Code: common.CodeInvalid, Message: arg + " not found",
+				Hint: "for your own crontab use: crontab -l | cronctl import-crontab -"}
 		case err != nil:
-			return nil, nil, &common.Error{Code: common.CodeInvalid, Message: "a crontab cannot be read", Err: err}
+			return nil, nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the crontab", Err: err}
 		}
 		files := []string{arg}
 		if info.IsDir() {
@@ -71,13 +76,19 @@ func (c *cli) sources(args []string, system bool, prefix string) (found []source
 			if err != nil {
 				return nil, nil, err
 			}
-			found = append(found, source{file: file, text: string(text), system: system || ofSystem(file), prefix: or(prefix, crontab.PrefixOf(file)), owner: ownerOf(file)})
+			found = append(found, source{
+				file:   file,
+				text:   string(text),
+				system: system || ofSystem(file),
+				prefix: or(prefix, crontab.PrefixOf(file)),
+				owner:  ownerOf(file),
+			})
 		}
 	}
 	return found, skipped, nil
 }
 
-// unread tells why cron would not read a file of a folder like /etc/cron.d.
+// unread returns why cron would not read a file of a folder like /etc/cron.d.
 func unread(file string, fromFolder bool) string {
 	if !fromFolder && !inCronD(file) {
 		return ""
@@ -86,16 +97,16 @@ func unread(file string, fromFolder bool) string {
 	info, err := os.Stat(file)
 	switch {
 	case err != nil || !info.Mode().IsRegular():
-		return "is no file"
+		return "is not a regular file"
 	case name == "README":
-		return "is a text for people"
+		return "is documentation"
 	case !cronName.MatchString(name):
-		return "has a name that cron does not read"
+		return "has a name that cron ignores"
 	}
 	return ""
 }
 
-// ofSystem tells whether a file's place says that it has a user column.
+// ofSystem reports whether a file has a user column, by its path.
 func ofSystem(file string) bool {
 	path, err := filepath.Abs(file)
 	return err == nil && path == "/etc/crontab" || inCronD(file)
@@ -117,7 +128,8 @@ func distinct(found []source, parsed []crontab.Result) error {
 		for _, e := range r.Entries {
 			at := fmt.Sprintf("%s, line %d", found[i].file, e.Line)
 			if first, twice := from[e.Job.Name]; twice {
-				return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s and %s would both be the job %s", first, at, e.Job.Name),
+				return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s and %s would both be the job %s",
+					first, at, e.Job.Name),
 					Hint: "import the files one by one, each with its own --prefix"}
 			}
 			from[e.Job.Name] = at

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/common"
 )
 
-// chartFilter says what is counted together, as flags say it.
+// chartFilter selects the runs to count and their buckets, by flags.
 type chartFilter struct {
 	from, to, by, zone string
 	workers            bool
@@ -23,11 +23,11 @@ func (c *cli) stats() *cobra.Command {
 	var f chartFilter
 	cmd := &cobra.Command{
 		Use:   "stats [JOB]",
-		Short: "Count runs by hour or by day: how they ended, how long they took, how late they were started",
-		Long: `Count the runs of a job, or of all: one line for each hour or day that has any, the oldest
-first, and the sum of all. OK is the share that succeeded of the runs that ended by themselves,
-or were lost; what was killed, skipped or missed does not count. Durations are of the runs
-that succeeded; DELAY is how much later than due 95 % of the fires of the plan were started.`,
+		Short: "Show run statistics by hour or day",
+		Long: `Show statistics of the runs of a job, or of all jobs: one line for each hour or day with any
+run, oldest first, and the total. OK is the share of runs that succeeded among those that
+ended by themselves or were lost; killed, skipped and missed ones do not count. Durations are
+those of succeeded runs; DELAY is the 95th percentile of the start delay of scheduled fires.`,
 		Example: `  cronctl stats nightly-report --from -30d
   cronctl stats --by day --from -1d --timezone Europe/Berlin
   cronctl stats --workers`,
@@ -54,15 +54,16 @@ that succeeded; DELAY is how much later than due 95 % of the fires of the plan w
 			return c.showStats(raw)
 		},
 	}
-	cmd.Flags().StringVar(&f.from, "from", "", "count from the hour or day of this time on: a time, or how long ago, such as -7d (default a day ago)")
-	cmd.Flags().StringVar(&f.to, "to", "", "count what was planned before this time (default now)")
+	cmd.Flags().StringVar(&f.from, "from", "",
+		"start, from its full hour or day: a time, or an offset from now such as -7d (default one day ago)")
+	cmd.Flags().StringVar(&f.to, "to", "", "end: only runs planned before this time (default now)")
 	cmd.Flags().StringVar(&f.by, "by", "", "hour or day (default hour, and day for more than 3 days)")
-	cmd.Flags().StringVar(&f.zone, "timezone", "", "the zone of the days (default the server's)")
-	cmd.Flags().BoolVar(&f.workers, "workers", false, "count each worker apart as well")
+	cmd.Flags().StringVar(&f.zone, "timezone", "", "time zone of the days (default: the server's)")
+	cmd.Flags().BoolVar(&f.workers, "workers", false, "also show each worker separately")
 	return cmd
 }
 
-// fetch asks for what the flags say, of a job or of all.
+// fetch requests the statistics that the flags select, of a job or of all.
 func (f *chartFilter) fetch(ctx context.Context, api *apiclient.API, name string) (json.RawMessage, error) {
 	var from, to *time.Time
 	now := time.Now()
@@ -94,7 +95,7 @@ func (f *chartFilter) fetch(ctx context.Context, api *apiclient.API, name string
 	return apiclient.Decode[json.RawMessage](resp, err)
 }
 
-// figures are those of a bucket, a worker, or all.
+// figures are the statistics of a bucket, a worker, or all runs.
 type figures struct {
 	Runs        int64                  `json:"runs"`
 	Statuses    apiclient.StatusCounts `json:"statuses"`
@@ -103,7 +104,7 @@ type figures struct {
 	Delay       apiclient.Times        `json:"delay"`
 }
 
-// statistics are what the API answers.
+// statistics is the response of the API.
 type statistics struct {
 	By       string  `json:"by"`
 	Timezone string  `json:"timezone"`
@@ -127,7 +128,8 @@ func (c *cli) showStats(raw json.RawMessage) error {
 	heads := []string{"RUNS", "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "P50", "P95", "DELAY"}
 	wide := c.format == "wide"
 	if wide {
-		heads = append(heads, "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99", "DELAY MAX")
+		heads = append(heads, "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99",
+			"DELAY MAX")
 	}
 	if s.Total.empty() {
 		since := ""
@@ -171,25 +173,28 @@ func (f *figures) cells(wide bool) []string {
 	for _, count := range []int64{n.Failed, n.TimedOut, n.Lost, n.Skipped, n.Missed} {
 		cells = append(cells, fmt.Sprint(count))
 	}
-	cells = append(cells, lasted(&f.Duration, f.Duration.P50Ms), lasted(&f.Duration, f.Duration.P95Ms), lasted(&f.Delay, f.Delay.P95Ms))
+	cells = append(cells, lasted(&f.Duration, f.Duration.P50Ms), lasted(&f.Duration, f.Duration.P95Ms),
+		lasted(&f.Delay, f.Delay.P95Ms))
 	if wide {
-		cells = append(cells, fmt.Sprint(n.Succeeded), fmt.Sprint(n.Refused), fmt.Sprint(n.Killed), lasted(&f.Duration, f.Duration.MeanMs), lasted(&f.Duration, f.Duration.P99Ms), lasted(&f.Duration, f.Duration.MaxMs),
+		cells = append(cells, fmt.Sprint(n.Succeeded), fmt.Sprint(n.Refused), fmt.Sprint(n.Killed), lasted(&f.Duration,
+			f.Duration.MeanMs), lasted(&f.Duration, f.Duration.P99Ms), lasted(&f.Duration, f.Duration.MaxMs),
 			lasted(&f.Delay, f.Delay.P50Ms), lasted(&f.Delay, f.Delay.P99Ms), lasted(&f.Delay, f.Delay.MaxMs))
 	}
 	return cells
 }
 
-// sumOf says in words what runs came to.
+// sumOf describes the counts of runs in words.
 func sumOf(runs int64, rate *float64, n *apiclient.StatusCounts) string {
 	text := fmt.Sprintf("%d runs", runs)
 	if rate != nil {
 		text += ", " + percent(rate) + " succeeded"
 	}
-	return text + besides(n.Failed, "failed") + besides(n.TimedOut, "timed out") + besides(n.Lost, "lost") + besides(n.Refused, "refused") +
+	return text + besides(n.Failed,
+		"failed") + besides(n.TimedOut, "timed out") + besides(n.Lost, "lost") + besides(n.Refused, "refused") +
 		besides(n.Killed, "killed") + besides(n.Skipped, "skipped") + besides(n.Missed, "missed")
 }
 
-// percent shows a share. What is not all of it is never shown as 100 %.
+// percent formats a share. Less than the whole is never shown as 100 %.
 func percent(share *float64) string {
 	switch {
 	case share == nil:
@@ -200,7 +205,7 @@ func percent(share *float64) string {
 	return fmt.Sprintf("%.1f%%", min(*share*100, 99.9))
 }
 
-// lasted shows one of many times, where there are any.
+// lasted formats one of many durations, if there are any.
 func lasted(of *apiclient.Times, ms float64) string {
 	if of.Count == 0 {
 		return "-"
@@ -208,7 +213,7 @@ func lasted(of *apiclient.Times, ms float64) string {
 	return span(ms)
 }
 
-// span shows milliseconds with three figures or so.
+// span formats milliseconds with about three significant digits.
 func span(ms float64) string {
 	d := time.Duration(ms * float64(time.Millisecond))
 	switch {
@@ -222,7 +227,7 @@ func span(ms float64) string {
 	return d.String()
 }
 
-// letter stands for how a run ended.
+// letter returns the letter for the status of a run.
 func letter(s common.Status) string {
 	switch s {
 	case common.StatusWaiting:
@@ -249,10 +254,10 @@ func letter(s common.Status) string {
 	return "?"
 }
 
-const lettersHelp = `LAST shows how the last runs ended, the newest at the right: ✓ succeeded, ✗ failed, T timed out,
+const lettersHelp = `LAST shows the status of the last runs, newest at the right: ✓ succeeded, ✗ failed, T timed out,
 K killed, L lost, R refused, s skipped, M missed, ▶ running, · waiting.`
 
-// lastOf shows the last results of a job.
+// lastOf formats the last results of a job.
 func lastOf(results *[]apiclient.Result) string {
 	line := ""
 	if results != nil {

@@ -13,9 +13,9 @@ import (
 func (c *cli) status() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Tell how the cluster is: what runs and waits, and what is not as it should be",
-		Long: `status shows the cluster in a few numbers, and below them each degraded mode with
-who tells of it and since when. Its exit code is 0 also then: it tells, it does not judge.`,
+		Short: "Show cluster status: runs, backlog, active problems",
+		Long: `Show the cluster in a few numbers, and below them each active problem with its source and
+start time. The exit code is 0 even with active problems: use "cronctl doctor" for a check.`,
 		Example: `  cronctl status
   cronctl status -o json | jq '.degraded[].code'`,
 		Args: cobra.NoArgs,
@@ -44,7 +44,7 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	var facts table
 	count := func(n *int64) string {
 		if n == nil {
-			return "not known: etcd does not answer"
+			return "unknown: etcd does not respond"
 		}
 		return fmt.Sprint(*n)
 	}
@@ -55,9 +55,11 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	facts.row("State:", state)
 	facts.row("Running:", count(o.Running))
 	facts.row("Waiting:", count(o.Waiting))
-	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+besides(o.Jobs.Unreadable, "more that cannot be read"))
-	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining, "draining"),
-		besides(o.Workers.Troubled, "in trouble"), o.Workers.Used, o.Workers.Slots))
+	facts.row("Jobs:",
+		fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+besides(o.Jobs.Unreadable, "unreadable"))
+	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining,
+		"draining"),
+		besides(o.Workers.Troubled, "with problems"), o.Workers.Used, o.Workers.Slots))
 	if o.Leader != nil {
 		facts.row("Elected:", fmt.Sprintf("master %s, since %s", text(&o.Leader.Name), when(o.Leader.Since)))
 	}
@@ -77,7 +79,7 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	return modes.print(c.stdout)
 }
 
-// besides adds a count, where there is anything to count.
+// besides returns a count with its name, or nothing for 0.
 func besides(n int64, what string) string {
 	if n == 0 {
 		return ""
@@ -85,7 +87,7 @@ func besides(n int64, what string) string {
 	return fmt.Sprintf(", %d %s", n, what)
 }
 
-// conditionsOf lists what is not as it should be with a worker; what keeps it from taking runs is marked.
+// conditionsOf lists the conditions of a worker, and marks those that keep it from accepting runs.
 func conditionsOf(w *apiclient.Worker) string {
 	if w.Conditions == nil {
 		return ""
@@ -101,9 +103,10 @@ func conditionsOf(w *apiclient.Worker) string {
 	return strings.Join(codes, ",")
 }
 
-// partial says of a list that its history is not at hand.
+// partial prints a note if the history of a list is unavailable.
 func (c *cli) partial(all list) {
 	if all.Partial {
-		fmt.Fprintln(c.stderr, "note: the log store is away: only what waits, runs or has just ended is listed")
+		fmt.Fprintln(c.stderr,
+			"note: the log store is unavailable: only waiting, active and just ended runs are listed")
 	}
 }

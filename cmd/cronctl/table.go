@@ -7,13 +7,12 @@ import (
 	"unicode"
 )
 
-// table prints rows in columns. Cells are single lines; wide characters take two
-// places, as terminals show them.
+// table prints rows in columns. Cells are single lines; wide characters take two columns, as on terminals.
 type table struct {
 	rows     [][]string
-	colours  bool  // of the words under STATUS and STATE
+	colours  bool  // colour the words under STATUS and STATE
 	headless bool  // the first row was printed before
-	widths   []int // of the columns so far
+	widths   []int // column widths so far
 }
 
 func (t *table) row(cells ...string) {
@@ -23,7 +22,7 @@ func (t *table) row(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// oneLine puts a blank in place of controls and line ends.
+// oneLine replaces control characters and newlines with spaces.
 func oneLine(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ") }
 
 func (t *table) print(w io.Writer) error {
@@ -42,7 +41,8 @@ func (t *table) print(w io.Writer) error {
 		}
 		var line strings.Builder
 		for i, cell := range row {
-			if head := t.rows[0][min(i, len(t.rows[0])-1)]; t.colours && n > 0 && (head == "STATUS" || head == "STATE") {
+			if head := t.rows[0][min(i,
+				len(t.rows[0])-1)]; t.colours && n > 0 && (head == "STATUS" || head == "STATE") {
 				line.WriteString(paint(cell))
 			} else {
 				line.WriteString(cell)
@@ -72,7 +72,7 @@ func width(s string) int {
 	return n
 }
 
-// cut shortens a text to so many places.
+// cut shortens a text to a number of columns.
 func cut(s string, limit int) string {
 	if width(s) <= limit {
 		return s

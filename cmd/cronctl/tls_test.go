@@ -18,6 +18,6 @@ func TestAuthorityOfOnesOwn(t *testing.T) {
 	s.runWith(append(environ, "CARILLON_CA_FILE="+ca), "--server", server.URL, "--token", goodToken, "get", "jobs").want(t, exitOK)
 	s.runWith(environ, "login", server.URL, "--token", goodToken, "--ca-file", ca).want(t, exitOK)
 	s.runWith(environ, "doctor").want(t, exitOK, "server_certificate")
-	s.runWith(environ, "get", "jobs", "--ca-file", file(t, "none.pem", "nothing")).want(t, exitUsage, "holds no certificate")
+	s.runWith(environ, "get", "jobs", "--ca-file", file(t, "none.pem", "nothing")).want(t, exitUsage, "contains no certificate")
 	s.runWith(environ, "get", "jobs", "--cert-file", ca).want(t, exitUsage)
 }

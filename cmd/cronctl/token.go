@@ -12,7 +12,7 @@ import (
 
 const maxToken = 4 << 10
 
-// environment is the process's, by name.
+// environment is the environment of the process, by name.
 type environment map[string]string
 
 func environmentOf(list []string) environment {
@@ -25,7 +25,7 @@ func environmentOf(list []string) environment {
 	return env
 }
 
-// stateDir is where the standalone keeps its data unless it is told otherwise.
+// stateDir returns the default data folder of a standalone.
 func (e environment) stateDir() string {
 	if dir := e["CARILLON_DATA_DIR"]; dir != "" {
 		return dir
@@ -39,8 +39,7 @@ func (e environment) stateDir() string {
 	return filepath.Join(e["HOME"], ".local", "state", "carillon")
 }
 
-// token finds the token that was named: on the command line, then in the environment. It
-// may be empty.
+// token returns the token given on the command line, else in the environment. It may be empty.
 func token(flag, flagFile string, env environment) (string, error) {
 	switch {
 	case flag != "":
@@ -55,7 +54,7 @@ func token(flag, flagFile string, env environment) (string, error) {
 	return "", nil
 }
 
-// standaloneToken is what a standalone on this machine has written. It may be empty.
+// standaloneToken returns the token that a standalone on this machine wrote. It may be empty.
 func standaloneToken(env environment) (string, error) {
 	for _, dir := range []string{"data", env.stateDir()} {
 		if dir == "" {
@@ -75,14 +74,18 @@ func standaloneToken(env environment) (string, error) {
 func readToken(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "the token's file cannot be read", Err: err}
+		return "", &common.Error{Code: common.CodeInvalid, Message: "cannot read the token file", Err: err}
 	}
 	defer f.Close()
 	data := make([]byte, maxToken)
 	n, err := f.Read(data)
 	text := strings.TrimSpace(string(data[:n]))
 	if text == "" || strings.ContainsAny(text, " \t\r\n") {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "the file " + file + " does not hold a token", Err: err}
+		return "", &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "file " + file + " does not contain a token",
+			Err:     err,
+		}
 	}
 	return text, nil
 }

@@ -20,7 +20,7 @@ func (c *cli) getTokens() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "tokens [ID]",
 		Aliases: []string{"token"},
-		Short:   "List tokens, or show one: your own, and for admins everybody's",
+		Short:   "List tokens, or show one: yours, or all for admins",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -31,7 +31,11 @@ func (c *cli) getTokens() *cobra.Command {
 				if err := identified("token", args[0]); err != nil {
 					return err
 				}
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetToken(ctx, args[0]) }, c.showTokens)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) {
+						return api.GetToken(ctx,
+							args[0])
+					}, c.showTokens)
 			}
 			return c.list(cmd.Context(), listing{show: c.showTokens, whole: true, fetch: func(ctx context.Context) (list, error) {
 				return c.tokensOf(ctx, api, user)
@@ -80,10 +84,10 @@ func (c *cli) createToken() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token NAME --role ROLE",
 		Aliases: []string{"tokens"},
-		Short:   "Make a token, for a script; it is printed once",
-		Long: `Make a token, for a script. It is printed alone on standard output, this once; what it is
-stands on standard error. It may never do more than the user it belongs to, goes when that
-user goes, and is taken away with "cronctl delete token ID".`,
+		Short:   "Create an access token; it is printed once",
+		Long: `Create an access token for a script. The token alone is printed on standard output, once; a
+description goes to standard error. Its rights never exceed those of its user, it is deleted
+with the user, and "cronctl delete token ID" revokes it.`,
 		Example: `  cronctl create token nightly-deploy --role operator --group shop --expires-in 90d > deploy.token
   cronctl create token metrics --role viewer --expires-in never`,
 		Args: cobra.ExactArgs(1),
@@ -92,7 +96,12 @@ user goes, and is taken away with "cronctl delete token ID".`,
 			if err != nil {
 				return err
 			}
-			wish := apiclient.TokenDefinition{Name: args[0], Role: apiclient.TokenDefinitionRole(role), ExpiresIn: set(expiresIn), User: set(user)}
+			wish := apiclient.TokenDefinition{
+				Name:      args[0],
+				Role:      apiclient.TokenDefinitionRole(role),
+				ExpiresIn: set(expiresIn),
+				User:      set(user),
+			}
 			if len(groups) > 0 {
 				wish.Groups = &groups
 			}
@@ -109,23 +118,24 @@ user goes, and is taken away with "cronctl delete token ID".`,
 			}
 			until := "does not expire"
 			if made.ExpiresAt != nil {
-				until = "is good until " + when(*made.ExpiresAt)
+				until = "is valid until " + when(*made.ExpiresAt)
 			}
 			fmt.Fprintf(c.stderr, "token %s %s; it is not shown again\n", made.Id, until)
 			fmt.Fprintln(c.stdout, text(made.Token))
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", "what it may do at most: viewer, operator, editor or admin")
-	cmd.Flags().StringSliceVar(&groups, "group", nil, "the only groups it is good for (default all); may be repeated")
-	cmd.Flags().StringVar(&expiresIn, "expires-in", "", "how long it lives, such as 12h or 90d, or never (default 90d)")
-	cmd.Flags().StringVar(&user, "user", "", "whose it is to be (default yours); only admins make tokens for others")
-	_ = cmd.MarkFlagRequired("role") // the flag is there
+	cmd.Flags().StringVar(&role, "role", "", "maximum role: viewer, operator, editor or admin")
+	cmd.Flags().StringSliceVar(&groups, "group", nil,
+		"group that it is limited to (default: all groups); may be repeated")
+	cmd.Flags().StringVar(&expiresIn, "expires-in", "", "lifetime, such as 12h or 90d, or never (default 90d)")
+	cmd.Flags().StringVar(&user, "user", "", "user of the token (default: you); only admins create tokens for others")
+	_ = cmd.MarkFlagRequired("role") // the flag exists
 	return cmd
 }
 
 func (c *cli) removeTokens() *cobra.Command {
-	return c.removal("tokens ID...", "Take tokens away; all masters refuse them within seconds", "token", identified, func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
+	return c.removal("tokens ID...", "Revoke tokens; all masters refuse them within seconds", "token", identified, func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
 		return api.DeleteToken(ctx, id)
 	})
 }
@@ -135,7 +145,7 @@ func (c *cli) getSessions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Aliases: []string{"session"},
-		Short:   "List who is logged in, the newest first: yourself, and for admins everybody",
+		Short:   "List login sessions: yours, or all for admins",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			api, err := c.api()
@@ -151,7 +161,7 @@ func (c *cli) getSessions() *cobra.Command {
 	return cmd
 }
 
-// sessionsOf lists sessions; the server does not choose by user.
+// sessionsOf lists sessions; the server does not filter by user.
 func (c *cli) sessionsOf(ctx context.Context, api *apiclient.API, user string) (list, error) {
 	var params apiclient.ListSessionsParams
 	all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
@@ -169,7 +179,8 @@ func (c *cli) sessionsOf(ctx context.Context, api *apiclient.API, user string) (
 
 func (c *cli) showSessions(v any, items []json.RawMessage) error {
 	return show(c, v, items, []string{"ID", "NAME", "USER", "SINCE", "UNTIL", "FROM"}, func(s apiclient.Session) []string {
-		return []string{s.Id, s.Name, or(text(s.User), "-"), when(s.CreatedAt), when(s.ExpiresAt), or(text(s.Remote), "-")}
+		return []string{s.Id, s.Name, or(text(s.User),
+			"-"), when(s.CreatedAt), when(s.ExpiresAt), or(text(s.Remote), "-")}
 	})
 }
 
@@ -181,10 +192,14 @@ func (c *cli) removeSessions() *cobra.Command {
 
 var anID = regexp.MustCompile(`^[a-z0-9]{8,64}$`)
 
-// identified refuses what cannot be an id before it becomes a part of a URL.
+// identified refuses a text that is not an id before it becomes part of a URL.
 func identified(kind, id string) error {
 	if anID.MatchString(id) {
 		return nil
 	}
-	return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q is not the id of a %s", common.Excerpt(id), kind), Hint: "cronctl get " + kind + "s lists them"}
+	return &common.Error{
+		Code:    common.CodeInvalid,
+		Message: fmt.Sprintf("%q is not the id of a %s", common.Excerpt(id), kind),
+		Hint:    "cronctl get " + kind + "s lists them",
+	}
 }

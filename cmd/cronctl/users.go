@@ -16,14 +16,14 @@ import (
 	"carillon/internal/common"
 )
 
-// patchType is that of a change in which null takes something away.
+// patchType is the media type of a change in which null removes a value.
 const patchType = "application/json"
 
 func (c *cli) getUsers() *cobra.Command {
 	return &cobra.Command{
 		Use:     "users [NAME]",
 		Aliases: []string{"user"},
-		Short:   "List the users, or show one",
+		Short:   "List users, or show one",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.api()
@@ -34,7 +34,8 @@ func (c *cli) getUsers() *cobra.Command {
 				if err := named("user", args[0]); err != nil {
 					return err
 				}
-				return c.watchOne(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return api.GetUser(ctx, args[0]) }, c.showUsers)
+				return c.watchOne(cmd.Context(),
+					func(ctx context.Context) (*http.Response, error) { return api.GetUser(ctx, args[0]) }, c.showUsers)
 			}
 			var params apiclient.ListUsersParams
 			return c.list(cmd.Context(), listing{show: c.showUsers, whole: true, fetch: func(ctx context.Context) (list, error) {
@@ -72,7 +73,7 @@ func (c *cli) showUsers(v any, items []json.RawMessage) error {
 	})
 }
 
-// rolesOf writes roles by group.
+// rolesOf formats roles by group.
 func rolesOf(groups *map[string]string) string {
 	if groups == nil || len(*groups) == 0 {
 		return "-"
@@ -84,7 +85,7 @@ func rolesOf(groups *map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// userFlags are what is said of a user.
+// userFlags are the fields of a user that have a flag.
 type userFlags struct {
 	title, role                 string
 	groups, notGroups           []string
@@ -97,11 +98,11 @@ func (c *cli) createUser() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "user NAME --role ROLE | --group GROUP=ROLE",
 		Aliases: []string{"users"},
-		Short:   "Make a user, with a role everywhere or in groups",
-		Long: `Make a user, with a role everywhere (--role), or in groups (--group), or both: viewer,
-operator (run, kill, pause), editor (define jobs) or admin. It asks for the password; a
-script gives it with --password-stdin. With --no-password nobody can log in as the user,
-but tokens can belong to it, as for a service.`,
+		Short:   "Create a user, with a role everywhere or in groups",
+		Long: `Create a user, with a role everywhere (--role), in groups (--group), or both: viewer,
+operator (run, kill, pause), editor (define jobs) or admin. The password is asked for; scripts
+pass it with --password-stdin. With --no-password the user cannot log in, but can have tokens,
+as for a service.`,
 		Example: `  cronctl create user ann --role viewer --group reports=editor --title 'Ann Lee'
   cronctl create user deploy --group shop=editor --no-password`,
 		Args: cobra.ExactArgs(1),
@@ -113,7 +114,11 @@ but tokens can belong to it, as for a service.`,
 			if err != nil {
 				return err
 			}
-			wish := apiclient.UserDefinition{Name: args[0], Title: set(f.title), Role: set(apiclient.UserDefinitionRole(f.role))}
+			wish := apiclient.UserDefinition{
+				Name:  args[0],
+				Title: set(f.title),
+				Role:  set(apiclient.UserDefinitionRole(f.role)),
+			}
 			if len(f.groups) > 0 {
 				groups, err := pairs("--group", f.groups)
 				if err != nil {
@@ -139,19 +144,20 @@ but tokens can belong to it, as for a service.`,
 		},
 	}
 	f.declare(cmd)
-	cmd.Flags().BoolVar(&f.no, "no-password", false, "give it none: nobody can log in as the user")
-	cmd.Flags().BoolVar(&f.disable, "disabled", false, "make it, but let nobody in")
+	cmd.Flags().BoolVar(&f.no, "no-password", false, "set no password: the user cannot log in")
+	cmd.Flags().BoolVar(&f.disable, "disabled", false, "create the user disabled")
 	return cmd
 }
 
 func (f *userFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.title, "title", "", "name for people, in any language")
-	cmd.Flags().StringVar(&f.role, "role", "", "what the user may do everywhere: viewer, operator, editor or admin")
-	cmd.Flags().StringArrayVar(&f.groups, "group", nil, "what the user may do besides with a group's jobs, as GROUP=ROLE; may be repeated")
+	cmd.Flags().StringVar(&f.title, "title", "", "display name, in any language")
+	cmd.Flags().StringVar(&f.role, "role", "", "role everywhere: viewer, operator, editor or admin")
+	cmd.Flags().StringArrayVar(&f.groups, "group", nil,
+		"additional role for the jobs of a group, GROUP=ROLE; may be repeated")
 	cmd.Flags().BoolVar(&f.passwordStdin, "password-stdin", false, "read the password from standard input")
 }
 
-// newPassword asks for the password of somebody else.
+// newPassword asks for the password of another user.
 func (c *cli) newPassword(user string, stdin bool) (string, error) {
 	switch {
 	case stdin:
@@ -159,7 +165,11 @@ func (c *cli) newPassword(user string, stdin bool) (string, error) {
 	case c.asks():
 		return c.askTwice("Password of " + user + ": ")
 	}
-	return "", &common.Error{Code: common.CodeInvalid, Message: "there is no password, and nobody to ask", Hint: "give it with --password-stdin, or make the user with --no-password"}
+	return "", &common.Error{
+		Code:    common.CodeInvalid,
+		Message: "no password, and no terminal to ask on",
+		Hint:    "use --password-stdin, or create the user with --no-password",
+	}
 }
 
 func (c *cli) setUser() *cobra.Command {
@@ -167,10 +177,10 @@ func (c *cli) setUser() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "user NAME",
 		Aliases: []string{"users"},
-		Short:   "Change a user: role, groups, title, password, or whether anybody may be it",
-		Long: `Change a user. Groups that are not named stay as they are; --group GROUP- takes one away,
-and --role none the role everywhere. Where a role or the password changes, or the user is
-disabled, the user's sessions are over within seconds.`,
+		Short:   "Change a user: roles, title, password, or disable it",
+		Long: `Change a user. Groups that are not named keep their role; --group GROUP- removes one, and
+--role none removes the role everywhere. If a role or the password changes, or the user is
+disabled, the user's sessions end within seconds.`,
 		Example: `  cronctl set user ann --role operator --group shop=editor --group reports-
   cronctl set user ann --password
   cronctl set user ann --disable`,
@@ -188,28 +198,33 @@ disabled, the user's sessions are over within seconds.`,
 				return err
 			}
 			if len(patch) == 0 {
-				return &common.Error{Code: common.CodeInvalid, Message: "say what to set", Hint: "--role, --group, --title, --password, --no-password, --disable or --enable"}
+				return &common.Error{
+					Code:    common.CodeInvalid,
+					Message: "nothing to set",
+					Hint:    "use --role, --group, --title, --password, --no-password, --disable or --enable",
+				}
 			}
 			body, err := json.Marshal(patch)
 			if err != nil {
 				return err
 			}
-			one, err := apiclient.Decode[json.RawMessage](api.PatchUserWithBody(cmd.Context(), args[0], params, patchType, bytes.NewReader(body)))
+			one, err := apiclient.Decode[json.RawMessage](api.PatchUserWithBody(cmd.Context(), args[0], params,
+				patchType, bytes.NewReader(body)))
 			return c.one(one, err, c.showUsers)
 		},
 	}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&f.password, "password", false, "ask for a new password")
-	cmd.Flags().BoolVar(&f.no, "no-password", false, "take the password away: nobody can log in with one")
-	cmd.Flags().BoolVar(&f.disable, "disable", false, "let nobody in, and refuse the user's tokens")
-	cmd.Flags().BoolVar(&f.enable, "enable", false, "let the user in again")
+	cmd.Flags().BoolVar(&f.no, "no-password", false, "remove the password: the user cannot log in with one")
+	cmd.Flags().BoolVar(&f.disable, "disable", false, "refuse the user's logins and tokens")
+	cmd.Flags().BoolVar(&f.enable, "enable", false, "accept the user's logins and tokens again")
 	cmd.MarkFlagsMutuallyExclusive("disable", "enable")
 	cmd.MarkFlagsMutuallyExclusive("password", "no-password", "password-stdin")
 	return cmd
 }
 
-// patch is what the flags change. Groups are changed in whole, and so only if nobody else
-// has changed the user meanwhile.
+// patch returns the changes of the flags. Groups are replaced as a whole, so the request holds the version that
+// they were read from.
 func (f *userFlags) patch(ctx context.Context, c *cli, api *apiclient.API, name string, titled bool) (map[string]any, *apiclient.PatchUserParams, error) {
 	patch, params := map[string]any{}, &apiclient.PatchUserParams{}
 	if titled {
@@ -263,7 +278,7 @@ func (f *userFlags) patch(ctx context.Context, c *cli, api *apiclient.API, name 
 	return patch, params, nil
 }
 
-// described user: who it is, its tokens and its sessions.
+// userAccount is a user with its tokens and sessions.
 type userAccount struct {
 	User     json.RawMessage `json:"user"`
 	Tokens   list            `json:"tokens"`
@@ -274,7 +289,7 @@ func (c *cli) describeUser() *cobra.Command {
 	return &cobra.Command{
 		Use:     "user NAME",
 		Aliases: []string{"users"},
-		Short:   "Show a user, with the user's tokens and sessions",
+		Short:   "Show a user with tokens and sessions",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := named("user", args[0]); err != nil {
@@ -311,12 +326,12 @@ func (c *cli) describeUser() *cobra.Command {
 }
 
 func (c *cli) removeUsers() *cobra.Command {
-	return c.removal("users NAME...", "Delete users; their tokens go with them, and their sessions are over", "user", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+	return c.removal("users NAME...", "Delete users with their tokens and sessions", "user", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
 		return api.DeleteUser(ctx, name, &apiclient.DeleteUserParams{})
 	})
 }
 
-// removal makes a command that deletes things one by one. check refuses what cannot be a name.
+// removal creates a command that deletes objects one by one. check refuses a text that is not a name.
 func (c *cli) removal(use, short, kind string, check func(kind, name string) error, remove func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     use,

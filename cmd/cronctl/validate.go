@@ -10,14 +10,13 @@ import (
 	"carillon/internal/common"
 )
 
-// validation is what the server thinks of a job.
+// validation is the server's check of a job.
 type validation struct {
 	Job    common.Job     `json:"job"` // as it would be stored
 	Faults []common.Fault `json:"faults"`
 }
 
-// validate asks the server about a job. What it refuses to look at, since it is not
-// a job at all, is a list of faults as well.
+// validate has the server check a job. A text that is not a job at all is returned as a list of faults as well.
 func validate(ctx context.Context, api *apiclient.API, data []byte) (validation, error) {
 	v, err := apiclient.Decode[validation](api.ValidateJobWithBody(ctx, nil, jsonType, bytes.NewReader(data)))
 	if err != nil {
@@ -33,7 +32,7 @@ func validate(ctx context.Context, api *apiclient.API, data []byte) (validation,
 	return v, nil
 }
 
-// asError gives a copy of an error that has a code.
+// asError returns a copy of an error that has a code.
 func asError(err error) (common.Error, bool) {
 	e, ok := errors.AsType[*common.Error](err)
 	if !ok {

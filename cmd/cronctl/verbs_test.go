@@ -68,8 +68,8 @@ func TestFilesOfJobs(t *testing.T) {
 	s.run("create", "jobs", "--dry-run", "-f", file(t, "dry.json", `{"name":"one","command":"true"}`)).want(t, exitOK, "valid one")
 	bad := file(t, "bad.json", `[{"name":"one","command":"true"},{"name":"A/B"},{"name":"c","command":"x","uid":0}]`)
 	s.run("create", "jobs", "-f", bad).want(t, exitUsage, "nothing was written", "job 2: name:", "job 2: command: is required", "job 3: uid:")
-	s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\ncronExpr: */5 * * * *\n")).want(t, exitUsage, "stands in quotes")
-	s.run("create", "jobs", "-f", file(t, "empty", "")).want(t, exitUsage, "holds no job")
+	s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\ncronExpr: */5 * * * *\n")).want(t, exitUsage, "quote cron expressions")
+	s.run("create", "jobs", "-f", file(t, "empty", "")).want(t, exitUsage, "contains no job")
 	s.run("create", "jobs", "-f", "/no/such/file").want(t, exitUsage)
 	if s.writes != 0 {
 		t.Errorf("%d jobs were written", s.writes)
@@ -124,7 +124,7 @@ func TestInterruptLeavesTheRun(t *testing.T) {
 	s.onAsk = func(*fakes, string) { cancel() }
 	var out, errs strings.Builder
 	code := run(ctx, []string{"run", "hello", "--wait"}, strings.NewReader(""), &out, &errs, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
-	if code != exitInterrupted || !strings.Contains(errs.String(), "the run goes on") || len(s.killed) != 0 {
+	if code != exitInterrupted || !strings.Contains(errs.String(), "the run continues") || len(s.killed) != 0 {
 		t.Errorf("exit code %d, stderr %q", code, errs.String())
 	}
 }
@@ -133,8 +133,8 @@ func TestLogsAndKill(t *testing.T) {
 	s := newStage(t)
 	s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "one\x1b]0;title\a\n"}}, Version: 1}
 	s.run("logs", "--job", "hello").want(t, exitNotFound, "has not run yet", "cronctl run hello")
-	s.run("logs", "--job", "nobody").want(t, exitNotFound, "there is no job")
-	s.run("logs").want(t, exitUsage, "say which run")
+	s.run("logs", "--job", "unknown").want(t, exitNotFound, "there is no job")
+	s.run("logs").want(t, exitUsage, "no run given")
 	id := strings.TrimSpace(s.run("run", "hello").want(t, exitOK).out)
 	if got := s.run("logs", id).want(t, exitOK); got.out != "one\x1b]0;title\a\n" {
 		t.Errorf("into a pipe goes %q", got.out)
@@ -170,8 +170,8 @@ func TestNextWorkersVersion(t *testing.T) {
 	s.run("get", "worker", "w9").want(t, exitNotFound)
 	s.run("version").want(t, exitOK, "cronctl  dev", "1.2.3")
 	s.run("--version").want(t, exitOK, "dev")
-	s.run("--token", "car_wrong", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is not known")
-	s.run("--server", "http://127.0.0.1:1", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is not known")
+	s.run("--token", "car_wrong", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is unknown")
+	s.run("--server", "http://127.0.0.1:1", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is unknown")
 	s.run("--server", "http://127.0.0.1:1", "version", "-o", "json").want(t, exitOK, `"cronctl": "dev"`)
 }
 
@@ -191,7 +191,7 @@ func TestListsGoOverPages(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	s := newStage(t)
-	s.run("--help").want(t, exitOK, "Exit codes: 0 all is well", "import-crontab", "Examples:")
+	s.run("--help").want(t, exitOK, "Exit codes: 0 success", "import-crontab", "Examples:")
 	for _, args := range [][]string{{"nonsense"}, {"get"}, {"get", "jobs", "--nonsense"}, {"next"}, {"get", "jobs", "-o", "xml"},
 		{"create", "job", "x"}, {"create", "jobs", "-f", "a", "b"}, {"delete", "job", "A/B"}, {"run", "..", "--wait"}} {
 		if got := s.run(args...).want(t, exitUsage, "cronctl: ", "hint: "); got.out != "" {
@@ -216,6 +216,6 @@ func TestAccess(t *testing.T) {
 	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token", goodToken).want(t, exitOK)
 	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token-file", file(t, "token", goodToken+"\n")).want(t, exitOK)
 	s.runWith(at("CARILLON_TOKEN_FILE="+file(t, "token", goodToken)), "get", "jobs").want(t, exitOK)
-	s.runWith(at(), "get", "jobs", "--token-file", file(t, "token", "two words")).want(t, exitUsage, "does not hold a token")
+	s.runWith(at(), "get", "jobs", "--token-file", file(t, "token", "two words")).want(t, exitUsage, "does not contain a token")
 	s.runWith(at(), "get", "jobs", "--token-file", "/no/such").want(t, exitUsage)
 }

@@ -15,8 +15,8 @@ func (c *cli) version() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of cronctl and of the server",
-		Long: `Show the versions of cronctl and of the server. Without a login, or where the server does not
-answer, only that of cronctl is shown, with a note; "cronctl --version" asks no server.`,
+		Long: `Show the versions of cronctl and of the server. Without a login, or if the server does not
+answer, only that of cronctl is shown, with a note; "cronctl --version" sends no request.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			both := struct {
@@ -36,7 +36,7 @@ answer, only that of cronctl is shown, with a note; "cronctl --version" asks no 
 			v, err := c.serverVersion(cmd.Context())
 			switch common.CodeOf(err) {
 			case common.CodeUnauthenticated, common.CodeUnavailable:
-				fmt.Fprintf(c.stderr, "note: the server's version is not known: %v\n", err)
+				fmt.Fprintf(c.stderr, "note: the server's version is unknown: %v\n", err)
 				if structured {
 					return c.print(both)
 				}
@@ -52,7 +52,7 @@ answer, only that of cronctl is shown, with a note; "cronctl --version" asks no 
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&clientOnly, "client", false, "only this program's")
+	cmd.Flags().BoolVar(&clientOnly, "client", false, "only the version of cronctl")
 	return cmd
 }
 

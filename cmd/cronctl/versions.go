@@ -17,7 +17,7 @@ func (c *cli) getVersions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "versions JOB [VERSION]",
 		Aliases: []string{"version"},
-		Short:   "List the versions of a job, the newest first, or show one as it was defined",
+		Short:   "List the versions of a job, or show one",
 		Example: `  cronctl get versions nightly-report
   cronctl get versions nightly-report 1042 -o yaml`,
 		Args: cobra.RangeArgs(1, 2),
@@ -49,7 +49,7 @@ func (c *cli) getVersions() *cobra.Command {
 			return c.showVersions(all, all.Items)
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "list at most so many; 0 for all")
+	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of versions; 0 for all")
 	return cmd
 }
 
@@ -72,10 +72,9 @@ func (c *cli) rollback() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "rollback JOB [--to VERSION]",
-		Short: "Define a job again as it was in an earlier version",
-		Long: `Define a job again as it was in an earlier version, by default the one before. That makes
-a new version; a deleted job comes back so. "cronctl diff JOB --from VERSION" shows first
-what would change.`,
+		Short: "Restore an earlier version of a job",
+		Long: `Restore an earlier version of a job, by default the previous one. This creates a new version;
+it also restores a deleted job. "cronctl diff JOB --from VERSION" shows the changes first.`,
 		Example: `  cronctl rollback nightly-report
   cronctl rollback nightly-report --to 1042 --note 'the new query is too slow'`,
 		Args: cobra.ExactArgs(1),
@@ -93,7 +92,10 @@ what would change.`,
 					return err
 				}
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.RollbackJob(cmd.Context(), name, nil, apiclient.RollbackRequest{Version: to, Note: set(note)}))
+			raw, err := apiclient.Decode[json.RawMessage](api.RollbackJob(cmd.Context(), name, nil, apiclient.RollbackRequest{
+				Version: to,
+				Note:    set(note),
+			}))
 			if err != nil {
 				return err
 			}
@@ -104,18 +106,19 @@ what would change.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stdout, "%s is again as in version %d; that is version %d\n", j.Name, to, j.Meta.Version)
+			fmt.Fprintf(c.stdout, "restored %s to version %d, as version %d\n", j.Name, to, j.Meta.Version)
 			return nil
 		},
 	}
-	cmd.Flags().Int64Var(&to, "to", 0, "the version (default: the one before the newest)")
-	cmd.Flags().StringVar(&note, "note", "", "why; kept with the version")
+	cmd.Flags().Int64Var(&to, "to", 0, "version to restore (default: the previous one)")
+	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the version")
 	return cmd
 }
 
-// versionBefore finds the version before the newest; a deletion is none to go back to.
+// versionBefore returns the version before the newest; deletions are skipped.
 func versionBefore(cmd *cobra.Command, api *apiclient.API, name string) (int64, error) {
-	page, err := apiclient.Decode[struct{ Items []apiclient.VersionOfJob }](api.ListVersions(cmd.Context(), name, &apiclient.ListVersionsParams{Limit: new(int64(20))}))
+	page, err := apiclient.Decode[struct{ Items []apiclient.VersionOfJob }](api.ListVersions(cmd.Context(), name,
+		&apiclient.ListVersionsParams{Limit: new(int64(20))}))
 	if err != nil {
 		return 0, err
 	}
@@ -124,5 +127,9 @@ func versionBefore(cmd *cobra.Command, api *apiclient.API, name string) (int64, 
 			return v.Version, nil
 		}
 	}
-	return 0, &common.Error{Code: common.CodeNotFound, Message: "there is no earlier version of " + name, Hint: "cronctl get versions " + name + " lists them"}
+	return 0, &common.Error{
+		Code:    common.CodeNotFound,
+		Message: "no earlier version of " + name,
+		Hint:    "list them with cronctl get versions " + name,
+	}
 }

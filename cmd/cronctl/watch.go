@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// A list is asked for again when the server tells of a change, but no more often than
-	// this; one of which it does not tell, every so often.
+	// A list is fetched again when the server reports a change, but no more often than this. Without such
+	// reports it is fetched at this interval.
 	watchLeast = time.Second
 	watchPoll  = 3 * time.Second
-	// watchMost is how long a list stands at most: some things change by the time alone.
+	// watchMost limits the age of a list: some values change with time alone.
 	watchMost = 30 * time.Second
-	// A list that takes long to fetch may take a fifth of the time.
+	// Fetching a slow list may take up to a fifth of the time.
 	watchShare = 5
-	// Of rows that are not listed any more, this many are remembered at least, in case that they are listed again.
+	// Minimum number of rows that are remembered after they left the list, in case they are listed again.
 	watchMemory = 1000
 )
 
@@ -35,17 +35,17 @@ const (
 type listing struct {
 	fetch  func(ctx context.Context) (list, error)
 	show   func(v any, items []json.RawMessage) error
-	types  []apiclient.FollowEventsParamsTypes // of the events that tell of a change; none: it is polled
-	whole  bool                                // what is not listed any more is gone
-	newest bool                                // the newest comes first; when it is watched, last
+	types  []apiclient.FollowEventsParamsTypes // events that report a change; none: it is polled
+	whole  bool                                // the list is complete: missing items are deleted
+	newest bool                                // newest first; while watched, newest last
 }
 
 // watchFlag adds --watch to a command that lists.
 func (c *cli) watchFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&c.watch, "watch", "w", false, "go on, and print what changes")
+	cmd.Flags().BoolVarP(&c.watch, "watch", "w", false, "keep watching and print changes")
 }
 
-// list shows a list, and with --watch what changes in it.
+// list prints a list, and with --watch the changes to it.
 func (c *cli) list(ctx context.Context, l listing) error {
 	all, err := l.fetch(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *cli) list(ctx context.Context, l listing) error {
 	return err
 }
 
-// watchOne shows a single thing, and with --watch how it changes.
+// watchOne prints a single object, and with --watch its changes.
 func (c *cli) watchOne(ctx context.Context, fetch func(ctx context.Context) (*http.Response, error), show func(v any, items []json.RawMessage) error, types ...apiclient.FollowEventsParamsTypes) error {
 	if !c.watch {
 		one, err := apiclient.Decode[json.RawMessage](fetch(ctx))
@@ -78,13 +78,13 @@ func (c *cli) watchOne(ctx context.Context, fetch func(ctx context.Context) (*ht
 	}})
 }
 
-// watcher fetches a list again and again.
+// watcher fetches a list repeatedly.
 type watcher struct {
 	c *cli
 	listing
-	fetched time.Time     // when that was done last
-	took    time.Duration // how long it took
-	polls   bool          // nobody tells of changes
+	fetched time.Time     // time of the last fetch
+	took    time.Duration // duration of the last fetch
+	polls   bool          // the server does not report changes
 }
 
 func (w *watcher) run(ctx context.Context) error {
@@ -109,12 +109,12 @@ func (w *watcher) run(ctx context.Context) error {
 		case err == nil:
 			broken = time.Time{}
 		case code == common.CodeNotFound && !w.polls:
-			w.polls = true // an older server tells of nothing
+			w.polls = true // an older server has no events
 		case code != common.CodeUnavailable && code != common.CodeTooMany:
 			return err
 		case broken.IsZero():
 			broken = time.Now()
-			fmt.Fprintln(w.c.stderr, "note: the connection broke; trying again")
+			fmt.Fprintln(w.c.stderr, "note: connection lost; retrying")
 		case time.Since(broken) > away:
 			return err
 		}
@@ -124,7 +124,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// follow waits for news, and fetches the list for each lot of them, until the stream breaks off.
+// follow fetches the list after each batch of events, until the stream ends.
 func (w *watcher) follow(ctx context.Context, api *apiclient.API) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -141,14 +141,14 @@ func (w *watcher) follow(ctx context.Context, api *apiclient.API) error {
 		alive.Reset(silence)
 		if err != nil && err != bufio.ErrBufferFull {
 			if ctx.Err() == nil && err != io.EOF {
-				return &common.Error{Code: common.CodeUnavailable, Message: "the connection broke", Err: err}
+				return &common.Error{Code: common.CodeUnavailable, Message: "connection lost", Err: err}
 			}
 			return nil
 		}
-		// The first event says only that the rest will come; what changed before it is in no list perhaps.
+		// The first event announces the stream; a change before it may be in no list.
 		stale = stale || bytes.HasPrefix(line, []byte("event: ")) || time.Since(w.fetched) > watchMost
 		if !stale || news.Buffered() > 0 {
-			continue // one look for all that came together
+			continue // one fetch for all events that came together
 		}
 		if err := w.rest(ctx, max(watchLeast, watchShare*w.took)-time.Since(w.fetched)); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (w *watcher) follow(ctx context.Context, api *apiclient.API) error {
 	}
 }
 
-// again fetches the list and prints what is not as before.
+// again fetches the list and prints the changes.
 func (w *watcher) again(ctx context.Context) error {
 	began := time.Now()
 	all, err := w.fetch(ctx)
@@ -171,7 +171,7 @@ func (w *watcher) again(ctx context.Context) error {
 	return w.show(all, all.Items)
 }
 
-// rest waits.
+// rest waits for d.
 func (w *watcher) rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(max(d, 0))
 	defer timer.Stop()
@@ -183,20 +183,20 @@ func (w *watcher) rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// seen is what of a list has been printed.
+// seen is the part of a list that has been printed.
 type seen struct {
 	whole, newest bool
 	heads         []string
 	widths        []int
-	rows          map[string]string // by id or name: what was printed
+	rows          map[string]string // printed row, by id or name
 	order         []string
-	first         map[string]string // the first cell, likewise
+	first         map[string]string // printed first cell, by id or name
 }
 
-// restless are columns that change all the time, and so are no change.
+// restless are columns that change all the time, and do not count as a change.
 var restless = []string{"CLOCK", "AHEAD"}
 
-// show prints rows that are new or not as before.
+// show prints new and changed rows.
 func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMessage) error {
 	if s.rows == nil {
 		s.rows, s.first = map[string]string{}, map[string]string{}
@@ -239,7 +239,7 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 			changed = append(changed, item)
 		}
 	}
-	over := len(s.order) - len(listed) - watchMemory // a list of runs never ends
+	over := len(s.order) - len(listed) - watchMemory // a list of runs grows without end
 	s.order = slices.DeleteFunc(s.order, func(key string) bool {
 		if !listed[key] && (s.whole || over > 0) {
 			over--
@@ -261,14 +261,14 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 	return err
 }
 
-// keyOf tells items apart.
+// keyOf returns the key that identifies an item.
 func keyOf(item json.RawMessage, row []string) string {
 	var named struct{ ID, Name string }
-	_ = json.Unmarshal(item, &named) // one without either goes by its first cell
+	_ = json.Unmarshal(item, &named) // an item without either is identified by its first cell
 	return firstOf(named.ID, named.Name, row[0])
 }
 
-// lasting is a row without what changes all the time.
+// lasting returns a row without the columns that change all the time.
 func lasting(heads, row []string) string {
 	var kept []string
 	for i, cell := range row {
@@ -279,7 +279,7 @@ func lasting(heads, row []string) string {
 	return strings.Join(kept, "\x00")
 }
 
-// printEach prints items one by one: JSON on a line each, YAML as documents.
+// printEach prints items one by one: JSON as lines, YAML as documents.
 func (c *cli) printEach(items []json.RawMessage) error {
 	for _, item := range items {
 		if c.format == "yaml" {
@@ -291,7 +291,7 @@ func (c *cli) printEach(items []json.RawMessage) error {
 		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, item); err != nil {
-			return &common.Error{Code: common.CodeUnavailable, Message: "the server's answer cannot be read", Err: err}
+			return &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
 		}
 		fmt.Fprintln(c.stdout, b.String())
 	}

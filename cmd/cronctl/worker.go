@@ -20,9 +20,9 @@ func (c *cli) drain() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:     "drain WORKER",
-		Short:   "Let a worker take no new runs",
-		Long:    "Let a worker, named by name or id, finish what it runs and take no new runs, until undrain.",
-		Example: "  cronctl drain north --note 'a new kernel'",
+		Short:   "Drain a worker: it accepts no new runs",
+		Long:    "Drain a worker, given by name or id: it finishes its runs and accepts no new ones, until undrain.",
+		Example: "  cronctl drain north --note 'kernel update'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.changeWorker(args[0], func(api *apiclient.API) (*http.Response, error) {
@@ -30,14 +30,14 @@ func (c *cli) drain() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why; shown with the worker")
+	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the worker")
 	return cmd
 }
 
 func (c *cli) undrain() *cobra.Command {
 	return &cobra.Command{
 		Use:     "undrain WORKER",
-		Short:   "Let a worker take runs again",
+		Short:   "End the drain of a worker",
 		Example: "  cronctl undrain north",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +49,8 @@ func (c *cli) undrain() *cobra.Command {
 }
 
 func (c *cli) set() *cobra.Command {
-	return group("set", "Change a worker, a user or a secret", "  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator", c.setWorker(), c.setUser(), c.setSecret())
+	return group("set", "Change a worker, a user or a secret",
+		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator", c.setWorker(), c.setUser(), c.setSecret())
 }
 
 func (c *cli) setWorker() *cobra.Command {
@@ -57,7 +58,7 @@ func (c *cli) setWorker() *cobra.Command {
 	var labels, reset []string
 	cmd := &cobra.Command{
 		Use:   "worker WORKER",
-		Short: "Set a worker's slots, weight and labels, in place of its own",
+		Short: "Override a worker's slots, weight and labels",
 		Example: `  cronctl set worker north --slots 4 --weight 2
   cronctl set worker north --label zone=a --label disk=fast
   cronctl set worker north --reset slots,labels`,
@@ -69,8 +70,9 @@ func (c *cli) setWorker() *cobra.Command {
 				case "slots", "weight", "labels":
 					patch[name] = nil
 				default:
-					return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("--reset %q is nothing that is set", common.Excerpt(name)),
-						Hint: "there are slots, weight and labels"}
+					return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("--reset %q is not a setting",
+						common.Excerpt(name)),
+						Hint: "use slots, weight or labels"}
 				}
 			}
 			if cmd.Flags().Changed("slots") {
@@ -87,22 +89,26 @@ func (c *cli) setWorker() *cobra.Command {
 				patch["labels"] = given
 			}
 			if len(patch) == 0 {
-				return &common.Error{Code: common.CodeInvalid, Message: "say what to set", Hint: "--slots, --weight, --label or --reset"}
+				return &common.Error{
+					Code:    common.CodeInvalid,
+					Message: "nothing to set",
+					Hint:    "use --slots, --weight, --label or --reset",
+				}
 			}
 			return c.patchWorker(cmd.Context(), args[0], patch)
 		},
 	}
-	cmd.Flags().IntVar(&slots, "slots", 0, "how much it takes at a time")
-	cmd.Flags().IntVar(&weight, "weight", 1, "its share of the jobs that are placed by weight")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "a label, as NAME=VALUE, in place of all it has; may stand more than once")
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "go back to what it says of itself: slots, weight, labels")
+	cmd.Flags().IntVar(&slots, "slots", 0, "capacity in slots")
+	cmd.Flags().IntVar(&weight, "weight", 1, "share of the jobs that are placed by weight")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "label NAME=VALUE; replaces all labels; may be repeated")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "return to the worker's own values: slots, weight, labels")
 	return cmd
 }
 
 func (c *cli) label() *cobra.Command {
 	return &cobra.Command{
 		Use:   "label WORKER NAME=VALUE|NAME-...",
-		Short: "Add labels to a worker, change them, or take them away",
+		Short: "Add, change or remove labels of a worker",
 		Example: `  cronctl label north zone=a disk=fast
   cronctl label north disk-`,
 		Args: cobra.MinimumNArgs(2),
@@ -138,7 +144,7 @@ func (c *cli) label() *cobra.Command {
 	}
 }
 
-// patchWorker sends a change in which null goes back to what the worker says.
+// patchWorker sends a change in which null returns to the worker's own value.
 func (c *cli) patchWorker(ctx context.Context, worker string, patch map[string]any) error {
 	data, err := json.Marshal(patch)
 	if err != nil {
@@ -149,7 +155,7 @@ func (c *cli) patchWorker(ctx context.Context, worker string, patch map[string]a
 	})
 }
 
-// changeWorker asks for a change of a worker and shows the worker as it stands then.
+// changeWorker requests a change of a worker and prints its new state.
 func (c *cli) changeWorker(worker string, ask func(*apiclient.API) (*http.Response, error)) error {
 	if err := named("worker", worker); err != nil {
 		return err
@@ -162,7 +168,7 @@ func (c *cli) changeWorker(worker string, ask func(*apiclient.API) (*http.Respon
 	return c.one(raw, err, c.showWorkers)
 }
 
-// labelsOf writes labels as selectors do.
+// labelsOf formats labels as selectors do.
 func labelsOf(labels *map[string]string) string {
 	if labels == nil {
 		return "-"
@@ -174,7 +180,7 @@ func labelsOf(labels *map[string]string) string {
 	return or(strings.Join(parts, ","), "-")
 }
 
-// described worker: how it is, and what it runs.
+// workerAndRuns is a worker with its runs.
 type workerAndRuns struct {
 	Worker json.RawMessage `json:"worker"`
 	Runs   list            `json:"runs"`
@@ -184,7 +190,7 @@ func (c *cli) describeWorker() *cobra.Command {
 	return &cobra.Command{
 		Use:     "worker WORKER",
 		Aliases: []string{"workers"},
-		Short:   "Show a worker: how it is, what is not as it should be, and what it runs and ran last",
+		Short:   "Show a worker with its conditions and latest runs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := named("worker", args[0]); err != nil {
@@ -202,7 +208,10 @@ func (c *cli) describeWorker() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if d.Runs, err = apiclient.Decode[list](api.ListRuns(cmd.Context(), &apiclient.ListRunsParams{Worker: &w.Id, Limit: new(int64(lastShown))})); err != nil {
+			if d.Runs, err = apiclient.Decode[list](api.ListRuns(cmd.Context(), &apiclient.ListRunsParams{
+				Worker: &w.Id,
+				Limit:  new(int64(lastShown)),
+			})); err != nil {
 				return err
 			}
 			if c.format == "json" || c.format == "yaml" {

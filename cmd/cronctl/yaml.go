@@ -12,9 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// toYAML writes JSON as YAML: keys stay in their order, texts of several lines stand
-// as they are, and every text that a reader might take for something else is in double
-// quotes. What it writes reads back as the same JSON.
+// toYAML writes JSON as YAML: keys keep their order, texts of several lines become blocks, and every text that
+// a parser might read as another type is in double quotes. The result parses to the same JSON.
 func toYAML(data []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -25,7 +24,7 @@ func toYAML(data []byte) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// place is where a value begins.
+// place is the position at which a value begins.
 type place int
 
 const (
@@ -61,8 +60,8 @@ func (w *yamlWriter) value(dec *json.Decoder, depth int, at place) error {
 	return nil
 }
 
-// nested writes an object or a list. Its items stand at depth; those of a list that is
-// the value of a key stand below the key, without another step to the right.
+// nested writes an object or a list. Its items have the indentation depth; those of a list that is the value of
+// a key have the key's.
 func (w *yamlWriter) nested(dec *json.Decoder, open json.Delim, depth int, at place) error {
 	empty := !dec.More()
 	if empty {
@@ -97,7 +96,7 @@ func (w *yamlWriter) nested(dec *json.Decoder, open json.Delim, depth int, at pl
 		}
 		name, ok := key.(string)
 		if !ok {
-			return errors.New("a key is no text")
+			return errors.New("key is not a string")
 		}
 		w.WriteString(scalar(name))
 		w.WriteByte(':')
@@ -105,13 +104,13 @@ func (w *yamlWriter) nested(dec *json.Decoder, open json.Delim, depth int, at pl
 			return err
 		}
 	}
-	_, err := dec.Token() // the end of it
+	_, err := dec.Token() // closing delimiter
 	return err
 }
 
 func (w *yamlWriter) indent(depth int) { w.WriteString(strings.Repeat("  ", depth)) }
 
-// text writes a text: several lines as a block, where that reads back the same.
+// text writes a text: several lines as a block, if that parses to the same text.
 func (w *yamlWriter) text(s string, depth int) {
 	if !blockable(s) {
 		w.WriteString(scalar(s))
@@ -133,11 +132,12 @@ func (w *yamlWriter) text(s string, depth int) {
 	}
 }
 
-// blockable tells whether a text can stand as a block: lines that can be seen to their
-// ends, no empty ones at its begin or end, and the first not indented.
+// blockable reports whether a text can be written as a block: only visible line ends, no empty line at the
+// start or end, and no indentation in the first line.
 func blockable(s string) bool {
 	body := strings.TrimSuffix(s, "\n")
-	if !strings.Contains(s, "\n") || body == "" || strings.HasSuffix(body, "\n") || strings.ContainsAny(s[:1], " \t\n#") {
+	if !strings.Contains(s,
+		"\n") || body == "" || strings.HasSuffix(body, "\n") || strings.ContainsAny(s[:1], " \t\n#") {
 		return false
 	}
 	for line := range strings.SplitSeq(body, "\n") {
@@ -148,15 +148,16 @@ func blockable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && !visible(r) })
 }
 
-// spoken are the words that some reader takes for a truth value, or for nothing.
+// spoken are the words that some parser reads as a boolean or null.
 var spoken = regexp.MustCompile(`(?i)^(y|yes|n|no|true|false|on|off|null)$`)
 
-// scalar writes a text on one line, without quotes where no reader takes it for
-// anything but that text.
+// scalar writes a text on one line, without quotes if every parser reads it as this text.
 func scalar(s string) string {
 	first, _ := utf8.DecodeRuneInString(s)
-	if !unicode.IsLetter(first) && first != '/' && first != '_' || spoken.MatchString(s) || strings.Contains(s, ": ") || strings.Contains(s, " #") ||
-		strings.HasSuffix(s, ":") || strings.HasSuffix(s, " ") || strings.ContainsFunc(s, func(r rune) bool { return !visible(r) }) {
+	if !unicode.IsLetter(first) && first != '/' && first != '_' || spoken.MatchString(s) || strings.Contains(s,
+		": ") || strings.Contains(s, " #") ||
+		strings.HasSuffix(s,
+			":") || strings.HasSuffix(s, " ") || strings.ContainsFunc(s, func(r rune) bool { return !visible(r) }) {
 		return quoted(s)
 	}
 	return s
@@ -183,5 +184,5 @@ func quoted(s string) string {
 	return string(append(b, '"'))
 }
 
-// visible tells whether a character may stand in YAML as it is.
+// visible reports whether a character may appear in YAML unescaped.
 func visible(r rune) bool { return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) }

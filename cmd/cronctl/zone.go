@@ -5,14 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are known on machines without zone files too
+	_ "time/tzdata" // for machines without zone files
 
 	"carillon/internal/common"
 )
 
-// machineZone tells the time zone of this machine, and where that is written. As
-// far as a machine says it by name: TZ, then /etc/timezone, then the link
-// /etc/localtime; a machine without any of them keeps UTC. etc is the folder.
+// machineZone returns the name of this machine's time zone and its source: TZ, then /etc/timezone, then the
+// link /etc/localtime; a machine without any of them uses UTC. etc is the folder.
 func machineZone(tz, etc string) (zone, from string, err error) {
 	if name := zoneOfPath(strings.TrimPrefix(tz, ":")); known(name) {
 		return name, "TZ", nil
@@ -33,11 +32,11 @@ func machineZone(tz, etc string) (zone, from string, err error) {
 	if _, err := os.Stat(link); os.IsNotExist(err) {
 		return "UTC", "no zone is set on this machine", nil
 	}
-	return "", "", &common.Error{Code: common.CodeInvalid, Message: "this machine does not tell the name of its time zone",
+	return "", "", &common.Error{Code: common.CodeInvalid, Message: "cannot find the name of this machine's time zone",
 		Hint: "name it with --timezone, as in --timezone Europe/Berlin"}
 }
 
-// zoneOfPath takes the zone's name out of the path of its file.
+// zoneOfPath returns the zone name in the path of a zone file.
 func zoneOfPath(path string) string {
 	if _, name, found := strings.Cut(path, "/zoneinfo/"); found {
 		return name

@@ -78,7 +78,7 @@ func TestCursorsInFuture_AreRecovered(t *testing.T) {
 
 	_, a = launch(dir, "0s")
 	within(t, 2*time.Minute, "the cursor is told of", func() bool { return a.has("cursor_in_future") })
-	if text := cronctl(t, a, dir, "recover"); !strings.Contains(text, "nothing was done") || !strings.Contains(text, "brought_back") {
+	if text := cronctl(t, a, dir, "recover"); !strings.Contains(text, "nothing was changed") || !strings.Contains(text, "brought_back") {
 		t.Errorf("a dry recovery says %s", text)
 	}
 	before := a.ticks()
