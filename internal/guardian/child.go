@@ -18,19 +18,19 @@ import (
 	"carillon/internal/proctree"
 )
 
-// Child is the worker's end of the line to its guardian. A nil Child is that of a
-// process without a guardian. It is safe for concurrent use, and never blocks.
+// Child is the worker's end of the socket to its guardian. A nil Child is valid: the process has no guardian.
+// It is safe for concurrent use, and its methods other than Follow never block.
 type Child struct {
-	line     *os.File // a descriptor that Go polls
-	fd       int      // the same
+	line     *os.File // registered with Go's poller
+	fd       int      // the descriptor of line
 	guardian int      // process id
 	gone     chan struct{}
 
 	mu        sync.Mutex
-	beats     uint64        // number of the last one; guarded by mu, as is all below
-	since     time.Duration // a beat waits for its echo, and nothing was heard since then; 0: none waits
-	silent    time.Time     // begin of a silence that is reported; zero: there is none
-	abandoned bool          // the worker ends because of it
+	beats     uint64        // number of the last heartbeat; guarded by mu, as are all fields below
+	since     time.Duration // the guardian has been silent since then although an echo is due; 0: no echo is due
+	silent    time.Time     // start of the reported silence; zero: none
+	abandoned bool          // the worker ends because of the silence
 }
 
 // Errors of [Child.Follow].
@@ -39,11 +39,11 @@ var (
 	ErrSilent = errors.New("the guardian does not answer")
 )
 
-// lastWords is how long a worker may live after its guardian.
-const lastWords = 5 * time.Second
+// endAfterGuardian is how long a worker may live after its guardian.
+const endAfterGuardian = 5 * time.Second
 
-// adopted returns the line to the guardian if this process was started by one, and takes
-// the sign of it out of the environment.
+// adopted returns the connection to the guardian if this process was started by one, nil otherwise. It removes the
+// guardian's variable from the environment.
 func adopted() *Child {
 	value := os.Getenv(variable)
 	if value == "" {
@@ -67,14 +67,14 @@ func adopted() *Child {
 	return c
 }
 
-// takeName gives this process the guardian's name, in place of that of /proc/self/exe. Of the files that
-// hold it, a process that is closed to others may write this one.
+// takeName sets the process name to the guardian's; it would be "exe" otherwise, from /proc/self/exe. A process that
+// is not dumpable cannot write /proc/self/comm, but it can write the file of its thread.
 func takeName(name string) {
 	path := "/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/comm"
-	_ = os.WriteFile(path, []byte(name), 0) // only for those who look
+	_ = os.WriteFile(path, []byte(name), 0) // the name is only informative
 }
 
-// listen takes echoes until the other end of the line is closed.
+// listen receives echoes until the guardian's end of the socket is closed.
 func (c *Child) listen() {
 	defer close(c.gone)
 	buf := make([]byte, maxMessage)
@@ -98,8 +98,9 @@ func (c *Child) answered(e echo) {
 	}
 }
 
-// work returns the exit code of run, or that of a failure when run takes too long to end after the guardian. A
-// guardian that was given up and is silent still is killed at last, so that the service manager starts a new one.
+// work calls run and returns its exit code, or exitFailed if the guardian has ended and run does not return within
+// endAfterGuardian. If run returns because of a silent guardian that is still silent, work kills the guardian, so that
+// the service manager starts a new one.
 func (c *Child) work(run func(*Child) int) int {
 	done := make(chan int, 1)
 	go func() { done <- run(c) }()
@@ -116,22 +117,22 @@ func (c *Child) work(run func(*Child) int) int {
 	select {
 	case code := <-done:
 		return code
-	case <-time.After(lastWords):
+	case <-time.After(endAfterGuardian):
 		return exitFailed
 	}
 }
 
-// signal reaches the guardian only as long as it is the parent, whose id cannot be another's.
+// signal sends a signal to the guardian if it is still the parent: then its process id cannot have been reused.
 func (c *Child) signal(s syscall.Signal) {
 	if os.Getppid() == c.guardian {
 		_ = syscall.Kill(c.guardian, s)
 	}
 }
 
-// Follow watches over the guardian until the context ends, and then returns nil. It returns [ErrGone] as soon as the
-// guardian has ended. One that is stopped, or leaves beats unanswered for a second, is sent SIGCONT four
-// times a second; [ErrSilent] is returned when that has not helped for ten seconds, or, where /proc does not show it as
-// stopped, for thirty. Without a guardian it waits for the context.
+// Follow monitors the guardian until the context ends, and then returns nil. It returns [ErrGone] as soon as the
+// guardian has ended. It sends SIGCONT four times a second to a guardian that is stopped or has not answered a
+// heartbeat for 1 s, and returns [ErrSilent] if the guardian stays silent for 10 s while /proc shows it as stopped, or
+// for 30 s otherwise. Without a guardian it waits for the end of the context.
 func (c *Child) Follow(ctx context.Context, log *slog.Logger) error {
 	return c.follow(ctx, log, newWatch())
 }
@@ -156,7 +157,7 @@ func (c *Child) follow(ctx context.Context, log *slog.Logger, w watch) error {
 		c.mu.Lock()
 		since := c.since
 		c.mu.Unlock()
-		v := w.look(bootclock.Awake(), since, p.Stopped)
+		v := w.check(bootclock.Awake(), since, p.Stopped)
 		if v.revive {
 			if !revived {
 				log.Warn("guardian_continued", "stopped", p.Stopped, "silent", v.silent)
@@ -171,7 +172,7 @@ func (c *Child) follow(ctx context.Context, log *slog.Logger, w watch) error {
 	}
 }
 
-// report keeps what a look found for [Child.Silent], and for the end of the process.
+// report stores a verdict for [Child.Silent] and [Child.work].
 func (c *Child) report(v verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,8 +185,7 @@ func (c *Child) report(v verdict) {
 	c.abandoned = v.abandon
 }
 
-// Silent returns the time since when the guardian does not answer, once that has lasted for three seconds; zero while
-// it answers.
+// Silent returns the time since which the guardian has not answered, if that is at least 3 s ago; zero otherwise.
 func (c *Child) Silent() time.Time {
 	if c == nil {
 		return time.Time{}
@@ -195,16 +195,16 @@ func (c *Child) Silent() time.Time {
 	return c.silent
 }
 
-// Beat tells the guardian that the worker is alive, and that it is to end everything
-// when it hears nothing more until this time of the boot clock; 0: no run needs that.
+// Beat sends a heartbeat with a deadline, a time of the boot clock: the guardian kills the worker and its process tree
+// if it receives no other heartbeat until then. killBy 0 sets no deadline.
 func (c *Child) Beat(killBy time.Duration) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock() // so that beats are sent in the order of their numbers
+	defer c.mu.Unlock() // held while sending, so that heartbeats are sent in the order of their numbers
 	if c.send(beat{killBy, c.beats + 1}.encode()) != nil {
-		return // a guardian that does not listen just now hears the next one
+		return // the buffer is full; the next heartbeat follows soon
 	}
 	c.beats++
 	if c.since == 0 {
@@ -212,22 +212,21 @@ func (c *Child) Beat(killBy time.Duration) {
 	}
 }
 
-// Notify tells the service manager a state, sd_notify(3), through the guardian. It fails when
-// the guardian does not take it; whether there is a service manager, only that one knows.
+// Notify sends a state to the service manager, sd_notify(3), through the guardian. It returns an error if it cannot
+// send it to the guardian, and nil if there is no service manager or no guardian.
 func (c *Child) Notify(state string) error {
 	if c == nil {
 		return nil
 	}
-	if err := c.send(note(state).encode()); err != nil && !errors.Is(err, syscall.EPIPE) { // it is gone: nobody is to be told
-
-		return fmt.Errorf("tell the guardian: %w", err)
+	if err := c.send(note(state).encode()); err != nil && !errors.Is(err, syscall.EPIPE) { // EPIPE: it has ended
+		return fmt.Errorf("notify the guardian: %w", err)
 	}
 	return nil
 }
 
 func (c *Child) send(message []byte) error { return transmit(c.fd, message) }
 
-// transmit sends a message, or fails where it would have to wait.
+// transmit sends a message, or returns EAGAIN where it would block.
 func transmit(fd int, message []byte) error {
 	for {
 		err := unix.Send(fd, message, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)

@@ -1,25 +1,22 @@
-// Package guardian keeps a process whose children must not outlive it (Linux only).
+// Package guardian supervises a process whose descendants must not outlive it (Linux only).
 //
-// [Main] makes the process that was started the guardian: small, without settings, and
-// a child subreaper. It executes itself again as the worker, which does the work in a
-// process group of its own, so that a terminal's ^C reaches the guardian only.
+// [Main] makes the started process the guardian: small, without settings, and a child subreaper. It executes itself
+// again as the worker, in a process group of its own, so that ^C in a terminal reaches the guardian only.
 //
-// Promise: signals are passed on to the worker, and its exit code is passed back. When
-// the worker ends, in whatever way, everything that stems from it is killed, whatever
-// group or session it moved to, before the guardian ends. The same happens when the
-// worker has named a time ([Child.Beat]) and is not heard again before it: stopped,
-// frozen, or hanging. A guardian that was itself standing still gives the worker half a
-// second to be heard first. When the guardian ends, the worker learns it at once
-// ([Child.Gone]), and ends its children itself; it is ended five seconds later.
+// Promise: the guardian passes signals on to the worker and exits with the worker's exit code. When the worker ends for
+// any reason, the guardian kills all its descendants, in whatever process group or session they are, before it exits.
+// The same happens if the worker sent a deadline ([Child.Beat]) and no further heartbeat arrives before it, because the
+// worker is stopped, frozen or hangs. A guardian that was itself suspended first waits half a second for a heartbeat.
+// When the guardian ends, the worker notices it at once ([Child.Follow]) and ends its children itself; it exits after
+// five seconds at the latest.
 //
-// Who starts the daemons (systemd) speaks with the guardian, which passes on what the worker has
-// to say, and says that all is alive as long as the worker is heard.
+// The service manager (systemd) communicates with the guardian, which forwards the worker's notifications and answers
+// the watchdog as long as heartbeats arrive.
 //
-// Goroutines: in the guardian one that listens; in the worker one that waits for the
-// guardian's end, and one that runs the worker.
+// Goroutines: one in the guardian, which receives messages; in the worker one that waits for the guardian's end, and
+// one that runs the worker.
 //
-// Limits: when both are killed at once, what they started lives on until a start of the
-// same worker sweeps it, except for commands that the kernel ends with their parent. A
-// process of another user, such as a setuid program, cannot be killed; the guardian
-// gives up on it after ten seconds.
+// Limits: if both are killed at once, the processes of runs continue until the same worker starts again and sweeps
+// them, except for commands that the kernel ends with their parent. A process of another user, such as a setuid
+// program, cannot be killed; the guardian gives up on it after ten seconds.
 package guardian

@@ -19,22 +19,21 @@ import (
 	"carillon/internal/proctree"
 )
 
-// variable tells a worker which descriptor is the line to its guardian, and the guardian's name.
+// variable is the environment variable that holds the worker's descriptor of the socket and the guardian's name.
 const variable = "CARILLON_GUARDIAN"
 
 const (
 	exitFailed = 1
-	// killWait is how long the guardian tries to kill what does not go.
+	// killWait is how long the guardian tries to kill the remaining processes.
 	killWait = 10 * time.Second
-	// logWait is how long it waits for its last words to be taken.
+	// logWait is how long it waits for its last log entry to be written.
 	logWait = time.Second
 )
 
-// Main makes this process the guardian of a copy of itself, or, in that copy, calls
-// run. It gives the exit code of the whole: the worker's, or 128 and the number of the
-// signal that ended it. It is the first thing that a program does.
+// Main makes this process the guardian of a copy of itself, or, in that copy, calls run. It returns the exit code of
+// the program: the worker's, or 128 plus the number of the signal that ended the worker. A program calls it first.
 func Main(run func(*Child) int) int {
-	// Both have the same environment, in which passwords and keys may be: no command is to read it.
+	// The environment of both processes may contain passwords and keys, which commands must not read.
 	if err := proctree.Conceal(); err != nil {
 		return failed(err)
 	}
@@ -48,7 +47,7 @@ func Main(run func(*Child) int) int {
 	return g.guard()
 }
 
-// failed reports why the program could not begin, and returns the exit code.
+// failed prints why the program could not start, and returns the exit code.
 func failed(err error) int {
 	fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[0], err)
 	return exitFailed
@@ -56,17 +55,17 @@ func failed(err error) int {
 
 // guard is the state of a guardian.
 type guard struct {
-	worker   int
-	link     *os.File       // to the worker; listen reads from it
-	fd       int            // the same, to send on
-	signals  chan os.Signal // to pass on
+	worker   int            // process id
+	link     *os.File       // socket to the worker; listen reads from it
+	fd       int            // the descriptor of link, for sending
+	signals  chan os.Signal // to pass on to the worker
 	nohup    bool           // started with SIGHUP ignored, as by nohup(1)
-	ended    chan os.Signal // a child did, at least one
+	ended    chan os.Signal // SIGCHLD: at least one child has ended
 	messages chan any
-	vigil    vigil
+	liveness liveness
 	manager  *manager
-	status   syscall.WaitStatus // of the worker, once it is over
-	over     bool
+	status   syscall.WaitStatus // of the worker; valid once over is set
+	over     bool               // the worker has ended
 }
 
 // start executes this program again, as the worker.
@@ -74,14 +73,20 @@ func start() (*guard, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become a subreaper: %w", err)
 	}
-	g := &guard{signals: make(chan os.Signal, 16), ended: make(chan os.Signal, 1), messages: make(chan any), manager: findManager()}
+	g := &guard{
+		signals:  make(chan os.Signal, 16),
+		ended:    make(chan os.Signal, 1),
+		messages: make(chan any),
+		manager:  findManager(),
+	}
 	signal.Notify(g.ended, syscall.SIGCHLD)
-	// What is ignored would be so in the worker, and in all that it starts: here it is caught and not passed on.
+	// The worker and its commands would inherit an ignored signal. It is caught here instead, and not passed on.
 	g.nohup = signal.Ignored(syscall.SIGHUP)
-	signal.Notify(g.signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT, syscall.SIGHUP)
+	signal.Notify(g.signals,
+		syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT, syscall.SIGHUP)
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("make a line to it: %w", err)
+		return nil, fmt.Errorf("create its socket: %w", err)
 	}
 	defer func() { _ = unix.Close(ends[1]) }() // the worker's copy
 	name, err := os.ReadFile("/proc/self/comm")
@@ -89,9 +94,12 @@ func start() (*guard, error) {
 		return nil, fmt.Errorf("read the name of this process: %w", err)
 	}
 	env := append(withoutVariables(os.Environ()), fmt.Sprintf("%s=%d %s", variable, line, bytes.TrimSpace(name)))
-	// The program itself may have been replaced on disk meanwhile; this is the one that runs.
+	// The file may have been replaced on disk meanwhile; /proc/self/exe is the program that runs.
 	g.worker, err = syscall.ForkExec("/proc/self/exe", os.Args, &syscall.ProcAttr{
-		Env: env, Files: []uintptr{0, 1, 2, line: uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setpgid: true}})
+		Env:   env,
+		Files: []uintptr{0, 1, 2, line: uintptr(ends[1])},
+		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +111,10 @@ func start() (*guard, error) {
 	return g, nil
 }
 
-// line is the descriptor at which the worker finds its end.
+// line is the worker's descriptor of the socket.
 const line = 3
 
-// listen passes on what the worker says, until it has ended.
+// listen decodes messages of the worker and sends them to a channel until the worker has ended.
 func listen(from *os.File, to chan<- any) {
 	buf := make([]byte, maxMessage)
 	for {
@@ -118,47 +126,47 @@ func listen(from *os.File, to chan<- any) {
 	}
 }
 
-// guard watches over the worker until it has ended, and gives its exit code.
+// guard supervises the worker until it has ended, and returns the exit code.
 func (g *guard) guard() int {
 	timer := time.NewTimer(tick)
 	for {
 		select {
 		case s := <-g.signals:
 			if s != syscall.SIGHUP || !g.nohup {
-				_ = syscall.Kill(g.worker, s.(syscall.Signal)) // not reaped yet, so that its id is its own
+				_ = syscall.Kill(g.worker, s.(syscall.Signal)) // not reaped yet, so its id cannot have been reused
 			}
 		case <-g.ended:
 		case m := <-g.messages:
-			g.hear(m)
+			g.handle(m)
 		case <-timer.C:
 		}
 		if g.reap(); g.over {
 			return g.end("")
 		}
 		now := bootclock.Now()
-		if g.vigil.look(now) {
+		if g.liveness.check(now) {
 			_ = syscall.Kill(g.worker, syscall.SIGKILL)
 			return g.end("worker_silent")
 		}
-		if g.vigil.alive(now) {
+		if g.liveness.alive(now) {
 			g.manager.alive(now)
 		}
-		timer.Reset(g.vigil.next(now))
+		timer.Reset(g.liveness.next(now))
 	}
 }
 
-func (g *guard) hear(message any) {
+func (g *guard) handle(message any) {
 	switch m := message.(type) {
 	case beat:
-		g.vigil.beat(bootclock.Now(), m.killBy)
-		_ = transmit(g.fd, echo{m.number}.encode()) // a worker that does not listen just now gets the next one
+		g.liveness.beat(bootclock.Now(), m.killBy)
+		_ = transmit(g.fd, echo{m.number}.encode()) // if the buffer is full, the worker receives the next echo
 	case note:
-		g.vigil.ending = g.vigil.ending || m == "STOPPING=1"
-		g.manager.tell(string(m))
+		g.liveness.ending = g.liveness.ending || m == "STOPPING=1"
+		g.manager.notify(string(m))
 	}
 }
 
-// reap takes the ends of all children that have ended, and tells whether there are none left.
+// reap waits for all children that have ended, and reports whether no child is left.
 func (g *guard) reap() (none bool) {
 	for {
 		var status syscall.WaitStatus
@@ -173,7 +181,8 @@ func (g *guard) reap() (none bool) {
 	}
 }
 
-// end kills all that is left, says what there is to say, and gives the exit code.
+// end kills all remaining descendants, logs the event why (if it is not empty) or one for an abnormal end, and returns
+// the exit code.
 func (g *guard) end(why string) int {
 	begin := bootclock.Now()
 	killed, left := make(map[int]bool), 0
@@ -202,7 +211,7 @@ func (g *guard) end(why string) int {
 	}
 	code := g.status.ExitStatus()
 	switch {
-	case !g.over, why != "" && code == 0: // it could not be killed, or had just ended by itself
+	case !g.over, why != "" && code == 0: // it could not be killed, or it had just ended by itself
 		code = exitFailed
 	case g.status.Signaled():
 		code = 128 + int(g.status.Signal())
@@ -211,16 +220,17 @@ func (g *guard) end(why string) int {
 		why = cmp.Or(why, "leftovers_killed")
 	}
 	if why != "" {
-		say(why, "exit_code", code, "killed", len(killed), "left", left, "took", bootclock.Now()-begin)
+		logEvent(why, "exit_code", code, "killed", len(killed), "left", left, "took", bootclock.Now()-begin)
 	}
 	return code
 }
 
-// say writes to where the worker wrote, unless nobody takes it.
-func say(event string, attrs ...any) {
-	said := make(chan struct{})
+// logEvent writes a log entry to standard error, as the worker did. It waits for at most logWait, since the reader of
+// a pipe may have stopped reading.
+func logEvent(event string, attrs ...any) {
+	written := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(written)
 		text := func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) }
 		handler := text(os.Stderr)
 		if journal.Attached(os.Stderr, os.Environ()) {
@@ -229,7 +239,7 @@ func say(event string, attrs ...any) {
 		slog.New(handler).Error(event, attrs...)
 	}()
 	select {
-	case <-said:
+	case <-written:
 	case <-time.After(logWait):
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestExitCodes(t *testing.T) {
+func TestMain_ReturnsTheExitCodeOfTheWorker(t *testing.T) {
 	for _, code := range []int{0, 1, 4, 78} {
 		p := startProgram(t, fmt.Sprintf("exit %d", code))
 		_ = p.cmd.Wait()
@@ -27,8 +27,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// Whatever ends the worker takes all that stems from it along.
-func TestWorkerDies(t *testing.T) {
+func TestWorkerDies_GuardianKillsItsDescendants(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal
 		code   int
@@ -42,7 +41,7 @@ func TestWorkerDies(t *testing.T) {
 	}
 }
 
-func TestGuardianDies(t *testing.T) {
+func TestGuardianDies_WorkerKillsItsDescendants(t *testing.T) {
 	p := startFamily(t, 0)
 	begin := time.Now()
 	send(t, p.guardian(), syscall.SIGKILL)
@@ -57,7 +56,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 			t.Errorf("%v: %q", s, line)
 		}
 	}
-	p.hears("still there")
+	p.answers("still alive")
 	begin := time.Now()
 	send(t, p.guardian(), syscall.SIGTERM)
 	if code := p.allGone(begin); code != 7 {
@@ -65,14 +64,14 @@ func TestSignalsArePassedOn(t *testing.T) {
 	}
 }
 
-// A worker that stands still for longer than it said is ended, with all that stems from it.
-func TestStoppedWorker(t *testing.T) {
+// A worker that sends no heartbeat before its deadline is killed, with all its descendants.
+func TestStoppedWorker_IsKilledAfterItsDeadline(t *testing.T) {
 	const lead = 1500 * time.Millisecond
 	p := startFamily(t, lead)
 	send(t, p.worker, syscall.SIGSTOP)
 	time.Sleep(lead / 3)
 	send(t, p.worker, syscall.SIGCONT)
-	p.hears("a short stop is none")
+	p.answers("a short stop has no effect")
 
 	begin := time.Now()
 	send(t, p.worker, syscall.SIGSTOP)
@@ -80,29 +79,28 @@ func TestStoppedWorker(t *testing.T) {
 		t.Errorf("code %d: %s", code, p.stderr.String())
 	}
 	if took := time.Since(begin); took < lead-100*time.Millisecond {
-		t.Errorf("it had %v and was ended after %v", lead, took)
+		t.Errorf("killed after %v, want at least %v", took, lead)
 	}
 }
 
-// A worker without a deadline may stand still.
-func TestStoppedWorkerWithoutRuns(t *testing.T) {
+func TestStoppedWorkerWithoutDeadline_IsNotKilled(t *testing.T) {
 	p := startFamily(t, 0)
 	send(t, p.worker, syscall.SIGSTOP)
 	time.Sleep(time.Second)
 	send(t, p.worker, syscall.SIGCONT)
-	p.hears("nothing happened")
+	p.answers("nothing happened")
 }
 
-func TestStoppedGuardian(t *testing.T) {
+func TestStoppedGuardian_WaitsForAHeartbeatBeforeItKills(t *testing.T) {
 	const lead = 700 * time.Millisecond
 	p := startFamily(t, lead)
 	send(t, p.guardian(), syscall.SIGSTOP)
 	time.Sleep(3 * time.Second)
 	send(t, p.guardian(), syscall.SIGCONT)
 	time.Sleep(2 * patience)
-	p.hears("nothing happened")
+	p.answers("nothing happened")
 
-	// With the worker standing still as well, the guardian notices when it goes on.
+	// If the worker is stopped as well, the guardian kills it once it runs again.
 	send(t, p.guardian(), syscall.SIGSTOP)
 	send(t, p.worker, syscall.SIGSTOP)
 	time.Sleep(3 * time.Second)
@@ -115,7 +113,7 @@ func TestStoppedGuardian(t *testing.T) {
 
 func following(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, asFollower+"=2s") }
 
-// A guardian that is stopped is continued by its worker, so that nothing outlives a worker that is killed then.
+// The worker continues a stopped guardian, so that no process outlives a worker that is killed then.
 func TestStoppedGuardian_IsContinued(t *testing.T) {
 	p := startFamily(t, 0, following)
 	send(t, p.guardian(), syscall.SIGSTOP)
@@ -125,49 +123,49 @@ func TestStoppedGuardian_IsContinued(t *testing.T) {
 			t.Fatalf("the guardian stays stopped: %v", err)
 		}
 	}
-	p.hears("the worker goes on")
+	p.answers("the worker continues")
 	begin := time.Now()
 	send(t, p.worker, syscall.SIGKILL)
 	if code := p.allGone(begin); code != 137 {
 		t.Errorf("code %d", code)
 	}
 	if !strings.Contains(p.stderr.String(), "guardian_continued") {
-		t.Error("it is not in the log")
+		t.Error("guardian_continued is not in the log")
 	}
 }
 
-// A worker whose guardian stays silent ends all that stems from it, itself, and the guardian at last.
+// A worker whose guardian stays silent ends its descendants, itself, and finally the guardian.
 func TestSilentGuardian_EndsTheWorker(t *testing.T) {
 	p := startFamily(t, 0, following, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, asDeaf+"=1") })
-	p.hears("for a moment it does not matter")
+	p.answers("a short silence has no effect")
 	p.allGone(time.Now())
 	if status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
-		t.Errorf("the guardian ended by %v", p.cmd.ProcessState)
+		t.Errorf("the guardian ended with %v, want SIGKILL", p.cmd.ProcessState)
 	}
 	if !strings.Contains(p.stderr.String(), ErrSilent.Error()) {
-		t.Errorf("the worker said %s", p.stderr.String())
+		t.Errorf("the worker logged %s", p.stderr.String())
 	}
 }
 
-// A worker that does not run either, as on a machine that is frozen as a whole, does not count that time.
+// A worker that was itself frozen, as on a suspended machine, does not count that time as silence.
 func TestFrozenMachine_EndsNothing(t *testing.T) {
 	p := startFamily(t, 0, following)
 	for range 3 {
 		send(t, p.guardian(), syscall.SIGSTOP)
 		send(t, p.worker, syscall.SIGSTOP)
-		time.Sleep(3 * time.Second) // longer than the worker bears a silence
+		time.Sleep(3 * time.Second) // longer than the permitted silence
 		send(t, p.worker, syscall.SIGCONT)
-		p.hears("it was only frozen")
+		p.answers("it was only frozen")
 	}
 }
 
-// nohup(1) and some supervisors start programs with signals ignored. A worker does not inherit that.
-func TestIgnoredSignals(t *testing.T) {
+// nohup(1) and some supervisors start programs with ignored signals. The worker does not inherit them.
+func TestIgnoredSignals_AreNotInheritedByTheWorker(t *testing.T) {
 	nohup := func(cmd *exec.Cmd) {
 		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `trap "" HUP; exec "$0"`, cmd.Path}
 	}
 	p := startFamily(t, 0, nohup)
-	send(t, p.guardian(), syscall.SIGHUP) // is dropped here
+	send(t, p.guardian(), syscall.SIGHUP) // not passed on
 	send(t, p.guardian(), syscall.SIGUSR1)
 	if line := p.line(); line != "caught "+syscall.SIGUSR1.String() {
 		t.Errorf("the guardian passed on: %q", line)
@@ -190,8 +188,8 @@ func TestIgnoredSignals(t *testing.T) {
 	}
 }
 
-// A ^C reaches the guardian alone, and the worker through it.
-func TestTerminal(t *testing.T) {
+// A ^C in a terminal reaches only the guardian, which passes it on to the worker.
+func TestTerminalInterrupt_ReachesTheWorkerOnce(t *testing.T) {
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
@@ -228,8 +226,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// What the service manager and the guardian say to each other is none of the worker's business.
-func TestEnvironment(t *testing.T) {
+// The worker does not see the variables of the service manager and of the guardian.
+func TestWorkerEnvironment_HasNoVariablesOfTheGuardian(t *testing.T) {
 	for _, forged := range []string{"", variable + "=1", variable + "=99", variable + "=x"} {
 		p := startProgram(t, "env", func(cmd *exec.Cmd) {
 			cmd.Env = append(cmd.Env, "NOTIFY_SOCKET=/nowhere", "WATCHDOG_USEC=1000000", "WATCHDOG_PID=1", "CARILLON_SLOTS=3", forged)
@@ -250,7 +248,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestServiceManager(t *testing.T) {
+func TestServiceManager_ReceivesNotifications(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
@@ -264,20 +262,20 @@ func TestServiceManager(t *testing.T) {
 		cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=600000")
 	})
 	p.awaitWorker()
-	said := map[string]int{}
-	for buf := make([]byte, 100); said["READY=1"] < 1 || said["WATCHDOG=1"] < 3; {
+	states := map[string]int{}
+	for buf := make([]byte, 100); states["READY=1"] < 1 || states["WATCHDOG=1"] < 3; {
 		n, err := socket.Read(buf)
 		if err != nil {
-			t.Fatal(err, said)
+			t.Fatal(err, states)
 		}
-		said[string(buf[:n])]++
+		states[string(buf[:n])]++
 	}
-	if len(said) != 2 {
-		t.Errorf("it said %v", said)
+	if len(states) != 2 {
+		t.Errorf("it received %v", states)
 	}
 }
 
-func TestWithoutGuardian(t *testing.T) {
+func TestChildWithoutGuardian_DoesNothing(t *testing.T) {
 	var c *Child
 	c.Beat(time.Hour)
 	if err := c.Notify("READY=1"); err != nil {

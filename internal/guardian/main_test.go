@@ -24,16 +24,16 @@ import (
 	"carillon/internal/proctree"
 )
 
-// asGuarded makes the test binary a program with a guardian; its value says what it does.
+// asGuarded makes the test binary a program with a guardian; its value selects what the worker does.
 const asGuarded = "GUARDIAN_TEST"
 
 // asDeaf makes its guardian one that never answers.
 const asDeaf = "GUARDIAN_TEST_DEAF"
 
-// asFollower has the worker watch over its guardian; its value says for how long that may be silent.
+// asFollower makes the worker monitor its guardian; its value is the longest permitted silence.
 const asFollower = "GUARDIAN_TEST_FOLLOW"
 
-// patience is how long a test waits for what must happen; it is no measure.
+// patienceOfTests is how long a test waits for an event that must happen. It is not a measured limit.
 const patienceOfTests = time.Minute
 
 func TestMain(m *testing.M) {
@@ -66,8 +66,8 @@ sh -c 'echo $$; exec sleep 600' &
 sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 1; done' &
 wait`
 
-// guarded is the worker: it starts a family, beats, echoes what it is sent, and ends with code 7
-// on SIGTERM.
+// guarded is the worker: it starts a family, sends heartbeats, echoes the lines of its input, and ends with code 7 on
+// SIGTERM.
 func guarded(c *Child, does string) int {
 	switch verb, arg, _ := strings.Cut(does, " "); verb {
 	case "exit":
@@ -85,7 +85,7 @@ func guarded(c *Child, does string) int {
 	}
 	caught := make(chan os.Signal, 10)
 	signal.Notify(caught, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
-	var lead atomic.Int64 // how long after a beat everything is to be ended
+	var lead atomic.Int64 // from a heartbeat to its deadline
 	if ms, err := strconv.Atoi(os.Getenv("GUARDIAN_TEST_LEAD_MS")); err == nil {
 		lead.Store(int64(time.Duration(ms) * time.Millisecond))
 	}
@@ -127,7 +127,7 @@ func guarded(c *Child, does string) int {
 	}
 	asked := make(chan string)
 	go func() {
-		if does != "family" { // who reads from a terminal in its background is stopped
+		if does != "family" { // reading from a terminal in the background would stop the process
 			return
 		}
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
@@ -142,7 +142,7 @@ func guarded(c *Child, does string) int {
 				return 7
 			}
 		case line := <-asked:
-			beat() // who was answered may count from now
+			beat() // so that the test may measure from this answer
 			fmt.Println("echo", line)
 		case <-unguarded:
 			for left := proctree.Below(os.Getpid()); len(left) > 0; left = proctree.Below(os.Getpid()) {
@@ -214,7 +214,7 @@ func startProgram(t *testing.T, does string, change ...func(*exec.Cmd)) *program
 	return p
 }
 
-// startFamily starts a worker with six descendants. It beats with a deadline that is so much later.
+// startFamily starts a worker with six descendants. The deadline of its heartbeats is lead later; 0: none.
 func startFamily(t *testing.T, lead time.Duration, change ...func(*exec.Cmd)) *program {
 	t.Helper()
 	p := startProgram(t, "family", append(change, func(cmd *exec.Cmd) {
@@ -246,25 +246,25 @@ func (p *program) line() string {
 	select {
 	case line, more := <-p.lines:
 		if !more {
-			p.t.Fatalf("it printed nothing more: %s", p.stderr.String())
+			p.t.Fatalf("the program closed its output: %s", p.stderr.String())
 		}
 		return line
 	case <-time.After(patienceOfTests):
-		p.t.Fatal("it prints nothing")
+		p.t.Fatal("the program printed no line")
 		return ""
 	}
 }
 
 func (p *program) guardian() int { return p.cmd.Process.Pid }
 
-// hears checks that the worker answers, and that all its descendants live.
-func (p *program) hears(text string) {
+// answers checks that the worker echoes a line, and that all its descendants are alive.
+func (p *program) answers(text string) {
 	p.t.Helper()
 	if _, err := io.WriteString(p.stdin, text+"\n"); err != nil {
 		p.t.Fatal(err)
 	}
 	if line := p.line(); line != "echo "+text {
-		p.t.Fatalf("it said %q", line)
+		p.t.Fatalf("the worker printed %q, want the echo of %q", line, text)
 	}
 	for _, pid := range p.six {
 		if gone(pid) {
@@ -273,19 +273,20 @@ func (p *program) hears(text string) {
 	}
 }
 
-// allGone waits until worker and descendants are gone, and gives the exit code of the guardian.
+// allGone waits until worker and descendants are gone, and returns the exit code of the guardian.
 func (p *program) allGone(since time.Time) int {
 	p.t.Helper()
 	for _, pid := range append(p.six, p.worker) {
 		for deadline := time.Now().Add(patienceOfTests); !gone(pid); time.Sleep(200 * time.Microsecond) {
 			if time.Now().After(deadline) {
-				p.t.Fatalf("%d lives", pid)
+				p.t.Fatalf("process %d is alive", pid)
 			}
 		}
 	}
 	took := time.Since(since)
 	_ = p.cmd.Wait()
-	p.t.Logf("worker and %d descendants gone after %v, guardian after %v: code %d\n%s", len(p.six), took, time.Since(since), p.cmd.ProcessState.ExitCode(), p.stderr.String())
+	p.t.Logf("worker and %d descendants gone after %v, guardian after %v: code %d\n%s",
+		len(p.six), took, time.Since(since), p.cmd.ProcessState.ExitCode(), p.stderr.String())
 	return p.cmd.ProcessState.ExitCode()
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Messages on the line, one each. The guardian answers each beat with its echo.
+// Messages between worker and guardian, one per packet. The guardian answers each beat with its echo.
 type (
-	// beat reports that the worker is alive; see Child.Beat.
+	// beat is a heartbeat of the worker; see Child.Beat.
 	beat struct {
 		killBy time.Duration
 		number uint64
@@ -20,7 +20,7 @@ const (
 	kindBeat = 'B'
 	kindNote = 'N'
 	kindEcho = 'E'
-	// maxMessage is the longest that is heard.
+	// maxMessage is the maximum length of a message; longer ones are truncated.
 	maxMessage = 4096
 )
 

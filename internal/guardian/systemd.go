@@ -9,28 +9,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// manager is the service manager, if there is one that wants to be told; sd_notify(3).
+// manager sends notifications to the service manager; sd_notify(3).
 type manager struct {
-	socket string
-	every  time.Duration // how often it wants to hear that all is alive; 0: not at all
-	told   time.Duration // when it was, by the boot clock
+	socket   string        // empty: no service manager requests notifications
+	every    time.Duration // watchdog interval, half of the timeout; 0: no watchdog
+	notified time.Duration // time of the last watchdog notification, by the boot clock
 }
 
-// variables are those with which it says so. They are the guardian's alone.
+// variables configure notifications (sd_notify(3)). The worker does not inherit them.
 var variables = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
 
 func findManager() *manager {
 	m := &manager{socket: os.Getenv("NOTIFY_SOCKET")}
 	pid := os.Getenv("WATCHDOG_PID")
-	if usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64); err == nil && usec > 0 && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+	mine := pid == "" || pid == strconv.Itoa(os.Getpid())
+	if usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64); err == nil && usec > 0 && mine {
 		m.every = time.Duration(usec) * time.Microsecond / 2
 	}
 	return m
 }
 
-// tell says it, if there is somebody to hear it. A service manager that does not take it now
-// judges by what it hears later.
-func (m *manager) tell(state string) {
+// notify sends a state to the service manager, if there is one. It drops the state if sending fails or would block:
+// later notifications follow.
+func (m *manager) notify(state string) {
 	if m.socket == "" {
 		return
 	}
@@ -42,14 +43,15 @@ func (m *manager) tell(state string) {
 	_ = unix.Sendto(fd, []byte(state), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, &unix.SockaddrUnix{Name: m.socket})
 }
 
-// alive is called at each look at a worker that lives.
+// alive notifies the watchdog, if that is due. It is called at each check that finds the worker alive.
 func (m *manager) alive(now time.Duration) {
-	if m.every != 0 && now-m.told >= m.every-tick {
-		m.told = now
-		m.tell("WATCHDOG=1")
+	if m.every != 0 && now-m.notified >= m.every-tick {
+		m.notified = now
+		m.notify("WATCHDOG=1")
 	}
 }
 
+// withoutVariables returns an environment without the variables of the service manager and of the guardian.
 func withoutVariables(environ []string) (left []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
