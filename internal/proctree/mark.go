@@ -14,26 +14,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mark names one incarnation of a worker. It is kept in the hard limit of RLIMIT_RTTIME, which every
-// process inherits from the one that made it, through fork, clone, setsid and execve, and which no process can
-// raise without CAP_SYS_RESOURCE. The values are about 2^61 microseconds: as a limit they have no effect.
+// Mark identifies one incarnation of a worker. It is the value of the hard limit RLIMIT_RTTIME, which every process
+// inherits from its parent through fork, clone, setsid and execve, and which no process can raise without
+// CAP_SYS_RESOURCE. The values are about 2^61 microseconds: as a limit they have no effect.
 //
-// The upper bits count down with the boot clock, so that a worker that a marked process starts
-// can replace the mark; the lower bits are a hash of the worker's id.
+// The upper bits count down with the boot clock, so that a worker that is started by a marked process can replace the
+// mark; the lower bits are a hash of the worker's id.
 type Mark uint64
 
 const (
 	workerBits = 27
 	timeBits   = 34
-	timeUnit   = 10 * time.Millisecond // 2^34 of them are five years
+	timeUnit   = 10 * time.Millisecond // 2^34 units are five years
 	leastMark  = 1 << (timeBits + workerBits)
-	// leastRun is the first of the soft limits that name a run.
+	// leastRun is the smallest soft limit that identifies a run.
 	leastRun = leastMark >> 1
-	// RunNumbers is how many runs can be told apart by [Limits.Run].
+	// RunNumbers is the number of distinct values of [Limits.Run].
 	RunNumbers = leastRun
 )
 
-// NewMark returns the mark of a worker's incarnation that begins at a time of the boot clock.
+// NewMark returns the mark of a worker's incarnation that started at a time of the boot clock.
 func NewMark(worker string, began time.Duration) Mark {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(worker)) // never fails
@@ -41,25 +41,25 @@ func NewMark(worker string, began time.Duration) Mark {
 	return Mark(leastMark | left<<workerBits | uint64(h.Sum32()>>(32-workerBits)))
 }
 
-// SameWorker reports whether two marks are of incarnations of one worker.
+// SameWorker reports whether two marks belong to incarnations of the same worker.
 func (m Mark) SameWorker(other Mark) bool {
 	return m != 0 && other != 0 && (m^other)&(1<<workerBits-1) == 0
 }
 
-// Set marks this process, and so all that will stem from it.
+// Set marks this process and all its future descendants.
 func (m Mark) Set() error {
 	now, err := LimitsOf(os.Getpid())
 	if err != nil {
 		return err
 	}
 	if now.Hard < uint64(m) {
-		return fmt.Errorf("the hard limit of RLIMIT_RTTIME is %d already", now.Hard)
+		return fmt.Errorf("the hard limit of RLIMIT_RTTIME is already %d", now.Hard)
 	}
 	return setLimits(os.Getpid(), uint64(m), uint64(m))
 }
 
-// SetRun notes in a process, which may be this one, of which run it is; number 0 is no run.
-// The process and what it starts from now on keep that, unless they change it themselves.
+// SetRun marks a process, which may be this one, with the number of its run; 0 is no run. Processes that it starts from
+// now on inherit the number. A process can change its own number.
 func (m Mark) SetRun(pid int, number uint64) error {
 	soft := uint64(m)
 	if number != 0 {
@@ -76,10 +76,11 @@ func setLimits(pid int, soft, hard uint64) error {
 	return nil
 }
 
-// Limits are a process's limits of real-time CPU time, in which marks are kept.
+// Limits are the values of RLIMIT_RTTIME of a process, which hold its mark.
 type Limits struct{ Soft, Hard uint64 }
 
-// LimitsOf reads them. Those of another user's process are read from /proc, and others' own need none.
+// LimitsOf returns the limits of a process. For a process of another user it reads /proc, since prlimit(2) is not
+// permitted.
 func LimitsOf(pid int) (Limits, error) {
 	var l unix.Rlimit
 	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &l)
@@ -89,7 +90,7 @@ func LimitsOf(pid int) (Limits, error) {
 	return Limits{l.Cur, l.Max}, err
 }
 
-// listedLimits reads proc(5), /proc/<pid>/limits, which everybody may read who sees the process.
+// listedLimits reads /proc/<pid>/limits, proc(5), which is readable wherever the process is visible.
 func listedLimits(pid int) (Limits, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
 	if err != nil {
@@ -119,7 +120,7 @@ func (l Limits) Mark() Mark {
 	return 0
 }
 
-// Run returns the number of the run that a marked process is of; 0 if that is not known.
+// Run returns the number of the run that a marked process belongs to; 0 if it is unknown.
 func (l Limits) Run() uint64 {
 	if l.Mark() != 0 && l.Soft > leastRun && l.Soft < leastMark {
 		return l.Soft - leastRun
@@ -127,11 +128,11 @@ func (l Limits) Run() uint64 {
 	return 0
 }
 
-// Lowered reports whether the process may have had a mark and removed it, which it can do by lowering the limit.
+// Lowered reports whether the process may have removed its mark by lowering the limit.
 func (l Limits) Lowered() bool { return l.Hard < leastMark }
 
-// Marked lists the ids of the living processes whose limits match, those included that /proc hides (hidepid)
-// though they are of this user.
+// Marked returns the ids of the live processes whose limits match, including processes of this user that /proc hides
+// (hidepid).
 func Marked(match func(pid int, l Limits) bool) (found []int, err error) {
 	pids, err := candidates()
 	if err != nil {
@@ -149,13 +150,13 @@ func Marked(match func(pid int, l Limits) bool) (found []int, err error) {
 	return found, nil
 }
 
-// hides reports whether /proc shows this process only some of the others.
+// hides reports whether /proc hides some processes from this one.
 func hides() bool {
 	_, err := os.Stat("/proc/1")
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// candidates returns the ids of all processes, or, where /proc hides some, all that a process can have.
+// candidates returns the ids of all processes, or all possible ids if /proc hides processes.
 func candidates() (iter.Seq[int], error) {
 	if !hides() {
 		pids, err := visible()
@@ -175,21 +176,22 @@ func candidates() (iter.Seq[int], error) {
 	}, nil
 }
 
-// lives reports whether an id is that of a process, and not of another thread of one, that has not ended.
+// lives reports whether an id belongs to a process, not to one of its other threads, that has not ended.
 func lives(id int) bool {
 	handle, err := unix.PidfdOpen(id, 0)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ESRCH):
 		return false
 	case err != nil:
-		return true // not known
+		return true // unknown
 	}
 	defer func() { _ = unix.Close(handle) }() // only a handle
 	ended, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, 0)
 	return err != nil || ended == 0
 }
 
-// KillMarked kills the process with an id if its limits match: they are looked at after a handle was taken.
+// KillMarked kills the process with an id if its limits match. It opens a pidfd before it reads the limits, so that it
+// cannot kill another process that has received the id since.
 func KillMarked(pid int, match func(Limits) bool) error {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if err == nil {

@@ -1,12 +1,10 @@
-// Package proctree reads from /proc which processes stem from which, and kills them
-// (Linux only).
+// Package proctree finds the descendants of a process in /proc, and kills them (Linux only).
 //
-// Promise: Below names all that stem from a process at that moment, as far as /proc
-// shows it; Kill hits the process that was seen and no other that got its id since.
+// Promise: Below returns all current descendants of a process that /proc shows; Kill kills the process that was read
+// and never another one that has received its id since.
 //
-// Limits: a process whose parents all ended before the look stems from whoever adopted
-// it. What forks while it is looked at may be missed: kill and look again until nothing
-// is left.
+// Limits: a process whose ancestors have all ended is a descendant of the process that adopted it. A process that is
+// forked during the scan may be missed: kill and scan again until nothing is left.
 package proctree
 
 import (
@@ -19,16 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a process as /proc showed it.
+// Process is the state of a process, read from /proc.
 type Process struct {
 	PID, Parent, Group, Session int
-	Start                       uint64 // when it was started, in ticks of the boot clock
-	Dead                        bool   // it has ended, but its parent has not asked how
+	Start                       uint64 // start time, in ticks of the boot clock
+	Dead                        bool   // it has ended and was not reaped yet
 	Stopped                     bool   // by a signal, or by a debugger
 }
 
-// Look reads /proc/<pid>/stat, proc(5): the name in parentheses may hold anything,
-// so the fields are counted from the last one that closes.
+// Look reads /proc/<pid>/stat, proc(5). The process name in parentheses may contain any bytes, so the fields are
+// counted from the last closing parenthesis.
 func Look(pid int) (p Process, found bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -46,7 +44,7 @@ func Look(pid int) (p Process, found bool) {
 	return p, true
 }
 
-// All lists every process that can be seen.
+// All returns all processes that /proc shows.
 func All() ([]Process, error) {
 	pids, err := visible()
 	if err != nil {
@@ -61,7 +59,7 @@ func All() ([]Process, error) {
 	return all, nil
 }
 
-// visible lists the ids of all processes.
+// visible returns the ids of all processes that /proc shows.
 func visible() (pids []int, err error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -79,8 +77,8 @@ func visible() (pids []int, err error) {
 	return pids, nil
 }
 
-// Living tells which of some process groups have a member that lives. It asks for the group
-// of every process, which costs much less than to Look at it.
+// Living returns those of the process groups that have a live member. It reads the group of every process, which costs
+// much less than Look.
 func Living(groups map[int]bool) (living map[int]bool, err error) {
 	pids, err := visible()
 	if err != nil {
@@ -99,11 +97,11 @@ func Living(groups map[int]bool) (living map[int]bool, err error) {
 	return living, nil
 }
 
-// Below lists what stems from a process, parents before their children.
+// Below returns the descendants of a process, parents before their children.
 func Below(root int) []Process {
 	children := listed
 	if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
-		children = scanned() // a kernel without that list
+		children = scanned() // a kernel without CONFIG_PROC_CHILDREN
 	}
 	var below []Process
 	seen := map[int]bool{root: true}
@@ -119,7 +117,7 @@ func Below(root int) []Process {
 	return below
 }
 
-// listed reads the children of each thread of a process.
+// listed returns the children of all threads of a process.
 func listed(pid int) (children []int) {
 	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
 	dir, err := os.Open(tasks)
@@ -127,7 +125,7 @@ func listed(pid int) (children []int) {
 		return nil
 	}
 	threads, _ := dir.Readdirnames(-1)
-	_ = dir.Close() // only read from
+	_ = dir.Close() // only read
 	for _, thread := range threads {
 		data, err := os.ReadFile(tasks + thread + "/children")
 		if err != nil {
@@ -138,7 +136,7 @@ func listed(pid int) (children []int) {
 	return children
 }
 
-// scanned looks at all processes for their parents.
+// scanned reads the parents of all processes, and returns a function that returns the children of one.
 func scanned() func(pid int) []int {
 	of := make(map[int][]int)
 	all, _ := All()
@@ -148,7 +146,7 @@ func scanned() func(pid int) []int {
 	return func(pid int) []int { return of[pid] }
 }
 
-// Parse reads a list of children as the kernel prints it.
+// Parse parses a list of process ids in the format of /proc/<pid>/task/<tid>/children.
 func Parse(list []byte) (pids []int) {
 	for field := range bytes.FieldsSeq(list) {
 		if pid, err := strconv.Atoi(string(field)); err == nil {
@@ -158,8 +156,8 @@ func Parse(list []byte) (pids []int) {
 	return pids
 }
 
-// Kill kills the process, if it is still the one that was seen: a handle is taken
-// before that is looked at. One that has ended needs no killing.
+// Kill kills the process if it still exists. It opens a pidfd before it compares the start time, so that it cannot kill
+// another process that has received the id since. It returns nil if the process has ended.
 func (p Process) Kill() error {
 	if p.Dead {
 		return nil
@@ -177,7 +175,7 @@ func (p Process) Kill() error {
 	if err == nil {
 		err = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0)
 	} else {
-		err = unix.Kill(p.PID, unix.SIGKILL) // a kernel before 5.3, or one without descriptors to spare
+		err = unix.Kill(p.PID, unix.SIGKILL) // a kernel before 5.3, or no free descriptor
 	}
 	if errors.Is(err, unix.ESRCH) {
 		return nil

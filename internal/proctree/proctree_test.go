@@ -13,7 +13,8 @@ import (
 // family starts a shell with a child and a grandchild of its own session.
 func family(t *testing.T) (*exec.Cmd, []int) {
 	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", `mkfifo f; sleep 300 & echo $!; setsid sh -c 'echo $$; sleep 300 & echo $!; echo >f; wait' & read x <f; echo ready; wait`)
+	cmd := exec.Command("/bin/sh", "-c", `mkfifo f; sleep 300 & echo $!
+setsid sh -c 'echo $$; sleep 300 & echo $!; echo >f; wait' & read x <f; echo ready; wait`)
 	cmd.Dir, cmd.SysProcAttr = t.TempDir(), &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -48,7 +49,7 @@ func ids(list []Process) (pids []int) {
 	return pids
 }
 
-func TestBelow(t *testing.T) {
+func TestBelow_ReturnsAllDescendants_ParentsFirst(t *testing.T) {
 	cmd, want := family(t)
 	slices.Sort(want)
 	below := Below(cmd.Process.Pid)
@@ -56,14 +57,15 @@ func TestBelow(t *testing.T) {
 		t.Errorf("below: %v, want %v", got, want)
 	}
 	for i, p := range below {
-		if p.Parent != cmd.Process.Pid && !slices.ContainsFunc(below[:i], func(q Process) bool { return q.PID == p.Parent }) {
+		isParent := func(q Process) bool { return q.PID == p.Parent }
+		if p.Parent != cmd.Process.Pid && !slices.ContainsFunc(below[:i], isParent) {
 			t.Errorf("%d comes before its parent %d", p.PID, p.Parent)
 		}
 	}
 	if mine := Below(os.Getpid()); !slices.Contains(ids(mine), want[0]) {
 		t.Errorf("below this process: %v", ids(mine))
 	}
-	// A kernel that does not list children tells the same in another way.
+	// The scan for kernels that do not list children returns the same.
 	children := scanned()
 	for _, p := range append(below, Process{PID: cmd.Process.Pid}) {
 		a, b := listed(p.PID), children(p.PID)
@@ -75,13 +77,13 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-func TestKill(t *testing.T) {
+func TestKill_SparesAProcessThatReusesTheID(t *testing.T) {
 	cmd, _ := family(t)
 	other, found := Look(cmd.Process.Pid)
 	if !found || other.Group != cmd.Process.Pid || other.Parent != os.Getpid() {
 		t.Fatalf("%+v", other)
 	}
-	other.Start++ // one that had this id before
+	other.Start++ // another process that had this id
 	if err := other.Kill(); err != nil {
 		t.Error(err)
 	}
@@ -90,9 +92,9 @@ func TestKill(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The shell waits for its children, and ends by itself after them.
+	// The shell waits for its children, and exits by itself after them.
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() < 0 {
-		t.Errorf("the shell was hit: %v", err)
+		t.Errorf("the shell was killed: %v", err)
 	}
 	if err := other.Kill(); err != nil {
 		t.Error(err)
@@ -102,10 +104,10 @@ func TestKill(t *testing.T) {
 	}
 }
 
-func TestLiving(t *testing.T) {
+func TestLiving_IgnoresZombies(t *testing.T) {
 	cmd, pids := family(t)
 	own := cmd.Process.Pid
-	var other int // the group of those in a session of their own
+	var other int // the group of the processes in a session of their own
 	for _, pid := range pids {
 		if p, _ := Look(pid); p.Group != own {
 			other = p.Group
@@ -115,7 +117,7 @@ func TestLiving(t *testing.T) {
 	if got, err := Living(asked); err != nil || len(got) != 2 || !got[own] || !got[other] {
 		t.Errorf("%v, %v", got, err)
 	}
-	// Without its members a group's leader, who is dead and still there, is no life.
+	// A group whose only member is its dead, unreaped leader has no live member.
 	for _, p := range append(Below(own), Process{PID: own}) {
 		if p, found := Look(p.PID); found && p.Group == own {
 			if err := p.Kill(); err != nil {
@@ -132,14 +134,14 @@ func TestLiving(t *testing.T) {
 	if p, found := Look(own); !found || !p.Dead {
 		t.Errorf("%+v", p)
 	}
-	for _, pid := range pids { // without their parent nobody finds them later
+	for _, pid := range pids { // without their parent, the clean-up does not find them
 		if p, found := Look(pid); found && p.Group == other && p.Kill() != nil {
 			t.Errorf("%+v", p)
 		}
 	}
 }
 
-func TestLookSeesThroughNames(t *testing.T) {
+func TestLook_ParsesNamesWithParentheses(t *testing.T) {
 	name := t.TempDir() + "/a) Z 1 (b"
 	data, err := os.ReadFile("/bin/sleep")
 	if err == nil {
@@ -150,7 +152,7 @@ func TestLookSeesThroughNames(t *testing.T) {
 	}
 	cmd := exec.Command(name, "300")
 	if err := cmd.Start(); err != nil {
-		t.Skip(err) // a folder for temporary files from which nothing may be executed
+		t.Skip(err) // the temporary folder is mounted noexec
 	}
 	if p, found := Look(cmd.Process.Pid); !found || p.Parent != os.Getpid() || p.Dead {
 		t.Errorf("%+v", p)

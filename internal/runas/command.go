@@ -10,23 +10,23 @@ import (
 	"carillon/internal/common"
 )
 
-// Command is one that jobs may run, and what they may give it. What is not named they may not.
+// Command is a command that jobs may run, and the inputs that they may pass to it. All other inputs are forbidden.
 type Command struct {
-	// Command is a text for the shell, word for word; as a full path also a program without arguments.
+	// Command is a shell command line, compared literally; if it is an absolute path, also a program without arguments.
 	Command string `yaml:"command"`
-	// Args are a program by its full path and its arguments.
+	// Args are the absolute path of a program and its arguments.
 	Args []string `yaml:"args"`
-	// AnyArgs says that more arguments may follow.
+	// AnyArgs permits further arguments.
 	AnyArgs bool `yaml:"anyArgs"`
 	// Env are the variables that a job may set, by its env or its parameters.
 	Env []string `yaml:"env"`
-	// WorkDirs are the folders that it may run in, beside one of its own.
+	// WorkDirs are the permitted working directories. The run's own temporary directory is always permitted.
 	WorkDirs []string `yaml:"workDirs"`
-	// Stdin says that it may be given input.
+	// Stdin permits standard input.
 	Stdin bool `yaml:"stdin"`
 }
 
-// UnmarshalYAML reads a text as a command that is given nothing.
+// UnmarshalYAML reads a plain string as a command without permitted inputs.
 func (c *Command) UnmarshalYAML(unmarshal func(any) error) error {
 	*c = Command{}
 	if unmarshal(&c.Command) == nil {
@@ -43,13 +43,13 @@ func full(file string) bool { return path.IsAbs(file) && path.Clean(file) == fil
 
 func (c *Command) check() error {
 	if (c.Command == "") == (len(c.Args) == 0) {
-		return errors.New("one is empty, or has command and args; give one of them")
+		return errors.New("an entry needs either command or args")
 	}
 	if len(c.Args) > 0 && !full(c.Args[0]) {
-		return fmt.Errorf("%q is not the full path of a program", common.Excerpt(c.Args[0]))
+		return fmt.Errorf("%q is not the absolute path of a program", common.Excerpt(c.Args[0]))
 	}
 	if c.AnyArgs && len(c.Args) == 0 {
-		return errors.New("anyArgs goes with args")
+		return errors.New("anyArgs requires args")
 	}
 	if max(len(c.Args), len(c.Env), len(c.WorkDirs)) > maxEntries {
 		return fmt.Errorf("lists must have at most %d entries", maxEntries)
@@ -59,19 +59,19 @@ func (c *Command) check() error {
 			return fmt.Errorf("env: %q is not the name of a variable", common.Excerpt(name))
 		}
 		if common.DecidesWhatRuns(name) {
-			return fmt.Errorf("env: whoever sets %s decides what runs", name)
+			return fmt.Errorf("env: %s must not be allowed, since it can make the command run another program", name)
 		}
 	}
 	for _, dir := range c.WorkDirs {
 		if !full(dir) {
-			return fmt.Errorf("workDirs: %q is not a full path", common.Excerpt(dir))
+			return fmt.Errorf("workDirs: %q is not an absolute path", common.Excerpt(dir))
 		}
 	}
 	return nil
 }
 
-// runs tells whether it is what a job runs: a program, by the path at which it was found, or
-// "" for a text for the shell.
+// runs reports whether a job runs this command. program is the path at which the job's program was found, or "" for a
+// shell command line.
 func (c *Command) runs(job *common.Job, program string) bool {
 	if program == "" {
 		return c.Command != "" && c.Command == job.Command
@@ -87,7 +87,7 @@ func (c *Command) runs(job *common.Job, program string) bool {
 	return c.Args[0] == program && slices.Equal(rest, given[:len(rest)])
 }
 
-// beyond names what a job gives the command and may not; "" where there is nothing.
+// beyond describes an input that a job passes to the command without permission; "" if there is none.
 func (c *Command) beyond(job *common.Job) (what, variable string) {
 	for name := range job.Env {
 		if !slices.Contains(c.Env, name) {
@@ -100,10 +100,10 @@ func (c *Command) beyond(job *common.Job) (what, variable string) {
 		}
 	}
 	if job.WorkDir != "" && !slices.Contains(c.WorkDirs, job.WorkDir) {
-		return "the folder " + common.Excerpt(job.WorkDir), ""
+		return "the working directory " + common.Excerpt(job.WorkDir), ""
 	}
 	if job.Stdin != "" && !c.Stdin {
-		return "an input", ""
+		return "standard input", ""
 	}
 	return "", ""
 }

@@ -1,10 +1,11 @@
-// Package runas decides as whom this worker lets a job run, and what.
+// Package runas decides as which user this worker runs a job, and whether it may run the job's command.
 //
-// Promise: what a job says is only a wish. Without a file every command runs as the worker's own
-// user, and a job that names another is refused. A file says whom the jobs of each group may name,
-// and which shells and commands they may use; with a default, the worker's own user is one like all others. It counts only if root owns it and each folder above it, and
-// nobody else may write any of them. It is read again when it has changed; what it then says wrong leaves what it said
-// before in force, and is a condition of the worker.
+// Promise: the worker decides, not the job. Without a run-as file every command runs as the worker's own user, and a
+// job that names another user is refused. The file defines which users the jobs of each group may name, and which
+// shells and commands they may use; if it has a default, the worker's own user needs to be listed like any other. The
+// file applies only if root owns it and all its parent folders, and no other user may write any of them. It is read
+// again when it has changed; if the new version is invalid, the previous rules remain in force and the worker has a
+// condition.
 //
-// Nothing here starts a goroutine. A File is safe for concurrent use.
+// The package starts no goroutines. A File is safe for concurrent use.
 package runas

@@ -19,38 +19,38 @@ import (
 	"carillon/internal/common"
 )
 
-// maxFile bounds the file.
+// maxFile is the maximum size of the file in bytes.
 const maxFile = 1 << 20
 
 // Account is a user of this machine.
 type Account struct {
 	Name     string
 	UID, GID uint32
-	Groups   []uint32 // the others that it is in
+	Groups   []uint32 // supplementary groups
 	Home     string
 }
 
-// Config says how a File is read.
+// Config configures a File.
 type Config struct {
 	Path    string
-	Trusted uint32 // who must own the file, and may own the folders above it: root
-	// Capable tells why this process cannot run commands as others, where it cannot.
+	Trusted uint32 // uid that must own the file, and may own its parent folders: root's
+	// Capable returns an error if this process cannot run commands as other users; nil: not checked.
 	Capable func() error
 	Log     *slog.Logger
 }
 
-// File is a file of rules.
+// File is a run-as file and the rules that were read from it.
 type File struct {
 	cfg Config
 	own Account
 
 	mu    sync.Mutex
-	seen  version // guarded by mu
-	rules *Rules  // guarded by mu
-	wrong string  // what is wrong with the file as it is now; guarded by mu
+	seen  version // version of the file at the last check; guarded by mu
+	rules *Rules  // rules in force; guarded by mu
+	wrong string  // why the current file is invalid; empty: it is valid; guarded by mu
 }
 
-// version tells contents of a file apart.
+// version identifies a state of the file.
 type version struct {
 	changed, status syscall.Timespec
 	size            int64
@@ -59,18 +59,19 @@ type version struct {
 	owner           uint32
 }
 
-// Open reads a file; the error says what is wrong with it.
+// Open reads a file. It returns an error if the file is missing, invalid or not trusted.
 func Open(cfg Config) (*File, error) {
 	f := &File{cfg: cfg, own: Own()}
 	rules, seen, err := f.read()
 	if err != nil {
-		return nil, common.Invalid("the file of runAs cannot be used", common.Fault{Location: "runAs", Code: "file", Message: err.Error()})
+		fault := common.Fault{Location: "runAs", Code: "file", Message: err.Error()}
+		return nil, common.Invalid("the run-as file cannot be used", fault)
 	}
 	f.rules, f.seen = rules, seen
 	return f, nil
 }
 
-// Own is this process's own account. One without an entry in the user database has its number for a name.
+// Own returns the account of this process. Without an entry in the user database, its name is the uid.
 func Own() Account {
 	own := Account{Name: strconv.Itoa(os.Getuid()), UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Home: "/"}
 	if u, err := user.Current(); err == nil {
@@ -87,7 +88,7 @@ func versionOf(info fs.FileInfo) version {
 	return version{stat.Mtim, stat.Ctim, stat.Size, stat.Ino, stat.Mode, stat.Uid}
 }
 
-// now gives the rules as they are in force.
+// now returns the rules in force. It reads the file again if it has changed.
 func (f *File) now() *Rules {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +106,7 @@ func (f *File) now() *Rules {
 		f.cfg.Log.Info("run_as_read_again", "file", f.cfg.Path)
 		return f.rules
 	}
-	f.seen = at // told once for each state of the file
+	f.seen = at // so that each state of the file is read and logged once
 	if f.wrong != err.Error() {
 		f.cfg.Log.Error("run_as_not_read", "file", f.cfg.Path, "error", err)
 	}
@@ -113,7 +114,7 @@ func (f *File) now() *Rules {
 	return f.rules
 }
 
-// Conditions tell that the file as it is now does not count.
+// Conditions returns a condition if the current file is invalid and the previous rules apply.
 func (f *File) Conditions() []common.Condition {
 	if f == nil {
 		return nil
@@ -124,12 +125,16 @@ func (f *File) Conditions() []common.Condition {
 	if f.wrong == "" {
 		return nil
 	}
-	return []common.Condition{{Code: common.ConditionRunAs, Text: "the file of runAs cannot be used, and what it said before counts: " + f.wrong, Data: common.Words{"error": f.wrong}}}
+	return []common.Condition{{
+		Code: common.ConditionRunAs,
+		Text: "the run-as file cannot be used, and its previous rules apply: " + f.wrong,
+		Data: common.Words{"error": f.wrong},
+	}}
 }
 
-// read reads and judges the file.
+// read reads and validates the file, and checks its owner and permissions.
 func (f *File) read() (*Rules, version, error) {
-	file, err := os.OpenFile(f.cfg.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
+	file, err := os.OpenFile(f.cfg.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // must not block if it is a pipe
 	if err != nil {
 		return nil, version{}, err
 	}
@@ -140,7 +145,7 @@ func (f *File) read() (*Rules, version, error) {
 	}
 	at := versionOf(info)
 	if !info.Mode().IsRegular() {
-		return nil, at, fmt.Errorf("%s is no plain file", f.cfg.Path)
+		return nil, at, fmt.Errorf("%s is not a regular file", f.cfg.Path)
 	}
 	if err := f.trust(f.cfg.Path, info); err != nil {
 		return nil, at, err
@@ -161,32 +166,33 @@ func (f *File) read() (*Rules, version, error) {
 	}
 	if rules.switches(f.own.Name) && f.cfg.Capable != nil {
 		if err := f.cfg.Capable(); err != nil {
-			return nil, at, fmt.Errorf("%s lets jobs run as others, but this worker cannot do that: %w", f.cfg.Path, err)
+			return nil, at, fmt.Errorf("%s lets jobs run as other users, but this worker cannot do that: %w",
+				f.cfg.Path, err)
 		}
 	}
 	return rules, at, nil
 }
 
-// trust refuses what others than root could write.
+// trust returns an error if users other than root could write a file or folder.
 func (f *File) trust(path string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return fmt.Errorf("who owns %s cannot be told", path)
+		return fmt.Errorf("the owner of %s is unknown", path)
 	}
 	if stat.Uid != f.cfg.Trusted && stat.Uid != 0 {
 		return fmt.Errorf("%s belongs to the user %d, and must belong to root", path, stat.Uid)
 	}
 	mode := info.Mode()
 	if info.IsDir() && mode&os.ModeSticky != 0 {
-		return nil // others cannot replace what is root's
+		return nil // others cannot replace files of root
 	}
 	if mode.Perm()&0o022 != 0 {
-		return fmt.Errorf("%s has the mode %04o: others than root may write it", path, mode.Perm())
+		return fmt.Errorf("%s has the mode %04o: users other than root may write it", path, mode.Perm())
 	}
 	return nil
 }
 
-// trustAbove refuses folders in which others could put another file in its place.
+// trustAbove returns an error if users other than root could replace the file by writing one of its parent folders.
 func (f *File) trustAbove() error {
 	whole, err := filepath.EvalSymlinks(f.cfg.Path)
 	if err != nil {
@@ -210,20 +216,21 @@ func (f *File) trustAbove() error {
 }
 
 // As returns the account that a job runs as, nil for the worker's own user, or the reason why the job must not run.
-// With a file, the worker's own user is allowed only where the group's entry lists it, or where Default names it or is
-// empty: commands of that user can read the credentials and the data folder of the worker.
+// With a file, the worker's own user is allowed only if the group's entry lists it, or if Default names it or is empty:
+// commands of that user can read the credentials and the data folder of the worker.
 func (f *File) As(job *common.Job, own string) (*Account, *common.Reason) {
 	if f == nil {
 		if job.User == "" || job.User == own {
 			return nil, nil
 		}
 		return nil, refusal("user_not_allowed", map[string]string{"user": job.User, "workerUser": own},
-			"the job wants to run as %s, but this worker runs commands only as %s", common.Excerpt(job.User), own)
+			"the job names the user %s, but this worker runs commands only as %s", common.Excerpt(job.User), own)
 	}
 	rules := f.now()
 	entry := rules.of(job.Group)
 	if entry.Disabled {
-		return nil, refusal("group_disabled", map[string]string{"group": job.Group}, "this worker runs no jobs of the group %q", job.Group)
+		return nil, refusal("group_disabled", map[string]string{"group": job.Group},
+			"this worker runs no jobs of the group %q", job.Group)
 	}
 	name := cmp.Or(job.User, rules.Default, f.own.Name)
 	switch {
@@ -231,35 +238,37 @@ func (f *File) As(job *common.Job, own string) (*Account, *common.Reason) {
 	case name == f.own.Name && rules.Default == "" && f.own.UID != 0:
 	case job.User == "":
 		return nil, refusal("user_not_allowed", map[string]string{"user": name, "workerUser": f.own.Name},
-			"this worker is %s, and its file of runAs does not say as whom jobs run that name nobody", f.own.Name)
+			"the job names no user, and the run-as file of this worker (user %s) has no default", f.own.Name)
 	default:
-		return nil, refusal("user_not_allowed", map[string]string{"user": name, "workerUser": f.own.Name, "group": job.Group},
-			"the job wants to run as %s, which this worker does not let jobs of the group %q", common.Excerpt(name), job.Group)
+		data := map[string]string{"user": name, "workerUser": f.own.Name, "group": job.Group}
+		return nil, refusal("user_not_allowed", data,
+			"this worker does not allow the user %s for jobs of the group %q", common.Excerpt(name), job.Group)
 	}
 	if name == f.own.Name {
 		return nil, nil
 	}
 	account, err := lookUp(name)
 	if err != nil {
-		return nil, refusal("user_missing", map[string]string{"user": name}, "the job wants to run as %s, who cannot be found on the worker's machine: %v", common.Excerpt(name), err)
+		return nil, refusal("user_missing", map[string]string{"user": name},
+			"the user %s of the job cannot be found on the worker's machine: %v", common.Excerpt(name), err)
 	}
 	return account, nil
 }
 
-// Shell tells why a job must not use a shell.
+// Shell returns the reason why a job must not use a shell, nil if it may.
 func (f *File) Shell(job *common.Job, shell string) *common.Reason {
 	if f == nil {
 		return nil
 	}
 	if allowed := f.now().of(job.Group).Shells; len(allowed) > 0 && !slices.Contains(allowed, shell) {
 		return refusal("shell_not_allowed", map[string]string{"shell": shell, "group": job.Group},
-			"this worker does not let jobs of the group %q use the shell %s", job.Group, common.Excerpt(shell))
+			"this worker does not allow the shell %s for jobs of the group %q", common.Excerpt(shell), job.Group)
 	}
 	return nil
 }
 
-// Command tells why a job must not run a program, by the path at which it was found, or its
-// text for the shell, where that is "".
+// Command returns the reason why a job must not run its command, nil if it may. program is the path at which the job's
+// program was found, or "" for a shell command line.
 func (f *File) Command(job *common.Job, program string) *common.Reason {
 	if f == nil {
 		return nil
@@ -270,14 +279,17 @@ func (f *File) Command(job *common.Job, program string) *common.Reason {
 	}
 	shells := entry.Shells
 	if len(shells) == 0 {
-		shells = []string{common.DefaultShell} // any other could be a program of the job's choice
+		shells = []string{common.DefaultShell} // another shell could be any program that the job chooses
 	}
-	if shell := cmp.Or(job.Shell, common.DefaultShell); (program == "" || job.Shell != "") && !slices.Contains(shells, shell) {
+	shell := cmp.Or(job.Shell, common.DefaultShell)
+	if (program == "" || job.Shell != "") && !slices.Contains(shells, shell) {
 		return refusal("shell_not_allowed", map[string]string{"shell": shell, "group": job.Group},
-			"this worker lets jobs of the group %q run some commands only, and none by the shell %s", job.Group, common.Excerpt(shell))
+			"this worker restricts the commands of the group %q, and does not allow the shell %s",
+			job.Group, common.Excerpt(shell))
 	}
 	why := refusal("command_not_allowed", map[string]string{"group": job.Group},
-		"this worker lets jobs of the group %q run some commands only, and %s is none of them", job.Group, common.Excerpt(cmp.Or(strings.Join(job.Args, " "), job.Command)))
+		"this worker restricts the commands of the group %q, and does not allow %s",
+		job.Group, common.Excerpt(cmp.Or(strings.Join(job.Args, " "), job.Command)))
 	for i := range entry.Commands {
 		if !entry.Commands[i].runs(job, program) {
 			continue
@@ -291,7 +303,7 @@ func (f *File) Command(job *common.Job, program string) *common.Reason {
 			data["variable"] = variable
 		}
 		why = refusal("command_not_allowed", data,
-			"this worker lets jobs of the group %q run some commands only, and does not let them give this one %s", job.Group, what)
+			"this worker restricts the commands of the group %q, and does not allow %s for this one", job.Group, what)
 	}
 	return why
 }
@@ -300,7 +312,7 @@ func refusal(code string, data map[string]string, format string, args ...any) *c
 	return &common.Reason{Code: code, Data: data, Text: fmt.Sprintf(format, args...)}
 }
 
-// lookUp finds a user of this machine, and the groups that it is in.
+// lookUp returns the account of a user of this machine, with its groups.
 func lookUp(name string) (*Account, error) {
 	u, err := user.Lookup(name)
 	if err != nil {

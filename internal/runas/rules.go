@@ -13,27 +13,27 @@ import (
 	"carillon/internal/common"
 )
 
-// Everybody is the entry for groups that have none of their own, and for jobs without a group.
+// Everybody is the key of the entry for groups without an entry of their own, and for jobs without a group.
 const Everybody = "*"
 
-// Rules are what the file says.
+// Rules are the contents of the file.
 type Rules struct {
 	// Default is the account of jobs that name none, and any job may name it. Empty means the worker's own user,
 	// unless that is root, which is never a default.
 	Default string `yaml:"default"`
-	// Groups are the entries, by group.
+	// Groups are the entries by group.
 	Groups map[string]Entry `yaml:"groups"`
 }
 
-// Entry is what jobs of a group may do.
+// Entry defines what jobs of a group may do.
 type Entry struct {
-	// Users are the accounts that they may name, beside the default.
+	// Users are the permitted accounts, in addition to the default.
 	Users []string `yaml:"users"`
-	// Shells are those that they may use; any, where none is given.
+	// Shells are the permitted shells; empty: all.
 	Shells []string `yaml:"shells"`
-	// Commands are all that they may run, where any is given.
+	// Commands are the permitted commands; empty: all.
 	Commands []Command `yaml:"commands"`
-	// Disabled says that none of them may run here.
+	// Disabled forbids all jobs of the group.
 	Disabled bool `yaml:"disabled"`
 }
 
@@ -44,7 +44,7 @@ const (
 
 var userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
 
-// Parse reads what a file says.
+// Parse parses and validates the contents of a file.
 func Parse(data []byte) (*Rules, error) {
 	rules := new(Rules)
 	if err := yaml.UnmarshalWithOptions(data, rules, yaml.Strict()); err != nil {
@@ -61,7 +61,8 @@ func Parse(data []byte) (*Rules, error) {
 	}
 	for _, group := range slices.Sorted(maps.Keys(rules.Groups)) {
 		if group != Everybody && !common.ValidName(group) {
-			return nil, fmt.Errorf("groups: %q is not a group; %q stands for all others", common.Excerpt(group), Everybody)
+			return nil, fmt.Errorf("groups: %q is not a group; use %q for all other groups",
+				common.Excerpt(group), Everybody)
 		}
 		if err := rules.Groups[group].check(); err != nil {
 			return nil, fmt.Errorf("groups.%s: %w", group, err)
@@ -81,7 +82,7 @@ func (e Entry) check() error {
 	}
 	for _, shell := range e.Shells {
 		if !path.IsAbs(shell) || path.Clean(shell) != shell {
-			return fmt.Errorf("shells: %q is not a full path", common.Excerpt(shell))
+			return fmt.Errorf("shells: %q is not an absolute path", common.Excerpt(shell))
 		}
 	}
 	for i := range e.Commands {
@@ -92,7 +93,7 @@ func (e Entry) check() error {
 	return nil
 }
 
-// of is the entry for jobs of a group.
+// of returns the entry that applies to jobs of a group.
 func (r *Rules) of(group string) Entry {
 	if entry, found := r.Groups[group]; found && group != Everybody {
 		return entry
@@ -100,7 +101,7 @@ func (r *Rules) of(group string) Entry {
 	return r.Groups[Everybody]
 }
 
-// switches tells whether anybody may run as somebody who is not the worker's own user.
+// switches reports whether the rules let any job run as another user than the worker's own.
 func (r *Rules) switches(own string) bool {
 	if r.Default != "" && r.Default != own {
 		return true

@@ -23,7 +23,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// open reads a file that this test's own user is trusted to have written.
+// open reads a file with this test's own user in the place of root.
 func open(t *testing.T, path string, change ...func(*Config)) (*File, *bytes.Buffer, error) {
 	t.Helper()
 	log := new(bytes.Buffer)
@@ -35,29 +35,29 @@ func open(t *testing.T, path string, change ...func(*Config)) (*File, *bytes.Buf
 	return f, log, err
 }
 
-func TestWhatAFileSays(t *testing.T) {
+func TestParse(t *testing.T) {
 	for name, c := range map[string]struct{ text, wrong string }{
-		"nothing":          {"", ""},
-		"all":              {"default: nobody\ngroups:\n  backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}\n  '*': {disabled: true}\n", ""},
-		"a key too many":   {"group:\n  backup: {}\n", "group"},
-		"an entry's":       {"groups:\n  backup: {user: [root]}\n", "line 2"},
-		"twice":            {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},
-		"no user":          {"groups:\n  backup: {users: [0]}\n", `"0" is not a user name`},
-		"no default":       {"default: 'Mr X'\n", "is not a user name"},
-		"no group":         {"groups:\n  Backup: {}\n", `"Backup" is not a group`},
-		"a shell's name":   {"groups:\n  backup: {shells: [bash]}\n", "is not a full path"},
-		"a shell's detour": {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not a full path"},
-		"empty":            {"groups:\n  backup: {commands: ['']}\n", "is empty"},
-		"commands":         {"groups:\n  backup: {commands: [/usr/bin/id, {command: make report, env: [DAY], workDirs: [/srv], stdin: true}, {args: [/bin/cat, -], anyArgs: true}]}\n", ""},
-		"two in one":       {"groups:\n  backup: {commands: [{command: id, args: [/usr/bin/id]}]}\n", "command and args"},
-		"a command's key":  {"groups:\n  backup: {commands: [{command: id, umask: 1}]}\n", "umask"},
-		"a program's name": {"groups:\n  backup: {commands: [{args: [id]}]}\n", `"id" is not the full path`},
-		"more of a text":   {"groups:\n  backup: {commands: [{command: id, anyArgs: true}]}\n", "anyArgs goes with args"},
-		"no variable":      {"groups:\n  backup: {commands: [{command: id, env: [A=B]}]}\n", "not the name of a variable"},
-		"one that decides": {"groups:\n  backup: {commands: [{command: id, env: [LD_PRELOAD]}]}\n", "decides what runs"},
-		"a folder's name":  {"groups:\n  backup: {commands: [{command: id, workDirs: [srv]}]}\n", "workDirs"},
-		"no list":          {"groups:\n  backup: {users: root}\n", "line 2"},
-		"no mapping":       {"- backup\n", "line 1"},
+		"empty file":                {"", ""},
+		"all keys":                  {"default: bin\ngroups:\n  backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}\n  '*': {disabled: true}\n", ""},
+		"unknown key":               {"group:\n  backup: {}\n", "group"},
+		"unknown key of an entry":   {"groups:\n  backup: {user: [root]}\n", "line 2"},
+		"duplicate group":           {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},
+		"invalid user":              {"groups:\n  backup: {users: [0]}\n", `"0" is not a user name`},
+		"invalid default":           {"default: 'Mr X'\n", "is not a user name"},
+		"invalid group":             {"groups:\n  Backup: {}\n", `"Backup" is not a group`},
+		"shell without a path":      {"groups:\n  backup: {shells: [bash]}\n", "is not an absolute path"},
+		"shell path with ..":        {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not an absolute path"},
+		"empty command":             {"groups:\n  backup: {commands: ['']}\n", "either command or args"},
+		"valid commands":            {"groups:\n  backup: {commands: [/usr/bin/id, {command: make report, env: [DAY], workDirs: [/srv], stdin: true}, {args: [/bin/cat, -], anyArgs: true}]}\n", ""},
+		"command and args":          {"groups:\n  backup: {commands: [{command: id, args: [/usr/bin/id]}]}\n", "either command or args"},
+		"unknown key of a command":  {"groups:\n  backup: {commands: [{command: id, umask: 1}]}\n", "umask"},
+		"program without a path":    {"groups:\n  backup: {commands: [{args: [id]}]}\n", `"id" is not the absolute path`},
+		"anyArgs without args":      {"groups:\n  backup: {commands: [{command: id, anyArgs: true}]}\n", "anyArgs requires args"},
+		"invalid variable":          {"groups:\n  backup: {commands: [{command: id, env: [A=B]}]}\n", "not the name of a variable"},
+		"dangerous variable":        {"groups:\n  backup: {commands: [{command: id, env: [LD_PRELOAD]}]}\n", "LD_PRELOAD must not be allowed"},
+		"relative folder":           {"groups:\n  backup: {commands: [{command: id, workDirs: [srv]}]}\n", "workDirs"},
+		"text instead of a list":    {"groups:\n  backup: {users: root}\n", "line 2"},
+		"list instead of a mapping": {"- backup\n", "line 1"},
 	} {
 		_, err := Parse([]byte(c.text))
 		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
@@ -66,12 +66,12 @@ func TestWhatAFileSays(t *testing.T) {
 	}
 }
 
-func TestWhoMayRunAsWhom(t *testing.T) {
+func TestAs_AllowsTheUsersOfTheGroup(t *testing.T) {
 	own := Own()
 	path := filepath.Join(t.TempDir(), "run-as.yaml")
 	write(t, path, `
 groups:
-  backup: {users: [nobody, no-such-user], shells: [/bin/sh, /bin/bash]}
+  backup: {users: [bin, no-such-user], shells: [/bin/sh, /bin/bash]}
   frozen: {disabled: true}
 `)
 	f, _, err := open(t, path)
@@ -85,18 +85,18 @@ groups:
 		as    string
 		code  string
 	}{
-		"whom the file says":       {job: common.Job{Group: "backup", User: "nobody"}, as: "nobody"},
-		"in another group":         {job: common.Job{Group: "reports", User: "nobody"}, code: "user_not_allowed"},
-		"in no group":              {job: common.Job{User: "nobody"}, code: "user_not_allowed"},
-		"root, who is not said":    {job: common.Job{Group: "backup", User: "root"}, code: "user_not_allowed"},
-		"who is not there":         {job: common.Job{Group: "backup", User: "no-such-user"}, code: "user_missing"},
-		"a group that is disabled": {job: common.Job{Group: "frozen"}, code: "group_disabled"},
-		"a shell of the list":      {job: common.Job{Group: "backup", User: "nobody"}, shell: "/bin/bash", as: "nobody"},
-		"another shell":            {job: common.Job{Group: "backup", User: "nobody"}, shell: "/bin/zsh", as: "nobody", code: "shell_not_allowed"},
-		"a shell where any is":     {job: common.Job{Group: "other", User: own.Name}, shell: "/bin/zsh"},
+		"listed user":              {job: common.Job{Group: "backup", User: "bin"}, as: "bin"},
+		"user of another group":    {job: common.Job{Group: "reports", User: "bin"}, code: "user_not_allowed"},
+		"job without a group":      {job: common.Job{User: "bin"}, code: "user_not_allowed"},
+		"root, not listed":         {job: common.Job{Group: "backup", User: "root"}, code: "user_not_allowed"},
+		"unknown user":             {job: common.Job{Group: "backup", User: "no-such-user"}, code: "user_missing"},
+		"disabled group":           {job: common.Job{Group: "frozen"}, code: "group_disabled"},
+		"listed shell":             {job: common.Job{Group: "backup", User: "bin"}, shell: "/bin/bash", as: "bin"},
+		"shell not listed":         {job: common.Job{Group: "backup", User: "bin"}, shell: "/bin/zsh", as: "bin", code: "shell_not_allowed"},
+		"any shell without a list": {job: common.Job{Group: "other", User: own.Name}, shell: "/bin/zsh"},
 	} {
 		if own.UID == 0 && c.as == "" && c.code == "" {
-			continue // root is nobody's default
+			continue // root is never a default
 		}
 		as, why := f.As(&c.job, own.Name)
 		if why == nil && c.shell != "" {
@@ -116,17 +116,17 @@ groups:
 	}
 }
 
-// The worker's own user is one like all others: commands of that user can read what is the worker's.
+// Commands of the worker's own user could read the worker's credentials and data.
 func TestOwnUser_WithADefault_IsAllowedOnlyWhereListed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run-as.yaml")
 	for text, allowed := range map[string]bool{
 		"groups: {}\n":        true,
 		"default: carillon\n": true,
-		"default: nobody\n":   false,
-		"default: nobody\ngroups: {reports: {users: [daemon]}}\n":   false,
-		"default: nobody\ngroups: {reports: {users: [carillon]}}\n": true,
-		"default: nobody\ngroups: {other: {users: [carillon]}}\n":   false,
-		"default: nobody\ngroups: {'*': {users: [carillon]}}\n":     true,
+		"default: bin\n":      false,
+		"default: bin\ngroups: {reports: {users: [daemon]}}\n":      false,
+		"default: bin\ngroups: {reports: {users: [carillon]}}\n":    true,
+		"default: bin\ngroups: {other: {users: [carillon]}}\n":      false,
+		"default: bin\ngroups: {'*': {users: [carillon]}}\n":        true,
 		"groups: {reports: {users: [daemon], shells: [/bin/sh]}}\n": true,
 	} {
 		write(t, path, text)
@@ -142,8 +142,8 @@ func TestOwnUser_WithADefault_IsAllowedOnlyWhereListed(t *testing.T) {
 	}
 }
 
-// Where only some commands may be run, a job cannot make them run something else.
-func TestWhichCommands(t *testing.T) {
+// If a group's commands are restricted, a job can neither run others nor pass inputs that are not permitted.
+func TestCommand_AllowsOnlyListedCommandsAndInputs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run-as.yaml")
 	write(t, path, `
 groups:
@@ -174,18 +174,18 @@ groups:
 	args := func(args ...string) []string { return args }
 	for name, c := range map[string]struct {
 		job     common.Job
-		program string // where the first of the arguments is found; itself by default
+		program string // path at which the first argument is found; itself by default
 		code    string
-		says    string
+		text    string // part of the reason
 	}{
 		"a text":                          {job: common.Job{Command: "make report"}},
-		"a longer text":                   {job: common.Job{Command: "make report; id"}, code: "command_not_allowed", says: "make report; id is none of them"},
+		"a longer text":                   {job: common.Job{Command: "make report; id"}, code: "command_not_allowed", text: "does not allow make report; id"},
 		"another text":                    {job: common.Job{Command: "make"}, code: "command_not_allowed"},
 		"a program":                       {job: common.Job{Args: args("/usr/bin/id")}},
 		"by its name":                     {job: common.Job{Args: args("id")}, program: "/usr/bin/id"},
 		"found elsewhere":                 {job: common.Job{Args: args("id")}, program: "/tmp/id", code: "command_not_allowed"},
 		"relative":                        {job: common.Job{Args: args("bin/id")}, code: "command_not_allowed"},
-		"with an argument":                {job: common.Job{Args: args("/usr/bin/id", "-u")}, code: "command_not_allowed", says: "/usr/bin/id -u is none of them"},
+		"with an argument":                {job: common.Job{Args: args("/usr/bin/id", "-u")}, code: "command_not_allowed", text: "does not allow /usr/bin/id -u"},
 		"its path as a text":              {job: common.Job{Command: "/usr/bin/id"}},
 		"a text as a program":             {job: common.Job{Args: args("make report")}, code: "command_not_allowed"},
 		"all arguments":                   {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar")}},
@@ -198,14 +198,14 @@ groups:
 		"the folder that may":             {job: common.Job{Command: "make day", WorkDir: "/srv/reports"}},
 		"input where it may":              {job: common.Job{Command: "make day", Stdin: "x"}},
 		"one of several entries":          {job: common.Job{Command: "make report", Env: env("MONTH")}},
-		"a variable":                      {job: common.Job{Command: "make report", Env: env("TAR_OPTIONS")}, code: "command_not_allowed", says: "the variable TAR_OPTIONS"},
+		"a variable":                      {job: common.Job{Command: "make report", Env: env("TAR_OPTIONS")}, code: "command_not_allowed", text: "the variable TAR_OPTIONS"},
 		"of another entry":                {job: common.Job{Command: "make report", Env: env("DAY")}, code: "command_not_allowed"},
 		"of no danger that is known":      {job: common.Job{Command: "make day", Env: env("NIGHT")}, code: "command_not_allowed"},
 		"a program's":                     {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar"), Env: env("TAR_OPTIONS")}, code: "command_not_allowed"},
-		"a parameter":                     {job: common.Job{Command: "make report", Params: param("MAKEFILES")}, code: "command_not_allowed", says: "the parameter MAKEFILES"},
-		"a folder":                        {job: common.Job{Command: "make report", WorkDir: "/dev/shm/evil"}, code: "command_not_allowed", says: "the folder /dev/shm/evil"},
+		"a parameter":                     {job: common.Job{Command: "make report", Params: param("MAKEFILES")}, code: "command_not_allowed", text: "the parameter MAKEFILES"},
+		"a folder":                        {job: common.Job{Command: "make report", WorkDir: "/dev/shm/evil"}, code: "command_not_allowed", text: "the working directory /dev/shm/evil"},
 		"a folder below one that may":     {job: common.Job{Command: "make day", WorkDir: "/srv/reports/evil"}, code: "command_not_allowed"},
-		"input":                           {job: common.Job{Command: "make report", Stdin: "x"}, code: "command_not_allowed", says: "an input"},
+		"input":                           {job: common.Job{Command: "make report", Stdin: "x"}, code: "command_not_allowed", text: "standard input"},
 		"a shell of its own":              {job: common.Job{Command: "make report", Shell: "/dev/shm/evil"}, code: "shell_not_allowed"},
 		"another shell":                   {job: common.Job{Command: "make report", Shell: "/bin/bash"}, code: "shell_not_allowed"},
 		"a shell for a program":           {job: common.Job{Args: args("/usr/bin/id"), Shell: "/dev/shm/evil"}, code: "shell_not_allowed"},
@@ -220,18 +220,18 @@ groups:
 		if c.program == "" && len(c.job.Args) > 0 {
 			c.program = c.job.Args[0]
 		}
-		why, code, says := f.Command(&c.job, c.program), "", ""
+		why, code, text := f.Command(&c.job, c.program), "", ""
 		if why != nil {
-			code, says = why.Code, why.Text
+			code, text = why.Code, why.Text
 		}
-		if code != c.code || !strings.Contains(says, c.says) {
+		if code != c.code || !strings.Contains(text, c.text) {
 			t.Errorf("%s: %+v", name, why)
 		}
 	}
 }
 
-// A worker that is root runs nothing as root unless its file says so.
-func TestRootIsNobodysDefault(t *testing.T) {
+// A worker that runs as root runs no command as root unless its file permits it.
+func TestAs_RootIsNeverADefault(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root")
 	}
@@ -239,10 +239,10 @@ func TestRootIsNobodysDefault(t *testing.T) {
 	for text, want := range map[string]string{
 		"groups: {}\n":                          "user_not_allowed",
 		"groups: {g: {users: [root]}}\n":        "",
-		"default: nobody\n":                     "nobody",
+		"default: bin\n":                        "bin",
 		"default: root\n":                       "",
 		"groups: {'*': {users: [root]}}\n":      "",
-		"groups: {g: {}, '*': {users: [root]}}": "user_not_allowed", // its own entry counts alone
+		"groups: {g: {}, '*': {users: [root]}}": "user_not_allowed", // the group's own entry replaces '*'
 	} {
 		write(t, path, text)
 		f, _, err := open(t, path)
@@ -263,7 +263,7 @@ func TestRootIsNobodysDefault(t *testing.T) {
 	}
 }
 
-func TestWithoutAFile(t *testing.T) {
+func TestWithoutAFile_OnlyTheWorkersUserIsAllowed(t *testing.T) {
 	var f *File
 	if as, why := f.As(&common.Job{User: "me"}, "me"); as != nil || why != nil {
 		t.Errorf("%+v, %+v", as, why)
@@ -278,30 +278,32 @@ func TestWithoutAFile(t *testing.T) {
 		t.Error(why)
 	}
 	if f.Conditions() != nil {
-		t.Error("there is something wrong")
+		t.Error("there is a condition")
 	}
 }
 
-// What others could have written does not count.
-func TestFilesThatAreNotTrusted(t *testing.T) {
+// A file that users other than root could have written is refused.
+func TestOpen_ChecksOwnerAndPermissions(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir, path string)
 		config func(*Config)
 		wrong  string
 	}{
-		"as it should be":        {},
-		"the group may write it": {change: func(t *testing.T, _, path string) { chmod(t, path, 0o664) }, wrong: "may write it"},
-		"everybody may":          {change: func(t *testing.T, _, path string) { chmod(t, path, 0o606) }, wrong: "may write it"},
-		"its folder":             {change: func(t *testing.T, dir, _ string) { chmod(t, dir, 0o775) }, wrong: "may write it"},
-		"somebody else owns it":  {config: func(c *Config) { c.Trusted = 4711 }, wrong: "must belong to root"},
+		"valid":                 {},
+		"writable by its group": {change: func(t *testing.T, _, path string) { chmod(t, path, 0o664) }, wrong: "may write it"},
+		"writable by all users": {change: func(t *testing.T, _, path string) { chmod(t, path, 0o606) }, wrong: "may write it"},
+		"writable folder":       {change: func(t *testing.T, dir, _ string) { chmod(t, dir, 0o775) }, wrong: "may write it"},
+		"other owner":           {config: func(c *Config) { c.Trusted = 4711 }, wrong: "must belong to root"},
 		"a folder": {change: func(t *testing.T, _, path string) {
 			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o755)); err != nil {
 				t.Fatal(err)
 			}
-		}, wrong: "no plain file"},
-		"a link from where others write": {change: func(t *testing.T, dir, path string) {
+		}, wrong: "not a regular file"},
+		"link to a writable folder": {change: func(t *testing.T, dir, path string) {
 			open := filepath.Join(dir, "open")
-			if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.Rename(path, filepath.Join(open, "real")), os.Symlink(filepath.Join(open, "real"), path)); err != nil {
+			real := filepath.Join(open, "real")
+			err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.Rename(path, real), os.Symlink(real, path))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}, wrong: "may write it"},
@@ -310,15 +312,15 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, wrong: "no such file"},
-		"nonsense":               {change: func(t *testing.T, _, path string) { write(t, path, "nonsense: 1\n") }, wrong: "nonsense"},
-		"what it cannot do":      {config: func(c *Config) { c.Capable = func() error { return errors.New("it lacks CAP_SETUID") } }, wrong: "it lacks CAP_SETUID"},
-		"what it need not do":    {change: func(t *testing.T, _, path string) { write(t, path, "groups: {g: {disabled: true}}\n") }, config: func(c *Config) { c.Capable = func() error { return errors.New("no") } }},
-		"larger than any may be": {change: func(t *testing.T, _, path string) { write(t, path, strings.Repeat("#\n", 1<<20)) }, wrong: "larger than"},
+		"unknown key":                           {change: func(t *testing.T, _, path string) { write(t, path, "nonsense: 1\n") }, wrong: "nonsense"},
+		"missing capability":                    {config: func(c *Config) { c.Capable = func() error { return errors.New("it lacks CAP_SETUID") } }, wrong: "it lacks CAP_SETUID"},
+		"missing capability that is not needed": {change: func(t *testing.T, _, path string) { write(t, path, "groups: {g: {disabled: true}}\n") }, config: func(c *Config) { c.Capable = func() error { return errors.New("no") } }},
+		"too large":                             {change: func(t *testing.T, _, path string) { write(t, path, strings.Repeat("#\n", 1<<20)) }, wrong: "larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "run-as.yaml")
-			write(t, path, "groups: {backup: {users: [nobody]}}\n")
+			write(t, path, "groups: {backup: {users: [bin]}}\n")
 			if c.change != nil {
 				c.change(t, dir, path)
 			}
@@ -326,7 +328,7 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 			if config == nil {
 				config = func(*Config) {}
 			}
-			if name == "somebody else owns it" && os.Getuid() == 0 {
+			if name == "other owner" && os.Getuid() == 0 {
 				if err := os.Chown(path, 4712, 0); err != nil {
 					t.Fatal(err)
 				}
@@ -346,19 +348,19 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-// A file that changes counts at once; one that becomes wrong leaves what it said in force, and is told of.
-func TestFilesThatChange(t *testing.T) {
+// A changed file applies at once; if it is invalid, the previous rules apply and there is a condition.
+func TestChangedFile_AppliesAtOnceIfItIsValid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run-as.yaml")
 	n := int64(0)
 	change := func(text string) {
 		t.Helper()
 		write(t, path, text)
 		n++
-		if err := os.Chtimes(path, time.Time{}, time.Unix(1_000_000+n, 0)); err != nil { // a change of a file is seen however soon it comes
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1_000_000+n, 0)); err != nil { // so that each change is noticed
 			t.Fatal(err)
 		}
 	}
-	change("groups: {backup: {users: [nobody]}}\n")
+	change("groups: {backup: {users: [bin]}}\n")
 	f, log, err := open(t, path)
 	if err != nil {
 		t.Fatal(err)
@@ -367,18 +369,18 @@ func TestFilesThatChange(t *testing.T) {
 		as, why := f.As(&common.Job{Group: "backup", User: user}, "carillon-worker")
 		return why == nil && as != nil && as.Name == user
 	}
-	expect := func(nobody, daemon, wrong bool) {
+	expect := func(bin, daemon, wrong bool) {
 		t.Helper()
-		if may("nobody") != nobody || may("daemon") != daemon || (len(f.Conditions()) > 0) != wrong {
-			t.Errorf("nobody %v, daemon %v, %+v", may("nobody"), may("daemon"), f.Conditions())
+		if may("bin") != bin || may("daemon") != daemon || (len(f.Conditions()) > 0) != wrong {
+			t.Errorf("bin %v, daemon %v, %+v", may("bin"), may("daemon"), f.Conditions())
 		}
 	}
 	expect(true, false, false)
 	change("groups: {backup: {users: [daemon]}}\n")
 	expect(false, true, false)
-	change("groups: {backup: {users: [nobody]\n")
+	change("groups: {backup: {users: [bin]\n")
 	expect(false, true, true)
-	change("groups: {backup: {users: [nobody]}}\n")
+	change("groups: {backup: {users: [bin]}}\n")
 	chmod(t, path, 0o666)
 	expect(false, true, true)
 	if err := os.Remove(path); err != nil {
@@ -386,10 +388,10 @@ func TestFilesThatChange(t *testing.T) {
 	}
 	expect(false, true, true)
 	expect(false, true, true)
-	change("groups: {backup: {users: [nobody]}}\n")
+	change("groups: {backup: {users: [bin]}}\n")
 	expect(true, false, false)
-	if told := strings.Count(log.String(), "run_as_not_read"); told != 3 {
-		t.Errorf("%d troubles are told, want each once:\n%s", told, log)
+	if logged := strings.Count(log.String(), "run_as_not_read"); logged != 3 {
+		t.Errorf("run_as_not_read was logged %d times, want once for each of 3 invalid states:\n%s", logged, log)
 	}
 	if c := f.Conditions(); len(c) != 0 {
 		t.Errorf("%+v", c)

@@ -412,7 +412,7 @@ func TestRunAs(t *testing.T) {
 		return err == nil && status == http.StatusOK && strings.Contains(page, "run_as_ignored")
 	})
 	refused := launch(t, "carillon-worker", filepath.Join(bin, "carillon-worker"), c.flags("--name", "third", "--data-dir", filepath.Join(c.dir, "third"), "--run-as", rules)...)
-	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "others than root may write it") {
+	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "users other than root may write it") {
 		t.Errorf("a worker with such a file ended with %d: %s", code, refused.text())
 	}
 }
