@@ -1,9 +1,8 @@
-// Package clockguard tells from the clocks of others what time it is in the cluster,
-// and what a clock that is wrong may not do.
+// Package clockguard estimates the cluster's time from the clocks of other processes, and limits what a process with a
+// wrong clock may do.
 //
-// It promises that, while most of the clocks are honest, whoever asks is let claim
-// nothing later than Lead after an honest clock, and that a clock that jumps ahead counts only once it has
-// proven itself (Trust). It is pure: clocks come in as votes and arguments.
+// It promises that, while most clocks are correct, no process claims fires later than Lead after a correct clock, and
+// that a clock that jumped ahead is used only after its probation (Trust). It does no I/O: clocks are arguments.
 package clockguard
 
 import (
@@ -14,38 +13,37 @@ import (
 )
 
 const (
-	// Lead is how far ahead of the cluster's clock a fire may be claimed, and how far
-	// apart two clocks may be without disagreeing.
+	// Lead is how far ahead of the cluster's clock a fire may be claimed, and the largest difference at which two
+	// clocks agree.
 	Lead = 2 * time.Second
-	// Off is how far a clock may be off the cluster's before its worker stops claiming.
+	// Off is the largest difference from the cluster's clock at which a worker still claims.
 	Off = 10 * time.Second
-	// MaxAge is how old a vote may be that counts: six times the interval at which
-	// registrations are written anew.
+	// MaxAge is the maximum age of a vote: six times the interval at which registrations are updated.
 	MaxAge = 30 * time.Second
-	// quorum is the number of votes, ours among them, of which the median is trusted.
+	// quorum is the number of votes, including our own, from which on the median is trusted.
 	quorum = 3
 )
 
-// Vote is another party's clock as it was heard.
+// Vote is the clock of another process as it was received.
 type Vote struct {
 	Who   string
-	Ahead time.Duration // of ours, now
-	Age   time.Duration // since it was heard
+	Ahead time.Duration // of our clock, now
+	Age   time.Duration // since it was received
 }
 
-// Verdict is what the votes say. The zero verdict is that of a clock that is alone.
+// Verdict is the result of the votes. The zero Verdict is that of a process without others.
 type Verdict struct {
 	Skew     time.Duration // how far our clock is ahead of the cluster's; negative: behind
-	Votes    int           // that counted, ours among them
-	Disagree bool          // the clocks are not of one mind; somebody should look at them
-	Stop     bool          // ours is so far off that we must not claim
-	Reason   string        // why Disagree or Stop, for people; it names who is apart from us
-	Belief   Belief        // whether our clock is where its own past says
+	Votes    int           // votes that counted, including our own
+	Disagree bool          // the clocks disagree; an operator should check them
+	Stop     bool          // our clock is so far off that this process must not claim
+	Reason   string        // why Disagree or Stop is set, for people; it names the process that differs from us
+	Belief   Belief        // whether our clock agrees with its own past
 }
 
-// Judge weighs the votes of the others against our own clock. The cluster's clock is
-// the median of three votes or more, the lower one of the middle where their number is
-// even; with fewer it is the lower clock, since nobody can tell which one is wrong.
+// Judge compares our clock with the votes of others. With three votes or more the cluster's clock is the median, or the
+// lower of the two middle ones if their number is even; with fewer it is the lower clock, since it is unknown which one
+// is wrong.
 func Judge(votes []Vote) Verdict {
 	ahead := make([]time.Duration, 1, len(votes)+1) // the first is ours
 	var farthest Vote
@@ -60,7 +58,7 @@ func Judge(votes []Vote) Verdict {
 	}
 	slices.Sort(ahead)
 	n := len(ahead)
-	cluster := ahead[(n-1)/2] // of two, the lower
+	cluster := ahead[(n-1)/2] // of two: the lower one
 	verdict := Verdict{Skew: -max(cluster, -math.MaxInt64), Votes: n}
 	agree := 0
 	for _, a := range ahead {
@@ -79,7 +77,7 @@ func Judge(votes []Vote) Verdict {
 	return verdict
 }
 
-// Limit is the latest time that may be claimed, or moved to, when our clock shows now.
+// Limit returns the latest time that may be claimed, or that a cursor may be moved to, when our clock shows now.
 func (v Verdict) Limit(now time.Time) time.Time {
 	limit := now.Add(-v.Skew).Add(Lead)
 	if believed := v.Belief.Time.Add(Lead); v.Belief.Doubt && believed.Before(limit) {
@@ -88,7 +86,7 @@ func (v Verdict) Limit(now time.Time) time.Time {
 	return limit
 }
 
-// distance is how far apart two values are, the most where that overflows.
+// distance returns the absolute difference of two values, the maximum if it overflows.
 func distance(a, b time.Duration) time.Duration {
 	d := a - b
 	if a > b && d < 0 || a < b && d > 0 {

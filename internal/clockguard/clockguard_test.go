@@ -24,17 +24,17 @@ func TestJudge(t *testing.T) {
 		skew     time.Duration
 		disagree bool
 		stop     bool
-		reason   string // a part of it
+		reason   string // part of the reason
 	}{
 		{"alone", nil, 0, false, false, ""},
 		{"two that agree", votes{2 * s}, 0, false, false, ""},
 		{"two, we are a little ahead", votes{-2 * s}, 2 * s, false, false, ""},
 		{"two, the other is ahead", votes{5 * s}, 0, true, false, "v0 is 5s ahead of its own"},
 		{"two, we are ahead", votes{-5 * s}, 5 * s, true, false, "v0 is 5s behind its own"},
-		{"two, an hour apart: the lower one limits, nobody stops", votes{-time.Hour}, time.Hour, true, false, "v0 is 1h0m0s behind"},
+		{"two, an hour apart: the lower one limits, none stops", votes{-time.Hour}, time.Hour, true, false, "v0 is 1h0m0s behind"},
 		{"two, the other an hour ahead", votes{time.Hour}, 0, true, false, "v0 is 1h0m0s ahead"},
-		{"three, one of the others is wild", votes{s / 2, time.Hour}, -s / 2, false, false, ""},
-		{"three, one of the others is wild the other way", votes{s / 2, -time.Hour}, 0, false, false, ""},
+		{"three, one of the others is wrong", votes{s / 2, time.Hour}, -s / 2, false, false, ""},
+		{"three, one of the others is wrong in the other direction", votes{s / 2, -time.Hour}, 0, false, false, ""},
 		{"three, we are ahead", votes{-5 * s, -6 * s}, 5 * s, false, false, ""},
 		{"three, we are just not off", votes{-10 * s, -11 * s}, 10 * s, false, false, ""},
 		{"three, we are off", votes{-10*s - 1, -11 * s}, 10*s + 1, false, true, "10s ahead of the cluster's"},
@@ -67,10 +67,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// While most clocks are honest, wild ones, ours among them perhaps, neither move the
-// cluster's clock out of the honest ones' span, nor let us claim more than two seconds
-// after an honest clock.
-func TestWildClocksDoNotMoveTheClusters(t *testing.T) {
+// While most clocks are correct, wrong ones, possibly including ours, neither move the cluster's clock out of the range
+// of the correct ones, nor let this process claim more than two seconds after a correct clock.
+func TestJudge_WrongMinority_DoesNotMoveTheClusterClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 12).Draw(t, "clocks")
 		wild := rapid.IntRange(0, (n-1)/2).Draw(t, "wild")
@@ -98,11 +97,11 @@ func TestWildClocksDoNotMoveTheClusters(t *testing.T) {
 		}
 		cluster := clocks[us] - v.Skew
 		if cluster < slices.Min(honest) || cluster > slices.Max(honest) {
-			t.Fatalf("the cluster's clock is %v off, the honest ones are %v", cluster, honest)
+			t.Fatalf("the cluster's clock is off by %v, the correct clocks by %v", cluster, honest)
 		}
 		limit := v.Limit(noon.Add(clocks[us])).Sub(noon)
 		if limit > slices.Max(honest)+clockguard.Lead {
-			t.Fatalf("claims up to %v, the honest clocks are %v", limit, honest)
+			t.Fatalf("claims up to %v, the correct clocks are off by %v", limit, honest)
 		}
 		if off := (clocks[us] - cluster).Abs() > clockguard.Off; v.Stop != off || v.Stop && v.Reason == "" {
 			t.Fatalf("%+v", v)
@@ -114,7 +113,7 @@ func TestWildClocksDoNotMoveTheClusters(t *testing.T) {
 }
 
 // Of two clocks the lower one limits claims, whichever is ours.
-func TestTheLowerOfTwoClocksLimits(t *testing.T) {
+func TestJudge_TwoClocks_TheLowerOneLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ours, theirs := time.Duration(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "ours")), time.Duration(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "theirs"))
 		v := clockguard.Judge([]clockguard.Vote{{Who: "other", Ahead: theirs - ours}})

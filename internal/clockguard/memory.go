@@ -2,20 +2,19 @@ package clockguard
 
 import "time"
 
-// Memory judges a clock again and again, and remembers the cluster's while nobody else
-// is heard: a worker with a wrong clock that is cut off is not alone, and must not take
-// itself for the cluster when it is back before it has heard of the others. The zero
-// value is ready. It is not safe for concurrent use.
+// Memory judges a clock repeatedly, and remembers the cluster's clock while no votes arrive: a worker with a wrong
+// clock that was disconnected must not take its own clock for the cluster's before it has received the others' again.
+// The zero value is ready to use. It is not safe for concurrent use.
 type Memory struct {
-	cluster time.Time // the cluster's clock when others were last heard
+	cluster time.Time // the cluster's clock at the last votes of others
 	at      time.Time // when that was, by the monotonic clock
-	votes   int       // that it was told by; 0: nobody was ever heard
-	alone   time.Time // since when we are in touch and hear nobody, by the monotonic clock; zero: we do not
+	votes   int       // number of those votes, including our own; 0: there never were any
+	alone   time.Time // connected without votes of others since then, by the monotonic clock; zero: not so
 }
 
-// Judge weighs the votes of the others against wall. mono is time.Now(). inTouch tells whether
-// news of the cluster comes in, our own at least: only so can others be known to be gone,
-// and not until that has been so for as long as a vote counts.
+// Judge compares wall with the votes of others. mono is time.Now(). inTouch reports whether updates of the cluster
+// arrive, at least our own: only then does the absence of votes mean that there are no other processes, and only after
+// MaxAge.
 func (m *Memory) Judge(votes []Vote, wall, mono time.Time, inTouch bool) Verdict {
 	verdict := Judge(votes)
 	if verdict.Votes > 1 {
@@ -33,11 +32,11 @@ func (m *Memory) Judge(votes []Vote, wall, mono time.Time, inTouch bool) Verdict
 		*m = Memory{}
 		return verdict
 	}
-	// As if one of those that were heard went on telling the cluster's clock.
+	// As if the last votes were repeated, moved on to the present.
 	carried := m.cluster.Add(mono.Sub(m.at))
 	remembered := make([]Vote, m.votes-1)
 	for i := range remembered {
-		remembered[i] = Vote{Who: "the cluster, when it was last heard", Ahead: carried.Sub(wall)}
+		remembered[i] = Vote{Who: "the cluster before the connection was lost", Ahead: carried.Sub(wall)}
 	}
 	return Judge(remembered)
 }

@@ -7,9 +7,9 @@ import (
 	"carillon/internal/clockguard"
 )
 
-// A clock that is a day ahead is not taken for the cluster's when nobody is heard, until
-// it is known that there is nobody.
-func TestMemory(t *testing.T) {
+// A clock that is a day ahead does not count as the cluster's while no votes arrive, until it is certain that there are
+// no other processes.
+func TestMemory_KeepsTheClusterClockWhileDisconnected(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, others := range []int{1, 2, 4} {
 		var memory clockguard.Memory
@@ -31,14 +31,14 @@ func TestMemory(t *testing.T) {
 			}
 		}
 		if v := judge(false, true, 0); v.Skew != 0 || v.Stop {
-			t.Errorf("before anybody was heard: %+v", v)
+			t.Errorf("before any vote: %+v", v)
 		}
-		wrong("heard", judge(true, true, time.Second))
-		wrong("cut off", judge(false, false, time.Hour))
-		wrong("back, and nobody heard yet", judge(false, true, time.Second))
-		wrong("cut off again", judge(false, false, clockguard.MaxAge))
-		wrong("back again", judge(false, true, time.Second))
-		wrong("and waiting", judge(false, true, clockguard.MaxAge))
+		wrong("with votes", judge(true, true, time.Second))
+		wrong("disconnected", judge(false, false, time.Hour))
+		wrong("reconnected, no votes yet", judge(false, true, time.Second))
+		wrong("disconnected again", judge(false, false, clockguard.MaxAge))
+		wrong("reconnected again", judge(false, true, time.Second))
+		wrong("still without votes", judge(false, true, clockguard.MaxAge))
 		if v := judge(false, true, time.Second); v.Skew != 0 || v.Stop {
 			t.Errorf("alone for certain: %+v", v)
 		}
@@ -46,8 +46,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Who sets its clock right while it is cut off is told so.
-func TestMemoryGoesOnWithTime(t *testing.T) {
+// A clock that is corrected while disconnected counts as correct.
+func TestMemory_ClockCorrectedWhileDisconnected(t *testing.T) {
 	var memory clockguard.Memory
 	votes := []clockguard.Vote{{Who: "x", Ahead: -time.Hour}, {Who: "y", Ahead: -time.Hour}}
 	if v := memory.Judge(votes, noon.Add(time.Hour), noon, true); !v.Stop {
@@ -55,6 +55,6 @@ func TestMemoryGoesOnWithTime(t *testing.T) {
 	}
 	later := noon.Add(10 * time.Minute)
 	if v := memory.Judge(nil, later, later, false); v.Stop || v.Skew != 0 {
-		t.Fatalf("set right: %+v", v)
+		t.Fatalf("corrected: %+v", v)
 	}
 }

@@ -3,50 +3,48 @@ package clockguard
 import "time"
 
 const (
-	// Probation is how long a clock that jumped ahead must go in step with the boot clock before it
-	// is believed without proof.
+	// Probation is how long a clock that jumped must run in step with the boot clock before it is trusted without
+	// proof.
 	Probation = 5 * time.Minute
-	// restart is how far ahead a clock may be after a restart of the machine, and of a process that
-	// remembers nothing but a time.
+	// restart is how far ahead a clock may be after a restart of the machine, when only the wall time is remembered.
 	restart = 15 * time.Minute
 )
 
-// Remembered is a time that the wall clock was believed to show, and the boot clock at that moment.
-// The boot clock says something only on the boot that Boot names.
+// Remembered is a trusted time of the wall clock, and the boot clock at that moment. The boot clock is comparable only
+// within the boot that Boot identifies.
 type Remembered struct {
 	Wall time.Time     `json:"wall"`
 	At   time.Duration `json:"at"`
 	Boot string        `json:"boot,omitempty"`
 }
 
-// Belief is what Trust says of a wall clock.
+// Belief is the result of Trust for a wall clock.
 type Belief struct {
-	Doubt bool          // the clock is not where it should be, and has not proven itself
-	Cold  bool          // the machine was restarted meanwhile: the believed time may be far in the past
-	Time  time.Time     // the believed time now
-	Left  time.Duration // until the clock is believed without proof
+	Doubt bool          // the clock is suspect: it differs from the trusted time and is not confirmed
+	Cold  bool          // the machine was restarted meanwhile: the trusted time may be far in the past
+	Time  time.Time     // the trusted time now
+	Left  time.Duration // until the clock is trusted without confirmation
 }
 
-// Ahead reports whether the wall clock is in doubt and shows a time after the believed one.
+// Ahead reports whether the wall clock is suspect and shows a time after the trusted one.
 func (b *Belief) Ahead(wall time.Time) bool { return b.Doubt && wall.After(b.Time.Add(Lead)) }
 
-// Trust bounds by how much a clock that nobody contradicts may be ahead: it carries the believed time on
-// by the boot clock, and follows the wall clock while the two are in step. A wall clock that
-// leaves it is in doubt until it is proven (by NTP, or by a clock that is not in doubt), or has been in step with
-// the boot clock for Probation. The zero value believes the first time that it is shown. It is
-// not safe for concurrent use.
+// Trust limits how far a clock may be ahead where no other clock contradicts it. It advances the trusted time by the
+// boot clock, and follows the wall clock while both are in step. A wall clock that differs is suspect until it is
+// confirmed (by NTP, or by a clock that is not suspect), or has been in step with the boot clock for Probation. The
+// zero value trusts the first time that it receives. It is not safe for concurrent use.
 type Trust struct {
-	wall time.Time     // believed
+	wall time.Time     // trusted time
 	at   time.Duration // the boot clock then
-	cold bool          // at is of another boot
+	cold bool          // at is from another boot
 
 	doubt bool
 	since time.Duration // the boot clock when the doubt began
-	from  time.Time     // what the wall clock showed then
+	from  time.Time     // the wall clock then
 }
 
-// NewTrust makes a trust of what was remembered; zero where nothing was. boot names the boot of the machine, and at
-// is the boot clock now.
+// NewTrust returns a Trust that continues from a remembered time; zero: none. boot identifies the boot of the machine,
+// and at is the boot clock now.
 func NewTrust(r Remembered, boot string, at time.Duration) *Trust {
 	if r.Wall.IsZero() {
 		return &Trust{}
@@ -57,8 +55,8 @@ func NewTrust(r Remembered, boot string, at time.Duration) *Trust {
 	return &Trust{wall: r.Wall, at: at, cold: true}
 }
 
-// Judge compares the wall clock with the believed time. at is the boot clock now; proven says that
-// the wall clock is known to be right.
+// Judge compares the wall clock with the trusted time. at is the boot clock now; proven reports that the wall clock is
+// confirmed.
 func (t *Trust) Judge(wall time.Time, at time.Duration, proven bool) Belief {
 	expected, most := t.wall.Add(at-t.at), Lead
 	if t.cold {

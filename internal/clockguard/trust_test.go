@@ -7,7 +7,7 @@ import (
 	"carillon/internal/clockguard"
 )
 
-// A clock that is alone and jumps ahead bounds nothing by itself until it has gone in step for Probation.
+// A single clock that jumped ahead is not trusted until it has run in step with the boot clock for Probation.
 func TestTrust_ClockJumpsAhead_IsInDoubtUntilProbationIsOver(t *testing.T) {
 	trust := clockguard.NewTrust(clockguard.Remembered{}, "boot", 0)
 	judge := func(after, ahead time.Duration, proven bool) clockguard.Belief {
@@ -31,24 +31,24 @@ func TestTrust_ClockJumpsAhead_IsInDoubtUntilProbationIsOver(t *testing.T) {
 	believed("set a little", judge(time.Hour+time.Second, clockguard.Lead, false))
 	believed("set back a little", judge(time.Hour+2*time.Second, 0, false))
 	doubted("an hour ahead", judge(2*time.Hour, time.Hour, false), 2*time.Hour)
-	doubted("shortly before", judge(2*time.Hour+clockguard.Probation-1, time.Hour, false), 2*time.Hour+clockguard.Probation-1)
-	doubted("another jump begins anew", judge(2*time.Hour+clockguard.Probation, 2*time.Hour, false), 2*time.Hour+clockguard.Probation)
-	believed("set right", judge(3*time.Hour, 0, false))
+	doubted("shortly before the end of the probation", judge(2*time.Hour+clockguard.Probation-1, time.Hour, false), 2*time.Hour+clockguard.Probation-1)
+	doubted("another jump restarts the probation", judge(2*time.Hour+clockguard.Probation, 2*time.Hour, false), 2*time.Hour+clockguard.Probation)
+	believed("corrected", judge(3*time.Hour, 0, false))
 	doubted("ahead again", judge(4*time.Hour, time.Hour, false), 4*time.Hour)
 	believed("after the probation", judge(4*time.Hour+clockguard.Probation, time.Hour, false))
 	doubted("back by an hour", judge(5*time.Hour, 0, false), 6*time.Hour)
-	believed("proven", judge(5*time.Hour+1, 0, true))
+	believed("confirmed", judge(5*time.Hour+1, 0, true))
 	believed("and in step from there", judge(6*time.Hour, 0, false))
 }
 
-// A machine that was off for a week is a week ahead of what it remembers.
+// The clock of a machine that was off for a week is a week ahead of the remembered time.
 func TestTrust_AfterARestart(t *testing.T) {
 	week := 7 * 24 * time.Hour
 	for _, c := range []struct {
 		name        string
 		boot        string
 		at          time.Duration // the boot clock now; it was an hour
-		ahead       time.Duration // of what is remembered
+		ahead       time.Duration // of the remembered time
 		proven      bool
 		doubt, cold bool
 	}{
@@ -72,8 +72,8 @@ func TestTrust_AfterARestart(t *testing.T) {
 	}
 }
 
-// The limit of claims follows the believed time while the clock is in doubt, and the cluster's where that is earlier.
-func TestLimit_ClockInDoubt_IsTheBelievedTime(t *testing.T) {
+// The limit of claims is the trusted time while the clock is suspect, and the cluster's time if that is earlier.
+func TestLimit_ClockSuspect_IsTheTrustedTime(t *testing.T) {
 	belief := clockguard.Belief{Doubt: true, Time: noon}
 	wall := noon.Add(time.Hour)
 	if got := (clockguard.Verdict{Belief: belief}).Limit(wall); !got.Equal(noon.Add(clockguard.Lead)) {

@@ -148,17 +148,17 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 			ledger: map[string][]common.Run{}, terms: terms()}
 		cluster := &fakeCluster{}
 		members := map[string]common.Member{}
-		rouse := map[string]func(){}
+		retry := map[string]func(){}
 		// alive says who is, to all who are.
 		alive := func(id string, loop *scheduler.Loop) {
 			if loop == nil {
 				delete(members, id)
-				delete(rouse, id)
+				delete(retry, id)
 			} else {
-				members[id], rouse[id] = member(id), loop.Rouse
+				members[id], retry[id] = member(id), loop.Retry
 			}
 			cluster.alive(slices.Collect(maps.Values(members))...)
-			for _, tell := range rouse {
+			for _, tell := range retry {
 				tell()
 			}
 		}

@@ -14,32 +14,32 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// ErrNotElected says that something was not written because another is elected, or nobody.
+// ErrNotElected is returned for a write that was refused because this master is not elected.
 var ErrNotElected = errors.New("this master is not elected")
 
-// Bulletin is what the elected one says to all: one value under a key. It goes with the lease of
-// who wrote it, so that nobody believes what nobody stands for. It is safe for concurrent use.
+// Bulletin is a value that the elected master publishes to all masters under a key. The key is deleted when the lease
+// of its writer expires: readers ignore values written under an expired lease. It is safe for concurrent use.
 type Bulletin[T any] struct {
 	elector *Elector
 	key     string
 	latest  atomic.Pointer[T]
 }
 
-// NewBulletin makes a bulletin that this elector writes when it is elected.
+// NewBulletin returns a bulletin that this elector may write while it is elected.
 func NewBulletin[T any](elector *Elector, key string) *Bulletin[T] {
 	return &Bulletin[T]{elector: elector, key: key}
 }
 
-// Latest is what was said last; the zero value while nobody says anything.
+// Latest returns the last published value; the zero value if there is none.
 func (b *Bulletin[T]) Latest() T {
-	if said := b.latest.Load(); said != nil {
-		return *said
+	if value := b.latest.Load(); value != nil {
+		return *value
 	}
-	var nothing T
-	return nothing
+	var zero T
+	return zero
 }
 
-// Run follows what is said until the context ends.
+// Run watches the key until the context ends.
 func (b *Bulletin[T]) Run(ctx context.Context) error {
 	log := b.elector.cfg.Log
 	follower := etcdkit.Follower{Client: b.elector.cfg.Client, Prefix: b.key,
@@ -58,33 +58,34 @@ func (b *Bulletin[T]) Run(ctx context.Context) error {
 			if string(kv.Key) != b.key {
 				continue
 			}
-			said, err := common.Decode[T](kv.Value)
+			value, err := common.Decode[T](kv.Value)
 			if err != nil {
 				log.Warn("bulletin_unreadable", "key", b.key, "error", err)
 				b.latest.Store(nil)
 				continue
 			}
-			b.latest.Store(&said)
+			b.latest.Store(&value)
 		}
 		return nil
 	})
 }
 
-// Keep says what tell gives until the context ends: looked at every interval, written where it has
-// changed, and now and then anyway. It is for the elected one. written is called after each round.
-func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, written func(), tell func() T) error {
-	const anyway = time.Minute
-	said, at := "", time.Time{}
+// Keep publishes the value that current returns until the context ends: it calls current every interval, and writes the
+// value if it has changed, and once a minute otherwise. Only the elected master may call it. written is called after
+// each round.
+func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, written func(), current func() T) error {
+	const refresh = time.Minute
+	last, at := "", time.Time{}
 	for {
-		value, err := json.Marshal(tell())
+		value, err := json.Marshal(current())
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", b.key, err)
 		}
-		if string(value) != said || time.Since(at) > anyway {
+		if string(value) != last || time.Since(at) > refresh {
 			if err := b.post(ctx, string(value)); err != nil {
 				return err
 			}
-			said, at = string(value), time.Now()
+			last, at = string(value), time.Now()
 		}
 		written()
 		if !etcdkit.Sleep(ctx, every) {
@@ -101,7 +102,8 @@ func (b *Bulletin[T]) post(ctx context.Context, value string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := cfg.Client.Txn(ctx).If(b.elector.Held()).Then(clientv3.OpPut(b.key, value, clientv3.WithLease(lease))).Commit()
+	resp, err := cfg.Client.Txn(ctx).If(b.elector.Held()).
+		Then(clientv3.OpPut(b.key, value, clientv3.WithLease(lease))).Commit()
 	switch {
 	case etcdkit.LeaseGone(err):
 		cfg.Session.Invalidate(lease)

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/leader"
 )
 
-// What the elected one says is known to all, and goes with it.
-func TestBulletin(t *testing.T) {
+// The value of the elected master reaches all masters, and disappears with its lease.
+func TestBulletin_IsPublishedAndEndsWithTheLease(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
@@ -33,12 +33,12 @@ func TestBulletin(t *testing.T) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); heard.Latest() != want; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("it is said %q, want %q", heard.Latest(), want)
+				t.Fatalf("the value is %q, want %q", heard.Latest(), want)
 			}
 		}
 	}
 	if err := heard.Keep(t.Context(), time.Millisecond, func() {}, func() string { return "I am b" }); !errors.Is(err, leader.ErrNotElected) {
-		t.Fatalf("who is not elected spoke: %v", err)
+		t.Fatalf("a master that is not elected published: %v", err)
 	}
 	var news atomic.Value
 	news.Store("hello")
@@ -49,12 +49,12 @@ func TestBulletin(t *testing.T) {
 	hear("hello")
 	news.Store("goodbye")
 	hear("goodbye")
-	if _, err := client.Put(t.Context(), board, "{"); err != nil { // what nobody can read says nothing
+	if _, err := client.Put(t.Context(), board, "{"); err != nil { // cannot be decoded
 		t.Fatal(err)
 	}
 	hear("")
 	news.Store("still there")
 	hear("still there")
 	a.kill()
-	hear("") // its lease has died
+	hear("") // its lease has expired
 }

@@ -18,28 +18,26 @@ import (
 
 const (
 	callLimit = 5 * time.Second
-	// pause is how long an elector waits after a term, or a candidacy that failed, so that
-	// others come first and nothing spins.
+	// pause is how long an elector waits after a term or a failed campaign, so that other masters come first.
 	pause = time.Second
-	// glance is how often it is looked whether a term is over, on the boot clock: no long timer
-	// is trusted, since a machine may sleep.
-	glance = 250 * time.Millisecond
+	// checkInterval is how often the end of a term is checked on the boot clock: a long timer could be late, since a
+	// machine may be suspended.
+	checkInterval = 250 * time.Millisecond
 )
 
 // ErrOver is the cause of a context whose term has ended.
 var ErrOver = errors.New("the term is over")
 
-// Session is the lease that a term hangs on.
+// Session is the lease that holds a term.
 type Session interface {
 	Lease(ctx context.Context) (clientv3.LeaseID, error)
 	Invalidate(id clientv3.LeaseID)
-	// Proof tells which lease there is, and when, on the boot clock, what was last answered
-	// of it was sent.
+	// Proof returns the current lease and the time, on the boot clock, at which the last answered keep-alive was sent.
 	Proof() common.Proof
 	TTL() time.Duration
 }
 
-// Config is what an elector needs.
+// Config configures an elector.
 type Config struct {
 	Client  *clientv3.Client
 	Session Session
@@ -49,8 +47,8 @@ type Config struct {
 	Name    string // for people
 	Now     func() time.Time
 	Log     *slog.Logger
-	Told    func(elected bool) // counts terms
-	// Report receives the error of each interrupted watch, and nil when the watch is whole.
+	Told    func(elected bool) // called at the start and the end of each term
+	// Report receives the error of each interrupted watch, and nil when the watch works again.
 	Report func(watch string, err error)
 }
 
@@ -60,33 +58,33 @@ const (
 	WatchFindings = "findings"
 )
 
-// Holder is who is elected. It is the value of the key.
+// Holder identifies the elected master. It is the value of the key.
 type Holder struct {
 	ID    string    `json:"id"`
 	Name  string    `json:"name"`
 	Since time.Time `json:"since"` // by its own clock, for people
-	// Term grows with each term: it is the revision of the key's creation.
+	// Term is the CreateRevision of the key. It grows with each term.
 	Term int64 `json:"-"`
 }
 
-// Elector wants to be elected as long as it runs. It is safe for concurrent use.
+// Elector is a candidate in the election as long as it runs. It is safe for concurrent use.
 type Elector struct {
 	cfg Config
 
 	mu      sync.Mutex
-	seen    sight         // guarded by mu
-	changed chan struct{} // guarded by mu; closed when seen changes
-	term    int64         // guarded by mu; of the latest term of our own
+	seen    keyState      // last observed state of the key; guarded by mu
+	changed chan struct{} // closed when seen changes; guarded by mu
+	term    int64         // our own latest term; guarded by mu
 }
 
-// sight is the key as of a revision; the term is zero while there is none.
-type sight struct {
+// keyState is the state of the key at a revision; the term is zero if the key does not exist.
+type keyState struct {
 	revision int64
 	holder   Holder
 	lease    clientv3.LeaseID
 }
 
-// New makes an elector. Run makes it a candidate.
+// New returns an elector. Run makes it a candidate.
 func New(cfg Config) *Elector {
 	return &Elector{cfg: cfg, changed: make(chan struct{}), term: never}
 }
@@ -94,24 +92,23 @@ func New(cfg Config) *Elector {
 // never is a term that no key has.
 const never = -1
 
-// Leader tells who is elected, as far as known here.
+// Leader returns the elected master as last observed; false if there is none.
 func (e *Elector) Leader() (Holder, bool) {
-	s, _ := e.sight()
+	s, _ := e.observed()
 	return s.holder, s.holder.Term != 0
 }
 
-// Held is a compare that holds in etcd while the term that this elector won last goes on. It
-// never holds before the first.
+// Held returns a compare that succeeds in etcd during the term that this elector won last. It never succeeds before the
+// first term.
 func (e *Elector) Held() clientv3.Cmp {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return etcdkit.Same(e.cfg.Key, e.term)
 }
 
-// Run is a candidate until the context ends. Each time it is elected it calls serve, whose
-// context ends with the term, and it stands for election again only when serve has returned. When
-// serve returns early, the term ends. At the end the key is deleted, so that another
-// is elected at once.
+// Run campaigns until the context ends. After each election it calls serve, whose context ends with the term, and
+// campaigns again only when serve has returned. If serve returns early, the term ends. At the end of a term Run deletes
+// the key, so that another master is elected at once.
 func (e *Elector) Run(ctx context.Context, serve func(ctx context.Context)) error {
 	following, stop := context.WithCancel(ctx)
 	var followed sync.WaitGroup
@@ -119,12 +116,12 @@ func (e *Elector) Run(ctx context.Context, serve func(ctx context.Context)) erro
 	defer followed.Wait()
 	defer stop()
 	for {
-		term, lease, err := e.stand(ctx)
+		term, lease, err := e.campaign(ctx)
 		if err != nil {
 			return err
 		}
 		if term != 0 {
-			e.reign(ctx, term, lease, serve)
+			e.serveTerm(ctx, term, lease, serve)
 		}
 		if !etcdkit.Sleep(ctx, pause) {
 			return context.Cause(ctx)
@@ -132,21 +129,26 @@ func (e *Elector) Run(ctx context.Context, serve func(ctx context.Context)) erro
 	}
 }
 
-// follow keeps the sight of the key until the context ends.
+// follow watches the key until the context ends.
 func (e *Elector) follow(ctx context.Context) {
-	follower := etcdkit.Follower{Client: e.cfg.Client, Prefix: e.cfg.Key, Silence: e.cfg.Session.TTL(),
-		Trouble: func(err error) { e.cfg.Report(WatchElection, err) }, Alive: func() { e.cfg.Report(WatchElection, nil) }}
-	// It ends with the context alone: the receiver has no errors.
+	follower := etcdkit.Follower{
+		Client:  e.cfg.Client,
+		Prefix:  e.cfg.Key,
+		Silence: e.cfg.Session.TTL(),
+		Trouble: func(err error) { e.cfg.Report(WatchElection, err) },
+		Alive:   func() { e.cfg.Report(WatchElection, nil) },
+	}
+	// It returns only at the end of the context, since the receiver returns no errors.
 	_ = follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
 		for _, kv := range u.Deletes {
 			if string(kv.Key) == e.cfg.Key {
-				e.note(sight{revision: u.Revision}, false)
+				e.note(keyState{revision: u.Revision}, false)
 			}
 		}
-		now := sight{revision: u.Revision}
+		now := keyState{revision: u.Revision}
 		for _, kv := range u.Puts {
 			if string(kv.Key) == e.cfg.Key {
-				now = sightOf(u.Revision, kv)
+				now = decodeState(u.Revision, kv)
 			}
 		}
 		if u.Whole || now.holder.Term != 0 {
@@ -156,19 +158,19 @@ func (e *Elector) follow(ctx context.Context) {
 	})
 }
 
-// sightOf reads the key. A value that does not decode holds the place all the same.
-func sightOf(revision int64, kv *mvccpb.KeyValue) sight {
+// decodeState decodes the key. A value that cannot be decoded still counts as an elected master.
+func decodeState(revision int64, kv *mvccpb.KeyValue) keyState {
 	holder, err := common.Decode[Holder](kv.Value)
 	if err != nil {
 		holder = Holder{Name: "unknown"}
 	}
 	holder.Term = kv.CreateRevision
-	return sight{revision: revision, holder: holder, lease: clientv3.LeaseID(kv.Lease)}
+	return keyState{revision: revision, holder: holder, lease: clientv3.LeaseID(kv.Lease)}
 }
 
-// note takes in what was seen, unless something newer was. A whole list is what there is, also
-// where revisions went back, as they do in an etcd that was restored.
-func (e *Elector) note(now sight, whole bool) {
+// note stores an observed state, unless a newer one was observed. A complete list is always stored: revisions go back
+// when etcd is restored from a backup.
+func (e *Elector) note(now keyState, whole bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !whole && now.revision < e.seen.revision {
@@ -179,17 +181,17 @@ func (e *Elector) note(now sight, whole bool) {
 	e.changed = make(chan struct{})
 }
 
-func (e *Elector) sight() (sight, <-chan struct{}) {
+func (e *Elector) observed() (keyState, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.seen, e.changed
 }
 
-// stand waits until nobody is elected, and tries to be. It gives no term where somebody else was
-// faster, or etcd did not answer.
-func (e *Elector) stand(ctx context.Context) (term int64, lease clientv3.LeaseID, err error) {
+// campaign waits until no master is elected, and tries to create the key. The term is 0 if another master was faster or
+// etcd did not answer.
+func (e *Elector) campaign(ctx context.Context) (term int64, lease clientv3.LeaseID, err error) {
 	for {
-		s, changed := e.sight()
+		s, changed := e.observed()
 		if s.revision != 0 && (s.holder.Term == 0 || s.holder.ID == e.cfg.ID) {
 			break
 		}
@@ -209,8 +211,8 @@ func (e *Elector) stand(ctx context.Context) (term int64, lease clientv3.LeaseID
 	return term, lease, nil
 }
 
-// claim creates the key, if there is none. One that an answer was lost of is known again by
-// its id and lease; one of an earlier lease of ours is taken away.
+// claim creates the key if it does not exist. A key that an earlier call created without receiving the answer is
+// recognized by its id and lease; one under an earlier lease of this process is deleted.
 func (e *Elector) claim(ctx context.Context, lease clientv3.LeaseID) (term int64, err error) {
 	value, err := json.Marshal(Holder{ID: e.cfg.ID, Name: e.cfg.Name, Since: e.cfg.Now().UTC()})
 	if err != nil {
@@ -229,9 +231,9 @@ func (e *Elector) claim(ctx context.Context, lease clientv3.LeaseID) (term int64
 	}
 	found := resp.Responses[len(resp.Responses)-1].GetResponseRange().Kvs
 	if len(found) == 0 {
-		return 0, nil // it went between: the watch tells
+		return 0, nil // deleted meanwhile: the watch reports it
 	}
-	s := sightOf(resp.Header.Revision, found[0])
+	s := decodeState(resp.Header.Revision, found[0])
 	e.note(s, false)
 	switch {
 	case s.holder.ID != e.cfg.ID:
@@ -242,7 +244,7 @@ func (e *Elector) claim(ctx context.Context, lease clientv3.LeaseID) (term int64
 	return s.holder.Term, nil
 }
 
-// resign deletes the key of a term of ours.
+// resign deletes the key of one of our terms.
 func (e *Elector) resign(ctx context.Context, term int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
 	defer cancel()

@@ -39,7 +39,7 @@ const (
 	ttl = 4 * time.Second
 )
 
-// hall counts who believes to be elected.
+// hall counts the candidates that consider themselves elected.
 type hall struct {
 	elected atomic.Int32
 	most    atomic.Int32
@@ -52,16 +52,16 @@ func (h *hall) raise(n int32) {
 	}
 }
 
-// candidate is a master, as far as elections go.
+// candidate is the election part of a master.
 type candidate struct {
 	*testing.T
 	client  *clientv3.Client
 	session *joblock.Session
 	elector *leader.Elector
-	terms   chan context.Context // of each term, as it begins
+	terms   chan context.Context // the context of each term at its start
 
 	stop func() // resigns
-	kill func() // ends all as if the process were gone: the key and the lease stay
+	kill func() // ends everything as if the process had died: key and lease remain
 }
 
 func newCandidate(t *testing.T, h *hall, client *clientv3.Client, id string) *candidate {
@@ -87,7 +87,7 @@ func newCandidate(t *testing.T, h *hall, client *clientv3.Client, id string) *ca
 	})
 	var once sync.Once
 	c.stop = func() { once.Do(func() { cancel(); <-electing; drop(); all.Wait() }) }
-	// What a dying process would still have sent is lost with its connection.
+	// The connection is closed first, since a dying process sends nothing more.
 	c.kill = func() { _ = client.Close(); c.stop() }
 	t.Cleanup(c.stop)
 	return c
@@ -100,12 +100,12 @@ func (c *candidate) elected() context.Context {
 	case term := <-c.terms:
 		return term
 	case <-time.After(time.Minute):
-		c.Fatal("it was not elected within a minute")
+		c.Fatal("not elected within a minute")
 		return nil
 	}
 }
 
-// over waits for the end of a term, and tells why it came.
+// over waits for the end of a term and returns its cause.
 func over(t *testing.T, term context.Context) error {
 	t.Helper()
 	select {
@@ -117,7 +117,7 @@ func over(t *testing.T, term context.Context) error {
 	}
 }
 
-// held tells whether a candidate may write just now.
+// held reports whether a candidate may write now.
 func (c *candidate) held(client *clientv3.Client) bool {
 	c.Helper()
 	resp, err := client.Txn(c.Context()).If(c.elector.Held()).Commit()
@@ -135,22 +135,22 @@ func (c *candidate) sees(who string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			c.Fatalf("it sees %+v as the leader, want %s", holder, who)
+			c.Fatalf("the elected master is %+v, want %s", holder, who)
 		}
 	}
 }
 
-func TestHandOver(t *testing.T) {
+func TestResign_AnotherIsElectedAtOnce(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
 	term := a.elected()
 	if a.sees("a"); !a.held(client) {
-		t.Fatal("who is elected may not write")
+		t.Fatal("the elected master may not write")
 	}
 	b := newCandidate(t, h, server.Client(), "b")
 	if b.sees("a"); b.held(client) {
-		t.Fatal("who was never elected may write")
+		t.Fatal("a master that was never elected may write")
 	}
 	begun := time.Now()
 	a.stop()
@@ -158,19 +158,19 @@ func TestHandOver(t *testing.T) {
 		t.Fatal("the term has no cause of its end")
 	}
 	b.elected()
-	if took := time.Since(begun); took > ttl/2 { // a lease that dies by itself takes longer than this
-		t.Errorf("the hand-over took %v: it waited for the lease", took)
+	if took := time.Since(begun); took > ttl/2 { // the expiry of a lease takes longer
+		t.Errorf("the next election took %v: it waited for the lease to expire", took)
 	}
 	if b.sees("b"); a.held(client) || !b.held(client) {
-		t.Fatal("the earlier one may write, or the present one may not")
+		t.Fatal("the earlier master may write, or the elected one may not")
 	}
 	if most := h.most.Load(); most != 1 {
 		t.Fatalf("%d were elected at a time", most)
 	}
 }
 
-// What is killed does not resign: the other is elected when the lease has died.
-func TestKill(t *testing.T) {
+// A killed process does not resign: another is elected when the lease has expired.
+func TestKill_AnotherIsElectedWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
@@ -183,8 +183,7 @@ func TestKill(t *testing.T) {
 	b.sees("b")
 }
 
-// Somebody revokes the lease: the term ends at once.
-func TestRevoke(t *testing.T) {
+func TestLeaseRevoked_EndsTheTermAtOnce(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
@@ -197,14 +196,14 @@ func TestRevoke(t *testing.T) {
 	if err := over(t, term); !strings.Contains(err.Error(), "is gone") {
 		t.Fatalf("the term ended with %v", err)
 	}
-	b.elected() // who has just lost a term lets others go first
+	b.elected() // a master that has just lost a term lets others go first
 	if a.held(client) {
-		t.Fatal("the earlier one may write")
+		t.Fatal("the earlier master may write")
 	}
 }
 
-// Somebody deletes the key under a lease that lives.
-func TestKeyDeleted(t *testing.T) {
+// The key is deleted although its lease is valid.
+func TestKeyDeleted_EndsTheTermAtOnce(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
@@ -222,8 +221,8 @@ func TestKeyDeleted(t *testing.T) {
 	}
 }
 
-// A value that is not ours to read holds the place, as long as it is there.
-func TestStrangeHolder(t *testing.T) {
+// A value that cannot be decoded counts as an elected master as long as the key exists.
+func TestUndecodableHolder_PreventsElection(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	client := server.Client()
 	if _, err := client.Put(t.Context(), key, "{"); err != nil {
@@ -242,8 +241,8 @@ func TestStrangeHolder(t *testing.T) {
 	a.elected()
 }
 
-// A process that died is started again under its id: its key of before is taken away at once.
-func TestOwnKeyOfBefore(t *testing.T) {
+// A process that starts again under its id deletes the key of its previous start at once.
+func TestOwnStaleKey_IsDeleted(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	lease, err := client.Grant(t.Context(), 600)
@@ -260,8 +259,8 @@ func TestOwnKeyOfBefore(t *testing.T) {
 	a.elected()
 }
 
-// The term of who is cut off ends before another's can begin.
-func TestPartition(t *testing.T) {
+// The term of a disconnected master ends before another one can begin.
+func TestPartition_AtMostOneIsElected(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
@@ -271,7 +270,7 @@ func TestPartition(t *testing.T) {
 	b := newCandidate(t, h, server.Client(), "b")
 	b.sees("a")
 	link.cut()
-	if err := over(t, term); !strings.Contains(err.Error(), "has not answered in time") && !strings.Contains(err.Error(), "lease") {
+	if err := over(t, term); !strings.Contains(err.Error(), "did not renew its lease in time") && !strings.Contains(err.Error(), "lease") {
 		t.Fatalf("the term ended with %v", err)
 	}
 	b.elected()
@@ -284,8 +283,8 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// etcd goes away for everybody and comes back, again and again: somebody is elected each time, alone.
-func TestEtcdAway(t *testing.T) {
+// etcd becomes unavailable for all and returns, several times: one master is elected each time.
+func TestEtcdAway_OneIsElectedWhenItReturns(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
@@ -298,7 +297,7 @@ func TestEtcdAway(t *testing.T) {
 		case term = <-a.terms:
 		case term = <-b.terms:
 		case <-time.After(time.Minute):
-			t.Fatal("nobody was elected within a minute")
+			t.Fatal("no master was elected within a minute")
 		}
 		linkA.cut()
 		linkB.cut()
@@ -311,8 +310,8 @@ func TestEtcdAway(t *testing.T) {
 	}
 }
 
-// The answer to the transaction that won is lost: it is found out.
-func TestLostAnswer(t *testing.T) {
+// The answer to the transaction that created the key is lost: the elector recognizes its key.
+func TestLostAnswer_IsRecognized(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	var n atomic.Int32
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.Endpoint}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{
@@ -330,12 +329,12 @@ func TestLostAnswer(t *testing.T) {
 	a := newCandidate(t, &hall{}, client, "a")
 	a.elected()
 	if !a.held(server.Client()) {
-		t.Fatal("who is elected may not write")
+		t.Fatal("the elected master may not write")
 	}
 }
 
-// Many stand at once, and each leaves as soon as it was elected: each has its turn, alone.
-func TestQueue(t *testing.T) {
+// Many candidates campaign at once, and each leaves as soon as it was elected: all are elected, one at a time.
+func TestManyCandidates_AreElectedOneAfterAnother(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	h := &hall{}
 	var all sync.WaitGroup
@@ -345,7 +344,7 @@ func TestQueue(t *testing.T) {
 			select {
 			case <-c.terms:
 			case <-time.After(time.Minute):
-				t.Error("it was not elected within a minute")
+				t.Error("not elected within a minute")
 			}
 			c.stop()
 		})

@@ -10,19 +10,19 @@ import (
 	"carillon/internal/common"
 )
 
-// Memo is what the elected one leaves to whoever is elected after it: one value under a key, which
-// no lease takes away. It is safe for concurrent use.
+// Memo is a value that the elected master stores for its successors under a key without a lease. It is safe for
+// concurrent use.
 type Memo[T any] struct {
 	elector *Elector
 	key     string
 }
 
-// NewMemo makes a memo that this elector writes when it is elected.
+// NewMemo returns a memo that this elector may write while it is elected.
 func NewMemo[T any](elector *Elector, key string) *Memo[T] {
 	return &Memo[T]{elector: elector, key: key}
 }
 
-// Read gives what was left; the zero value where nothing was, or nobody can read it.
+// Read returns the stored value; the zero value if there is none or it cannot be decoded.
 func (m *Memo[T]) Read(ctx context.Context) (left T, err error) {
 	cfg := &m.elector.cfg
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -32,17 +32,17 @@ func (m *Memo[T]) Read(ctx context.Context) (left T, err error) {
 		return left, fmt.Errorf("read %s: %w", m.key, err)
 	}
 	for _, kv := range resp.Kvs {
-		said, err := common.Decode[T](kv.Value)
+		value, err := common.Decode[T](kv.Value)
 		if err != nil {
 			cfg.Log.Warn("memo_unreadable", "key", m.key, "error", err)
 			continue
 		}
-		left = said
+		left = value
 	}
 	return left, nil
 }
 
-// Write leaves a value. It is for the elected one.
+// Write stores a value. It returns ErrNotElected if this master is not elected.
 func (m *Memo[T]) Write(ctx context.Context, value T) error {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/leader"
 )
 
-// What one leaves is there for the next, and nobody else leaves anything.
-func TestMemo(t *testing.T) {
+// The value outlives the term, and only the elected master may write it.
+func TestMemo_IsWrittenOnlyByTheElectedMaster(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
@@ -27,24 +27,24 @@ func TestMemo(t *testing.T) {
 	}
 	reads("")
 	if err := ofB.Write(t.Context(), "mine"); !errors.Is(err, leader.ErrNotElected) {
-		t.Fatalf("who is not elected wrote: %v", err)
+		t.Fatalf("a master that is not elected wrote: %v", err)
 	}
 	reads("")
 	if err := ofA.Write(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
 	reads("first")
-	a.stop() // its lease goes
+	a.stop() // its lease ends
 	b.elected()
 	reads("first")
 	if err := ofA.Write(t.Context(), "late"); !errors.Is(err, leader.ErrNotElected) {
-		t.Fatalf("the earlier one wrote: %v", err)
+		t.Fatalf("the earlier master wrote: %v", err)
 	}
 	if err := ofB.Write(t.Context(), "second"); err != nil {
 		t.Fatal(err)
 	}
 	reads("second")
-	if _, err := client.Put(t.Context(), key, "{"); err != nil { // nobody can read that
+	if _, err := client.Put(t.Context(), key, "{"); err != nil { // cannot be decoded
 		t.Fatal(err)
 	}
 	reads("")

@@ -9,30 +9,30 @@ import (
 	"carillon/internal/common"
 )
 
-// Codes of the reasons why a worker may not run a job. Texts are translated by them.
+// Codes of the reasons why a worker is not eligible for a job. The console translates the texts by these codes.
 const (
-	NotPinned   = "not_pinned"            // the job names other workers
-	NotSelected = "selector"              // its labels do not meet the selector
-	NoWeight    = "no_weight"             // its weight is 0, and the job goes by weight
-	TooSmall    = "too_small"             // it has fewer slots than a run takes, free or not
-	Trouble     = "trouble"               // it says that it does not claim
-	Draining    = "draining"              // it finishes what it has
-	OutboxFull  = common.ReasonOutboxFull // the log store is away, and the outboxes are full
+	NotPinned   = "not_pinned"            // the job is pinned to other workers
+	NotSelected = "selector"              // its labels do not match the selector
+	NoWeight    = "no_weight"             // its weight is 0, and the job's strategy is weight
+	TooSmall    = "too_small"             // it has fewer slots in total than a run uses
+	Trouble     = "trouble"               // it does not claim because of a condition
+	Draining    = "draining"              // it finishes its runs and claims no more
+	OutboxFull  = common.ReasonOutboxFull // the log store is unavailable, and the outboxes are full
 	NoSlot      = common.ReasonNoSlot
 
-	NeedsFeature = common.ReasonNeedsFeature // it is of a version that cannot do what the job needs
+	NeedsFeature = common.ReasonNeedsFeature // its version lacks a feature that the job needs
 )
 
-// Verdict is what placement says of one worker.
+// Verdict is the result of placement for one worker.
 type Verdict struct {
 	Candidate
 	Eligible bool
-	Rank     int            // of an eligible one
-	Reason   *common.Reason // why it is not
+	Rank     int            // if eligible
+	Reason   *common.Reason // if not eligible
 }
 
-// Explain gives the verdict on every candidate: those that may run it by rank, then the
-// others in the order in which they came. Ranks are those of Rank.
+// Explain returns the verdicts on all candidates: the eligible ones by rank, then the others in the given order. The
+// ranks are those of Rank.
 func Explain(w *Wish, all []Candidate) []Verdict {
 	type ranked struct {
 		standing
@@ -57,30 +57,32 @@ func Explain(w *Wish, all []Candidate) []Verdict {
 	return append(verdicts, others...)
 }
 
-// Why says why nobody may run it now; see Unplaced.
+// Why returns why no worker can run the job now; see Unplaced.
 func Why(w *Wish, all []Candidate) common.Reason { return Unplaced(Explain(w, all)) }
 
-// Unplaced says why nobody may run it: no_slot, where only free slots are missing, outbox_full,
-// where only room for outcomes is, or no_worker. Where somebody may, it is starting, with the name of who comes first.
+// Unplaced returns why no worker is eligible: no_slot if only free slots are missing, outbox_full if only space in the
+// outboxes is, or no_worker. If a worker is eligible, the reason is starting, with the name of the first one.
 func Unplaced(verdicts []Verdict) common.Reason {
 	count := map[string]int{}
 	for i := range verdicts {
 		if verdicts[i].Eligible {
 			return common.Reason{Code: common.ReasonStarting, Data: map[string]string{"worker": verdicts[i].Name},
-				Text: fmt.Sprintf("%s is about to take it", verdicts[i].Name)}
+				Text: fmt.Sprintf("%s is about to start it", verdicts[i].Name)}
 		}
 		count[verdicts[i].Reason.Code]++
 	}
 	alive := strconv.Itoa(len(verdicts))
 	if n := count[NoSlot]; n > 0 {
 		return common.Reason{Code: common.ReasonNoSlot, Data: map[string]string{"alive": alive, NoSlot: strconv.Itoa(n)},
-			Text: fmt.Sprintf("%s no free slot for it", plural(n, "worker that may run it has", "workers that may run it have"))}
+			Text: fmt.Sprintf("%s no free slot for it", plural(n, "eligible worker has", "eligible workers have"))}
 	}
 	if n := count[OutboxFull]; n > 0 {
-		return common.Reason{Code: common.ReasonOutboxFull, Data: map[string]string{"alive": alive, OutboxFull: strconv.Itoa(n)},
-			Text: "it waits for the log store: outcomes fill the outboxes in etcd"}
+		data := map[string]string{"alive": alive, OutboxFull: strconv.Itoa(n)}
+		return common.Reason{Code: common.ReasonOutboxFull, Data: data,
+			Text: "it waits for the log store: the outboxes in etcd are full of undelivered outcomes"}
 	}
-	reason := common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"alive": alive}, Text: "no worker is alive"}
+	data := map[string]string{"alive": alive}
+	reason := common.Reason{Code: common.ReasonNoWorker, Data: data, Text: "no worker is alive"}
 	var parts []string
 	for _, g := range groups {
 		if n := count[g.code]; n > 0 {
@@ -89,23 +91,24 @@ func Unplaced(verdicts []Verdict) common.Reason {
 		}
 	}
 	if len(parts) > 0 {
-		reason.Text = fmt.Sprintf("of %s nobody may run it: %s", plural(len(verdicts), "worker alive", "workers alive"), strings.Join(parts, ", "))
+		reason.Text = fmt.Sprintf("no eligible worker among %s: %s",
+			plural(len(verdicts), "live worker", "live workers"), strings.Join(parts, ", "))
 	}
 	return reason
 }
 
-// groups are the sentences for so many workers with the same reason.
+// groups are the texts for a number of workers with the same reason.
 var groups = [...]struct{ code, one, many string }{
-	{NotPinned, "is not among those it is pinned to", "are not among those it is pinned to"},
-	{NotSelected, "does not match its selector", "do not match its selector"},
+	{NotPinned, "is not one that the job is pinned to", "are not among those that the job is pinned to"},
+	{NotSelected, "does not match the selector", "do not match the selector"},
 	{NoWeight, "has weight 0", "have weight 0"},
-	{TooSmall, "has fewer slots than it takes", "have fewer slots than it takes"},
-	{NeedsFeature, "cannot do what it needs", "cannot do what it needs"},
-	{Trouble, "is in trouble", "are in trouble"},
+	{TooSmall, "has fewer slots than a run uses", "have fewer slots than a run uses"},
+	{NeedsFeature, "lacks a feature that the job needs", "lack a feature that the job needs"},
+	{Trouble, "does not claim because of a condition", "do not claim because of a condition"},
 	{Draining, "is draining", "are draining"},
 }
 
-// reason says why one candidate may not run it.
+// reason returns why one candidate is not eligible.
 func (w *Wish) reason(code string, c *Candidate) *common.Reason {
 	r := &common.Reason{Code: code}
 	switch code {
@@ -124,19 +127,25 @@ func (w *Wish) reason(code string, c *Candidate) *common.Reason {
 		r.Text = "its weight is 0"
 	case TooSmall:
 		r.Data = map[string]string{"slots": strconv.Itoa(c.Slots), "takes": strconv.Itoa(w.slots())}
-		r.Text = fmt.Sprintf("it has %s, and a run takes %d", plural(c.Slots, "slot", "slots"), w.slots())
+		r.Text = fmt.Sprintf("it has %s, and a run uses %d", plural(c.Slots, "slot", "slots"), w.slots())
 	case NeedsFeature:
 		lacking := strings.Join(common.Lacking(w.Needs, c.Features), ", ")
-		r.Data, r.Text = map[string]string{"needs": lacking}, fmt.Sprintf("it cannot do %q, which the job needs: a newer version may", lacking)
+		r.Data = map[string]string{"needs": lacking}
+		r.Text = fmt.Sprintf("it lacks the feature %q, which the job needs: a newer version may have it", lacking)
 	case OutboxFull:
-		r.Text = "it takes no runs: outcomes for the log store fill the outboxes in etcd"
+		r.Text = "it claims no runs: the outboxes in etcd are full of undelivered outcomes"
 	case Trouble:
-		r.Data, r.Text = map[string]string{"trouble": c.Trouble}, "it takes no runs: "+c.Trouble
+		r.Data, r.Text = map[string]string{"trouble": c.Trouble}, "it claims no runs: "+c.Trouble
 	case Draining:
-		r.Text = "it is draining: it finishes its runs and takes no more"
+		r.Text = "it is draining: it finishes its runs and claims no more"
 	case NoSlot:
-		r.Data = map[string]string{"slots": strconv.Itoa(c.Slots), "used": strconv.Itoa(c.Used), "takes": strconv.Itoa(w.slots())}
-		r.Text = fmt.Sprintf("%d of %s used, and a run takes %d", c.Used, plural(c.Slots, "slot is", "slots are"), w.slots())
+		r.Data = map[string]string{
+			"slots": strconv.Itoa(c.Slots),
+			"used":  strconv.Itoa(c.Used),
+			"takes": strconv.Itoa(w.slots()),
+		}
+		r.Text = fmt.Sprintf("%d of %s used, and a run uses %d",
+			c.Used, plural(c.Slots, "slot is", "slots are"), w.slots())
 	}
 	return r
 }

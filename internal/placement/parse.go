@@ -14,11 +14,11 @@ const (
 	MaxRequirements = 32
 )
 
-const selectorHint = "write key=value, key!=value, key in (a,b), key notin (a,b), key, or !key, with commas in between"
+const selectorHint = "write key=value, key!=value, key in (a,b), key notin (a,b), key, or !key, separated by commas"
 
-// ParseSelector reads a selector: requirements with commas in between, all of which
-// must be met. Spaces may stand anywhere between words and signs. The empty text is
-// met by all labels. The error is a *common.Error whose message names the place.
+// ParseSelector parses a selector: requirements separated by commas, all of which must be met. Spaces are allowed
+// between words and operators. The empty text matches all labels. The error is a *common.Error whose message contains
+// the position.
 func ParseSelector(text string) (*Selector, error) {
 	if len(text) > MaxSelector {
 		return nil, common.Errorf(common.CodeInvalid, "is longer than %d characters", MaxSelector)
@@ -46,7 +46,7 @@ func ParseSelector(text string) (*Selector, error) {
 	}
 }
 
-// reader reads a selector from left to right.
+// reader parses a selector from left to right.
 type reader struct {
 	text string
 	at   int
@@ -81,11 +81,12 @@ func (r *reader) requirement() (requirement, error) {
 		values, err := r.list()
 		return requirement{key: key, op: notIn, values: values}, err
 	default:
-		return requirement{}, r.refuse(start, fmt.Sprintf("%q stands where =, !=, in, notin or a comma is expected", common.Excerpt(word)))
+		return requirement{}, r.refuse(start,
+			fmt.Sprintf("expected =, !=, in, notin or a comma, found %q", common.Excerpt(word)))
 	}
 }
 
-// key reads the name of a label.
+// key parses the name of a label.
 func (r *reader) key() (string, error) {
 	r.space()
 	start := r.at
@@ -94,14 +95,14 @@ func (r *reader) key() (string, error) {
 	case word == "":
 		return "", r.unexpected("the name of a label")
 	case len(word) > common.MaxLabel:
-		return "", r.refuse(start, fmt.Sprintf("a label's name has at most %d characters", common.MaxLabel))
+		return "", r.refuse(start, fmt.Sprintf("a label name must have at most %d characters", common.MaxLabel))
 	case !alnum(word[0]) || !alnum(word[len(word)-1]):
-		return "", r.refuse(start, "a label's name begins and ends with a letter or digit")
+		return "", r.refuse(start, "a label name must begin and end with a letter or digit")
 	}
 	return word, nil
 }
 
-// value reads the value of a label, which may be empty.
+// value parses the value of a label, which may be empty.
 func (r *reader) value() (string, error) {
 	r.space()
 	start := r.at
@@ -109,16 +110,16 @@ func (r *reader) value() (string, error) {
 	slash := strings.IndexByte(word, '/')
 	switch {
 	case len(word) > common.MaxLabel:
-		return "", r.refuse(start, fmt.Sprintf("a label's value has at most %d characters", common.MaxLabel))
+		return "", r.refuse(start, fmt.Sprintf("a label value must have at most %d characters", common.MaxLabel))
 	case slash >= 0:
-		return "", r.refuse(start+slash, "a label's value has no '/'")
+		return "", r.refuse(start+slash, "a label value must not contain '/'")
 	case word != "" && (!alnum(word[0]) || !alnum(word[len(word)-1])):
-		return "", r.refuse(start, "a label's value begins and ends with a letter or digit")
+		return "", r.refuse(start, "a label value must begin and end with a letter or digit")
 	}
 	return word, nil
 }
 
-// list reads values in parentheses.
+// list parses values in parentheses.
 func (r *reader) list() ([]string, error) {
 	if r.space(); !r.take("(") {
 		return nil, r.unexpected("'('")
@@ -151,7 +152,7 @@ func (r *reader) space() {
 	}
 }
 
-// take passes over a sign if it comes next, after spaces.
+// take skips spaces and then consumes an operator, if it comes next; it reports whether it does.
 func (r *reader) take(sign string) bool {
 	r.space()
 	if !strings.HasPrefix(r.text[r.at:], sign) {
@@ -161,7 +162,7 @@ func (r *reader) take(sign string) bool {
 	return true
 }
 
-// word takes the characters of names and values.
+// word consumes and returns the characters of a name or value.
 func (r *reader) word() string {
 	start := r.at
 	for !r.done() && (alnum(r.text[r.at]) || strings.IndexByte("._/-", r.text[r.at]) >= 0) {
@@ -174,16 +175,20 @@ func alnum(b byte) bool {
 	return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
 }
 
-// unexpected is the error of something that stands where what was wanted should.
+// unexpected returns the error for a wrong character or the end of the text.
 func (r *reader) unexpected(wanted string) error {
 	if r.done() {
-		return r.refuse(r.at, "the text ends where "+wanted+" is expected")
+		return r.refuse(r.at, "expected "+wanted+", found the end of the text")
 	}
 	c, _ := utf8.DecodeRuneInString(r.text[r.at:])
-	return r.refuse(r.at, fmt.Sprintf("'%s' stands where %s is expected", common.Excerpt(string(c)), wanted))
+	return r.refuse(r.at, fmt.Sprintf("expected %s, found '%s'", wanted, common.Excerpt(string(c))))
 }
 
-// refuse names the place. All before it is ASCII, so that bytes are characters.
+// refuse returns an error with a position. The text before it is ASCII, so bytes are characters.
 func (r *reader) refuse(at int, message string) error {
-	return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("character %d: %s", at+1, message), Hint: selectorHint}
+	return &common.Error{
+		Code:    common.CodeInvalid,
+		Message: fmt.Sprintf("character %d: %s", at+1, message),
+		Hint:    selectorHint,
+	}
 }

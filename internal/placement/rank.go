@@ -7,9 +7,9 @@ import (
 	"carillon/internal/common"
 )
 
-// Rank is the place of a worker among those that may run it: 0 claims first. It is
-// not ok where the worker may not, or is none of the candidates. Under the strategy
-// any everybody has rank 0, and only one to be avoided has 1. It allocates nothing.
+// Rank returns the rank of a worker among the eligible ones: rank 0 claims first. ok is false if the worker is not
+// eligible or not a candidate. Under the strategy any, all workers have rank 0, except one to avoid, which has rank 1.
+// It does not allocate.
 func Rank(w *Wish, all []Candidate, self string) (rank int, ok bool) {
 	me := -1
 	for i := range all {
@@ -31,7 +31,7 @@ func Rank(w *Wish, all []Candidate, self string) (rank int, ok bool) {
 	return w.place(rank, mine), true
 }
 
-// First returns the index of the candidate that claims first, or -1 where none may.
+// First returns the index of the candidate that claims first, or -1 if none is eligible.
 func First(w *Wish, all []Candidate) int {
 	seed, first := seedOf(w.Job), -1
 	var best standing
@@ -46,8 +46,8 @@ func First(w *Wish, all []Candidate) int {
 	return first
 }
 
-// SettleRank is the order in which the workers that are alive, eligible for the job or
-// not, write down its fires that nobody claimed. Those in trouble come after the others.
+// SettleRank returns the rank in which live workers, eligible for the job or not, write the outcomes of its unclaimed
+// fires. Workers with Trouble rank last.
 func SettleRank(job string, all []Candidate, self string) int {
 	seed, rank := seedOf(job), 0
 	mine := standing{hash: hashOf(seed, self), id: self}
@@ -66,15 +66,15 @@ func SettleRank(job string, all []Candidate, self string) int {
 	return rank
 }
 
-// standing is what a candidate is ranked by.
+// standing holds the values by which a candidate is ranked.
 type standing struct {
-	last  bool // comes after all that are not
+	last  bool // ranks after all candidates that are not last
 	score float64
 	hash  uint64
 	id    string
 }
 
-// compare is negative where s comes before o.
+// compare returns a negative number if s comes before o.
 func (s standing) compare(o standing) int {
 	if s.last != o.last {
 		if o.last {
@@ -96,8 +96,7 @@ func (w *Wish) standing(seed uint64, c *Candidate) standing {
 	return s
 }
 
-// compare is that of the standings; under the strategy any nobody comes before another,
-// the one to be avoided aside.
+// compare compares standings. Under the strategy any, all are equal except the one to avoid.
 func (w *Wish) compare(a, b standing) int {
 	if w.Strategy == common.StrategyAny && a.last == b.last {
 		return 0
@@ -105,7 +104,7 @@ func (w *Wish) compare(a, b standing) int {
 	return a.compare(b)
 }
 
-// place is the rank of one that comes after so many others.
+// place returns the rank of a candidate that comes after a number of others.
 func (w *Wish) place(before int, s standing) int {
 	if w.Strategy != common.StrategyAny {
 		return before
@@ -116,16 +115,14 @@ func (w *Wish) place(before int, s standing) int {
 	return 0
 }
 
-// share is the score of weighted rendezvous hashing: the candidate of the highest one is
-// each candidate with a chance in proportion to its weight (Schindelhauer and Schomaker,
-// "Weighted Distributed Hash Tables", 2005).
+// share returns the score of weighted rendezvous hashing: each candidate has the highest score with a probability
+// proportional to its weight (Schindelhauer and Schomaker, "Weighted Distributed Hash Tables", 2005).
 func share(weight int, hash uint64) float64 {
-	u := (float64(hash>>11) + 0.5) / (1 << 53) // between 0 and 1, and neither of them
+	u := (float64(hash>>11) + 0.5) / (1 << 53) // in the open interval (0, 1)
 	return -float64(weight) / math.Log(u)
 }
 
-// FNV-1a with 64 bits (Fowler, Noll, Vo), which by itself spreads short texts that are
-// much alike badly over its high bits; hence mix.
+// FNV-1a with 64 bits (Fowler, Noll, Vo). Its high bits differ little between short similar texts; hence mix.
 const (
 	fnvOffset uint64 = 14695981039346656037
 	fnvPrime  uint64 = 1099511628211
@@ -142,8 +139,8 @@ func fnv(h uint64, s string) uint64 {
 	return h
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea, Flood; the constants are Stafford's
-// variant 13): each bit of the input changes half of the output's.
+// mix is the finalizer of SplitMix64 (Steele, Lea, Flood; constants of Stafford's variant 13): each bit of the input
+// changes half of the bits of the output on average.
 func mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb

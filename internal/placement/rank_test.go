@@ -14,7 +14,7 @@ import (
 
 var strategies = []common.Strategy{"", common.StrategyHash, common.StrategyLeast, common.StrategyWeight, common.StrategyAny}
 
-// order lists the candidates that may run it, by rank.
+// order returns the eligible candidates by rank.
 func order(t require, w *placement.Wish, all []placement.Candidate) []string {
 	byRank := map[int]string{}
 	for _, c := range all {
@@ -30,7 +30,7 @@ func order(t require, w *placement.Wish, all []placement.Candidate) []string {
 	ids := make([]string, len(byRank))
 	for rank, id := range byRank {
 		if rank < 0 || rank >= len(ids) {
-			t.Fatalf("rank %d of %d that may", rank, len(ids))
+			t.Fatalf("rank %d of %d eligible candidates", rank, len(ids))
 		}
 		ids[rank] = id
 	}
@@ -41,7 +41,7 @@ type require interface {
 	Fatalf(format string, args ...any)
 }
 
-// crowd draws candidates of all kinds, and a wish.
+// crowd draws arbitrary candidates and requirements.
 func crowd(t *rapid.T) (*placement.Wish, []placement.Candidate) {
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z2-7]{1,16}`), 1, 12, rapid.ID).Draw(t, "ids")
 	all := make([]placement.Candidate, len(ids))
@@ -73,7 +73,7 @@ func TestRankIsAPermutation(t *testing.T) {
 		}
 		ids := order(t, w, all)
 		if i := slices.Index(ids, w.Avoid); i >= 0 && i != len(ids)-1 {
-			t.Fatalf("the one to be avoided has rank %d of %d", i, len(ids))
+			t.Fatalf("the worker to avoid has rank %d of %d", i, len(ids))
 		}
 		shuffled := rapid.Permutation(all).Draw(t, "shuffled")
 		if again := order(t, w, shuffled); !slices.Equal(ids, again) {
@@ -110,7 +110,7 @@ func TestExplainAgreesWithRank(t *testing.T) {
 	})
 }
 
-func TestWhoLeavesMovesOnlyTheirShare(t *testing.T) {
+func TestRank_WorkerLeaves_OthersKeepTheirOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, all := crowd(t)
 		if w.Strategy == common.StrategyAny {
@@ -125,7 +125,7 @@ func TestWhoLeavesMovesOnlyTheirShare(t *testing.T) {
 	})
 }
 
-func TestSettleRankIsAPermutationOfTheLiving(t *testing.T) {
+func TestSettleRank_IsAPermutationOfTheLiveWorkers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, all := crowd(t)
 		seen, well := make([]bool, len(all)), 0
@@ -141,16 +141,16 @@ func TestSettleRankIsAPermutationOfTheLiving(t *testing.T) {
 			}
 			seen[rank] = true
 			if (rank >= well) != (c.Trouble != "") {
-				t.Fatalf("%s has rank %d, with %d in no trouble", c.ID, rank, well)
+				t.Fatalf("%s has rank %d, with %d workers without trouble", c.ID, rank, well)
 			}
 		}
-		if rank := placement.SettleRank(w.Job, all, "nobody-here"); rank < 0 || rank > well {
-			t.Fatalf("one that is not seen yet has rank %d", rank)
+		if rank := placement.SettleRank(w.Job, all, "not-registered"); rank < 0 || rank > well {
+			t.Fatalf("a worker that is not registered yet has rank %d", rank)
 		}
 	})
 }
 
-// workers are such as there are: ids of 16 characters.
+// workers returns candidates with realistic ids of 16 characters.
 func workers(n int) []placement.Candidate {
 	all := make([]placement.Candidate, n)
 	for i := range all {
@@ -160,7 +160,7 @@ func workers(n int) []placement.Candidate {
 	return all
 }
 
-// shares counts who is first for how many jobs.
+// shares counts for how many jobs each worker has rank 0.
 func shares(w placement.Wish, all []placement.Candidate, jobs int) map[string]float64 {
 	count := map[string]float64{}
 	for i := range jobs {
@@ -179,7 +179,7 @@ func TestHashGivesEvenShares(t *testing.T) {
 	all := workers(5)
 	count := shares(placement.Wish{Strategy: common.StrategyHash}, all, jobs)
 	for _, c := range all {
-		if got := count[c.ID] / jobs; math.Abs(got-0.2) > 0.012 { // four times the deviation of chance
+		if got := count[c.ID] / jobs; math.Abs(got-0.2) > 0.012 { // four standard deviations
 			t.Errorf("%s has %.3f of the jobs", c.Name, got)
 		}
 	}
@@ -200,7 +200,7 @@ func TestWeightGivesShares(t *testing.T) {
 	}
 }
 
-func TestLeastPrefersTheIdle(t *testing.T) {
+func TestLeast_PrefersWorkersWithFewerRuns(t *testing.T) {
 	all := workers(4)
 	for i, running := range []int{3, 0, 2, 1} {
 		all[i].Running = running
@@ -218,7 +218,7 @@ func TestLeastPrefersTheIdle(t *testing.T) {
 	}
 }
 
-func TestAnyIsEverybody(t *testing.T) {
+func TestAny_GivesRankZeroToAll(t *testing.T) {
 	all := workers(4)
 	all[3].Draining = true
 	w := &placement.Wish{Job: "job", Strategy: common.StrategyAny, Avoid: all[1].ID}
@@ -228,11 +228,11 @@ func TestAnyIsEverybody(t *testing.T) {
 		}
 	}
 	if rank, ok := placement.Rank(w, all[1:2], all[1].ID); !ok || rank != 0 {
-		t.Errorf("the only one, though to be avoided: rank %d, %v", rank, ok)
+		t.Errorf("the only worker, which is to be avoided: rank %d, %v", rank, ok)
 	}
 }
 
-func TestAvoidedIsLastButStays(t *testing.T) {
+func TestAvoidedWorker_IsLastButEligible(t *testing.T) {
 	all := workers(3)
 	for _, strategy := range []common.Strategy{common.StrategyHash, common.StrategyLeast, common.StrategyWeight} {
 		w := &placement.Wish{Job: "job", Strategy: strategy}
@@ -244,7 +244,7 @@ func TestAvoidedIsLastButStays(t *testing.T) {
 }
 
 // The order must be the same on all workers, which may run different versions.
-func TestRanksAreThoseOfEveryVersion(t *testing.T) {
+func TestRank_IsTheSameInAllVersions(t *testing.T) {
 	all := []placement.Candidate{}
 	for i, id := range []string{"aaaa", "bbbb", "cccc", "dddd", "eeee"} {
 		all = append(all, placement.Candidate{ID: id, Slots: 1, Weight: i + 1})

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Selector is a condition on labels, made by ParseSelector. It does not change, and
-// a nil one is met by all labels.
+// Selector is an expression that matches labels, created by ParseSelector. It is immutable; a nil Selector matches all
+// labels.
 type Selector struct{ all []requirement }
 
-// requirement is one part of it.
+// requirement is one part of a selector.
 type requirement struct {
 	key    string
 	op     operator
@@ -25,13 +25,12 @@ const (
 	notIn // also key!=value
 )
 
-// Matches tells whether labels meet every part of the selector. A label that is absent
-// is none of the values that != and notin name, and so meets both.
+// Matches reports whether labels meet all requirements of the selector. An absent label meets != and notin.
 func (s *Selector) Matches(labels map[string]string) bool {
 	return s.unmet(labels) == nil
 }
 
-// unmet is the first part that labels do not meet.
+// unmet returns the first requirement that labels do not meet, or nil.
 func (s *Selector) unmet(labels map[string]string) *requirement {
 	if s == nil {
 		return nil
@@ -58,7 +57,7 @@ func (r *requirement) met(labels map[string]string) bool {
 	}
 }
 
-// String is the selector, without the spaces that it may have been written with.
+// String returns the selector in its normal form, without unnecessary spaces.
 func (s *Selector) String() string {
 	if s == nil {
 		return ""

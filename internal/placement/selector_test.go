@@ -14,7 +14,7 @@ func TestSelector(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		match bool
-		form  string // as it is printed; none: as it is written
+		form  string // normal form; empty: as written; "-": empty
 	}{
 		{"", true, ""},
 		{" \t\r\n", true, "-"},
@@ -64,33 +64,33 @@ func TestSelector(t *testing.T) {
 		}
 	}
 	if none := (*placement.Selector)(nil); !none.Matches(nil) || none.String() != "" {
-		t.Error("no selector must be met by everything")
+		t.Error("a nil selector must match all labels")
 	}
 }
 
 func TestSelectorErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"=a":                      "character 1: '=' stands where the name of a label is expected",
-		"zone=a,":                 "character 8: the text ends where the name of a label is expected",
-		"zone=a,,disk":            "character 8: ',' stands where the name of a label is expected",
-		"zone==a":                 "character 6: '=' stands where a comma is expected",
-		"zone=a b":                "character 8: 'b' stands where a comma is expected",
-		"zone a":                  `character 6: "a" stands where =, !=, in, notin or a comma is expected`,
-		"zone in a":               "character 9: 'a' stands where '(' is expected",
-		"zone in (a":              "character 11: the text ends where a comma or ')' is expected",
-		"zone in ()":              "character 10: ')' stands where a value is expected",
-		"zone in (a,)":            "character 12: ')' stands where a value is expected",
-		"zone in (a b)":           "character 12: 'b' stands where a comma or ')' is expected",
-		"zone notin":              "character 11: the text ends where '(' is expected",
-		"!zone=a":                 "character 6: '=' stands where a comma is expected",
-		"!":                       "character 2: the text ends where the name of a label is expected",
-		"zone>3":                  "character 5: '>' stands where a comma is expected",
-		"zone=é":                  "character 6: 'é' stands where a comma is expected",
-		"zone=\x00":               `character 6: '\x00' stands where a comma is expected`,
-		"-zone=a":                 "character 1: a label's name begins and ends with a letter or digit",
-		"zone=a-":                 "character 6: a label's value begins and ends with a letter or digit",
-		"zone=a/b":                "character 7: a label's value has no '/'",
-		strings.Repeat("k", 64):   "character 1: a label's name has at most 63 characters",
+		"=a":                      "character 1: expected the name of a label, found '='",
+		"zone=a,":                 "character 8: expected the name of a label, found the end of the text",
+		"zone=a,,disk":            "character 8: expected the name of a label, found ','",
+		"zone==a":                 "character 6: expected a comma, found '='",
+		"zone=a b":                "character 8: expected a comma, found 'b'",
+		"zone a":                  `character 6: expected =, !=, in, notin or a comma, found "a"`,
+		"zone in a":               "character 9: expected '(', found 'a'",
+		"zone in (a":              "character 11: expected a comma or ')', found the end of the text",
+		"zone in ()":              "character 10: expected a value, found ')'",
+		"zone in (a,)":            "character 12: expected a value, found ')'",
+		"zone in (a b)":           "character 12: expected a comma or ')', found 'b'",
+		"zone notin":              "character 11: expected '(', found the end of the text",
+		"!zone=a":                 "character 6: expected a comma, found '='",
+		"!":                       "character 2: expected the name of a label, found the end of the text",
+		"zone>3":                  "character 5: expected a comma, found '>'",
+		"zone=é":                  "character 6: expected a comma, found 'é'",
+		"zone=\x00":               `character 6: expected a comma, found '\x00'`,
+		"-zone=a":                 "character 1: a label name must begin and end with a letter or digit",
+		"zone=a-":                 "character 6: a label value must begin and end with a letter or digit",
+		"zone=a/b":                "character 7: a label value must not contain '/'",
+		strings.Repeat("k", 64):   "character 1: a label name must have at most 63 characters",
 		strings.Repeat("k,", 33):  "character 65: has more than 32 requirements",
 		strings.Repeat("k", 1025): "is longer than 1024 characters",
 	} {

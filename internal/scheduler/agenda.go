@@ -1,106 +1,105 @@
 package scheduler
 
-// agenda is a heap of things that are due at some time, earliest first. An item
-// knows its place, so that moving or removing one costs O(log n). The due times
-// stand in the heap itself, and it is wide, since what costs is the memory that is touched.
+// agenda is a heap of items by due time, earliest first. An item stores its index, so that moving or removing one costs
+// O(log n). The heap stores the due times itself and has a high arity, since its cost is memory access.
 type agenda struct {
-	slots []slot
+	nodes []node
 }
 
-// arity is how many children a slot has: as many as fit into a cache line.
+// arity is the number of children of a node: as many as fit into a cache line.
 const arity = 4
 
-// slot is a place in an agenda.
-type slot struct {
+// node is a node of the heap.
+type node struct {
 	due  int64 // the item's
 	item *item
 }
 
-// item is what stands in an agenda. It is embedded in what is planned.
+// item is an entry of an agenda. It is embedded in jobs and triggers.
 type item struct {
 	due    int64 // Unix nanoseconds
-	place  int32 // in slots, from 1; 0: not in the agenda
-	queued bool  // in the loop's queue, where it stands once at most
+	index  int32 // index in nodes plus 1; 0: not in the agenda
+	queued bool  // in the loop's queue, at most once
 	what   planned
 }
 
 // planned is a job or a trigger.
 type planned interface {
-	// offer gives what is to be handed out now that the item is due; false where the
-	// item is not waiting to be handed out any more.
+	// offer returns the fire to send now that the item is due; false if the item is no longer ready.
 	offer(p *plan) (Fire, bool)
-	// queue says that the item is due; handOut that its fire has been taken.
+	// queue marks the item as due.
 	queue(now int64)
-	handOut()
-	// job is the name of the job.
+	// markSent marks its fire as received by the dispatcher.
+	markSent()
+	// job returns the name of the job.
 	job() string
 }
 
-func (a *agenda) len() int { return len(a.slots) }
+func (a *agenda) len() int { return len(a.nodes) }
 
-// first is the earliest item, or nil.
+// first returns the earliest item, or nil.
 func (a *agenda) first() *item {
-	if len(a.slots) == 0 {
+	if len(a.nodes) == 0 {
 		return nil
 	}
-	return a.slots[0].item
+	return a.nodes[0].item
 }
 
-// set puts the item at its due time, wherever it was before.
+// set inserts the item with a due time, or moves it there.
 func (a *agenda) set(it *item, due int64) {
 	it.due = due
-	if it.place == 0 {
-		a.slots = append(a.slots, slot{})
-		it.place = int32(len(a.slots))
+	if it.index == 0 {
+		a.nodes = append(a.nodes, node{})
+		it.index = int32(len(a.nodes))
 	}
-	a.fix(int(it.place)-1, slot{due, it})
+	a.fix(int(it.index)-1, node{due, it})
 }
 
-// remove takes the item out, if it is in.
+// remove removes the item, if it is in the agenda.
 func (a *agenda) remove(it *item) {
-	if it.place == 0 {
+	if it.index == 0 {
 		return
 	}
-	i, last := int(it.place)-1, len(a.slots)-1
-	it.place = 0
-	moved := a.slots[last]
-	a.slots[last] = slot{}
-	a.slots = a.slots[:last]
+	i, last := int(it.index)-1, len(a.nodes)-1
+	it.index = 0
+	moved := a.nodes[last]
+	a.nodes[last] = node{}
+	a.nodes = a.nodes[:last]
 	if i != last {
 		a.fix(i, moved)
 	}
 }
 
-// fix finds the place of s, from the free place i on.
-func (a *agenda) fix(i int, s slot) {
+// fix inserts s, starting at the free index i and moving other nodes as the heap order requires.
+func (a *agenda) fix(i int, s node) {
 	for i > 0 {
 		parent := (i - 1) / arity
-		if a.slots[parent].due <= s.due {
+		if a.nodes[parent].due <= s.due {
 			break
 		}
-		a.put(i, a.slots[parent])
+		a.put(i, a.nodes[parent])
 		i = parent
 	}
 	for {
 		child := arity*i + 1
-		if child >= len(a.slots) {
+		if child >= len(a.nodes) {
 			break
 		}
-		for other := child + 1; other < min(arity*i+1+arity, len(a.slots)); other++ {
-			if a.slots[other].due < a.slots[child].due {
+		for other := child + 1; other < min(arity*i+1+arity, len(a.nodes)); other++ {
+			if a.nodes[other].due < a.nodes[child].due {
 				child = other
 			}
 		}
-		if s.due <= a.slots[child].due {
+		if s.due <= a.nodes[child].due {
 			break
 		}
-		a.put(i, a.slots[child])
+		a.put(i, a.nodes[child])
 		i = child
 	}
 	a.put(i, s)
 }
 
-func (a *agenda) put(i int, s slot) {
-	a.slots[i] = s
-	s.item.place = int32(i + 1)
+func (a *agenda) put(i int, s node) {
+	a.nodes[i] = s
+	s.item.index = int32(i + 1)
 }

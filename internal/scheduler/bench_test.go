@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// crowd makes jobs that share 500 expressions, as many jobs of one crontab do.
+// crowd returns jobs that share 500 expressions, as jobs of one crontab often do.
 type crowd struct {
 	timetables []schedule.Schedule
 	terms      common.Terms
@@ -41,7 +41,7 @@ func newCrowd(b *testing.B) *crowd {
 	return c
 }
 
-// job makes job i, with a name and a uid of its own.
+// job returns job i, with its own name and uid.
 func (c *crowd) job(i int) Job {
 	return Job{Name: fmt.Sprintf("job-%07d", i), UID: fmt.Sprintf("uid%013d", i), Version: int64(i + 1), Cursor: c.cursor,
 		Schedule: c.timetables[i%len(c.timetables)], Terms: &c.terms}
@@ -71,7 +71,7 @@ func (c *crowd) load(b *testing.B, jobs []Job) *plan {
 	return p
 }
 
-// BenchmarkPlanLoad100k takes a whole table into an empty plan. Goal: below a second.
+// BenchmarkPlanLoad100k loads a complete list into an empty plan. Goal: below a second.
 func BenchmarkPlanLoad100k(b *testing.B) {
 	c := newCrowd(b)
 	jobs := c.jobs(100_000)
@@ -83,7 +83,7 @@ func BenchmarkPlanLoad100k(b *testing.B) {
 	}
 }
 
-// BenchmarkPlanReload100k takes in the same table again, as after a gap of the watch.
+// BenchmarkPlanReload100k applies the same list again, as after a watch resync.
 func BenchmarkPlanReload100k(b *testing.B) {
 	c := newCrowd(b)
 	jobs := c.jobs(100_000)
@@ -115,7 +115,7 @@ func BenchmarkHeapFix100k(b *testing.B) {
 			a.set(&items[random.IntN(n)], random.Int64N(n))
 		}
 	})
-	b.Run("first", func(b *testing.B) { // as when a fire was handed out: to its next time
+	b.Run("first", func(b *testing.B) { // as after a fire: to the next planned time
 		for b.Loop() {
 			a.set(a.first(), due+random.Int64N(n))
 			due++
@@ -123,8 +123,8 @@ func BenchmarkHeapFix100k(b *testing.B) {
 	})
 }
 
-// BenchmarkFire100k is the loop's part of one fire among 100,000 jobs: due, handed
-// out, settled, planned anew.
+// BenchmarkFire100k measures the loop's part of one fire among 100,000 jobs: due, sent,
+// settled, planned anew.
 func BenchmarkFire100k(b *testing.B) {
 	c := newCrowd(b)
 	p := c.load(b, c.jobs(100_000))
@@ -134,14 +134,14 @@ func BenchmarkFire100k(b *testing.B) {
 		it := p.due(now)
 		f, ok := it.what.offer(p)
 		if !ok {
-			b.Fatal("not handed out")
+			b.Fatal("not sent")
 		}
-		it.what.handOut()
+		it.what.markSent()
 		p.settleJob(Settled{Fire: f, Cursor: f.At})
 	}
 }
 
-// BenchmarkEdit100k is the news of one job among 100,000.
+// BenchmarkEdit100k applies a change of one job among 100,000.
 func BenchmarkEdit100k(b *testing.B) {
 	c := newCrowd(b)
 	jobs := c.jobs(100_000)
@@ -157,8 +157,8 @@ func BenchmarkEdit100k(b *testing.B) {
 	}
 }
 
-// BenchmarkMemoryPerJob1M loads a million jobs. Goal: at most 400 bytes for each,
-// its name and uid included.
+// BenchmarkMemoryPerJob1M loads a million jobs. Goal: at most 400 bytes per job,
+// including its name and uid.
 func BenchmarkMemoryPerJob1M(b *testing.B) {
 	const n = 1_000_000
 	c := newCrowd(b)
@@ -175,14 +175,14 @@ func BenchmarkMemoryPerJob1M(b *testing.B) {
 
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what the first one freed in part
+	runtime.GC() // a second pass for memory that the first one only marked
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// BenchmarkIdle100k is one look of a loop that has nothing to do, of which there is
-// one per second. Goal for the worker: below 1 % of a core.
+// BenchmarkIdle100k measures one iteration of an idle loop, which runs once per
+// second. Goal for the worker: below 1 % of a core.
 func BenchmarkIdle100k(b *testing.B) {
 	c := newCrowd(b)
 	now := c.cursor.Add(-time.Hour)
@@ -192,19 +192,19 @@ func BenchmarkIdle100k(b *testing.B) {
 	for b.Loop() {
 		at := l.wall()
 		l.noticeJump(at)
-		if more := l.work(at.UnixNano()); l.nap(at, more) != look {
+		if more := l.work(at.UnixNano()); l.nap(at, more) != maxSleep {
 			b.Fatal("not idle")
 		}
 		if _, have := l.head(); have {
 			b.Fatal("not idle")
 		}
-		l.lastMono = time.Now() // the wall clock of this loop stands still
+		l.lastMono = time.Now() // the wall clock of this loop does not advance
 	}
-	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(look)*100, "%core")
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(maxSleep)*100, "%core")
 }
 
-// BenchmarkStride is the longest that the loop works between two looks at the
-// clock: a stride of a whole table. Goal: below a millisecond.
+// BenchmarkStride measures the longest work between two readings of the
+// clock: a stride of a complete list. Goal: below a millisecond.
 func BenchmarkStride(b *testing.B) {
 	c := newCrowd(b)
 	jobs := c.jobs(100_000)

@@ -6,19 +6,19 @@ import (
 	"carillon/internal/common"
 )
 
-// mostPassed bounds the work of one decision. A longer gap is passed in parts.
+// mostPassed bounds the work of one decision. A longer gap takes several decisions.
 const mostPassed = 10_000
 
-// Decision says what to do about a fire that is due. Either is possible, or both:
-// that fires after the cursor go by, and that the fire at To is claimed.
+// Decision is how to proceed with a due fire: pass fires after the cursor without running them, claim the fire at To,
+// or both.
 type Decision struct {
 	Run   bool // claim the fire at To
 	Cause common.Cause
 	To    time.Time // the cursor's new value
 
-	Passed     int64 // so many fires after the cursor go by without running
+	Passed     int64 // number of fires after the cursor that pass without running
 	LastPassed time.Time
-	Paused     bool // they were forbidden by a pause; otherwise they are past their deadline
+	Paused     bool // they passed because of a pause; otherwise they are past their deadline
 }
 
 func run(at time.Time, cause common.Cause) Decision { return Decision{Run: true, Cause: cause, To: at} }
@@ -27,14 +27,14 @@ func pass(count int64, last time.Time) Decision {
 	return Decision{To: last, Passed: count, LastPassed: last}
 }
 
-// Nothing tells whether there is nothing to claim.
+// Nothing reports whether there is nothing to commit: no fire to claim and none to pass.
 func (d *Decision) Nothing() bool { return !d.Run && d.Passed == 0 }
 
-// Deadline is until when the fire is merely late.
+// Deadline returns the start deadline of the fire; until then it is only late.
 func (f *Fire) Deadline() time.Time { return f.Due.Add(f.Terms.StartDeadline) }
 
-// Decide looks at a fire of the plan. Until its deadline it is run; after it the job's
-// catch-up policy decides about all that are past theirs.
+// Decide returns how to proceed with a fire of the plan. Until its deadline it runs; after it, the job's catch-up
+// policy applies to all fires that are past their deadlines.
 func Decide(f Fire, now time.Time) (Decision, error) {
 	if d, err := f.paused(now); err != nil || d.Passed > 0 {
 		return d, err
@@ -50,12 +50,11 @@ func Decide(f Fire, now time.Time) (Decision, error) {
 	case common.CatchUpLatest:
 		return f.latest(now)
 	}
-	return Decision{}, nil // a policy of a newer version is left for a worker that knows it
+	return Decision{}, nil // a policy of a newer version: left to a worker that supports it
 }
 
-// Expire gives up the fires that are past their deadline, where nobody was there to
-// claim them. Where they were found only after it, those that the catch-up policy would
-// still run are left for who may come.
+// Expire passes the fires that are past their deadlines because no eligible worker claimed them. If the fire was found
+// after its deadline (inTime is false), fires that the catch-up policy would still run are left to an eligible worker.
 func Expire(f Fire, now time.Time, inTime bool) (Decision, error) {
 	if !now.After(f.Deadline()) {
 		return Decision{}, nil
@@ -76,7 +75,7 @@ func Expire(f Fire, now time.Time, inTime bool) (Decision, error) {
 	return pass(d.Passed, d.LastPassed), nil
 }
 
-// paused passes over the fires that a pause forbade which has ended by itself.
+// paused passes the fires during a pause that has ended by itself.
 func (f *Fire) paused(now time.Time) (Decision, error) {
 	if !f.Terms.Paused {
 		return Decision{}, nil
@@ -85,31 +84,31 @@ func (f *Fire) paused(now time.Time) (Decision, error) {
 	if until.After(now) {
 		until = now
 	}
-	// The first instant after the pause is allowed again.
+	// A fire at the end of the pause is not paused any more.
 	count, last, err := f.Schedule.Passed(f.Cursor, until.Add(-1), mostPassed)
 	d := pass(count, last)
 	d.Paused = true
 	return d, err
 }
 
-// late is the last time that is past its deadline for certain, whatever its jitter.
+// late returns the latest planned time that is past its deadline for any jitter.
 func (f *Fire) late(now time.Time) time.Time {
 	return now.Add(-f.Terms.StartDeadline - f.Terms.Jitter - 1)
 }
 
-// passLate passes over all that are past their deadline, the first of them being At.
+// passLate passes all fires that are past their deadlines, the first of which is At.
 func (f *Fire) passLate(now time.Time) (Decision, error) {
 	count, last, err := f.Schedule.Passed(f.Cursor, f.late(now), mostPassed)
 	if err != nil {
 		return Decision{}, err
 	}
-	if count == 0 { // only its own jitter makes it late
+	if count == 0 { // At alone is late, because its jitter is short
 		count, last = 1, f.At
 	}
 	return pass(count, last), nil
 }
 
-// latest runs the last fire that is due, if it is in the window or not late yet.
+// latest runs the last due fire, if it is within the catch-up window or not past its deadline.
 func (f *Fire) latest(now time.Time) (Decision, error) {
 	count, last, err := f.Schedule.Passed(f.Cursor, now.Add(-f.Terms.Jitter), mostPassed)
 	if err != nil {
@@ -131,23 +130,23 @@ func (f *Fire) latest(now time.Time) (Decision, error) {
 		}
 		decision.Passed, decision.LastPassed = count-1, before
 	}
-	if count == mostPassed { // there may be a later one to run: the next decision sees
+	if count == mostPassed { // there may be a later fire, for the next decision
 		return pass(decision.Passed, decision.LastPassed), nil
 	}
 	return decision, nil
 }
 
-// all runs the fires of the window one after the other, the oldest first: the last Max of them.
+// all runs the last Max fires of the catch-up window one after the other, the oldest first.
 func (f *Fire) all(now time.Time) (Decision, error) {
 	old := now.Add(-f.Terms.Window - 1)
-	if late := f.late(now); late.Before(old) { // what is not late yet runs, whatever the window
+	if late := f.late(now); late.Before(old) { // a fire before its deadline runs, whatever the window
 		old = late
 	}
 	count, last, err := f.Schedule.Passed(f.Cursor, old, mostPassed)
 	if err != nil || count > 0 {
 		return pass(count, last), err
 	}
-	if now.Sub(f.At) > f.Terms.Window { // only its own jitter makes it late
+	if now.Sub(f.At) > f.Terms.Window { // At alone is late, because its jitter is short
 		return pass(1, f.At), nil
 	}
 	count, _, err = f.Schedule.Passed(f.Cursor, f.late(now), mostPassed)

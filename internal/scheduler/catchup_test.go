@@ -111,8 +111,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Fires that nobody could claim are given up at their deadline by those who saw them
-// fall due; those who come later leave what is still to be caught up.
+// Fires that no worker could claim pass at their deadline on workers that saw them
+// become due; workers that start later leave fires that are still to be caught up.
 func TestExpire(t *testing.T) {
 	f := fireAt(t, "*/10 * * * *", noon.Add(-10*time.Minute), terms())
 	for _, c := range []struct {
@@ -137,23 +137,23 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// What a policy means that is not known here is not decided here.
-func TestPolicyOfANewerVersion(t *testing.T) {
+// A catch-up policy of a newer version is left to workers that support it.
+func TestDecide_UnknownPolicy_LeavesTheFire(t *testing.T) {
 	f := fireAt(t, "*/10 * * * *", noon.Add(-10*time.Minute), terms(policy("newer")))
 	now := noon.Add(2 * time.Hour)
 	if d, err := Decide(f, now); err != nil || !d.Nothing() {
 		t.Errorf("decided %+v, %v", d, err)
 	}
 	if d, err := Expire(f, now, false); err != nil || !d.Nothing() {
-		t.Errorf("given up, found late: %+v, %v", d, err)
+		t.Errorf("expired, found late: %+v, %v", d, err)
 	}
-	if d, err := Expire(f, now, true); err != nil || d.Passed != 12 { // nobody was there to do it
-		t.Errorf("given up, seen in time: %+v, %v", d, err)
+	if d, err := Expire(f, now, true); err != nil || d.Passed != 12 { // no worker was eligible
+		t.Errorf("expired, seen in time: %+v, %v", d, err)
 	}
 }
 
-// What a pause forbade is no worker's fault.
-func TestExpireOfAPause(t *testing.T) {
+// Fires of a pause pass as paused, whether they were seen in time or not.
+func TestExpire_PausedFiresPass(t *testing.T) {
 	f := fireAt(t, "*/10 * * * *", noon.Add(-10*time.Minute), terms(paused(noon.Add(15*time.Minute))))
 	f.Due = noon.Add(15 * time.Minute)
 	for _, inTime := range []bool{true, false} {
@@ -165,8 +165,8 @@ func TestExpireOfAPause(t *testing.T) {
 }
 
 // However long the gap, and whatever the policy: every fire up to now is passed or run
-// once, in order, and those that run are those that the policy names.
-func TestDecisionsAccountForEveryFire(t *testing.T) {
+// once, in order, and exactly those that the policy selects run.
+func TestDecide_AccountsForEveryFireOnce(t *testing.T) {
 	for _, p := range []common.CatchUpPolicy{common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll} {
 		for _, gap := range []time.Duration{time.Second, 299 * time.Second, 301 * time.Second, time.Hour, mostPassed * time.Second,
 			(mostPassed + 1) * time.Second, 3 * mostPassed * time.Second} {
@@ -202,7 +202,7 @@ func TestDecisionsAccountForEveryFire(t *testing.T) {
 					cursor = d.To
 				}
 				if !lastRun.Equal(now) {
-					t.Fatalf("the last fire that ran is that of %v, want %v", lastRun, now)
+					t.Fatalf("the last fire that ran was planned for %v, want %v", lastRun, now)
 				}
 				late := max(0, int64((gap-deadline)/time.Second)-1)
 				if want := map[common.CatchUpPolicy]int64{common.CatchUpAll: min(late, common.DefaultCatchUpMax)}[p]; caughtUp < want || caughtUp > want+1 {

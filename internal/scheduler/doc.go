@@ -1,11 +1,8 @@
-// Package scheduler decides when what is due. One goroutine, Loop.Run, owns the
-// plan table (what fires when) and the executing table (what runs here), and is
-// fed by channels.
+// Package scheduler decides when each job and trigger fires. One goroutine, Loop.Run, owns the plan (the next fire of
+// each job) and the table of runs that execute on this worker. It receives all input by channels.
 //
-// It promises: the next fire of a job is computed from its cursor, never from the
-// clock; the fires of a job are handed out one at a time, in order; news of one
-// job costs O(log n); the loop never waits for whoever takes the fires; and a
-// jump of the wall clock is noticed within a second. It does no I/O, parses
-// nothing and scans nothing: a whole table is taken in, and what is missing
-// from it dropped, in small steps between looks at the clock.
+// It promises: the next fire of a job is computed from its cursor, never from the clock; the fires of a job are sent
+// one at a time, in order; a change of one job costs O(log n); the loop never waits for the receiver of the fires; and
+// a jump of the wall clock is noticed within a second. It does no I/O, parses nothing and scans nothing: a complete
+// list of jobs is applied, and jobs missing from it are dropped, in small steps between readings of the clock.
 package scheduler

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/common"
 )
 
-// entry is what became of fires, in the ledger of a story.
+// entry is an entry of the ledger of a test: the outcome of one or more fires.
 type entry struct {
 	what  string // cause of a run, or paused or late
 	first int    // in minutes since midnight
@@ -23,7 +23,7 @@ func (e entry) String() string {
 	return fmt.Sprintf("%s %d-%d", e.what, e.first, e.last)
 }
 
-// follow decides about fires as they come, until nothing is due any more, and gives the ledger.
+// follow decides on fires until none is due any more, and returns the ledger.
 func (r *rig) follow(start time.Time) (ledger []string) {
 	r.Helper()
 	minute := func(at time.Time) int { return int(at.Sub(start) / time.Minute) }
@@ -51,7 +51,7 @@ func (r *rig) follow(start time.Time) (ledger []string) {
 					before = d.LastPassed
 				}
 				if next, _, err := f.Schedule.Next(before); err != nil || !next.Equal(d.To) {
-					r.Fatalf("%v is claimed, and %v goes by unseen", d.To, next)
+					r.Fatalf("%v is claimed, but %v is not accounted for", d.To, next)
 				}
 				ledger = append(ledger, entry{string(d.Cause), minute(d.To), minute(d.To)}.String())
 			}
@@ -64,8 +64,8 @@ func (r *rig) follow(start time.Time) (ledger []string) {
 	}
 }
 
-// For three hours nobody was there. Every fire of the gap is accounted for once, as the
-// policy says, and the job goes on as before.
+// No worker ran for three hours. Every fire of the gap is accounted for once, according to
+// the policy, and the job continues as before.
 func TestCatchUpAfterAGapOfThreeHours(t *testing.T) {
 	window := func(d time.Duration, most int) func(*common.Terms) {
 		return func(t *common.Terms) { t.Window, t.Max = d, most }
@@ -132,7 +132,7 @@ func TestCatchUpAfterAGapOfThreeHours(t *testing.T) {
 				if next, _, err := j.Schedule.Next(r.wall()); err != nil || next.Sub(r.wall()) > 12*time.Hour {
 					return
 				}
-				f := r.within(12 * time.Hour) // then it goes on
+				f := r.within(12 * time.Hour) // then it continues
 				if d, err := Decide(f, r.wall()); err != nil || !d.Run || d.Cause != common.CauseCron || d.Passed != 0 || !d.To.Equal(f.At) {
 					r.Fatalf("afterwards %+v, %v", d, err)
 				}
@@ -141,7 +141,7 @@ func TestCatchUpAfterAGapOfThreeHours(t *testing.T) {
 	}
 }
 
-// With jitter too, every fire of a gap is accounted for once, in the order of the plan,
+// With jitter as well, every fire of a gap is accounted for once, in planned order,
 // and none before it is due.
 func TestCatchUpWithJitter(t *testing.T) {
 	for _, p := range []common.CatchUpPolicy{common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll} {
@@ -162,7 +162,7 @@ func TestCatchUpWithJitter(t *testing.T) {
 							r.Fatalf("decided %+v, %v", d, err)
 						}
 						if due := d.To.Add(f.Terms.Delay(f.UID, d.To)); due.After(r.wall()) {
-							r.Fatalf("%v is decided about at %v, and due at %v", d.To, r.wall(), due)
+							r.Fatalf("%v is decided at %v, but due at %v", d.To, r.wall(), due)
 						}
 						cursor = d.To
 						r.settle(Settled{Fire: f, Cursor: cursor})
@@ -173,7 +173,7 @@ func TestCatchUpWithJitter(t *testing.T) {
 	}
 }
 
-// However many fires a job has missed, passing them takes no memory for each.
+// The memory for passing missed fires does not depend on their number.
 func TestAMillionMissedFiresTakeNoMemory(t *testing.T) {
 	const missed = 1_000_000
 	for _, p := range []common.CatchUpPolicy{common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll} {
@@ -186,7 +186,7 @@ func TestAMillionMissedFiresTakeNoMemory(t *testing.T) {
 			decisions := 0
 			before := allocated()
 			for {
-				fires := handOut(plan, now)
+				fires := markSent(plan, now)
 				if len(fires) == 0 {
 					break
 				}

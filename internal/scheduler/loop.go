@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Metrics hears what the loop sees.
+// Metrics receives the measurements of the loop.
 type Metrics interface {
 	Planned(jobs int)
 	QueueDepth(queue string, n int)
@@ -16,24 +16,22 @@ type Metrics interface {
 }
 
 const (
-	// look is the longest the loop sleeps: no timer is trusted for longer, so that a
-	// jump of the wall clock is noticed within it.
-	look = time.Second
-	// jump is how far the wall clock must part from the time that went by to be said to have jumped.
-	jump = 500 * time.Millisecond
-	// stride is how many entries are worked on between two looks at the clock; each
-	// takes a few microseconds.
+	// maxSleep is the longest sleep of the loop, so that a jump of the wall clock is noticed within it.
+	maxSleep = time.Second
+	// minJump is the smallest difference between wall clock and elapsed time that counts as a jump.
+	minJump = 500 * time.Millisecond
+	// stride is how many entries are processed between two readings of the clock; each takes a few microseconds.
 	stride = 128
 )
 
-// Execution is a run that goes on here.
+// Execution is a run that executes on this worker.
 type Execution struct {
 	Run, Job string
 	Since    time.Time
 }
 
-// Loop is the scheduler. Make it with New and start Run once; everything else is
-// safe for concurrent use and talks to Run.
+// Loop is the scheduler. Create it with New and call Run once; all other methods are safe for concurrent use and send
+// messages to Run.
 type Loop struct {
 	log     *slog.Logger
 	metrics Metrics
@@ -45,54 +43,64 @@ type Loop struct {
 	ended    chan Execution
 	ask      chan chan<- []Execution
 	fires    chan Fire
-	rouse    chan struct{}
+	retry    chan struct{}
 
 	// Owned by Run.
 	plan      *plan
-	backlog   Jobs                 // being taken in
+	backlog   Jobs                 // changes that are being applied
 	taking    bool                 // there is a backlog
-	whole     bool                 // a whole table is being handed over, of which more may follow
-	queue     []*item              // due, in order
+	whole     bool                 // a complete list is being received; more parts may follow
+	queue     []*item              // due items, in order
 	executing map[string]Execution // by run
 	lastWall  time.Time
 	lastMono  time.Time
 }
 
-// New makes a loop. wall is the wall clock.
+// New returns a loop. wall is the wall clock.
 func New(log *slog.Logger, metrics Metrics, wall func() time.Time) *Loop {
-	l := &Loop{log: log, metrics: metrics, wall: wall,
-		jobs: make(chan Jobs), triggers: make(chan Triggers), settled: make(chan Settled), ended: make(chan Execution),
-		ask: make(chan chan<- []Execution), fires: make(chan Fire), rouse: make(chan struct{}, 1), executing: map[string]Execution{}}
+	l := &Loop{
+		log:       log,
+		metrics:   metrics,
+		wall:      wall,
+		jobs:      make(chan Jobs),
+		triggers:  make(chan Triggers),
+		settled:   make(chan Settled),
+		ended:     make(chan Execution),
+		ask:       make(chan chan<- []Execution),
+		fires:     make(chan Fire),
+		retry:     make(chan struct{}, 1),
+		executing: map[string]Execution{},
+	}
 	l.plan = newPlan(func(job string, err error) { log.Error("job_unplannable", "job", job, "error", err) })
 	return l
 }
 
-// Jobs tells the loop news of jobs. It waits while earlier news is being taken in.
+// Jobs sends changes of jobs to the loop. It waits while earlier changes are being applied.
 func (l *Loop) Jobs(ctx context.Context, u Jobs) error { return send(ctx, l.jobs, u) }
 
-// Triggers tells the loop news of triggers.
+// Triggers sends changes of triggers to the loop.
 func (l *Loop) Triggers(ctx context.Context, u Triggers) error { return send(ctx, l.triggers, u) }
 
-// Settle answers a fire.
+// Settle reports the result of a fire to the loop.
 func (l *Loop) Settle(ctx context.Context, s Settled) error { return send(ctx, l.settled, s) }
 
-// Ended says that a run has finished here.
+// Ended reports the end of a run on this worker to the loop.
 func (l *Loop) Ended(ctx context.Context, run, job string) error {
 	return send(ctx, l.ended, Execution{Run: run, Job: job})
 }
 
-// Fires hands out what is due.
+// Fires returns the channel of due fires.
 func (l *Loop) Fires() <-chan Fire { return l.fires }
 
-// Rouse hands out again what was put off. It never waits.
-func (l *Loop) Rouse() {
+// Retry makes postponed fires due again. It never blocks.
+func (l *Loop) Retry() {
 	select {
-	case l.rouse <- struct{}{}:
-	default: // it is about to
+	case l.retry <- struct{}{}:
+	default: // already requested
 	}
 }
 
-// Executing copies the executing table.
+// Executing returns the runs that execute on this worker.
 func (l *Loop) Executing(ctx context.Context) ([]Execution, error) {
 	answer := make(chan []Execution, 1)
 	if err := send(ctx, l.ask, answer); err != nil {
@@ -110,7 +118,7 @@ func send[T any](ctx context.Context, ch chan<- T, v T) error {
 	}
 }
 
-// Run is the loop. It returns when the context ends.
+// Run runs the loop until the context ends.
 func (l *Loop) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -120,7 +128,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.noticeJump(now)
 		more := l.work(now.UnixNano())
 
-		var jobs chan Jobs // news waits while a backlog is being taken in
+		var jobs chan Jobs // changes wait while a backlog is being applied
 		if !l.taking {
 			jobs = l.jobs
 		}
@@ -144,22 +152,22 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.plan.release(e.Job)
 		case answer := <-l.ask:
 			answer <- l.table()
-		case <-l.rouse:
-			l.plan.rouseAll()
+		case <-l.retry:
+			l.plan.retryAll()
 		case fires <- fire:
-			l.queue[0].what.handOut()
+			l.queue[0].what.markSent()
 			l.shift()
 		case <-timer.C:
 		}
 	}
 }
 
-// work does a bounded part of what there is to do, and reports whether more is left. What is due at one instant is
-// handed out by name: all workers are to see it in the same order.
+// work does a bounded part of the pending work, and reports whether more is left. Fires that become due at the same
+// time are sent in the order of their names: the same order on all workers.
 func (l *Loop) work(now int64) (more bool) {
 	if l.taking {
 		l.take(stride)
-		more = true // after it, the plan has steps to do
+		more = true // the plan may have steps to do afterwards
 	} else {
 		more = l.plan.step(stride)
 	}
@@ -169,7 +177,7 @@ func (l *Loop) work(now int64) (more bool) {
 		if it == nil {
 			break
 		}
-		if !it.queued { // it may stand there from before it was planned anew
+		if !it.queued { // it may be in the queue from before it was planned anew
 			it.queued = true
 			l.queue = append(l.queue, it)
 		}
@@ -182,7 +190,7 @@ func (l *Loop) work(now int64) (more bool) {
 	return more || n == stride
 }
 
-// begin starts to take in news of jobs.
+// begin starts to apply changes of jobs.
 func (l *Loop) begin(u Jobs) {
 	if u.Whole {
 		l.plan.beginWhole()
@@ -191,7 +199,7 @@ func (l *Loop) begin(u Jobs) {
 	l.backlog, l.taking = u, true
 }
 
-// take takes in a part of the backlog: what is gone, then what is new.
+// take applies at most n entries of the backlog: deletions, then additions and changes.
 func (l *Loop) take(n int) {
 	gone := l.backlog.Gone[:min(n, len(l.backlog.Gone))]
 	for _, name := range gone {
@@ -217,7 +225,7 @@ func (l *Loop) take(n int) {
 	l.backlog, l.taking = Jobs{}, false
 }
 
-// head finds the first of the queue that is still to be handed out.
+// head returns the fire of the first item in the queue that is still ready.
 func (l *Loop) head() (Fire, bool) {
 	for len(l.queue) > 0 {
 		if fire, ok := l.queue[0].what.offer(l.plan); ok {
@@ -225,11 +233,11 @@ func (l *Loop) head() (Fire, bool) {
 		}
 		l.shift()
 	}
-	l.queue = nil // gives back the memory of a burst
+	l.queue = nil // frees the memory of a burst
 	return Fire{}, false
 }
 
-// shift takes the first item out of the queue.
+// shift removes the first item of the queue.
 func (l *Loop) shift() {
 	l.queue[0].queued = false
 	l.queue[0] = nil
@@ -247,24 +255,24 @@ func (l *Loop) settle(s Settled) {
 	l.plan.settleJob(s)
 }
 
-// nap is how long there is nothing to do.
+// nap returns the time until there is something to do, at most maxSleep.
 func (l *Loop) nap(now time.Time, more bool) time.Duration {
 	if more {
 		return 0
 	}
 	first := l.plan.agenda.first()
 	if first == nil {
-		return look
+		return maxSleep
 	}
-	return min(look, max(0, time.Duration(first.due-now.UnixNano())))
+	return min(maxSleep, max(0, time.Duration(first.due-now.UnixNano())))
 }
 
-// noticeJump compares how far the wall clock went with how much time went by.
+// noticeJump compares the progress of the wall clock with the elapsed time, and plans all jobs anew after a jump.
 func (l *Loop) noticeJump(now time.Time) {
 	mono := time.Now()
 	by := now.Sub(l.lastWall) - mono.Sub(l.lastMono)
 	l.lastWall, l.lastMono = now, mono
-	if by.Abs() < jump {
+	if by.Abs() < minJump {
 		return
 	}
 	l.log.Warn("clock_jumped", "by", by)

@@ -40,14 +40,14 @@ func TestFiresInTimeAndInOrder(t *testing.T) {
 		for len(got) < len(want) {
 			f := r.within(time.Minute)
 			if now := r.wall(); !now.Equal(f.At) {
-				r.Fatalf("%s is handed out at %v for %v", f.Job, now, f.At)
+				r.Fatalf("%s is sent at %v for %v", f.Job, now, f.At)
 			}
 			got = append(got, moment{f.At, f.Job})
 			r.done(f)
 		}
 		byTime := func(a, b moment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.job, b.job)) }
 		if !slices.IsSortedFunc(got, func(a, b moment) int { return a.at.Compare(b.at) }) {
-			r.Fatal("handed out of order")
+			r.Fatal("sent of order")
 		}
 		slices.SortFunc(got, byTime)
 		slices.SortFunc(want, byTime)
@@ -57,7 +57,7 @@ func TestFiresInTimeAndInOrder(t *testing.T) {
 	})
 }
 
-// A worker that starts late hands out what was not accounted for, oldest first.
+// A worker that starts late sends the fires that were not accounted for, oldest first.
 func TestNextComesFromTheCursor(t *testing.T) {
 	bubble(t, func(r *rig) {
 		hourAgo := r.wall().Add(-time.Hour)
@@ -75,13 +75,13 @@ func TestNextComesFromTheCursor(t *testing.T) {
 	})
 }
 
-func TestOneFireOutPerJob(t *testing.T) {
+func TestLoop_SendsOneUnsettledFirePerJob(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "* * * * * * *", start), r.job("b", "0 * * * * * *", start))
 		first := r.within(2 * time.Second)
 		r.expect(first, "a", start.Add(time.Second))
-		r.expect(r.within(time.Minute), "b", start.Add(time.Minute)) // another's waits for nobody
+		r.expect(r.within(time.Minute), "b", start.Add(time.Minute)) // another job does not wait
 		r.quiet(10 * time.Minute)
 		r.done(first)
 		r.expect(r.now(), "a", start.Add(2*time.Second))
@@ -89,7 +89,7 @@ func TestOneFireOutPerJob(t *testing.T) {
 	})
 }
 
-func TestEditWhileOut(t *testing.T) {
+func TestEdit_WhileUnsettled(t *testing.T) {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name    string
@@ -114,18 +114,18 @@ func TestEditWhileOut(t *testing.T) {
 				f = r.within(5 * time.Minute)
 				r.expect(f, "a", start.Add(time.Minute))
 				if !r.wall().Equal(c.next) || f.Version != 2 {
-					r.Fatalf("version %d handed out at %v, want 2 at %v", f.Version, r.wall(), c.next)
+					r.Fatalf("version %d sent at %v, want 2 at %v", f.Version, r.wall(), c.next)
 				}
 			})
 		})
 	}
 }
 
-func TestEditWhileReady(t *testing.T) {
+func TestEdit_WhileReady(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "* * * * * * *", start))
-		time.Sleep(5 * time.Second) // it is due, and nobody takes it
+		time.Sleep(5 * time.Second) // it is due, and is not received
 		edited := r.job("a", "0 30 * * * * *", start)
 		edited.Version = 2
 		r.put(edited)
@@ -134,7 +134,7 @@ func TestEditWhileReady(t *testing.T) {
 		r.expect(f, "a", start.Add(30*time.Minute))
 		r.done(f)
 
-		time.Sleep(time.Hour) // ready again; an edit that leaves it due hands it out once
+		time.Sleep(time.Hour) // ready again; after an edit that leaves it due, it is sent once
 		edited.Version, edited.Cursor = 3, f.At
 		r.put(edited)
 		f = r.now()
@@ -143,8 +143,8 @@ func TestEditWhileReady(t *testing.T) {
 	})
 }
 
-// News that is older than what is known, as in a list that was read before it, is passed over.
-func TestOldNewsIsPassedOver(t *testing.T) {
+// A change that is older than the known version, as in a list that was read before, is ignored.
+func TestStaleChange_IsIgnored(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		edited := r.job("a", "0 0 * * * * *", start)
@@ -162,7 +162,7 @@ func TestOldNewsIsPassedOver(t *testing.T) {
 	})
 }
 
-func TestDeleteAndCreateAgainWhileOut(t *testing.T) {
+func TestDeleteAndCreate_WhileUnsettled(t *testing.T) {
 	for _, seen := range []string{"as one change", "as two"} {
 		t.Run(seen, func(t *testing.T) {
 			bubble(t, func(r *rig) {
@@ -178,9 +178,9 @@ func TestDeleteAndCreateAgainWhileOut(t *testing.T) {
 				f := r.within(time.Minute)
 				r.expect(f, "a", start.Add(90*time.Second))
 				if f.UID != "another" {
-					r.Fatalf("handed out for %s", f.UID)
+					r.Fatalf("sent for %s", f.UID)
 				}
-				// What becomes of the old one is of no account to the new one.
+				// The result of the old job does not affect the new one.
 				r.settle(Settled{Fire: old, Cursor: start.Add(time.Hour)})
 				r.settle(Settled{Fire: old, Gone: true})
 				r.quiet(time.Minute)
@@ -203,7 +203,7 @@ func TestJobGoneAtTheClaim(t *testing.T) {
 	})
 }
 
-func TestWholeTableDropsWhatItLacks(t *testing.T) {
+func TestCompleteList_DropsMissingJobs(t *testing.T) {
 	bubble(t, func(r *rig) {
 		const n = 10_000
 		start := r.wall()
@@ -230,10 +230,10 @@ func TestWholeTableDropsWhatItLacks(t *testing.T) {
 		if r.meter.jobs() != len(kept) {
 			r.Fatalf("%d jobs are planned, want %d", r.meter.jobs(), len(kept))
 		}
-		r.settle(Settled{Fire: out, Cursor: out.At}) // of a job that is no more
+		r.settle(Settled{Fire: out, Cursor: out.At}) // of a deleted job
 
 		fired := map[string]int{}
-		for end := start.Add(5*time.Minute + time.Second); r.wall().Before(end); { // until 00:05:01 at the least
+		for end := start.Add(5*time.Minute + time.Second); r.wall().Before(end); { // at least until 00:05:01
 			select {
 			case f := <-r.loop.Fires():
 				fired[f.Job]++
@@ -259,8 +259,8 @@ func TestWholeTableDropsWhatItLacks(t *testing.T) {
 	})
 }
 
-// A claim that found a newer version waits for the news of it, however long.
-func TestStaleVersionWaitsForNews(t *testing.T) {
+// A job whose claim found a newer version is not planned until that version arrives.
+func TestStaleVersion_WaitsForTheChange(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "0 * * * * * *", start))
@@ -269,20 +269,20 @@ func TestStaleVersionWaitsForNews(t *testing.T) {
 		r.quiet(time.Hour)
 
 		older := r.job("a", "0 * * * * * *", start)
-		older.Version = 3 // news on the way, but not the one
+		older.Version = 3 // an older change arrives first
 		r.put(older)
 		r.quiet(time.Hour)
 
 		older.Version = 5
 		r.put(older)
 		if f = r.now(); f.Version != 5 {
-			r.Fatalf("handed out for version %d", f.Version)
+			r.Fatalf("sent for version %d", f.Version)
 		}
 		r.expect(f, "a", start.Add(time.Minute))
 	})
 }
 
-// The cursor that a stale claim found is where the plan goes on from.
+// The plan continues from the cursor that a stale claim found.
 func TestStaleCursorMovesThePlan(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
@@ -305,7 +305,7 @@ func TestRetryAt(t *testing.T) {
 	})
 }
 
-func TestReceiverThatNeverTakes(t *testing.T) {
+func TestLoop_DoesNotWaitForTheReceiver(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		const n = 1000
@@ -314,17 +314,17 @@ func TestReceiverThatNeverTakes(t *testing.T) {
 			jobs[i] = r.job(fmt.Sprint("j", i), "* * * * * * *", start.Add(-time.Hour))
 		}
 		r.put(jobs...)
-		for version := range int64(50) { // edits go on while all are ready
+		for version := range int64(50) { // edits arrive while all jobs are ready
 			for i := range jobs {
 				jobs[i].Version = version + 2
 			}
 			r.put(jobs...)
-			r.offset.Add(int64(time.Hour)) // and so does the clock
+			r.offset.Add(int64(time.Hour)) // and the clock jumps
 			time.Sleep(time.Second)
 		}
 		virtualtime.Wait()
 		if depth := r.meter.queue(); depth != n {
-			r.Fatalf("%d wait to be taken, want each of %d once", depth, n)
+			r.Fatalf("%d in the queue, want each of %d once", depth, n)
 		}
 		r.gone("j0")
 		if r.meter.jobs() != n-1 {
@@ -335,7 +335,7 @@ func TestReceiverThatNeverTakes(t *testing.T) {
 			r.Fatalf("executing %v", got)
 		}
 		if f := r.now(); f.Version != 51 {
-			r.Fatalf("handed out version %d", f.Version)
+			r.Fatalf("sent version %d", f.Version)
 		}
 	})
 }
@@ -360,7 +360,7 @@ func TestExecutingTable(t *testing.T) {
 	})
 }
 
-func TestJobsThatNeverFireAreParked(t *testing.T) {
+func TestJobsThatNeverFire_AreNotInTheAgenda(t *testing.T) {
 	bubble(t, func(r *rig) {
 		manual := Job{Name: "manual", UID: "m", Version: 1, Terms: &r.terms}
 		r.put(manual, r.job("over", "@at 1999-01-01T00:00:00Z", r.wall()), r.job("once", "@at 2000-01-01T01:00:00Z", r.wall()))
@@ -374,8 +374,8 @@ func TestJobsThatNeverFireAreParked(t *testing.T) {
 	})
 }
 
-// After Run has ended, whoever talks to it gets the cause of its own context.
-func TestTalkToALoopThatHasEnded(t *testing.T) {
+// After Run has ended, callers receive the cause of their own context.
+func TestCallsAfterRunHasEnded_ReturnTheirCause(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		loop := New(nil, &meter{}, time.Now)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -394,9 +394,9 @@ func TestTalkToALoopThatHasEnded(t *testing.T) {
 	})
 }
 
-// A table that comes in parts drops what it lacks when its last part is there, and
-// one that breaks off drops nothing.
-func TestWholeTableInParts(t *testing.T) {
+// A list in parts drops the missing jobs when its last part has arrived, and
+// an interrupted list drops nothing.
+func TestCompleteListInParts_DropsMissingJobsAtTheEnd(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		a, b, c := r.job("a", "0 * * * * * *", start), r.job("b", "0 * * * * * *", start), r.job("c", "0 * * * * * *", start)
@@ -410,7 +410,7 @@ func TestWholeTableInParts(t *testing.T) {
 		planned(3)
 		r.news(Jobs{Whole: true, More: true, Put: []Job{a}})
 		planned(3)
-		r.news(Jobs{Whole: true, More: true, Put: []Job{a}}) // it broke off, and begins again
+		r.news(Jobs{Whole: true, More: true, Put: []Job{a}}) // it was interrupted, and starts again
 		planned(3)
 		r.news(Jobs{Put: []Job{b}})
 		planned(2)

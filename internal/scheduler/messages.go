@@ -7,7 +7,7 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// Job is what the plan needs to know of a job.
+// Job is a job as the plan needs it.
 type Job struct {
 	Name     string
 	UID      string
@@ -15,17 +15,16 @@ type Job struct {
 	Version  int64
 	Cursor   time.Time
 	Schedule schedule.Schedule
-	Terms    *common.Terms // shared by the jobs that have the same
+	Terms    *common.Terms // shared by jobs with equal terms
 }
 
 // Trigger is a fire outside the plan.
 type Trigger struct {
 	common.Trigger
-	Revision int64 // ModRevision: a fire that waits may be replaced by a later one
+	Revision int64 // ModRevision: a queued fire may be replaced by a later one under the same key
 }
 
-// Jobs is news of jobs. With Whole set, Put is all there are, or the first of them,
-// where More says that others follow.
+// Jobs is a set of changes of jobs. With Whole set, Put is the complete list, or its first part if More is set.
 type Jobs struct {
 	Whole bool
 	More  bool
@@ -33,18 +32,18 @@ type Jobs struct {
 	Gone  []string
 }
 
-// Triggers is news of triggers. With Whole set, Put is all there are.
+// Triggers is a set of changes of triggers. With Whole set, Put is the complete list.
 type Triggers struct {
 	Whole    bool
-	Revision int64 // of etcd, up to which this is all news
+	Revision int64 // of etcd; the changes are complete up to it
 	Put      []Trigger
 	Gone     []TriggerKey
 }
 
-// TriggerKey names a trigger.
+// TriggerKey identifies a trigger.
 type TriggerKey struct{ Job, ID string }
 
-// Fire is handed out when it is due. The receiver answers each with one Settled.
+// Fire is a due fire. The receiver answers each one with exactly one Settled.
 type Fire struct {
 	Job     string
 	UID     string
@@ -52,36 +51,36 @@ type Fire struct {
 	Version int64
 	Cursor  time.Time // of the plan
 	At      time.Time // the planned time: the first fire after Cursor
-	Due     time.Time // when it may start: with its jitter, after its pause
-	Since   time.Time // when it was found to be due; the same when it is handed out again
+	Due     time.Time // due time: planned time plus jitter, not before the end of a pause
+	Since   time.Time // when it was found to be due; unchanged when it is sent again
 	Terms   *common.Terms
-	// Schedule lets the receiver look beyond At, where At is long past.
+	// Schedule lets the receiver compute fires after At, where At is long past.
 	Schedule schedule.Schedule
 	Trigger  *Trigger // nil for a fire of the plan
-	// Earlier are the next attempts of earlier fires of a job that queues its fires, due or not, as known at the
-	// revision Seen of etcd.
+	// Earlier are the next attempts of earlier fires of a job with the overlap policy queue, due or not, as of the etcd
+	// revision Seen.
 	Earlier []Attempt
 	Seen    int64
 }
 
-// Attempt is a next attempt of a fire.
+// Attempt is the trigger for a further attempt of a fire.
 type Attempt struct {
 	Trigger   string // its id
 	NotBefore time.Time
 }
 
-// Settled is what became of a fire.
+// Settled is the result of a fire.
 type Settled struct {
 	Fire Fire
-	// Cursor is the job's cursor as far as known now; zero leaves it.
+	// Cursor is the job's latest known cursor; zero: unchanged.
 	Cursor time.Time
-	// Version is the job's version as seen in etcd; zero where it is the plan's. A
-	// job that is newer than its plan waits for the news of it.
+	// Version is the job's version in etcd; zero: that of the plan. A job with a newer version is not planned until
+	// that version arrives.
 	Version int64
-	// Gone says that the job, or the trigger, is no more.
+	// Gone reports that the job or the trigger was deleted.
 	Gone bool
-	// RetryAt is when to try again, where nothing was decided.
+	// RetryAt is when to send the fire again, if nothing was decided.
 	RetryAt time.Time
-	// Run is set where the fire is being executed here.
+	// Run is the id of the run if the fire is executed on this worker.
 	Run string
 }

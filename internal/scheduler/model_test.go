@@ -13,7 +13,7 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// The heap gives what a sorted list gives, whatever is put, moved and taken out.
+// The heap returns items in the order of a sorted list after any insertions, moves and removals.
 func TestAgendaIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a agenda
@@ -54,13 +54,13 @@ func TestAgendaIsASortedList(t *testing.T) {
 					t.Fatalf("%d items, want %d", a.len(), len(in))
 				}
 				for i := range items {
-					if (items[i].place != 0) != in[&items[i]] {
-						t.Fatalf("item %d stands at %d", i, items[i].place)
+					if (items[i].index != 0) != in[&items[i]] {
+						t.Fatalf("item %d has index %d", i, items[i].index)
 					}
 				}
-				for i, s := range a.slots {
-					if int(s.item.place) != i+1 || s.item.due != s.due {
-						t.Fatalf("the item at %d for %d takes itself to be at %d for %d", i, s.due, s.item.place-1, s.item.due)
+				for i, s := range a.nodes {
+					if int(s.item.index) != i+1 || s.item.due != s.due {
+						t.Fatalf("node %d with due time %d: its item has index %d and due time %d", i, s.due, s.item.index-1, s.item.due)
 					}
 				}
 				if first := a.first(); first != nil && first.due != earliest() {
@@ -71,7 +71,7 @@ func TestAgendaIsASortedList(t *testing.T) {
 	})
 }
 
-// naive is the plan without a heap, states or steps: it looks at everything, always.
+// naive is a reference implementation of the plan without a heap, states or steps.
 type naive struct {
 	jobs     map[string]*naiveJob
 	triggers map[TriggerKey]*naiveTrigger
@@ -93,7 +93,7 @@ type naiveTrigger struct {
 	since time.Time
 }
 
-// plan tells when the next fire is due; not ok where it never is, or waits for news.
+// plan returns when the next fire is due; false if it never is or a newer version is awaited.
 func (j *naiveJob) plan() (due time.Time, ok bool) {
 	if j.awaited != 0 || j.Terms.Paused && j.Terms.PausedUntil == 0 {
 		return time.Time{}, false
@@ -143,9 +143,9 @@ func (n *naive) release(job string) {
 	}
 }
 
-// jump forgets what was by the old clock.
+// jump discards times of the old clock.
 func (n *naive) jump() {
-	n.rouse()
+	n.retry()
 	for _, j := range n.jobs {
 		j.since = time.Time{}
 	}
@@ -154,7 +154,7 @@ func (n *naive) jump() {
 	}
 }
 
-func (n *naive) rouse() {
+func (n *naive) retry() {
 	for _, j := range n.jobs {
 		if !j.out {
 			j.retry = time.Time{}
@@ -167,7 +167,7 @@ func (n *naive) rouse() {
 	}
 }
 
-// due hands out all that is due, by its text.
+// due returns descriptions of all due fires.
 func (n *naive) due(now time.Time) (due []string) {
 	for _, j := range n.jobs {
 		if j.out || j.retry.After(now) {
@@ -241,19 +241,19 @@ func text(f Fire) string {
 		f.Due.UnixMilli(), f.Since.Unix(), id)
 }
 
-// handOut takes from the plan all that is due.
-func handOut(p *plan, now time.Time) (fires []Fire) {
+// markSent removes all due fires from the plan.
+func markSent(p *plan, now time.Time) (fires []Fire) {
 	for it := p.due(now.UnixNano()); it != nil; it = p.due(now.UnixNano()) {
 		if f, ok := it.what.offer(p); ok {
-			it.what.handOut()
+			it.what.markSent()
 			fires = append(fires, f)
 		}
 	}
 	return fires
 }
 
-// The plan hands out what the naive one does, whatever news comes in whatever order.
-func TestPlanIsTheNaiveOne(t *testing.T) {
+// The plan sends the same fires as the reference implementation, for any changes in any order.
+func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 	in := schedule.NewInterner()
 	var timetables []schedule.Schedule
 	for _, expr := range []string{"* * * * * * *", "*/3 * * * * * *", "0 * * * * * *", "@every 7s", "@at 2026-01-01T00:01:00Z"} {
@@ -273,7 +273,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 		now := start
 		p := newPlan(func(job string, err error) { t.Fatalf("%s: %v", job, err) })
 		model := &naive{jobs: map[string]*naiveJob{}, triggers: map[TriggerKey]*naiveTrigger{}}
-		var out []Fire // not settled
+		var out []Fire // sent and not settled
 		name := rapid.SampledFrom(names)
 		uid := rapid.SampledFrom([]string{"1", "1", "1", "2"})
 		seconds := rapid.IntRange(-30, 30)
@@ -294,7 +294,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 			p.dropJob(name)
 			delete(model.jobs, name)
 		}
-		// finish does what is to be done to all jobs, with news of some coming in between.
+		// finish completes the passes over all jobs, with changes of some jobs in between.
 		finish := func(t *rapid.T, listed []string) {
 			for p.step(rapid.IntRange(1, 3).Draw(t, "stride")) {
 				switch rapid.IntRange(0, 5).Draw(t, "between") {
@@ -331,9 +331,9 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 				model.jump()
 				finish(t, nil)
 			},
-			"rouse": func(t *rapid.T) {
-				p.rouseAll()
-				model.rouse()
+			"retry": func(t *rapid.T) {
+				p.retryAll()
+				model.retry()
 				finish(t, nil)
 			},
 			"trigger": func(t *rapid.T) {
@@ -363,7 +363,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 			},
 			"settle": func(t *rapid.T) {
 				if len(out) == 0 {
-					t.Skip("nothing is out")
+					t.Skip("no fire is unsettled")
 				}
 				i := rapid.IntRange(0, len(out)-1).Draw(t, "which")
 				s := Settled{Fire: out[i]}
@@ -387,7 +387,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 			},
 			"time goes by": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "seconds")) * time.Second)
-				fires := handOut(p, now)
+				fires := markSent(p, now)
 				out = append(out, fires...)
 				got := make([]string, len(fires))
 				for i := range fires {
@@ -395,7 +395,7 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 				}
 				slices.Sort(got)
 				if want := model.due(now); !slices.Equal(got, want) {
-					t.Fatalf("at %d handed out\n%s\nwant\n%s", now.Unix(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Fatalf("at %d sent\n%s\nwant\n%s", now.Unix(), strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			},
 			"": func(t *rapid.T) {
@@ -404,14 +404,14 @@ func TestPlanIsTheNaiveOne(t *testing.T) {
 						len(model.jobs), len(model.triggers))
 				}
 				for i, e := range p.dense {
-					if int(e.slot) != i || p.jobs[e.name] != e {
-						t.Fatalf("%s in slot %d takes itself to be in %d", e.name, i, e.slot)
+					if int(e.denseIndex) != i || p.jobs[e.name] != e {
+						t.Fatalf("%s at index %d has denseIndex %d", e.name, i, e.denseIndex)
 					}
 				}
 				for _, waiting := range p.blocked {
 					for _, key := range waiting {
 						if _, known := p.triggers[key]; !known {
-							t.Fatalf("%v waits, and is no more", key)
+							t.Fatalf("%v is blocked, but does not exist", key)
 						}
 					}
 				}

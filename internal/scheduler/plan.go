@@ -7,36 +7,35 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// plan is the plan table: when each job and trigger is due. It is pure, and owned
-// by Loop.Run.
+// plan stores when each job and trigger is due. It does no I/O, and is owned by Loop.Run.
 type plan struct {
 	agenda   agenda
 	jobs     map[string]*jobEntry
-	dense    []*jobEntry // all jobs, for what is done to all of them in small steps
+	dense    []*jobEntry // all jobs, for passes over all of them in small steps
 	triggers map[TriggerKey]*triggerEntry
-	blocked  map[string][]TriggerKey    // by job: triggers that wait for a run to end
-	attempts map[string][]*triggerEntry // by job: next attempts of fires
-	seen     int64                      // the revision of etcd up to which triggers are known
+	blocked  map[string][]TriggerKey    // by job: triggers that wait for a change of the job, such as the end of a run
+	attempts map[string][]*triggerEntry // by job: triggers for further attempts
+	seen     int64                      // triggers are complete up to this revision of etcd
 	failed   func(job string, err error)
 
 	generation uint32
-	// What is done to all jobs goes from the end of dense to its beginning, so that
-	// what takes the place of a dropped job has been seen already.
-	sweep  int // so many, from the beginning, may be what a whole table lacked
-	replan int // so many are still to be planned anew
-	rouse  int // so many may have been put off, and are to be handed out again
+	// Passes over all jobs go from the end of dense to its start, so that the job that is moved to the place of a
+	// dropped one has been processed already.
+	sweep  int // the first sweep jobs may be missing from the complete list
+	replan int // the first replan jobs are still to be planned anew
+	retry  int // the first retry jobs may be postponed and become due again
 }
 
-// state of what is planned.
+// state is the state of a job or trigger.
 type state uint8
 
 const (
-	idle  state = iota // in the agenda, or parked
-	ready              // due, waiting to be taken
-	out                // taken, not settled
+	idle  state = iota // in the agenda, or without a next fire
+	ready              // due, in the queue
+	sent               // sent to the dispatcher, not settled
 )
 
-// jobEntry is a job in the plan. Times are Unix nanoseconds: a million of these stand in memory.
+// jobEntry is a job in the plan. It is compact, with times in Unix nanoseconds: there may be a million of them.
 type jobEntry struct {
 	item
 	name       string
@@ -45,23 +44,28 @@ type jobEntry struct {
 	version    int64
 	cursor     int64
 	next       int64 // the first fire after cursor
-	since      int64 // when that was found to be due; 0: not yet
-	awaited    int64 // the version that etcd has, whose news it waits for; 0: none
+	since      int64 // when that fire was found to be due; 0: not yet
+	awaited    int64 // a newer version in etcd that has not arrived yet; 0: none
 	schedule   schedule.Schedule
 	terms      *common.Terms
 	generation uint32
-	slot       int32 // in dense
+	denseIndex int32 // index in dense
 	state      state
 }
 
 func newPlan(failed func(job string, err error)) *plan {
-	return &plan{jobs: map[string]*jobEntry{}, triggers: map[TriggerKey]*triggerEntry{}, blocked: map[string][]TriggerKey{},
-		attempts: map[string][]*triggerEntry{}, failed: failed}
+	return &plan{
+		jobs:     map[string]*jobEntry{},
+		triggers: map[TriggerKey]*triggerEntry{},
+		blocked:  map[string][]TriggerKey{},
+		attempts: map[string][]*triggerEntry{},
+		failed:   failed,
+	}
 }
 
 func (e *jobEntry) job() string { return e.name }
 
-func (e *jobEntry) handOut() { e.state = out }
+func (e *jobEntry) markSent() { e.state = sent }
 
 func (e *jobEntry) queue(now int64) {
 	e.state = ready
@@ -70,8 +74,7 @@ func (e *jobEntry) queue(now int64) {
 	}
 }
 
-// dueAt is when the next fire may start. Those that a pause forbids are handed out when
-// it has ended, to be accounted for.
+// dueAt returns the due time of the next fire. A paused fire is due at the end of the pause, when it passes.
 func (e *jobEntry) dueAt() int64 {
 	due := e.next
 	if e.terms.Jitter > 0 {
@@ -84,29 +87,39 @@ func (e *jobEntry) offer(p *plan) (Fire, bool) {
 	if e.state != ready {
 		return Fire{}, false
 	}
-	return p.ordered(e, Fire{Job: e.name, UID: e.uid, Group: e.group, Version: e.version, Cursor: time.Unix(0, e.cursor).UTC(), At: time.Unix(0, e.next).UTC(),
-		Due: time.Unix(0, e.dueAt()).UTC(), Since: time.Unix(0, e.since).UTC(), Terms: e.terms, Schedule: e.schedule}), true
+	return p.ordered(e, Fire{
+		Job:      e.name,
+		UID:      e.uid,
+		Group:    e.group,
+		Version:  e.version,
+		Cursor:   time.Unix(0, e.cursor).UTC(),
+		At:       time.Unix(0, e.next).UTC(),
+		Due:      time.Unix(0, e.dueAt()).UTC(),
+		Since:    time.Unix(0, e.since).UTC(),
+		Terms:    e.terms,
+		Schedule: e.schedule,
+	}), true
 }
 
-// putJob takes in what is new of a job.
+// putJob adds or changes a job.
 func (p *plan) putJob(j Job) {
 	e, known := p.jobs[j.Name]
 	if !known {
-		e = &jobEntry{slot: int32(len(p.dense))}
+		e = &jobEntry{denseIndex: int32(len(p.dense))}
 		e.what = e
 		p.dense = append(p.dense, e)
 		p.jobs[j.Name] = e
 	}
 	e.generation = p.generation
 	if known && j.Version < e.version {
-		return // a list that is older than the news
+		return // a list that is older than a change that arrived before
 	}
 	cursor := j.Cursor.UnixNano()
 	if known && e.uid == j.UID && j.Version == e.version {
-		cursor = max(cursor, e.cursor) // we may have moved it since this was read
+		cursor = max(cursor, e.cursor) // this worker may have moved it since it was read
 	}
 	if e.uid != j.UID {
-		e.state, e.since = idle, 0 // what is out belongs to the job that was deleted
+		e.state, e.since = idle, 0 // a fire that was sent belongs to the deleted job
 	}
 	e.name, e.uid, e.group, e.version, e.cursor = j.Name, j.UID, j.Group, j.Version, cursor
 	e.schedule, e.terms = j.Schedule, j.Terms
@@ -116,10 +129,10 @@ func (p *plan) putJob(j Job) {
 	p.arrange(e, 0)
 }
 
-// arrange plans a job anew from its cursor, not before a given time.
+// arrange plans a job from its cursor; its next fire is not due before a given time.
 func (p *plan) arrange(e *jobEntry, notBefore int64) {
-	if e.state == out {
-		return // planned when it is settled
+	if e.state == sent {
+		return // it is planned when its fire is settled
 	}
 	e.state = idle
 	p.agenda.remove(&e.item)
@@ -131,7 +144,7 @@ func (p *plan) arrange(e *jobEntry, notBefore int64) {
 		p.failed(e.name, err)
 	}
 	if err != nil || !ok {
-		return // parked: it never fires, or cannot be planned
+		return // no next fire, or the schedule cannot be computed
 	}
 	if at := next.UnixNano(); at != e.next {
 		e.next, e.since = at, 0
@@ -139,10 +152,10 @@ func (p *plan) arrange(e *jobEntry, notBefore int64) {
 	p.agenda.set(&e.item, max(e.dueAt(), notBefore))
 }
 
-// settleJob takes in what became of a fire of the plan.
+// settleJob applies the result of a fire of the plan.
 func (p *plan) settleJob(s Settled) {
 	e, known := p.jobs[s.Fire.Job]
-	if !known || e.uid != s.Fire.UID || e.state != out {
+	if !known || e.uid != s.Fire.UID || e.state != sent {
 		return
 	}
 	e.state = idle
@@ -159,7 +172,7 @@ func (p *plan) settleJob(s Settled) {
 	p.arrange(e, nanos(s.RetryAt))
 }
 
-// dropJob forgets a job.
+// dropJob removes a job.
 func (p *plan) dropJob(name string) {
 	e, known := p.jobs[name]
 	if !known {
@@ -170,12 +183,12 @@ func (p *plan) dropJob(name string) {
 	delete(p.jobs, name)
 	last := len(p.dense) - 1
 	moved := p.dense[last]
-	p.dense[e.slot], moved.slot = moved, e.slot
+	p.dense[e.denseIndex], moved.denseIndex = moved, e.denseIndex
 	p.dense[last] = nil
 	p.dense = p.dense[:last]
 }
 
-// beginWhole begins to take in a whole table: what is not put before endWhole is dropped after it.
+// beginWhole starts to apply a complete list: jobs that are not put before endWhole are dropped after it.
 func (p *plan) beginWhole() {
 	p.generation++
 	p.sweep = 0
@@ -183,7 +196,7 @@ func (p *plan) beginWhole() {
 
 func (p *plan) endWhole() { p.sweep = len(p.dense) }
 
-// planAgain makes the plan of every job anew: what was put off by the old clock is due by the new.
+// planAgain plans all jobs and triggers anew, after a jump of the clock.
 func (p *plan) planAgain() {
 	p.replan = len(p.dense)
 	for _, e := range p.triggers {
@@ -192,19 +205,19 @@ func (p *plan) planAgain() {
 	}
 }
 
-// rouseAll hands out again what was put off: something has changed that may let it go now.
-func (p *plan) rouseAll() {
-	p.rouse = len(p.dense)
+// retryAll makes all postponed fires due again: something has changed that may allow them to start.
+func (p *plan) retryAll() {
+	p.retry = len(p.dense)
 	for _, e := range p.triggers {
 		p.arrangeTrigger(e, 0)
 	}
 }
 
-// step does a little of the work on all jobs, and tells whether there is more.
+// step does at most n steps of the passes over all jobs, and reports whether more may be left.
 func (p *plan) step(n int) bool {
 	for ; n > 0; n-- {
 		n := len(p.dense)
-		p.sweep, p.replan, p.rouse = min(p.sweep, n), min(p.replan, n), min(p.rouse, n)
+		p.sweep, p.replan, p.retry = min(p.sweep, n), min(p.replan, n), min(p.retry, n)
 		switch {
 		case p.sweep > 0:
 			p.sweep--
@@ -213,11 +226,11 @@ func (p *plan) step(n int) bool {
 			}
 		case p.replan > 0:
 			p.replan--
-			p.dense[p.replan].since = 0 // by the old clock
+			p.dense[p.replan].since = 0 // it was read from the old clock
 			p.arrange(p.dense[p.replan], 0)
-		case p.rouse > 0:
-			p.rouse--
-			if e := p.dense[p.rouse]; e.place != 0 && e.item.due > e.dueAt() {
+		case p.retry > 0:
+			p.retry--
+			if e := p.dense[p.retry]; e.index != 0 && e.item.due > e.dueAt() {
 				p.agenda.set(&e.item, e.dueAt())
 			}
 		default:
@@ -227,7 +240,7 @@ func (p *plan) step(n int) bool {
 	return true
 }
 
-// due takes the earliest item that is due, or nil.
+// due removes the earliest due item from the agenda and returns it, or nil.
 func (p *plan) due(now int64) *item {
 	first := p.agenda.first()
 	if first == nil || first.due > now {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// meter notes what the loop reports.
+// meter records the metrics of the loop.
 type meter struct {
 	mu      sync.Mutex
 	planned int
@@ -63,7 +63,7 @@ func (m *meter) clockJumps() []time.Duration {
 	return slices.Clone(m.jumps)
 }
 
-// rig is a loop that runs in a bubble, whose clock can be set wrong.
+// rig is a loop in a synctest bubble, with an adjustable wall clock.
 type rig struct {
 	*testing.T
 	loop   *Loop
@@ -73,8 +73,8 @@ type rig struct {
 	terms  common.Terms
 }
 
-// bubble tells a story of a running loop. In a bubble it is midnight of 2000-01-01
-// UTC, and time goes on only when everybody waits.
+// bubble runs a test of a running loop in a synctest bubble. It starts at midnight of 2000-01-01
+// UTC, and time advances only when all goroutines wait.
 func bubble(t *testing.T, story func(r *rig)) {
 	t.Helper()
 	virtualtime.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func bubble(t *testing.T, story func(r *rig)) {
 
 func (r *rig) wall() time.Time { return time.Now().Add(time.Duration(r.offset.Load())).Round(0) }
 
-// job makes a job whose plan starts from the cursor.
+// job returns a job that is planned from the cursor.
 func (r *rig) job(name, expr string, cursor time.Time) Job {
 	r.Helper()
 	timetable, err := r.parse.Parse(schedule.Spec{Expr: expr, Zone: "UTC", Name: name})
@@ -148,7 +148,7 @@ func (r *rig) ended(run, job string) {
 	virtualtime.Wait()
 }
 
-// within waits for a fire, the last moment included.
+// within waits for a fire, up to and including the limit.
 func (r *rig) within(limit time.Duration) Fire {
 	r.Helper()
 	select {
@@ -160,7 +160,7 @@ func (r *rig) within(limit time.Duration) Fire {
 	}
 }
 
-// now takes a fire that must be there at once.
+// now receives a fire that must be available at once.
 func (r *rig) now() Fire {
 	r.Helper()
 	virtualtime.Wait()
@@ -168,17 +168,17 @@ func (r *rig) now() Fire {
 	case f := <-r.loop.Fires():
 		return f
 	default:
-		r.Fatal("no fire is handed out")
+		r.Fatal("no fire is due")
 		return Fire{}
 	}
 }
 
-// quiet sees that nothing is handed out for a time.
+// quiet checks that no fire is sent for a time.
 func (r *rig) quiet(d time.Duration) {
 	r.Helper()
 	select {
 	case f := <-r.loop.Fires():
-		r.Fatalf("%s is handed out for %v at %v", f.Job, f.At, r.wall())
+		r.Fatalf("%s is sent for %v at %v", f.Job, f.At, r.wall())
 	case <-time.After(d):
 	}
 }
@@ -186,7 +186,7 @@ func (r *rig) quiet(d time.Duration) {
 func (r *rig) expect(f Fire, job string, at time.Time) {
 	r.Helper()
 	if f.Job != job || !f.At.Equal(at) {
-		r.Fatalf("handed out %s for %v, want %s for %v", f.Job, f.At, job, at)
+		r.Fatalf("sent %s for %v, want %s for %v", f.Job, f.At, job, at)
 	}
 }
 

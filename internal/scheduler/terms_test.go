@@ -8,7 +8,7 @@ import (
 	"carillon/internal/common"
 )
 
-// with gives a job terms of its own.
+// with returns a job with its own terms.
 func with(j Job, change ...func(*common.Terms)) Job {
 	j.Terms = terms(change...)
 	return j
@@ -24,8 +24,8 @@ func paused(until time.Time) func(*common.Terms) {
 	}
 }
 
-// A fire with jitter is handed out later than planned, by what its job and time make
-// of it; jobs keep the order of their plan, though the next fire be due already.
+// A fire with jitter is sent later than planned, by a delay that depends on job and time;
+// the fires of a job keep their order, even if the next one is due already.
 func TestJitter(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
@@ -43,11 +43,11 @@ func TestJitter(t *testing.T) {
 			if !f.Due.Equal(want) {
 				r.Fatalf("due %v, want %v", f.Due, want)
 			}
-			if want.Before(last) { // the one before it came later than this one was due
+			if want.Before(last) { // the previous fire was sent after this one was due
 				want = last
 			}
 			if !r.wall().Equal(want) || !f.Since.Equal(want) {
-				r.Fatalf("handed out at %v, since %v, want %v", r.wall(), f.Since, want)
+				r.Fatalf("sent at %v, since %v, want %v", r.wall(), f.Since, want)
 			}
 			last = want
 			delays = append(delays, delay)
@@ -59,8 +59,8 @@ func TestJitter(t *testing.T) {
 	})
 }
 
-// Whoever plans a fire finds the same delay, and jobs differ.
-func TestJitterIsTheSameForAll(t *testing.T) {
+// All workers compute the same delay for a fire, and different delays for different jobs.
+func TestJitter_IsTheSameOnAllWorkers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(with(r.job("a", "0 0 * * * * *", start), jitter(time.Hour)), with(r.job("b", "0 0 * * * * *", start), jitter(time.Hour)))
@@ -68,7 +68,7 @@ func TestJitterIsTheSameForAll(t *testing.T) {
 		if one.Due.Equal(two.Due) {
 			r.Fatal("two jobs have the same delay")
 		}
-		r.put(with(r.job("c", "0 0 * * * * *", start), jitter(time.Hour))) // the same job, known under another name to nobody
+		r.put(with(r.job("c", "0 0 * * * * *", start), jitter(time.Hour))) // another name, and so another delay
 		again := r.job(one.Job, "0 0 * * * * *", start)
 		again.Version = 2
 		r.put(with(again, jitter(time.Hour)))
@@ -86,13 +86,13 @@ func TestJitterIsTheSameForAll(t *testing.T) {
 	})
 }
 
-// Since is when a fire was found to be due, however often it is handed out; the next
-// fire has another one, and after a jump of the clock it is another one as well.
+// Since is when a fire was found to be due, even if it is sent again; the next
+// fire has another one, and it changes after a jump of the clock.
 func TestSince(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "0 * * * * * *", start))
-		time.Sleep(90 * time.Second) // nobody takes it
+		time.Sleep(90 * time.Second) // it is not received
 		f := r.now()
 		due := start.Add(time.Minute)
 		expect := func(f Fire, want time.Time) {
@@ -125,7 +125,7 @@ func TestSince(t *testing.T) {
 			r.Fatalf("since %v by the clock before the jump", f.Since)
 		}
 
-		created := r.job("a", "0 * * * * * *", f.Cursor) // another job under the name, due at the same time
+		created := r.job("a", "0 * * * * * *", f.Cursor) // another job with the same name, due at the same time
 		created.UID, created.Version = "another", 9
 		time.Sleep(10 * time.Second)
 		r.put(created)
@@ -133,8 +133,8 @@ func TestSince(t *testing.T) {
 	})
 }
 
-// Rouse hands out at once what was put off, and leaves alone what is not due.
-func TestRouse(t *testing.T) {
+// Retry sends postponed fires at once, and does not affect fires that are not due.
+func TestRetry_SendsPostponedFires(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("off", "0 * * * * * *", start), r.job("out", "0 * * * * * *", start), r.job("early", "0 30 * * * * *", start),
@@ -154,15 +154,15 @@ func TestRouse(t *testing.T) {
 		r.settle(Settled{Fire: taken["off"], RetryAt: hour})
 		r.settle(Settled{Fire: shot, RetryAt: hour})
 		for range 3 {
-			r.loop.Rouse()
-			r.loop.Rouse()
+			r.loop.Retry()
+			r.loop.Retry()
 			one, two := r.now(), r.now()
 			if one.Trigger != nil {
 				one, two = two, one
 			}
 			r.expect(one, "off", start.Add(time.Minute))
 			r.expectTrigger(two, "off")
-			r.loop.Rouse() // they are out
+			r.loop.Retry() // they are sent and not settled
 			if due.After(start.Add(5 * time.Minute)) {
 				r.quiet(10 * time.Second)
 			}
@@ -173,8 +173,8 @@ func TestRouse(t *testing.T) {
 	})
 }
 
-// While many jobs are roused, news of them comes in.
-func TestRouseAmongNews(t *testing.T) {
+// Changes arrive while many jobs are retried.
+func TestRetry_DuringChanges(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		const n = 5 * stride
@@ -189,7 +189,7 @@ func TestRouseAmongNews(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		r.loop.Rouse()
+		r.loop.Retry()
 		if err := r.loop.Jobs(r.Context(), Jobs{Gone: []string{jobs[0].Name, jobs[n/2].Name}}); err != nil {
 			r.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestRouseAmongNews(t *testing.T) {
 		for range n - 2 {
 			f := r.now()
 			if seen[f.Job] {
-				r.Fatalf("%s is handed out twice", f.Job)
+				r.Fatalf("%s is sent twice", f.Job)
 			}
 			seen[f.Job] = true
 		}
@@ -214,7 +214,7 @@ func TestPause(t *testing.T) {
 		f := r.within(time.Second)
 		r.expect(f, "a", start.Add(time.Minute))
 		if !f.Due.Equal(until) || !r.wall().Equal(until) {
-			r.Fatalf("due %v, handed out at %v, want the end of the pause", f.Due, r.wall())
+			r.Fatalf("due %v, sent at %v, want the end of the pause", f.Due, r.wall())
 		}
 		d, err := Decide(f, r.wall())
 		if err != nil || d.Run || !d.Paused || d.Passed != 2 || !d.To.Equal(start.Add(2*time.Minute)) {
@@ -228,7 +228,7 @@ func TestPause(t *testing.T) {
 		}
 		r.done(f)
 
-		resumed := r.job("for ever", "0 * * * * * *", r.wall()) // who resumes it accounts for what went by
+		resumed := r.job("for ever", "0 * * * * * *", r.wall()) // resuming accounts for the fires that passed
 		resumed.Version = 2
 		r.put(resumed)
 		for range 2 {
@@ -240,7 +240,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// A pause does not keep triggers.
+// A pause does not hold back triggers.
 func TestTriggerOfAPausedJob(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(with(r.job("a", "0 * * * * * *", r.wall()), paused(time.Time{})))
@@ -269,9 +269,9 @@ func TestStartAndEnd(t *testing.T) {
 	})
 }
 
-// A trigger that is replaced under its id while it is out is another fire: what becomes
-// of the one before is of no account to it.
-func TestTriggerReplacedWhileOut(t *testing.T) {
+// A trigger that is replaced under its id while it is unsettled is another fire: the result
+// of the previous one does not affect it.
+func TestTriggerReplaced_WhileUnsettled(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		settled Settled
@@ -290,12 +290,12 @@ func TestTriggerReplacedWhileOut(t *testing.T) {
 				time.Sleep(40 * time.Second)
 				queued.Fire = "later"
 				r.trigger(Trigger{Trigger: queued, Revision: 8})
-				r.quiet(0) // one is out
+				r.quiet(0) // one is unsettled
 				c.settled.Fire = f
 				r.settle(c.settled)
 				next := r.within(c.wait)
 				if next.Trigger.Revision != 8 || next.Trigger.Fire != "later" || !next.Since.Equal(r.wall()) || next.Since.Equal(start) {
-					r.Fatalf("handed out %+v since %v", next.Trigger, next.Since)
+					r.Fatalf("sent %+v since %v", next.Trigger, next.Since)
 				}
 				r.settle(Settled{Fire: next, Gone: true})
 				r.quiet(time.Hour)

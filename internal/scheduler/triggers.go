@@ -17,7 +17,7 @@ type triggerEntry struct {
 
 func (e *triggerEntry) job() string { return e.trigger.Job }
 
-func (e *triggerEntry) handOut() { e.state = out }
+func (e *triggerEntry) markSent() { e.state = sent }
 
 func (e *triggerEntry) queue(now int64) {
 	e.state = ready
@@ -26,8 +26,8 @@ func (e *triggerEntry) queue(now int64) {
 	}
 }
 
-// offer needs the job: a claim compares its version. A trigger whose job is not
-// known yet, or is another one, stays where it is until there is news.
+// offer returns the trigger's fire. It needs the job, since a claim compares the job's version: a trigger whose job is
+// unknown or has another uid is blocked until the job changes.
 func (e *triggerEntry) offer(p *plan) (Fire, bool) {
 	job, known := p.jobs[e.trigger.Job]
 	if e.state != ready {
@@ -39,18 +39,27 @@ func (e *triggerEntry) offer(p *plan) (Fire, bool) {
 		return Fire{}, false
 	}
 	t := e.trigger
-	return p.ordered(job, Fire{Job: t.Job, UID: t.JobUID, Group: job.group, Version: job.version, At: t.PlannedAt, Due: t.NotBefore,
-		Since: time.Unix(0, e.since).UTC(), Terms: job.terms, Trigger: &t}), true
+	return p.ordered(job, Fire{
+		Job:     t.Job,
+		UID:     t.JobUID,
+		Group:   job.group,
+		Version: job.version,
+		At:      t.PlannedAt,
+		Due:     t.NotBefore,
+		Since:   time.Unix(0, e.since).UTC(),
+		Terms:   job.terms,
+		Trigger: &t,
+	}), true
 }
 
-// isAttempt reports whether the trigger is for a next attempt of a fire, or for the same one again.
+// isAttempt reports whether the trigger requests a further attempt of a fire, or the same attempt again.
 func (e *triggerEntry) isAttempt() bool { return e.trigger.ID == e.trigger.RunID() }
 
-// mostEarlier bounds the attempts that one fire lets go first.
+// mostEarlier bounds the attempts that one fire waits for.
 const mostEarlier = 16
 
-// ordered returns the fire with the attempts that go before it, where its job queues its fires. One that is for a
-// certain worker does not: that worker may never come.
+// ordered adds the attempts that must start before a fire of a job with the overlap policy queue. Attempts for a
+// particular worker are left out, since that worker may never return.
 func (p *plan) ordered(job *jobEntry, f Fire) Fire {
 	if job.terms.Overlap != common.OverlapQueue {
 		return f
@@ -64,10 +73,10 @@ func (p *plan) ordered(job *jobEntry, f Fire) Fire {
 	return f
 }
 
-// applyTriggers takes in news of triggers. They are few, so a whole table is taken at once.
+// applyTriggers applies changes of triggers. There are few, so a complete list is applied in one step.
 func (p *plan) applyTriggers(u Triggers) {
 	if u.Whole {
-		p.seen = 0 // etcd may have been restored
+		p.seen = 0 // etcd may have been restored from a backup
 		kept := make(map[TriggerKey]bool, len(u.Put))
 		for _, t := range u.Put {
 			kept[TriggerKey{t.Job, t.ID}] = true
@@ -88,7 +97,7 @@ func (p *plan) applyTriggers(u Triggers) {
 			p.triggers[key] = e
 		}
 		if e.trigger.Revision != t.Revision {
-			e.since = 0 // another fire waits in its place
+			e.since = 0 // another fire has replaced it
 		}
 		e.trigger = t
 		if !known && e.isAttempt() {
@@ -102,18 +111,18 @@ func (p *plan) applyTriggers(u Triggers) {
 }
 
 func (p *plan) arrangeTrigger(e *triggerEntry, notBefore int64) {
-	if e.state == out {
+	if e.state == sent {
 		return
 	}
 	e.state = idle
 	p.agenda.set(&e.item, max(e.trigger.NotBefore.UnixNano(), notBefore))
 }
 
-// settleTrigger takes in what became of a trigger's fire.
+// settleTrigger applies the result of a trigger's fire.
 func (p *plan) settleTrigger(s Settled) {
 	key := TriggerKey{s.Fire.Trigger.Job, s.Fire.Trigger.ID}
 	e, known := p.triggers[key]
-	if !known || e.state != out {
+	if !known || e.state != sent {
 		return
 	}
 	e.state = idle
@@ -125,7 +134,7 @@ func (p *plan) settleTrigger(s Settled) {
 	p.block(e)
 }
 
-// block notes that a trigger may go when something of its job has changed.
+// block registers a trigger that may be claimed once its job has changed.
 func (p *plan) block(e *triggerEntry) {
 	key := TriggerKey{e.trigger.Job, e.trigger.ID}
 	if waiting := p.blocked[key.Job]; !slices.Contains(waiting, key) {
@@ -133,7 +142,7 @@ func (p *plan) block(e *triggerEntry) {
 	}
 }
 
-// release lets the job's triggers try again.
+// release makes the job's blocked triggers due again.
 func (p *plan) release(job string) {
 	waiting := p.blocked[job]
 	if waiting == nil {

@@ -15,7 +15,7 @@ func trigger(job, id string, notBefore time.Time) common.Trigger {
 		Cause: common.CauseManual, PlannedAt: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), NotBefore: notBefore}
 }
 
-// parked makes a job that fires by triggers alone, in the time of a story.
+// parked returns a job that fires only by triggers during a test.
 func (r *rig) parked(name string) Job {
 	r.Helper()
 	return r.job(name, "@at 2090-01-01T00:00:00Z", r.wall())
@@ -24,7 +24,7 @@ func (r *rig) parked(name string) Job {
 func (r *rig) expectTrigger(f Fire, id string) {
 	r.Helper()
 	if f.Trigger == nil || f.Trigger.ID != id || f.Job != f.Trigger.Job || f.UID != f.Trigger.JobUID {
-		r.Fatalf("handed out %+v, want trigger %s", f, id)
+		r.Fatalf("sent %+v, want trigger %s", f, id)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestTriggerBeforeItsJobIsKnown(t *testing.T) {
 		f := r.now()
 		r.expectTrigger(f, "t1")
 		if f.Version != 4 || f.Group != "g" || f.Terms != &r.terms || f.Trigger.Revision != 9 {
-			r.Fatalf("handed out %+v", f)
+			r.Fatalf("sent %+v", f)
 		}
 		r.quiet(time.Hour)
 	})
@@ -58,7 +58,7 @@ func TestTriggerNotBefore(t *testing.T) {
 	})
 }
 
-func TestBlockedTriggerGoesWhenTheRunEnds(t *testing.T) {
+func TestBlockedTrigger_IsSentWhenTheRunEnds(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.parked("a"))
 		r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
@@ -69,7 +69,7 @@ func TestBlockedTriggerGoesWhenTheRunEnds(t *testing.T) {
 		f := r.now()
 		r.expectTrigger(f, "t")
 
-		// Nobody says that it may go, as when the run is on another machine.
+		// No release arrives, as when the run is on another machine.
 		r.settle(Settled{Fire: f, RetryAt: r.wall().Add(time.Hour)})
 		r.quiet(59 * time.Minute)
 		f = r.within(time.Minute)
@@ -98,7 +98,7 @@ func TestTriggerGone(t *testing.T) {
 
 				r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
 				f := r.now()
-				r.triggers(c.news) // while out
+				r.triggers(c.news) // while unsettled
 				r.settle(Settled{Fire: f, RetryAt: r.wall().Add(time.Second)})
 				r.ended("run", "a")
 				r.quiet(time.Hour)
@@ -113,7 +113,7 @@ func TestTriggerGone(t *testing.T) {
 	}
 }
 
-func TestWholeTableKeepsTriggersThatItHas(t *testing.T) {
+func TestCompleteList_KeepsListedTriggers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.parked("a"))
 		one, two := Trigger{Trigger: trigger("a", "1", time.Time{})}, Trigger{Trigger: trigger("a", "2", r.wall().Add(time.Minute))}
@@ -121,15 +121,15 @@ func TestWholeTableKeepsTriggersThatItHas(t *testing.T) {
 		f := r.now()
 		r.expectTrigger(f, "1")
 		r.triggers(Triggers{Whole: true, Put: []Trigger{one, two}})
-		r.quiet(30 * time.Second) // the first is out, and is not handed out twice
+		r.quiet(30 * time.Second) // the first one is unsettled, and is not sent twice
 		r.expectTrigger(r.within(time.Minute), "2")
 		r.settle(Settled{Fire: f, Gone: true})
 		r.quiet(time.Hour)
 	})
 }
 
-// Nothing is kept of triggers that went elsewhere while they were blocked here.
-func TestBlockedTriggersLeaveNothingBehind(t *testing.T) {
+// A trigger that was claimed elsewhere while it was blocked here leaves nothing behind.
+func TestBlockedTrigger_ClaimedElsewhere_LeavesNothing(t *testing.T) {
 	p := newPlan(func(string, error) {})
 	p.putJob(Job{Name: "a", UID: "uid-a", Terms: &common.Terms{}})
 	for i := range 100 {
@@ -138,9 +138,9 @@ func TestBlockedTriggersLeaveNothingBehind(t *testing.T) {
 		it := p.due(time.Now().UnixNano())
 		fire, ok := it.what.offer(p)
 		if !ok {
-			t.Fatal("not handed out")
+			t.Fatal("not sent")
 		}
-		it.what.handOut()
+		it.what.markSent()
 		p.settleTrigger(Settled{Fire: fire, RetryAt: time.Now().Add(time.Second)})
 		p.applyTriggers(Triggers{Gone: []TriggerKey{{"a", id}}})
 	}
@@ -149,8 +149,9 @@ func TestBlockedTriggersLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// A fire of a job that queues its fires knows the next attempts of earlier fires, but for those that are for a certain worker.
-func TestFireKnowsEarlierAttempts(t *testing.T) {
+// A fire of a job with the overlap policy queue lists the further attempts of earlier fires, except those for a
+// particular worker.
+func TestQueuedFire_ListsEarlierAttempts(t *testing.T) {
 	bubble(t, func(r *rig) {
 		begin := r.wall()
 		attempt := func(job string, at time.Time, change func(*common.Trigger)) Trigger {
@@ -183,7 +184,7 @@ func TestFireKnowsEarlierAttempts(t *testing.T) {
 				got = append(got, a.Trigger)
 			}
 			if !slices.Equal(got, want) || f.Seen != seen {
-				t.Fatalf("%s goes after %v as of revision %d, want %v as of %d", job, got, f.Seen, want, seen)
+				t.Fatalf("%s waits for %v as of revision %d, want %v as of %d", job, got, f.Seen, want, seen)
 			}
 		}
 		f := r.within(time.Minute)

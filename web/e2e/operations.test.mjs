@@ -132,7 +132,7 @@ test('a worker is drained and takes runs again; the job’s page says who would 
 
   await server.api('POST', '/jobs/greet/run', {});
   await job.page.locator('[data-status=waiting]').first().click();
-  await job.page.getByText('nobody may run it').first().waitFor();
+  await job.page.getByText('no eligible worker').first().waitFor();
   await shoot(job.page, 'run-waiting');
 
   await actions.click();

@@ -74,7 +74,7 @@ test('what waits says why, and can be cancelled', async () => {
   const tab = await visit('/');
   const { page } = tab;
   const row = page.locator('[data-waiting] [data-why=no_worker]');
-  await row.getByText('nobody may run it').waitFor();
+  await row.getByText('no eligible worker').waitFor();
   await page.getByRole('button', { name: 'Cancel the waiting run of picky' }).click();
   await page.getByRole('dialog', { name: 'Cancel the waiting run of picky?' }).getByRole('button', { name: 'Cancel the run' }).click();
   await page.mouse.move(2, 2);

@@ -315,7 +315,7 @@ func (w *Worker) slots() int {
 func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
 func (w *Worker) followCluster(ctx context.Context) error {
-	w.cluster.follow(ctx, w.cfg.Log, w.loop.Rouse, w.keeper.Announce, w.orphaned, w.bequeathed)
+	w.cluster.follow(ctx, w.cfg.Log, w.loop.Retry, w.keeper.Announce, w.orphaned, w.bequeathed)
 	return nil
 }
 
