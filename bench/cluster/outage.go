@@ -22,7 +22,7 @@ const (
 	// outageJobs fire once a second each.
 	outageJobs = 100
 	// outboxMax is the worker's bound, and its default.
-	outboxMax = 192 << 20
+	outboxMax = 160 << 20
 	// compaction is how old history in etcd can be, with --auto-compaction-retention=5m.
 	compaction = 10 * time.Minute
 	// deadWorker has the outbox that is filled.

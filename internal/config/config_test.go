@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !common.ValidName(w.Name) || w.DataDir != "/home/ann/.local/state/carillon-worker" || w.Slots != 1000 ||
-		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 || w.OutboxMax != 192<<20 {
+		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 || w.OutboxMax != 160<<20 {
 		t.Errorf("worker: %+v", w)
 	}
 	d, err := LoadStandalone(parse(t, StandaloneFlags), []string{"HOME=/home/ann", "XDG_STATE_HOME=/state"})

@@ -174,7 +174,7 @@ func declareWorker(s *settings, folder string, name, dataDir *string, labels, se
 	s.number(slots, "slots", 1000, 1, 100_000, "runs at a time")
 	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour, "how long a stop waits for runs before it ends them")
 	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40, "most that output takes of the disk while the log store is away; the oldest goes first")
-	s.size(outbox, "outboxMax", 192<<20, 16<<20, 64<<30, "most that outcomes take of etcd while the log store is away, those of all workers together; beyond that fires wait. The same for all workers, and well below etcd's quota")
+	s.size(outbox, "outboxMax", 160<<20, 16<<20, 64<<30, "most that outcomes take of etcd while the log store is away, those of all workers together; beyond that fires wait. The same for all workers, and well below etcd's quota")
 }
 
 func workerName(text string) error {

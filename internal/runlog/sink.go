@@ -59,7 +59,7 @@ type SinkConfig struct {
 	Batch       int           // outcomes stored at once, and acked at once; default 500
 	Handed      int           // outcomes kept that were handed over and are not stored; default 5000
 
-	OutboxBytes int64        // that the outboxes of all workers and masters may hold together; default 192 MiB
+	OutboxBytes int64        // that the outboxes of all workers and masters may hold together; default 160 MiB
 	Workers     func() int   // how many share that; default: this one alone
 	Outboxes    func() int64 // bytes in all of them, as last measured; default: what this one's source holds
 
@@ -80,7 +80,7 @@ func (c *SinkConfig) complete() {
 	set(&c.Gather, 100*time.Millisecond)
 	set(&c.Batch, 500)
 	set(&c.Handed, 5000)
-	set(&c.OutboxBytes, 192<<20)
+	set(&c.OutboxBytes, 160<<20)
 	if c.Report == nil {
 		c.Report = func(error) {}
 	}
