@@ -100,6 +100,8 @@ type verdict struct {
 	Waiting int64                  `json:"waiting"`
 	Head    apiclient.AuditAnchor  `json:"head"`
 	Faults  []apiclient.AuditFault `json:"faults"`
+	// Restored is the range of entries that etcd had forgotten when it was restored last.
+	Restored *apiclient.AuditGap `json:"restored,omitempty"`
 }
 
 func (c *cli) verifyAudit() *cobra.Command {
@@ -218,6 +220,7 @@ func (c *cli) verifyChain(ctx context.Context, f *chainFlags) (*verdict, error) 
 		}
 		v.Checked, v.To, v.Waiting, v.Head = v.Checked+step.Checked, step.To, step.Waiting, step.Head
 		v.Faults = append(v.Faults, step.Faults...)
+		v.Restored = step.Restored
 		if !step.Intact && len(step.Faults) == 0 {
 			v.Intact = false
 		}
@@ -238,7 +241,9 @@ func (c *cli) verifyChain(ctx context.Context, f *chainFlags) (*verdict, error) 
 
 // end compares the last link with the end of the chain that etcd holds.
 func (h *chain) end(v *verdict) {
-	if v.Waiting == 0 && h.known && (h.last.Seq != v.Head.Seq || h.last.Hash != v.Head.Hash) {
+	// A restored etcd ends before them until an operator has accepted the restore; the server reports that.
+	forgotten := v.Restored != nil && v.Restored.From == v.Head.Seq+1 && v.Restored.To == h.last.Seq
+	if v.Waiting == 0 && h.known && !forgotten && (h.last.Seq != v.Head.Seq || h.last.Hash != v.Head.Hash) {
 		h.fault(h.last.Seq, "", "end", "the chain ends at %d, but its head in etcd is %d", h.last.Seq, v.Head.Seq)
 	}
 	if h.anchor.Seq > 0 && !h.met {
@@ -265,6 +270,10 @@ func (c *cli) showVerdict(v *verdict) error {
 			span = fmt.Sprintf("verified %d entries, from %d to %d", v.Checked, v.From, v.To)
 		}
 		fmt.Fprintf(c.stdout, "%s: %s\n", state, span)
+		if v.Restored != nil {
+			fmt.Fprintf(c.stdout, "etcd had forgotten entries %d to %d when it was restored: "+
+				"compare them with an anchor or the master's log\n", v.Restored.From, v.Restored.To)
+		}
 		if v.Waiting > 0 {
 			fmt.Fprintf(c.stdout, "%d more entries are on their way to the log store\n", v.Waiting)
 		}

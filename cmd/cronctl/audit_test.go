@@ -28,12 +28,20 @@ func chainOf(n int, after apiclient.AuditAnchor) []apiclient.AuditLink {
 // verifying serves links in steps of three, as a server does that finds nothing wrong.
 func (s *stage) verifying(links []apiclient.AuditLink, kept, head apiclient.AuditAnchor, args ...string) result {
 	s.t.Helper()
+	return s.verifyingRestored(links, kept, head, nil, args...)
+}
+
+// verifyingRestored serves them as a server does whose etcd was restored.
+func (s *stage) verifyingRestored(links []apiclient.AuditLink, kept, head apiclient.AuditAnchor,
+	restored *apiclient.AuditGap, args ...string) result {
+	s.t.Helper()
 	environ := s.between(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
 		from, err := strconv.ParseInt(r.URL.Query().Get("from"), 10, 64)
 		if err != nil || from <= kept.Seq {
 			from = kept.Seq + 1
 		}
-		step := apiclient.AuditStep{From: from, To: from - 1, Intact: true, Faults: []apiclient.AuditFault{}, Head: head, Kept: kept}
+		step := apiclient.AuditStep{From: from, To: from - 1, Intact: true, Faults: []apiclient.AuditFault{},
+			Head: head, Kept: kept, Restored: restored}
 		var sent []apiclient.AuditLink
 		for _, l := range links {
 			if l.Seq >= from && len(sent) < 3 {
@@ -58,6 +66,13 @@ func TestAuditVerify(t *testing.T) {
 	links := chainOf(8, kept)
 	head := end(links)
 	s.verifying(links, kept, head).want(t, exitOK, "intact: verified 8 entries, from 5 to 12", fmt.Sprintf("head of the chain: 12:%s", head.Hash))
+	// Entries that a restored etcd has forgotten are named; only they may follow the end that etcd knows.
+	forgot := apiclient.AuditAnchor{Seq: links[5].Seq, Hash: links[5].Hash}
+	s.verifyingRestored(links, kept, forgot, &apiclient.AuditGap{From: 11, To: 12}).
+		want(t, exitOK, "intact: verified 8 entries", "forgotten entries 11 to 12")
+	s.verifyingRestored(links, kept, forgot, &apiclient.AuditGap{From: 6, To: 7}).
+		want(t, exitJobFailed, "NOT intact", "end at 12")
+	s.verifying(links, kept, forgot).want(t, exitJobFailed, "NOT intact", "end at 12")
 	anchor := fmt.Sprintf("%d:%s", links[3].Seq, links[3].Hash)
 	s.verifying(links, kept, head, "--anchor", anchor).want(t, exitOK)
 	s.verifying(links, kept, head, "--from", "7", "--anchor", anchor).want(t, exitOK, "from 7")

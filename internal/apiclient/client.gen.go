@@ -2235,6 +2235,15 @@ type AuditFault struct {
 // AuditFaultCode altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
 type AuditFaultCode string
 
+// AuditGap defines model for AuditGap.
+type AuditGap struct {
+	// From The place of its first entry.
+	From int64 `json:"from"`
+
+	// To The place of its last entry.
+	To int64 `json:"to"`
+}
+
 // AuditLink defines model for AuditLink.
 type AuditLink struct {
 	// Hash SHA-256, in hex, of the bytes of previous followed by those of text.
@@ -2267,7 +2276,8 @@ type AuditStep struct {
 	Links *[]AuditLink `json:"links,omitempty"`
 
 	// More The chain goes on: ask again from to + 1.
-	More bool `json:"more"`
+	More     bool      `json:"more"`
+	Restored *AuditGap `json:"restored,omitempty"`
 
 	// To The last one; lower than from where there was none.
 	To int64 `json:"to"`

@@ -71,18 +71,25 @@ type AuditLink struct {
 	Text     string `json:"text" doc:"The entry as JSON, byte for byte as it was hashed; in the place of before and after are their SHA-256, in hex."`
 }
 
+// AuditGap is a range of the chain.
+type AuditGap struct {
+	From int64 `json:"from" doc:"The place of its first entry."`
+	To   int64 `json:"to" doc:"The place of its last entry."`
+}
+
 // AuditStep is a part of a verification.
 type AuditStep struct {
-	From    int64        `json:"from" doc:"The first place that was looked at."`
-	To      int64        `json:"to" doc:"The last one; lower than from where there was none."`
-	Checked int          `json:"checked" doc:"How many entries were verified."`
-	Intact  bool         `json:"intact" doc:"Nothing was found to be wrong here."`
-	Faults  []AuditFault `json:"faults" nullable:"false"`
-	More    bool         `json:"more" doc:"The chain goes on: ask again from to + 1."`
-	Waiting int          `json:"waiting" doc:"Links at the end whose entries are on their way into the log store."`
-	Head    AuditAnchor  `json:"head" doc:"Where the chain ends, as etcd knows it."`
-	Kept    AuditAnchor  `json:"kept" doc:"The last link that was let go of for its age: the chain is verified from the next one on."`
-	Links   []AuditLink  `json:"links,omitempty" nullable:"false" doc:"What was hashed, where it was asked for."`
+	From     int64        `json:"from" doc:"The first place that was looked at."`
+	To       int64        `json:"to" doc:"The last one; lower than from where there was none."`
+	Checked  int          `json:"checked" doc:"How many entries were verified."`
+	Intact   bool         `json:"intact" doc:"Nothing was found to be wrong here."`
+	Faults   []AuditFault `json:"faults" nullable:"false"`
+	More     bool         `json:"more" doc:"The chain goes on: ask again from to + 1."`
+	Waiting  int          `json:"waiting" doc:"Links at the end whose entries are on their way into the log store."`
+	Head     AuditAnchor  `json:"head" doc:"Where the chain ends, as etcd knows it."`
+	Kept     AuditAnchor  `json:"kept" doc:"The last link that was let go of for its age: the chain is verified from the next one on."`
+	Restored *AuditGap    `json:"restored,omitempty" doc:"Entries that etcd had forgotten when it was last restored from a backup; absent if it never was. They are verified by their hashes alone. Until cronctl recover --restored has accepted the restore, they are a fault (end) as well."`
+	Links    []AuditLink  `json:"links,omitempty" nullable:"false" doc:"What was hashed, where it was asked for."`
 }
 
 type auditListInput struct {
@@ -167,6 +174,9 @@ func (s *auditResource) verify(ctx context.Context, in *auditVerifyInput) (*audi
 	}
 	out := AuditStep{From: step.From, To: step.To, Checked: step.Checked, Intact: len(step.Faults) == 0, Faults: []AuditFault{}, More: step.More,
 		Waiting: step.Waiting, Head: AuditAnchor(step.Head), Kept: AuditAnchor(step.Kept)}
+	if step.Restored != (audit.Gap{}) {
+		out.Restored = new(AuditGap(step.Restored))
+	}
 	for _, f := range step.Faults {
 		out.Faults = append(out.Faults, AuditFault(f))
 	}

@@ -23,7 +23,8 @@ type auditStep struct {
 		Code string
 		Text string
 	}
-	Head struct{ Seq int64 }
+	Head     struct{ Seq int64 }
+	Restored *struct{ From, To int64 }
 }
 
 // verified goes through the chain and gives how many entries it has.

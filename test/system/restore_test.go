@@ -42,6 +42,9 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 		t.Fatalf("copy etcd: %v: %s", err, out)
 	}
 	c.startEtcd()
+	for i := range 3 { // changes that the backup does not contain
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": fmt.Sprintf("later-%d", i), "command": "true"}, nil)
+	}
 	before := len(started(t, file))
 	eventually(t, "the jobs run on", func() bool { return len(started(t, file)) > before+40 })
 
@@ -61,6 +64,18 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	}
 	a.do(http.StatusServiceUnavailable, http.MethodPut, "/api/v1/jobs/tick-0", map[string]any{"name": "tick-0", "cronExpr": "@daily", "command": "true"}, nil)
 
+	// The log store has entries that etcd has forgotten. They are named, and a fault until the restore is accepted.
+	forgotten := func() (step auditStep) {
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/audit/verify?limit=1000", nil, &step)
+		return step
+	}
+	step := forgotten()
+	if step.Intact || len(step.Faults) != 1 || step.Faults[0].Code != "end" || step.Restored == nil ||
+		step.Restored.From != step.Head.Seq+1 || step.Restored.To != step.To {
+		t.Errorf("before the restore is accepted: %+v, want the fault end and the forgotten entries", step)
+	}
+	gap := step.Restored
+
 	var done struct{ Restored bool }
 	a.do(http.StatusOK, http.MethodPost, "/api/v1/system/recover", map[string]any{}, &done)
 	if !done.Restored {
@@ -69,6 +84,10 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	eventually(t, "the condition ends", func() bool { return !a.has("etcd_went_back") })
 	before = len(started(t, file))
 	eventually(t, "the jobs run again", func() bool { return len(started(t, file)) > before+20 })
+	eventually(t, "the entry of the recovery is sealed", func() bool { step := forgotten(); return step.Head.Seq == step.To })
+	if step := forgotten(); gap != nil && (!step.Intact || step.To <= gap.To || step.Restored == nil || *step.Restored != *gap) {
+		t.Errorf("after the restore was accepted: %+v, want an intact chain and the forgotten entries %+v", step, *gap)
+	}
 	seen := map[string]bool{}
 	for _, run := range started(t, file) {
 		if seen[run] {

@@ -482,7 +482,7 @@ func TestTampering(t *testing.T) {
 		}, []string{"altered 5", "broken 5", "broken 6"}},
 		"one more at the end":  {func(s *shelf) { c := s.stored[at(s, 20)]; c.ID = "x"; c.Link = new(*c.Link); s.stored["x"] = c }, []string{"altered 20", "twice 20"}},
 		"etcd has lost it":     {func(s *shelf) { s.head = audit.Head{} }, []string{"end 1"}},
-		"etcd is of before":    {func(s *shelf) { s.head.Seq, s.head.Hash, s.head.Batch = 4, "x", nil }, []string{"end 4"}},
+		"etcd is of before":    {func(s *shelf) { s.head.Seq, s.head.Hash, s.head.Batch = 4, "x", nil }, []string{"end 4", "end 5"}},
 		"said to be let go of": {func(s *shelf) { delete(s.stored, at(s, 1)); s.head.Kept = audit.Anchor{Seq: 2, Hash: "x"} }, []string{"broken 3"}},
 		"the head of a reseal": {func(s *shelf) { s.head.Hash = "x" }, []string{"end 20"}},
 	} {
@@ -526,19 +526,34 @@ func TestEtcdIsRestored(t *testing.T) {
 		s.epoch = common.Epoch{ID: common.NewID(), At: noon, Audit: new(common.AuditEnd(end))}
 		s.change(t, "recover", s.epoch)
 	}
+	gap := func(when string, want audit.Gap, faults ...string) {
+		t.Helper()
+		step, err := audit.NewVerifier(s, s).Step(t.Context(), 1, 1000)
+		var found []string
+		for _, f := range step.Faults {
+			found = append(found, fmt.Sprintf("%s %d", f.Code, f.Seq))
+		}
+		if err != nil || step.Restored != want || !slices.Equal(found, faults) {
+			t.Errorf("%s: the gap is %+v, want %+v; faults %v, want %v; %v", when, step.Restored, want, found, faults, err)
+		}
+	}
+	gap("before it is accepted", audit.Gap{From: 11, To: 20}, "end 11")
 	accept(audit.Anchor{Seq: 10, Hash: "x"})
 	if log := s.seal(t); s.head.Seq != 10 || len(s.stored) != 20 || !strings.Contains(log, "cronctl recover") {
 		t.Fatalf("before it is accepted the head is at %d of %d entries:\n%s", s.head.Seq, len(s.stored), log)
 	}
 	accept(backup.Anchor())
+	gap("before it is sealed", audit.Gap{From: 11, To: 20})
 	if log := s.seal(t); !strings.Contains(log, "msg=audit_chain_resumed known=10 last=20") {
 		t.Errorf("the gap is not named:\n%s", log)
 	}
 	s.intact(t, 23)
+	gap("after it was sealed", audit.Gap{From: 11, To: 20})
 	s.head, s.revision = audit.Head{}, 0 // a new etcd
 	s.change(t, "later", 1)
 	s.seal(t)
 	s.intact(t, 24)
+	gap("in a new etcd", audit.Gap{From: 1, To: 23})
 	for _, seq := range []int64{15, 22} {
 		for id, c := range s.stored {
 			if c.Link.Seq == seq {
@@ -551,6 +566,40 @@ func TestEtcdIsRestored(t *testing.T) {
 				s.stored[id] = whole
 			}
 		}
+	}
+}
+
+// growing is a shelf whose chain grows after its head was read for the first time.
+type growing struct {
+	*shelf
+	grow func()
+}
+
+func (g *growing) Head(ctx context.Context) (audit.Head, int64, error) {
+	head, revision, err := g.shelf.Head(ctx)
+	if grow := g.grow; grow != nil {
+		g.grow = nil
+		grow()
+	}
+	return head, revision, err
+}
+
+// A verification during which entries are sealed reports the end of those, so that a client which compares the last
+// entry with that end finds them equal.
+func TestVerify_ChainGrowsMeanwhile_ReportsNewEnd(t *testing.T) {
+	s := newShelf()
+	s.change(t, "a", 1)
+	s.seal(t)
+	g := &growing{shelf: s, grow: func() {
+		s.change(t, "b", 2)
+		s.change(t, "c", 3)
+		s.seal(t)
+	}}
+	step, err := audit.NewVerifier(g, s).Step(t.Context(), 1, 10)
+	if err != nil || len(step.Faults) != 0 || step.To != 3 || step.Head != s.head.Anchor() || step.Waiting != 0 ||
+		step.Restored != (audit.Gap{}) {
+		t.Errorf("verified to %d, head %+v, %d waiting, restored %+v, faults %v, %v; want all of 3 entries",
+			step.To, step.Head, step.Waiting, step.Restored, step.Faults, err)
 	}
 }
 

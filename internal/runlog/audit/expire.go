@@ -45,6 +45,9 @@ func (e *Expirer) Expire(ctx context.Context, before time.Time) (int64, error) {
 			break
 		}
 		head.Kept = Anchor{Seq: l.Seq, Hash: l.Hash}
+		if head.Restored.To <= head.Kept.Seq {
+			head.Restored = Gap{}
+		}
 		if err := e.chain.Put(ctx, head, revision); err != nil {
 			return 0, fmt.Errorf("expire audit entries: %w", err)
 		}

@@ -20,6 +20,15 @@ type Head struct {
 	Previous string   `json:"previous"`
 	// Kept is the last link deleted by retention; the log store has all links after it.
 	Kept Anchor `json:"kept,omitzero"`
+	// Restored is the range of links that etcd had forgotten when it was restored last; zero if it never was, and
+	// once the log store has deleted them for their age.
+	Restored Gap `json:"restored,omitzero"`
+}
+
+// Gap is a range of links that the log store has and a restored etcd has forgotten: only their own hashes prove them.
+type Gap struct {
+	From int64 `json:"from"` // the first of them
+	To   int64 `json:"to"`   // the last one
 }
 
 // Sealed is an entry's id with the hash of its link.

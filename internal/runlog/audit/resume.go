@@ -24,18 +24,25 @@ func (s *Sealer) resume(ctx context.Context, head *Head, revision int64) error {
 		}
 		head.Kept = Anchor{Seq: first[0].Link.Seq - 1, Hash: first[0].Link.Previous}
 	} else {
-		epoch, err := s.cfg.Chain.Epoch(ctx)
+		ok, err := accepted(ctx, s.cfg.Chain, head)
 		if err != nil {
 			return err
 		}
-		if epoch.Audit == nil || Anchor(*epoch.Audit) != head.Anchor() {
+		if !ok {
 			return fmt.Errorf("the log store has audit entries up to %d, etcd up to %d: "+
 				"if etcd was restored from a backup, run cronctl recover --restored", last.Seq, head.Seq)
 		}
 	}
 	s.cfg.Log.Warn("audit_chain_resumed", "known", head.Seq, "last", last.Seq, "hash", last.Hash)
+	head.Restored = Gap{From: max(head.Seq, head.Kept.Seq) + 1, To: last.Seq}
 	head.Seq, head.Hash, head.Batch = last.Seq, last.Hash, nil
 	return nil
+}
+
+// accepted reports whether an operator has accepted that a restored etcd knows this head.
+func accepted(ctx context.Context, chain Chain, head *Head) (bool, error) {
+	epoch, err := chain.Epoch(ctx)
+	return err == nil && epoch.Audit != nil && Anchor(*epoch.Audit) == head.Anchor(), err
 }
 
 // last returns the last link in the log store after the head; the head's link if there is none.

@@ -175,7 +175,7 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err := s.resume(ctx, &head, revision); err != nil {
 		return false, err
 	}
-	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept}
+	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept, Restored: head.Restored}
 	var sealed []Waiting
 	var batch []common.Change
 	for i := range waiting {

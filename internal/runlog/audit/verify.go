@@ -35,7 +35,10 @@ type Step struct {
 	Waiting int  // links at the end whose entries are not in the log store yet
 	Head    Anchor
 	Kept    Anchor
-	Entries []common.Change // the entries checked
+	// Restored is the range of links that etcd had forgotten when it was restored last, also before its head includes
+	// them; zero if there is none. Until an operator has accepted the restore they are a fault as well.
+	Restored Gap
+	Entries  []common.Change // the entries checked
 }
 
 // Verifier checks the entries of the log store against their hashes, and the end of the chain
@@ -67,7 +70,7 @@ func (v *Verifier) step(ctx context.Context, from int64, limit int) (Step, error
 		return Step{}, err
 	}
 	from = max(from, head.Kept.Seq+1)
-	s := Step{From: from, To: from - 1, Head: head.Anchor(), Kept: head.Kept}
+	s := Step{From: from, To: from - 1, Head: head.Anchor(), Kept: head.Kept, Restored: head.Restored}
 	before := head.Kept
 	if from > head.Kept.Seq+1 {
 		if before, err = v.before(ctx, from); err != nil {
@@ -156,10 +159,10 @@ func (s *Step) check(c *common.Change, before Anchor) {
 // end compares the end of the chain with the head. Entries of the head's batch may not have arrived
 // yet.
 func (v *Verifier) end(ctx context.Context, s *Step, head *Head) error {
+	if n := len(s.Entries); n > 0 && s.Entries[n-1].Link.Seq > head.Seq {
+		return v.beyond(ctx, s, head)
+	}
 	if s.To >= head.Seq {
-		if head.Seq == 0 && s.To > 0 {
-			s.fault(1, "", FaultEnd, "etcd has no head of this chain")
-		}
 		return nil
 	}
 	missing := head.Seq - s.To
@@ -196,6 +199,31 @@ func (v *Verifier) end(ctx context.Context, s *Step, head *Head) error {
 	}
 	s.Waiting = len(ids)
 	return nil
+}
+
+// beyond checks links of the log store that come after the head: either they were sealed since the head was read, or
+// etcd was restored and has forgotten them.
+func (v *Verifier) beyond(ctx context.Context, s *Step, head *Head) error {
+	now, _, err := checked(ctx, v.chain)
+	if err != nil {
+		return err
+	}
+	if now.Seq >= s.To && (now.Seq > s.To || now.Hash == s.Entries[len(s.Entries)-1].Link.Hash) {
+		s.Head, s.Restored = now.Anchor(), now.Restored
+		s.Waiting = int(now.Seq - s.To)
+		return nil
+	}
+	if head.Seq == 0 {
+		s.fault(1, "", FaultEnd, "etcd has no head of this chain")
+		return nil
+	}
+	s.Restored = Gap{From: head.Seq + 1, To: s.To}
+	ok, err := accepted(ctx, v.chain, head)
+	if err == nil && !ok {
+		s.fault(head.Seq+1, "", FaultEnd, fmt.Sprintf("etcd does not know entries %d to %d of the log store: "+
+			"if etcd was restored from a backup, run cronctl recover --restored", head.Seq+1, s.To))
+	}
+	return err
 }
 
 // cut reports that the last entries are missing.

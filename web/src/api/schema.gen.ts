@@ -1440,6 +1440,18 @@ export interface components {
             seq: number;
             text: string;
         };
+        AuditGap: {
+            /**
+             * Format: int64
+             * @description The place of its first entry.
+             */
+            from: number;
+            /**
+             * Format: int64
+             * @description The place of its last entry.
+             */
+            to: number;
+        };
         AuditLink: {
             /** @description SHA-256, in hex, of the bytes of previous followed by those of text. */
             hash: string;
@@ -1473,6 +1485,8 @@ export interface components {
             links?: components["schemas"]["AuditLink"][];
             /** @description The chain goes on: ask again from to + 1. */
             more: boolean;
+            /** @description Entries that etcd had forgotten when it was last restored from a backup; absent if it never was. They are verified by their hashes alone. Until cronctl recover --restored has accepted the restore, they are a fault (end) as well. */
+            restored?: components["schemas"]["AuditGap"];
             /**
              * Format: int64
              * @description The last one; lower than from where there was none.
