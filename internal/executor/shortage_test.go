@@ -65,23 +65,29 @@ func limited(t *testing.T, limit uint64) (lift func()) {
 	return lift
 }
 
-// Each shortage of descriptors, from none at all to too few for what the process itself needs, leaves the
-// command unstarted; once there are enough, the probe ends the condition, and commands run.
-func TestStartWithoutDescriptors_CannotStart(t *testing.T) {
-	x := newExecutor(t)
-	highest := 0
+// fill takes all descriptors below the highest one in use, which it returns.
+func fill(t *testing.T) (highest int) {
+	t.Helper()
 	for fd := range 1024 {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
 			highest = fd
 		}
 	}
-	for fd := 0; fd < highest; { // no gaps below it
+	for fd := 0; fd < highest; {
 		var err error
 		if fd, err = unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = unix.Close(fd) })
 	}
+	return highest
+}
+
+// Each shortage of descriptors, from none at all to too few for what the process itself needs, leaves the
+// command unstarted; once there are enough, the probe ends the condition, and commands run.
+func TestStartWithoutDescriptors_CannotStart(t *testing.T) {
+	x := newExecutor(t)
+	highest := fill(t)
 	for spare := range 5 {
 		lift := limited(t, uint64(highest+1+spare))
 		task := shell("true")
@@ -135,4 +141,31 @@ func TestStartThatHangs_OthersStart(t *testing.T) {
 		t.Errorf("after %v: %+v", took, got)
 	}
 	waitFor(t, func() bool { return len(x.Conditions()) == 0 })
+}
+
+// The sweep at the end of a run kills hidden processes although no descriptor is left to open by then.
+func TestSweepWithoutDescriptors_KillsHiddenProcesses(t *testing.T) {
+	x := newExecutor(t, func(c *executor.Config) { c.Adopt = true })
+	dir := t.TempDir()
+	ready, proceed := filepath.Join(dir, "ready"), filepath.Join(dir, "proceed")
+	task := shell(`setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!; : >` + ready +
+		`; until [ -e ` + proceed + ` ]; do sleep 0.05; done`)
+	rec, ended := background(t, t.Context(), x, task)
+	waitFor(t, func() bool { _, err := os.Stat(ready); return err == nil })
+	early := filepath.Join(dir, "early")
+	if err := os.WriteFile(early, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lift := limited(t, uint64(fill(t)+1))
+	if err := os.Rename(early, proceed); err != nil {
+		t.Fatal(err)
+	}
+	got := ended()
+	lift()
+	expect(t, got, common.StatusSucceeded, "")
+	for _, pid := range pids(t, rec.text()) {
+		if alive(pid) {
+			t.Errorf("process %d is alive after the end of its run", pid)
+		}
+	}
 }
