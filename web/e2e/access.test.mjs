@@ -65,10 +65,10 @@ test('an admin makes a user with a role in a group, who sees no more than that',
   // Her own password, which ends her other sessions and not this one.
   await ann.page.getByLabel('Current password', { exact: true }).fill('wrong');
   await ann.page.getByLabel('New password', { exact: true }).fill('nine green lamps along the canal');
-  await ann.page.getByLabel('New password, again', { exact: true }).fill('nine green lamps along the river');
+  await ann.page.getByLabel('Repeat new password', { exact: true }).fill('nine green lamps along the river');
   await ann.page.getByRole('button', { name: 'Change the password' }).click();
-  await ann.page.getByText('The two are not the same.').waitFor();
-  await ann.page.getByLabel('New password, again', { exact: true }).fill('nine green lamps along the canal');
+  await ann.page.getByText('The passwords differ.').waitFor();
+  await ann.page.getByLabel('Repeat new password', { exact: true }).fill('nine green lamps along the canal');
   await ann.page.getByRole('button', { name: 'Change the password' }).click();
   await ann.page.locator('.mantine-InputWrapper-error, [id$=-error]').first().waitFor();
   await ann.page.getByLabel('Current password', { exact: true }).fill(suggested);
@@ -79,7 +79,7 @@ test('an admin makes a user with a role in a group, who sees no more than that',
 
   // Locked out from one moment to the next.
   await page.getByRole('button', { name: 'Actions for ann' }).click();
-  await page.getByRole('menuitem', { name: 'Change…' }).click();
+  await page.getByRole('menuitem', { name: 'Edit…' }).click();
   await page.getByRole('dialog').getByRole('switch', { name: 'Disabled' }).check();
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByRole('cell', { name: 'Disabled' }).waitFor();
@@ -97,9 +97,9 @@ test('a token is made, shown once, used, and revoked; the audit tells of it, and
   await page.getByRole('button', { name: 'New token' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Token').fill('nightly deploy');
-  await dialog.getByLabel('Role, at most').selectOption('operator');
-  await dialog.getByLabel('Only in these groups').fill('reports, shop');
-  await dialog.getByLabel('Lives for').selectOption('7 days');
+  await dialog.getByLabel('Maximum role').selectOption('operator');
+  await dialog.getByLabel('Only in groups').fill('reports, shop');
+  await dialog.getByLabel('Expires after').selectOption('7 days');
   await dialog.getByRole('button', { name: 'Create the token' }).click();
   await dialog.locator('[data-token] code').waitFor();
   await assertAccessible(page, 'the token that was made');
@@ -130,9 +130,9 @@ test('a token is made, shown once, used, and revoked; the audit tells of it, and
   assert.match(page.url(), /kind=token/);
   await entry.locator('summary').click();
   await entry.getByText('shop').first().waitFor();
-  await page.getByRole('combobox', { name: 'Kind' }).selectOption('Anything');
-  await page.getByLabel('Who, exactly').fill('nobody-at-all');
-  await page.getByText('Nothing matches these filters.').waitFor();
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption('All kinds');
+  await page.getByLabel('Exact user').fill('nobody-at-all');
+  await page.getByText('No entry matches these filters.').waitFor();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.locator('[data-kind=user]').first().waitFor();
   await page.getByRole('button', { name: 'Verify the chain' }).click();

@@ -72,7 +72,7 @@ test('the first admin signs in with the token of the bootstrap, sees workers and
   }
   const masters = facts(page, 'Cluster');
   for (const { url } of cluster.masters) await masters.getByText(new URL(url).host).waitFor();
-  await masters.getByText('leads since').waitFor();
+  await masters.getByText('elected since').waitFor();
   session = await tab.context.storageState();
 
   await page.goto(`${cluster.url}/jobs/long`);
@@ -91,8 +91,8 @@ test('the first admin signs in with the token of the bootstrap, sees workers and
 
   await page.goto(`${cluster.url}/workers`);
   const panel = facts(page, 'Masters');
-  await panel.getByText('Leads', { exact: true }).waitFor();
-  await panel.getByText('This page talks to it').waitFor();
+  await panel.getByText('Elected', { exact: true }).waitFor();
+  await panel.getByText('Connected').waitFor();
   assert.equal(await panel.getByRole('row').count(), 3, 'a head and two masters');
   await assertAccessible(page, 'workers and masters');
   await shoot(page, 'cluster-workers');
@@ -117,7 +117,7 @@ test('a worker is drained: the other takes the fires; and then it takes its shar
   await act('Drain');
   await row.getByText('Drained').waitFor();
   await until('only the other one takes fires', () => lastOn((names) => names.size === 1 && names.has('west')));
-  await act('Take runs again');
+  await act('Undrain');
   await row.getByText('Ready').waitFor();
   await until('it takes fires again', () => lastOn((names) => names.has('east')));
   await leave(tab);
@@ -135,7 +135,7 @@ test('the master that the browser speaks to is started again: the page says so, 
   await newest.waitFor();
   const [first] = cluster.masters;
   await first.program.end();
-  await page.locator('[data-offline]').getByText('The server does not answer.').waitFor();
+  await page.locator('[data-offline]').getByText('The server is not responding.').waitFor();
   const frozen = await newest.getAttribute('data-row');
   await shoot(page, 'cluster-master-away');
   streams.length = 0;
@@ -148,11 +148,11 @@ test('the master that the browser speaks to is started again: the page says so, 
   await first.program.end();
   await page.locator('[data-offline]').waitFor();
   await page.getByRole('navigation').first().getByRole('link', { name: 'Timeline' }).click();
-  await page.getByText('it comes by itself when the server is back').waitFor();
+  await page.getByText('It loads when the server is back').waitFor();
   await cluster.startMaster(first);
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.goto(`${cluster.url}/workers`);
-  await facts(page, 'Masters').getByText('Leads', { exact: true }).waitFor();
+  await facts(page, 'Masters').getByText('Elected', { exact: true }).waitFor();
   await leave(tab);
 });
 
@@ -160,9 +160,9 @@ test('a worker has died with its guardian: every page says so, and who it was is
   const tab = await visit('/');
   const { page } = tab;
   const banner = condition(page, 'worker_lost');
-  await banner.getByText('Worker west is gone.').waitFor({ timeout: 40_000 });
+  await banner.getByText('Worker west is dead.').waitFor({ timeout: 40_000 });
   await workerOf(page, 'west').waitFor({ state: 'detached' });
-  await page.locator(`[data-run="${long.id}"]`).getByText('on west, which is gone').waitFor();
+  await page.locator(`[data-run="${long.id}"]`).getByText('on west (dead)').waitFor();
   await workerOf(page, 'east').getByText('Ready').waitFor();
   await assertAccessible(page, 'a worker is lost');
   await shoot(page, 'cluster-worker-lost');
@@ -176,11 +176,11 @@ test('the log store goes: it is said in words, runs go on and are shown; it come
   const { page } = tab;
   await page.locator('[data-log-store=ok]').waitFor();
   await cluster.stopStore();
-  await condition(page, 'log_store_away').getByText('Jobs run on.').waitFor();
+  await condition(page, 'log_store_away').getByText('Jobs keep running.').waitFor();
   await page.locator('[data-log-store=away]').waitFor();
   await shoot(page, 'cluster-store-away');
   await page.goto(`${cluster.url}/runs?job=tick`);
-  await page.getByText('The history is not at hand just now').waitFor();
+  await page.getByText('The history is unavailable').waitFor();
   const newest = page.locator('tbody [data-row]').first();
   const seen = await newest.getAttribute('data-row');
   await until('runs go on, and come into sight', async () => (await newest.getAttribute('data-row')) !== seen);
@@ -189,20 +189,20 @@ test('the log store goes: it is said in words, runs go on and are shown; it come
 
   await cluster.startStore();
   await condition(page, 'log_store_away').waitFor({ state: 'detached' });
-  await page.getByText('The history is not at hand just now').waitFor({ state: 'detached' });
+  await page.getByText('The history is unavailable').waitFor({ state: 'detached' });
   await leave(tab);
 });
 
 test('what the dead worker ran is said lost, with the reason, and is made up for by the other; no fire lacks', async () => {
   const tab = await visit('/ledger?job=long');
   const { page } = tab;
-  await until('it is written down', async () => (await cluster.api('GET', `/runs/${long.id}`)).status === 'lost', 60);
+  await until('It is recorded', async () => (await cluster.api('GET', `/runs/${long.id}`)).status === 'lost', 60);
   const again = await until('it has run again', () => runsOf('long', '&status=succeeded').then((runs) => runs[0]));
   assert.deepEqual([again.workerName, again.attempt, again.cause], ['east', 2, 'rerun']);
   await page.goto(`${cluster.url}/runs/${long.id}`);
   await page.locator('h1 [data-status=lost]').waitFor();
-  await page.getByText('The worker vanished with the run.').first().waitFor();
-  await page.getByText('Worker west is gone.').waitFor({ state: 'detached' });
+  await page.getByText('The worker died during the run').first().waitFor();
+  await page.getByText('Worker west is dead.').waitFor({ state: 'detached' });
   await assertAccessible(page, 'a lost run');
   await assertFits(page, 'a lost run');
   await shoot(page, 'cluster-run-lost');

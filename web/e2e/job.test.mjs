@@ -82,7 +82,7 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   const { page } = tab;
   await page.getByRole('tab', { name: 'Versions' }).click();
   const row = (version) => page.locator(`[data-version="${version}"]`);
-  await row(third).getByText('as it is now').waitFor();
+  await row(third).getByText('current').waitFor();
   assert.deepEqual(await row(third).locator('code').allInnerTexts(), ['command'], 'the fields that it changed');
   await page.locator(`[data-comparison="${second} ${third}"]`).waitFor();
   const diff = page.locator('[data-comparison] [data-diff]');
@@ -103,17 +103,17 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   const dialog = page.getByRole('dialog', { name: `Roll report back to version ${first}?` });
   const change = dialog.locator('[data-diff]');
   await change.locator('[data-kind=come]').getByText('timeout: "1h"').waitFor();
-  await dialog.getByLabel('Why').fill('the clean one is too slow 太慢');
+  await dialog.getByLabel('Reason').fill('the clean one is too slow 太慢');
   await assertAccessible(page, 'roll back');
   await shoot(page, 'job-rollback');
 
   // Somebody else saves while the dialog stands open.
   const fourth = (await save({ ...job, timeout: '7h' })).meta.version;
   await dialog.getByRole('button', { name: 'Roll back' }).click();
-  await dialog.getByText('Somebody changed the job meanwhile').waitFor();
+  await dialog.getByText('The job was changed in the meantime').waitFor();
   await change.locator('[data-kind=gone]').getByText('timeout: "7h"').waitFor();
-  assert.equal((await server.api('GET', '/jobs/report')).meta.version, fourth, 'nothing was written');
-  assert.equal(await dialog.getByLabel('Why').inputValue(), 'the clean one is too slow 太慢');
+  assert.equal((await server.api('GET', '/jobs/report')).meta.version, fourth, 'Nothing was saved');
+  assert.equal(await dialog.getByLabel('Reason').inputValue(), 'the clean one is too slow 太慢');
   await dialog.getByRole('button', { name: 'Roll back' }).click();
   await dialog.waitFor({ state: 'detached' });
 
@@ -121,7 +121,7 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   assert.equal(now.timeout, '1h');
   assert.equal(now.command, 'make report');
   await row(now.meta.version).getByText('rolled back').waitFor();
-  await row(now.meta.version).getByText('as it is now').waitFor();
+  await row(now.meta.version).getByText('current').waitFor();
   await row(now.meta.version).getByText('too slow 太慢').waitFor();
   await row(now.meta.version).getByText('admin').waitFor();
   const told = (await server.api('GET', '/audit?kind=job&name=report&limit=1')).items[0];
@@ -149,8 +149,8 @@ test('a deleted job tells what became of it, and comes back as it was', async ()
   await page.getByText('This job was deleted.').waitFor();
   await page.locator('[data-version]').filter({ hasText: 'deleted' }).waitFor();
   // The version that it can come back as is shown at once.
-  await page.getByRole('button', { name: `Create it again as version ${version}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Create it again' }).click();
+  await page.getByRole('button', { name: `Create again from version ${version}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create again' }).click();
   await page.getByRole('heading', { name: /Gone 已删/ }).waitFor();
   assert.equal((await server.api('GET', '/jobs/gone')).command, 'echo 2');
   await page.goto(`${server.url}/jobs/never-was`);
@@ -166,7 +166,7 @@ test('a pause says who and why, and the job’s ledger remembers it', async () =
   await page.getByRole('list').filter({ hasText: 'Europe/Berlin' }).first().waitFor();
   await page.locator('[data-grid] [data-status=succeeded]').first().waitFor();
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await page.getByRole('dialog').getByLabel('Why').fill('moving house 搬家');
+  await page.getByRole('dialog').getByLabel('Reason').fill('moving house 搬家');
   await page.getByRole('button', { name: 'Pause the job' }).click();
   const notice = page.getByRole('alert').filter({ hasText: 'moving house 搬家' });
   await notice.getByText('Paused by admin').waitFor();

@@ -37,10 +37,10 @@ test('a group with what is below it, a label, a state: each narrows the list, an
   await page.locator('[data-label="tier=1"]').click();
   await lists(page, 'lake-load');
   assert.equal(new URL(page.url()).search, '?group=data.lake&labels=tier%3D1');
-  await page.getByRole('button', { name: 'Take away the filter tier=1' }).click();
+  await page.getByRole('button', { name: 'Remove the filter tier=1' }).click();
   await lists(page, 'lake-clean lake-load');
   await page.getByRole('button', { name: 'Show all jobs' }).click();
-  await page.getByRole('link', { name: 'By hand' }).click();
+  await page.getByRole('link', { name: 'Manual' }).click();
   await lists(page, 'shop-mail');
   await page.goto(`${server.url}/jobs?group=-`);
   await lists(page, 'loose');
@@ -64,7 +64,7 @@ test('a filter is kept under a name, and forgotten', async () => {
   await page.getByRole('link', { name: 'Amber’s shop' }).click();
   await lists(page, 'shop-mail');
   assert.equal(new URL(page.url()).search, '?group=shop&labels=team%3Damber');
-  await page.getByRole('button', { name: 'Forget the filter Amber’s shop' }).click();
+  await page.getByRole('button', { name: 'Delete the filter Amber’s shop' }).click();
   await page.locator('[data-saved]').waitFor({ state: 'detached' });
   await leave(tab);
 });
@@ -93,10 +93,10 @@ test('many are paused with a note, and resumed; what became of each is told', as
   await page.getByRole('button', { name: 'Pause…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Pause 2 jobs?' });
   await dialog.getByText('shop-index, shop-mail').waitFor();
-  await dialog.getByText('1 of them is paused already').waitFor();
+  await dialog.getByText('1 of them is already paused').waitFor();
   await dialog.getByRole('button', { name: 'Pause 2 jobs' }).click();
   await dialog.getByText('Is required, to say why').waitFor();
-  await dialog.getByLabel('Why').fill('the shop moves');
+  await dialog.getByLabel('Reason').fill('the shop moves');
   await assertAccessible(page, 'bulk pause');
   await shoot(page, 'jobs-bulk-pause');
   await dialog.getByRole('button', { name: 'Pause 2 jobs' }).click();
@@ -219,7 +219,7 @@ test('a bulk act ends with what shows it, and is not left by the way', async () 
   });
   await page.getByRole('button', { name: 'Pause…' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Why').fill('left');
+  await dialog.getByLabel('Reason').fill('left');
   await dialog.getByRole('button', { name: 'Pause 260 jobs' }).click();
   await dialog.getByRole('button', { name: 'Stop' }).waitFor();
   await page.evaluate(() => history.back());
@@ -235,7 +235,7 @@ test('what is exported is what is there', async () => {
   const { page } = tab;
   await page.locator('[data-row]').first().waitFor();
   await page.getByRole('button', { name: 'Columns and export' }).click();
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export all that match as YAML' }).click()]);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export all matches as YAML' }).click()]);
   const { parseAllDocuments } = await import('yaml');
   const jobs = parseAllDocuments(await readFile(await download.path(), 'utf8')).map((doc) => doc.toJS());
   assert.equal(jobs.length, (await server.api('GET', '/jobs?limit=1&total=true')).total);

@@ -14,8 +14,8 @@ const fires = (query) => server.api('GET', `/fires?${query}`).then(({ items }) =
 test('an empty ledger says what a ledger is', async () => {
   const tab = await visit('/ledger');
   await tab.page.getByRole('heading', { name: 'The ledger is empty' }).waitFor();
-  await tab.page.getByText('The ledger also shows what did not').waitFor();
-  await tab.page.getByText('how it ended is not known').waitFor();
+  await tab.page.getByText('The ledger has exactly one entry for each fire').waitFor();
+  await tab.page.getByText('the result is unknown').waitFor();
   await assertAccessible(tab.page, 'empty ledger');
   await shoot(tab.page, 'ledger-empty');
   await leave(tab);
@@ -72,21 +72,21 @@ test('filters are in the address, and more than one status counts', async () => 
   await page.reload();
   await only('killed', 'skipped');
   assert.equal(await page.locator('[data-chip=killed]').getAttribute('aria-pressed'), 'true');
-  await page.getByRole('button', { name: 'Went wrong' }).click();
+  await page.getByRole('button', { name: 'Problems' }).click();
   await only('failed');
   await page.getByLabel('Group', { exact: true }).selectOption('reports');
   await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
-  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByRole('button', { name: 'Show all entries' }).click();
   await page.getByLabel('Time', { exact: true }).selectOption('nextHour');
   await only('planned');
   await page.getByLabel('Job name').fill('yearly');
   await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
-  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByRole('button', { name: 'Show all entries' }).click();
   await page.getByLabel('Time', { exact: true }).selectOption('custom');
   await page.getByLabel('From').fill('2020-01-01T00:00');
   await page.getByLabel('Until', { exact: true }).fill('2020-01-02T00:00');
   await page.getByRole('heading', { name: 'No fire matches this filter' }).waitFor();
-  await page.getByRole('button', { name: 'Show the whole ledger' }).click();
+  await page.getByRole('button', { name: 'Show all entries' }).click();
   await page.getByLabel('Time', { exact: true }).selectOption('nextWeek');
   const farthest = page.locator('tr[data-ended=planned]').first();
   await farthest.waitFor();
@@ -111,7 +111,7 @@ test('a bar narrows the time, and what is listed is exported', async () => {
   const rows = JSON.parse(await download('As JSON'));
   assert.equal(rows.length, listed);
   assert.deepEqual([...new Set(rows.map((row) => row.status))].sort(), ['failed', 'skipped']);
-  const csv = (await download('As a table (CSV)')).replace('\ufeff', '').trimEnd().split('\r\n');
+  const csv = (await download('As CSV')).replace('\ufeff', '').trimEnd().split('\r\n');
   assert.equal(csv[0].split(',')[1], 'job');
   assert.equal(csv.length, listed + 1);
   assert.ok(csv.some((line) => line.includes('moving house 搬家')));

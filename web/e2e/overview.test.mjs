@@ -16,7 +16,7 @@ test('a new installation teaches', async () => {
   await page.getByRole('heading', { name: 'Welcome to Carillon' }).waitFor();
   await page.getByText('crontab -l | cronctl import-crontab -').waitFor();
   await page.getByText(`cronctl login ${server.url}`).waitFor();
-  await page.getByText('Workers that are ready: 1.').waitFor();
+  await page.getByText('Ready workers: 1.').waitFor();
   await assertAccessible(page, 'first steps');
   await shoot(page, 'overview-first');
   await page.getByRole('link', { name: 'New job' }).click();
@@ -24,16 +24,16 @@ test('a new installation teaches', async () => {
   await page.goBack();
   await page.getByRole('heading', { name: 'Welcome to Carillon' }).waitFor();
   await server.api('POST', '/jobs', { name: 'calm', cronExpr: '0 0 1 1 *', timezone: 'UTC', command: 'true' });
-  await page.locator('[data-verdict=well]').getByText('All is well.').waitFor();
-  await page.getByText('Nothing runs just now.').waitFor();
-  await page.getByText('Nothing waits.').waitFor();
+  await page.locator('[data-verdict=well]').getByText('No problems.').waitFor();
+  await page.getByText('Nothing is running.').waitFor();
+  await page.getByText('Nothing is waiting.').waitFor();
   await leave(tab);
 });
 
 test('what runs is seen as it begins, killed from here, and stands still under the pointer', async () => {
   const tab = await visit('/');
   const { page } = tab;
-  await page.getByText('Nothing runs just now.').waitFor();
+  await page.getByText('Nothing is running.').waitFor();
   let loads = 0;
   page.on('load', () => loads++);
   for (const name of ['long-one', 'short-one']) await server.api('POST', '/jobs', { name, command: 'sleep 600' });
@@ -57,13 +57,13 @@ test('what runs is seen as it begins, killed from here, and stands still under t
 
   await page.getByRole('button', { name: 'Kill the run of short-one' }).click();
   const dialog = page.getByRole('dialog', { name: 'Kill the run of short-one?' });
-  await dialog.getByText('written down as killed, by you').waitFor();
+  await dialog.getByText('recorded as killed by you').waitFor();
   await shoot(page, 'overview-kill');
   await dialog.getByRole('button', { name: 'Kill the run' }).click();
   await ended(short.run);
   assert.equal((await server.api('GET', `/runs/${short.run}`)).status, 'killed');
   await page.mouse.move(2, 2);
-  await page.getByText('Nothing runs just now.').waitFor();
+  await page.getByText('Nothing is running.').waitFor();
   assert.equal(loads, 0, 'nothing was reloaded');
   await leave(tab);
 });
@@ -96,12 +96,12 @@ test('what went wrong is told by job, with its log and another try', async () =>
   await row('broken').getByRole('link', { name: 'Show these fires of broken: Failed 2' }).waitFor();
   await row('healed').getByText('Succeeded since').waitFor();
   assert.equal(await row('broken').locator('[data-since]').count(), 0, 'it has not gone well since');
-  await page.locator('[data-verdict=trouble]').getByText('2 jobs had trouble in the last 24 hours.').waitFor();
+  await page.locator('[data-verdict=trouble]').getByText('2 jobs had problems in the last 24 hours.').waitFor();
   await assertAccessible(page, 'troubles');
   await row('broken').getByRole('button', { name: 'Run broken again' }).click();
   await page.getByText('A run of broken was requested.').waitFor();
   await until('it ran again', async () => (await server.api('GET', '/runs?job=broken&status=failed')).items.length === 3);
-  await row('broken').getByRole('link', { name: /Log of the last run of broken/ }).click();
+  await row('broken').getByRole('link', { name: /Log of the last unsuccessful run of broken/ }).click();
   await page.getByRole('log').getByText('no such table').waitFor();
   await page.goBack();
   await row('broken').getByRole('link', { name: /^Show these fires of broken/ }).click();
@@ -125,11 +125,11 @@ test('the next hour, the load, and how it went are seen, each with its table', a
   await server.api('POST', `/runs/${run}/kill`, {});
   await page.locator('[data-tile=failed] strong').and(page.getByText(/^[3-9]$/)).waitFor();
 
-  const chart = page.getByRole('img', { name: /^How runs and fires ended, by hour\. Succeeded: from 0 to/ });
+  const chart = page.getByRole('img', { name: /^Outcomes by hour\. Succeeded: from 0 to/ });
   await chart.locator('canvas').waitFor();
   await chart.focus();
   await page.keyboard.press('End');
-  const figure = page.getByRole('figure', { name: 'How runs and fires ended, by hour' });
+  const figure = page.getByRole('figure', { name: 'Outcomes by hour' });
   await figure.locator('ul strong').first().waitFor();
   await figure.getByRole('button', { name: 'Show as a table' }).click();
   await figure.getByRole('region').getByRole('columnheader', { name: 'Failed, timed out, lost' }).waitFor();

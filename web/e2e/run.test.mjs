@@ -38,7 +38,7 @@ const press = (page, name) => page.getByRole('button', { name, exact: true }).cl
 
 test('the first line is seen soon after it was written, a run is killed with a note, and the ledger says so', async () => {
   await server.api('POST', '/jobs', {
-    name: 'watched', params: { WHO: { default: 'nobody' } },
+    name: 'watched', params: { WHO: { default: 'no user' } },
     command: 'i=0; while :; do i=$((i+1)); date +"%s%3N line $i for $WHO"; [ $((i%5)) = 0 ] && echo "warning $i" >&2; sleep 0.1; done',
   });
   const { run } = await server.api('POST', '/jobs/watched/run', { params: { WHO: 'world' }, note: 'to be watched' });
@@ -77,7 +77,7 @@ test('the first line is seen soon after it was written, a run is killed with a n
   const dialog = page.getByRole('dialog');
   await dialog.getByText('SIGTERM').waitFor();
   await dialog.getByText('10 s').waitFor();
-  await dialog.getByLabel('Why').fill('seen enough');
+  await dialog.getByLabel('Reason').fill('seen enough');
   await assertAccessible(page, 'kill');
   await shoot(page, 'run-kill-note');
   await press(page, 'Kill the run');
@@ -85,14 +85,14 @@ test('the first line is seen soon after it was written, a run is killed with a n
   await page.locator('[data-outcome=killed_by_user]').getByText('seen enough').waitFor();
   await page.getByText('Live', { exact: true }).waitFor({ state: 'detached' });
   await assertAccessible(page, 'killed');
-  await page.getByRole('link', { name: 'Its entry, and those around it' }).click();
+  await page.getByRole('link', { name: 'Show in ledger' }).click();
   await page.locator('main [data-status=killed]').locator('visible=true').first().waitFor();
   await page.getByText('seen enough').locator('visible=true').first().waitFor();
   await leave(tab);
 });
 
 test('a run is run again with what it was given, and leads to the one before it', async () => {
-  await server.api('POST', '/jobs', { name: 'greeter', command: 'echo "hello $WHO"; exit 127', params: { WHO: { default: 'nobody' } } });
+  await server.api('POST', '/jobs', { name: 'greeter', command: 'echo "hello $WHO"; exit 127', params: { WHO: { default: 'no user' } } });
   const first = await ran('greeter', { params: { WHO: 'moon' } });
   const tab = await visit(`/runs/${first.id}`);
   const { page } = tab;
@@ -147,15 +147,15 @@ test('output is found, filtered, wrapped, linked to and downloaded', async () =>
   await page.getByText('Not found').waitFor();
   await press(page, 'Match case');
   await press(page, 'Regular expression');
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('needle (7|8)\\b');
+  await page.getByRole('searchbox', { name: 'Find in output' }).fill('needle (7|8)\\b');
   await page.locator('[data-matches="2"]').waitFor();
   await assertAccessible(page, 'found');
   await shoot(page, 'run-find');
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('(?=needle)');
-  await page.getByText('look around or refer back').waitFor();
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('((e)+)+dle (7|8)\\b');
+  await page.getByRole('searchbox', { name: 'Find in output' }).fill('(?=needle)');
+  await page.getByText('Lookaround and back-references').waitFor();
+  await page.getByRole('searchbox', { name: 'Find in output' }).fill('((e)+)+dle (7|8)\\b');
   await page.locator('[data-matches="2"]').waitFor();
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('');
+  await page.getByRole('searchbox', { name: 'Find in output' }).fill('');
 
   await page.getByText('stderr', { exact: true }).click();
   await log(page).getByText('went wrong').waitFor();
@@ -254,7 +254,7 @@ test('what was not kept is said in its place', async () => {
   const run = await ran('clipped');
   assert.ok(run.outputTruncated);
   const tab = await visit(`/runs/${run.id}`);
-  await tab.page.getByText('Only the head and the tail were kept').waitFor();
+  await tab.page.getByText('only its head and tail were kept').waitFor();
   await log(tab.page).press('Home');
   await log(tab.page).locator('[data-line="1"]').getByText('1', { exact: true }).waitFor();
   const view = log(tab.page);
@@ -264,7 +264,7 @@ test('what was not kept is said in its place', async () => {
       await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     }
   });
-  assert.match(await view.locator('[data-hole]').innerText(), /KiB of output are missing here/);
+  assert.match(await view.locator('[data-hole]').innerText(), /KiB of output is missing here/);
   await leave(tab);
 });
 
@@ -300,7 +300,7 @@ test('200,000 lines are scrolled through and searched, and no other screen would
   console.log(`scrolled through in ${top} frames: longest task ${await stop()} ms`);
 
   stop = await longestTask(page);
-  await page.getByRole('searchbox', { name: 'Find in the output' }).click();
+  await page.getByRole('searchbox', { name: 'Find in output' }).click();
   await page.keyboard.type('line 19999');
   const typed = Date.now();
   await page.locator('[data-matches="11"]').waitFor();
@@ -319,10 +319,10 @@ test('of a very long output the end is read first, the rest on demand, and it is
   const { page } = tab;
   await log(page).getByText('line 400000 of').waitFor();
   const earlier = page.locator('[data-earlier]');
-  await earlier.getByText('of earlier output are not loaded').waitFor();
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('line 777 ');
+  await earlier.getByText('of earlier output is not loaded').waitFor();
+  await page.getByRole('searchbox', { name: 'Find in output' }).fill('line 777 ');
   await page.getByText('Not found').waitFor();
-  await earlier.getByText('One match in earlier output').click();
+  await earlier.getByText('1 match in earlier output').click();
   await assertAccessible(page, 'earlier');
   await shoot(page, 'run-earlier');
   await earlier.getByRole('button', { name: /line 777 of an output/ }).click();
@@ -360,7 +360,7 @@ test('a run that does not end when it is asked is asked otherwise, and then kill
   });
   await log(page).getByText('heard USR1').waitFor();
   // Whoever comes back to it means at once.
-  await ask((dialog) => dialog.getByText('The grace time ends').waitFor());
+  await ask((dialog) => dialog.getByText('This ends the grace period').waitFor());
   await page.locator('h1 [data-status=killed]').waitFor();
   await page.locator('[data-outcome=killed_by_user]').getByText('at once, by').waitFor();
   const { reason, startedAt, endedAt } = await server.api('GET', `/runs/${run}`);
@@ -377,7 +377,7 @@ test('runs are narrowed by what the address says, and killed from the list', asy
   const tab = await visit('/runs');
   const { page } = tab;
   await page.locator(`[data-row="${run}"] [data-status=running]`).waitFor();
-  await page.getByLabel('Status').selectOption({ label: 'Any trouble' });
+  await page.getByLabel('Status').selectOption({ label: 'Any problem' });
   await page.locator('tbody [data-status=running]').waitFor({ state: 'detached' });
   assert.deepEqual(await page.locator('tbody [data-status]').evaluateAll((all) => [...new Set(all.map((one) => one.dataset.status))]), ['failed']);
   await page.getByLabel('Status').selectOption({ label: 'Waiting or running' });

@@ -60,7 +60,7 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await assertAccessible(page, 'palette');
   await shoot(page, 'palette');
   await page.keyboard.press('ArrowRight');
-  await page.getByText('It has not run yet').waitFor();
+  await page.getByText('Has not run yet').waitFor();
   await assertAccessible(page, 'palette, what can be done');
   await page.keyboard.type('run n');
   await chosen.getByText('Run now').waitFor();
@@ -84,7 +84,7 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await page.keyboard.press('ArrowRight');
   await page.keyboard.type('pause');
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'Pause rake-leaves?' }).getByLabel('Why').fill('no wind');
+  await page.getByRole('dialog', { name: 'Pause rake-leaves?' }).getByLabel('Reason').fill('no wind');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Pause the job' }).click();
   await until('it is paused', async () => (await server.api('GET', '/jobs/rake-leaves')).meta.paused);
@@ -100,7 +100,7 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await find('');
   await page.locator('[data-option="recent /runs/' + run.id + '"]').waitFor();
   await page.keyboard.type('there is no such thing');
-  await page.getByText('Nothing here is called').waitFor();
+  await page.getByText('No results for').waitFor();
   await assertAccessible(page, 'palette, nothing found');
   await page.keyboard.press('Escape');
   await leave(tab);
@@ -191,23 +191,23 @@ test('on a phone all pages are a tap or two away', async () => {
 
 test('who may see little is told so calmly, and nothing is red', async () => {
   const password = 'seven silver birches by the lake';
-  for (const [name, roles] of [['nobody', {}], ['gardener', { groups: { garden: 'viewer' } }]]) await server.api('POST', '/users', { name, password, ...roles });
+  for (const [name, roles] of [['no user', {}], ['gardener', { groups: { garden: 'viewer' } }]]) await server.api('POST', '/users', { name, password, ...roles });
   const calm = async (page, where) => {
     await page.locator('#content :is(h1, h2)').first().waitFor();
     await page.locator('[aria-label="Loading…"]').first().waitFor({ state: 'detached' });
-    const red = page.getByRole('alert').filter({ hasText: 'That did not work' });
+    const red = page.getByRole('alert').filter({ hasText: 'Request failed' });
     assert.equal(await red.count(), 0, `${where}: ${await red.allTextContents()}`);
     await shoot(page, where);
   };
-  for (const name of ['nobody', 'gardener']) {
+  for (const name of ['no user', 'gardener']) {
     const tab = await open(browser, server);
     const { page } = tab;
     await page.goto(`${server.url}/jobs`);
     await page.getByLabel('User', { exact: true }).fill(name);
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    if (name === 'nobody') {
-      await page.getByText('You have no role here yet').waitFor();
+    if (name === 'no user') {
+      await page.getByText('You have no role yet').waitFor();
       await calm(page, 'no-role');
       await assertAccessible(page, 'no role');
       assert.equal(await page.getByRole('navigation').getByRole('link').count(), 0);

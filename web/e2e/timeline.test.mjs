@@ -40,8 +40,8 @@ test('what failed and what is planned stand on either side of now, in the chart 
   const table = page.getByRole('table', { name: 'Runs and planned fires' });
   const rows = table.getByRole('row').filter({ hasText: 'breaks' });
   await rows.filter({ hasText: 'Past' }).filter({ hasText: 'Failed' }).first().waitFor();
-  await rows.filter({ hasText: 'To come' }).filter({ hasText: 'Planned' }).first().waitFor();
-  assert.equal(await rows.filter({ hasText: 'To come' }).filter({ hasText: 'Failed' }).count(), 0);
+  await rows.filter({ hasText: 'Upcoming' }).filter({ hasText: 'Planned' }).first().waitFor();
+  assert.equal(await rows.filter({ hasText: 'Upcoming' }).filter({ hasText: 'Failed' }).count(), 0);
 
   // The lanes by keyboard: the first is of the job that is in no group, and the bar nearest to now comes first.
   await chartOf(page).focus();
@@ -109,7 +109,7 @@ test('groups close, lanes are of workers, and filters narrow', async () => {
   await lanes.getByRole('button', { name: 'backups' }).click();
   await lanes.getByRole('link', { name: 'backup-00' }).waitFor({ state: 'detached' });
   await lanes.getByRole('link', { name: 'lasts' }).waitFor();
-  await page.getByRole('radiogroup', { name: 'A lane for each' }).getByText('Worker').click();
+  await page.getByRole('radiogroup', { name: 'Lanes by' }).getByText('Worker').click();
   await lanes.getByText((await server.api('GET', '/workers')).items[0].name, { exact: true }).waitFor();
   await page.getByLabel('Group').selectOption('reports');
   await until('only that group is left', async () => (await page.locator('[data-gantt]').getAttribute('data-gantt')) === '1');
@@ -135,14 +135,14 @@ test('a pile-up is flagged above the axis, outlined in the forecast, named with 
   await shoot(page, 'forecast');
 
   // A minute later there is nothing; and the table says the same of the hour.
-  await page.getByRole('application', { name: /Planned fires of/ }).focus();
+  await page.getByRole('application', { name: /Planned fires on/ }).focus();
   await page.keyboard.press('ArrowRight');
   await cell.getByText(/^\S+ 0 fires/).waitFor();
   await page.keyboard.press('ArrowLeft');
   await cell.getByText(`${piled} fires`).waitFor();
   await page.getByRole('button', { name: 'Show as a table' }).click();
-  await page.getByRole('table', { name: 'Planned fires by the hour' }).getByRole('row').filter({ hasText: `${piled}` }).first().waitFor();
-  await page.getByRole('application', { name: /Planned fires of/ }).focus();
+  await page.getByRole('table', { name: 'Planned fires by hour' }).getByRole('row').filter({ hasText: `${piled}` }).first().waitFor();
+  await page.getByRole('application', { name: /Planned fires on/ }).focus();
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/ledger\?/);
   await page.getByText('backup-07').first().waitFor();

@@ -19,10 +19,10 @@ before(async () => {
 test('a worker with a run is drained: it says what is left, and when nothing is', async () => {
   const tab = await visit('/workers');
   const { page } = tab;
-  await page.getByText('One worker').waitFor();
+  await page.getByText('1 worker').waitFor();
   const row = page.locator(`[data-row="${worker.id}"]`);
   await row.getByText('Ready').waitFor();
-  await row.getByText('one run').waitFor();
+  await row.getByText('1 run').waitFor();
   await row.getByRole('button', { name: `Running on ${worker.name}` }).click();
   const runs = page.getByRole('list', { name: `Running on ${worker.name}` });
   await runs.getByRole('link', { name: 'lasts' }).waitFor();
@@ -33,10 +33,10 @@ test('a worker with a run is drained: it says what is left, and when nothing is'
   await row.getByRole('button', { name: `Actions for ${worker.name}` }).click();
   await page.getByRole('menuitem', { name: 'Drain' }).click();
   const dialog = page.getByRole('dialog', { name: `Drain ${worker.name}?` });
-  await dialog.getByText('It finishes the run that it has and takes no new ones.').waitFor();
+  await dialog.getByText('It finishes its current run and claims no new fires.').waitFor();
   await dialog.getByRole('button', { name: 'Drain' }).click();
   await row.getByText('Draining').waitFor();
-  await row.getByText('One run is left.').waitFor();
+  await row.getByText('1 run is left.').waitFor();
   await dialog.waitFor({ state: 'detached' });
   await assertAccessible(page, 'a worker that drains');
   await shoot(page, 'workers-draining');
@@ -44,12 +44,12 @@ test('a worker with a run is drained: it says what is left, and when nothing is'
   await runs.getByRole('button', { name: 'Kill the run of lasts' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Kill' }).click();
   await row.getByText('Drained').waitFor();
-  await row.getByText('No run is left: it can be stopped.').waitFor();
-  await page.getByText('Nothing runs there just now.').waitFor();
+  await row.getByText('No runs are left: it can be stopped.').waitFor();
+  await page.getByText('Nothing is running.').waitFor();
 
   await row.getByRole('link', { name: worker.name }).click();
-  await page.getByRole('button', { name: 'Take runs again' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Take runs again' }).click();
+  await page.getByRole('button', { name: 'Undrain' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Undrain' }).click();
   await page.getByText('Ready').waitFor();
   await leave(tab);
 });
@@ -58,16 +58,16 @@ test('its page says what it is and how busy it was, and sets labels and slots', 
   const tab = await visit(`/workers/${worker.id}`);
   const { page } = tab;
   await page.getByText(`process ${worker.pid}`).waitFor();
-  const busy = page.getByRole('figure', { name: 'Runs at once' });
+  const busy = page.getByRole('figure', { name: 'Concurrent runs' });
   await busy.getByRole('button', { name: 'Show as a table' }).click();
   await busy.getByRole('row').filter({ has: page.getByRole('cell', { name: '1', exact: true }) }).first().waitFor();
   await page.getByText('3 days', { exact: true }).click();
   await page.waitForURL(/range=3d/);
 
-  await page.getByRole('button', { name: 'Labels, slots, weight…' }).click();
+  await page.getByRole('button', { name: 'Edit settings…' }).click();
   const settings = page.getByRole('dialog', { name: `Settings of ${worker.name}` });
   await settings.getByLabel('Slots').fill('7');
-  await settings.getByLabel('The labels that it was started with').click();
+  await settings.getByLabel('Use configured labels').click();
   await settings.getByRole('button', { name: 'Add a label' }).click();
   await settings.getByLabel(/^Name of label/).last().fill('zone');
   await settings.getByLabel(/^Value of label/).last().fill('attic');
@@ -86,7 +86,7 @@ test('its page says what it is and how busy it was, and sets labels and slots', 
 test('a worker that is not there has a page that says so', async () => {
   const tab = await visit('/workers/nobody');
   const { page } = tab;
-  await page.getByRole('heading', { name: 'There is no such worker' }).waitFor();
+  await page.getByRole('heading', { name: 'Unknown worker' }).waitFor();
   await page.getByRole('link', { name: 'All workers' }).click();
   await page.locator(`[data-row="${worker.id}"]`).first().waitFor();
   await leave(tab);

@@ -112,7 +112,7 @@ test('output is text, whatever a terminal would make of it', async () => {
   assert.equal(await log.getByRole('img', { name: 'Earlier text on this line' }).count(), 1);
   assert.deepEqual(await log.getByRole('link').evaluateAll((all) => all.map((one) => one.href)), [], 'an address with a user in it is no link');
   assert.notEqual(await page.title(), 'owned');
-  await page.getByRole('searchbox', { name: 'Find in the output' }).fill('<script>');
+  await page.getByRole('searchbox', { name: 'Find in output' }).fill('<script>');
   await log.locator('mark').first().waitFor();
   await assertText(page, 'found');
   await page.goto(`${server.url}/runs/${run}?find=${encodeURIComponent(markup)}#L1`);

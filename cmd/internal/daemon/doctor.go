@@ -393,7 +393,11 @@ var cures = map[string]cure{
 	common.ConditionLoopStuck:       {check: "loops", advice: "Look at the error, at the rights of this process in etcd, and at its log; it is retried by itself."},
 	common.ConditionNoElectedMaster: {check: "masters", fails: true, advice: "Look at the masters' logs for election_failed and duty_stuck, and at their rights under /cron/leader/."},
 	common.ConditionUnreadable:      {check: "jobs", fails: true, advice: "Look at the key with etcdctl get: something else wrote it, or a newer version did. Define the job anew, or delete it."},
-	common.ConditionMissesFeature:   {check: "versions", advice: "Upgrade the worker, or start a newer one: until then it leaves those jobs to others."},
+	common.ConditionMissesFeature: {
+		check: "versions",
+		advice: "Upgrade the worker. For memoryMax and tasksMax give it a cgroup with the controllers memory and pids, as " +
+			"the supplied unit does. Until then other workers run those jobs.",
+	},
 	common.ConditionHousekeeping:    {check: "housekeeping", advice: "Look at the elected master's log for housekeeping_failed: most often the log store refuses."},
 	common.ConditionOverdue:         {check: "jobs", fails: true, advice: "Ask why nobody takes them: cronctl describe job NAME says who may run it, and why the others may not."},
 	common.ConditionNoEntry:         {check: "jobs", fails: true, advice: "This should not happen: keep the logs of masters and workers of that hour, and tell the authors."},

@@ -14,9 +14,9 @@ export const rowsOfPage = 50;
 /** What the list tells of each job besides. It is looked up for the pages in view alone. */
 const shown = ['results', 'stats', 'words'] as const;
 
-// A page that went out of view is soon forgotten: whoever scrolls through all jobs has some thousand rows in memory, not all.
+// A page that went out of view is soon forgotten: scrolling through all jobs keeps some thousand rows in memory, not all.
 const keepFar = 5_000;
-// The first page says how long the list is, so that whoever comes back finds it as long as it was.
+// The first page says how long the list is, so that it has the same length when the user returns.
 const keepFirst = 300_000;
 
 function jobPage(filter: JobFilter, page: number) {

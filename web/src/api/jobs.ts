@@ -7,7 +7,7 @@ import type { Definition, Event, Job, Ranking, RunRequest } from './types.ts';
 
 export const pageSize = 50;
 
-/** What of a job may be told, in the order in which it is shown. */
+/** The events of a job that notifications can be about, in display order. */
 export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered'];
 
 /** A job as it was read, and the version that a change must name. */

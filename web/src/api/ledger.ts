@@ -15,7 +15,7 @@ export interface LedgerFilter extends Stretch {
   statuses: readonly FireStatus[];
 }
 
-/** The two ends as times, where they are told from now. */
+/** The two ends as times, if they are relative to now. */
 export function endsOf({ from, to }: Stretch, now: number): { from: string | undefined; to: string | undefined } {
   const timeOf = (end: number | string | undefined) => (typeof end === 'number' ? new Date(now + end).toISOString() : end);
   return { from: timeOf(from), to: timeOf(to) };

@@ -14,12 +14,12 @@ const slowly = 60_000;
 
 const state: LiveState = { connected: false, handlers: new Set() };
 
-/** An interval for `refetchInterval`: polls only while no stream tells of changes. What is told of is in liveChanges.ts. */
+/** An interval for `refetchInterval`: polls only while there is no stream of events. liveChanges.ts lists what the stream covers. */
 export function unlessLive(ms: number): () => number {
   return () => (state.connected ? Math.max(ms, slowly) : ms);
 }
 
-/** Hears of each run that waits, runs, or ends, while the stream lasts; what was missed is for a query to show. */
+/** Receives each run that waits, runs or ends while the stream lasts. Queries show what was missed. */
 export function useLiveRuns(handler: (event: RunEvent) => void): void {
   const latest = useRef(handler);
   useEffect(() => {
@@ -32,7 +32,7 @@ export function useLiveRuns(handler: (event: RunEvent) => void): void {
   }, []);
 }
 
-/** Keeps what is shown true for as long as somebody who may read is signed in. */
+/** Keeps the shown data current while a user who may read is signed in. */
 export function useLive(mayRead: boolean, connectivity: Connectivity): void {
   const queries = useQueryClient();
   useEffect(() => {

@@ -1,6 +1,6 @@
 // What has changed since the queries were last asked again, as far as it matters to them. Decides only; live.ts acts.
 
-/** What is told of a job that was made, changed, or deleted. */
+/** The event of a job that was created, changed or deleted. */
 export interface JobEvent {
   name: string;
   title?: string;
@@ -10,7 +10,7 @@ export interface JobEvent {
   deleted?: boolean;
 }
 
-/** What is told of a run that waits, runs, or has ended. The same status may be told twice. */
+/** The event of a run that waits, runs or has ended. The same status may arrive twice. */
 export interface RunEvent {
   id: string;
   job: string;
@@ -28,7 +28,7 @@ export interface RunEvent {
   endedAt?: string;
 }
 
-/** What is told of a worker. */
+/** The event of a worker. */
 export interface WorkerEvent {
   id: string;
   name?: string;
@@ -65,7 +65,7 @@ class Names {
   }
 }
 
-/** Whether nobody asks this again by itself: it reads a lot, or tells of what does not change. What failed may be asked again all the same. */
+/** Reports whether events never repeat this query, because it reads a lot or its result does not change. A failed one may still be repeated. */
 export function isKept(key: readonly unknown[]): boolean {
   return ['search', 'output-search', 'dryRun'].includes(String(key[0])) || (key[0] === 'versions' && (key[2] === 'one' || key[2] === 'diff'));
 }
@@ -107,7 +107,7 @@ export class Changes {
     this.#all = true;
   }
 
-  /** Whether what a query shows may be different now. The first word of its key says what it is of; others than these do not hear of changes. */
+  /** Reports whether the result of a query may have changed. The first word of its key is its subject; queries of other subjects receive no events. */
   concern(key: readonly unknown[]): boolean {
     if (this.#all) return !isKept(key);
     const job = filteredBy(key);

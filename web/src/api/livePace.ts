@@ -8,7 +8,7 @@ const calmer: Record<string, number> = { overview: 2000, placements: 2000, stati
 // from a server that had to wait for its store, is no reason to show what is old for long.
 const share = 10;
 const atMost = 10_000;
-/** Some of what is shown is counted a little after it is told, so that the last change is followed by another look. */
+/** Some counts are updated shortly after their event, so the last change is followed by another request. */
 const echo = 3000;
 
 /** A timer may come a little early, and who is passed over waits for the next one. */
@@ -26,7 +26,7 @@ interface Pace {
 export class Paces {
   readonly #of = new Map<string, Pace>();
 
-  /** Changes concern the query; without the echo where nothing was told just now. */
+  /** Changes concern the query. Without the echo if no event has just arrived. */
   concern(hash: string, now: number, echoes = true): void {
     const pace = this.#of.get(hash) ?? { asked: -Infinity, took: 0 };
     pace.due ??= now;
@@ -34,7 +34,7 @@ export class Paces {
     this.#of.set(hash, pace);
   }
 
-  /** Whether to ask now; whoever does says so. */
+  /** Reports whether to send a request now; the caller then reports that it does. */
   isDue(hash: string, first: unknown, now: number): boolean {
     const at = this.#at(hash, first);
     return at !== undefined && at <= now + early;
@@ -53,7 +53,7 @@ export class Paces {
     if (pace) pace.took = took;
   }
 
-  /** When the first of these queries is due. Others are forgotten, as nobody looks at them. */
+  /** When the first of these queries is due. Others are dropped, because they are not shown. */
   next(queries: ReadonlyMap<string, unknown>): number | undefined {
     let first: number | undefined;
     for (const hash of this.#of.keys()) {

@@ -1,4 +1,4 @@
-// The stream that tells one tab of what changes. It is open while somebody looks at the tab; the queries that a change concerns
+// The stream of events of one tab. It is open while the tab is visible; the queries that a change concerns
 // are asked again, at most once a second.
 
 import type { QueryClient } from '@tanstack/react-query';
@@ -11,7 +11,7 @@ import { isLeft, isSeen, onSeen } from '../lib/pageSeen.ts';
 /** Changes are gathered for this long, and the first one for a moment, as what belongs together comes together. */
 const gather = 1000;
 const moment = 100;
-/** A tab that nobody looks at gives its connection back after this: a browser has only six for a server without TLS. */
+/** A hidden tab closes its connection after this time: a browser has only six for a server without TLS. */
 const patience = 5000;
 const retryFirst = 1000;
 const retryLast = 30_000;
@@ -23,7 +23,7 @@ const grace = 3000;
 const handOver = 250;
 const held = 1000;
 
-/** What is asked for every few seconds without a stream, and is told of by one. */
+/** What is polled every few seconds without a stream, and updated by events with one. */
 const restless: ReadonlySet<unknown> = new Set(['jobs', 'runs', 'fires', 'timeline', 'workers', 'placements']);
 
 type Timer = 'flush' | 'retry' | 'hide' | 'grace' | 'runs' | 'steady';
@@ -134,13 +134,13 @@ export class LiveStream {
     source.addEventListener('error', () => this.#source === source && this.#lost());
   }
 
-  /** The stream ended, or was refused: the session query tells whether anybody is there, and whether we may still read. */
+  /** The stream ended, or was refused: the session query reports whether the server responds, and whether the user may still read. */
   #lost(): void {
     this.#close();
     this.#cancel('steady');
     if (!isSeen()) return;
     this.#once('grace', grace, () => this.#all());
-    if (this.#connectivity.isAway()) return this.#cancel('retry'); // whoever finds it again says so
+    if (this.#connectivity.isAway()) return this.#cancel('retry'); // the first successful request reports its return
     if (this.#timers.retry === undefined) void this.#queries.invalidateQueries({ queryKey: keys.session });
     const delay = Math.min(retryLast, retryFirst * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
     this.#once('retry', delay, () => this.#open());

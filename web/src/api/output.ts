@@ -52,12 +52,12 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether asking again is of no use: whoever signs in again, or waits a little, gets an answer. */
+/** Reports whether a retry is useless. After a new sign-in or a short wait it is not. */
 export function isFinal(error: Error): boolean {
   return error instanceof Problem && error.status < 500 && error.status !== 401 && error.status !== 429;
 }
 
-// A browser has few connections to one host: a tab that nobody looks at gives this one back, and goes on where it was.
+// A browser has few connections to one host: a hidden tab closes this one, and later continues where it stopped.
 const hiddenAfter = 5000;
 
 /** Resolves once the page is seen. */
@@ -194,7 +194,7 @@ export class RunOutput {
           streamAt = Date.now() + (how === 'refused' ? streamAgain : retryEvery);
           if (signal.aborted) return;
         }
-        // Whatever ended the stream, what is read now says whether that was all.
+        // Whatever ended the stream, this read shows whether there is more.
         const advanced = await this.#piece(signal);
         if (!advanced && !this.#state.complete) await pause(pollEvery, signal);
       } catch (cause) {
@@ -232,7 +232,7 @@ export class RunOutput {
     await answerOf(client.GET('/api/v1/runs/{id}/output', { params: { path: { id: this.id }, query: { offset: 0, limit: 1 } }, parseAs: 'arrayBuffer' }));
   }
 
-  /** Reads a piece without the stream; tells whether there was something. */
+  /** Reads a piece without the stream; reports whether there was any output. */
   async #piece(signal: AbortSignal): Promise<boolean> {
     const { offset } = this.#feed;
     const { data, response } = await answerOf(

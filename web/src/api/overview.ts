@@ -11,12 +11,12 @@ import type { Fire } from './types.ts';
 
 const hour = 3_600_000;
 
-/** The cluster in a few numbers, and what is not as it should be. */
+/** Key figures of the cluster, and its active problems. */
 export function useOverview() {
   return useQuery({
     queryKey: keys.overview,
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/stats/overview', { signal })),
-    // Much of what may be wrong is told of by no event.
+    // Many problems have no event.
     refetchInterval: 5000,
   });
 }
@@ -73,7 +73,7 @@ export function useTroubles() {
   });
 }
 
-/** The last run of each of some jobs, to know whether it is well again. */
+/** The last run of each of some jobs, to see whether the job has recovered. */
 export function useLastRuns(jobs: readonly string[]) {
   return useQueries({
     queries: jobs.map((job) => ({

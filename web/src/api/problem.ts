@@ -62,7 +62,7 @@ async function settle<T>(call: Promise<Outcome<T>>): Promise<Outcome<T>> {
   try {
     return await call;
   } catch (cause) {
-    // fetch rejects with a TypeError when nobody answers; an abort is the caller's own doing.
+    // fetch rejects with a TypeError when no server responds; an abort comes from the caller.
     if (cause instanceof TypeError) throw new ServerAway();
     throw cause;
   }

@@ -5,11 +5,11 @@ import { keys } from './keys.ts';
 import { dataOf, Problem } from './problem.ts';
 import type { Me } from './types.ts';
 
-/** Whether somebody is signed in. An ended session is remembered: whoever it was may sign in again and go on. */
+/** Reports whether a user is signed in. An ended session is remembered, so that the same user can sign in again and continue. */
 export type Session = { state: 'in'; me: Me } | { state: 'ended'; me: Me } | { state: 'out' };
 
 const pollWhileAway = 2000;
-/** Somebody may sign in again in another tab. */
+/** The user may sign in again in another tab. */
 const pollWhileEnded = 5000;
 
 function withoutSession(before: Session | undefined): Session {
@@ -18,7 +18,7 @@ function withoutSession(before: Session | undefined): Session {
 
 /** Writes down that the server no longer knows this session. */
 export function endSession(queryClient: QueryClient): void {
-  // What is written counts as fresh, and whoever signs in elsewhere would not be noticed for as long.
+  // Written data counts as fresh, so a sign-in in another tab would go unnoticed for that time.
   if (queryClient.getQueryData<Session>(keys.session)?.state !== 'ended') queryClient.setQueryData<Session>(keys.session, withoutSession);
 }
 
@@ -62,7 +62,7 @@ export function useLoginMethods() {
 
 export type Credentials = { user: string; password: string } | { token: string } | { code: string };
 
-/** Marks what signs in: that it is refused says nothing of whoever is signed in already. */
+/** Marks requests that sign in: their refusal does not affect an existing session. */
 export const loginMeta = { login: true };
 
 /** Exchanges a password, a token, or the code of a login link, for a cookie session. */

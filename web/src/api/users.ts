@@ -22,7 +22,7 @@ export function useFreshUser() {
   return useMutation({ mutationFn: (name: string) => dataOf(client.GET('/api/v1/users/{name}', { params: { path: { name } } })) });
 }
 
-/** What is done to a user. A change names the version that it was made from: 412 where somebody else was quicker. */
+/** Changes of users. A change names the version that it was made from: 412 on a conflict. */
 export type UserChange = { act: 'create'; user: UserDefinition } | { act: 'patch'; user: User; patch: UserPatch } | { act: 'delete'; user: User };
 
 export function useChangeUser() {

@@ -14,7 +14,7 @@ export function useWorkers(enabled = true) {
   });
 }
 
-/** Tells of a worker that has a run whether it is not alive any more: such a run stands as it was last heard of, until it is written down as lost. */
+/** Reports whether the worker of a run is dead. Such a run keeps its last known state until it is recorded as lost. */
 export function useIsGone(enabled = true): (worker: string | undefined) => boolean {
   const workers = useWorkers(enabled).data?.items;
   return (worker) => worker !== undefined && workers !== undefined && !workers.some(({ id, away }) => id === worker && !away);

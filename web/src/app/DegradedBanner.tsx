@@ -18,7 +18,7 @@ import classes from './DegradedBanner.module.css';
 const ofWorkers = new Set<string>(['fires_overdue', 'no_workers', 'worker_lost', 'misses_feature', 'disk_full', 'clock_off', 'spool_full']);
 
 /**
- * What is not as it should be, on every page, for as long as it lasts. It ends by itself. What stops no runs can be folded away
+ * Shows the active problems of the cluster on every page. It ends by itself. What stops no runs can be folded away
  * for the tab: then only the overview still tells it, until there is more of it.
  */
 export function DegradedBanner() {

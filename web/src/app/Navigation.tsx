@@ -13,7 +13,7 @@ import { useSession } from './session.ts';
 interface Props {
   onFind: () => void;
   onHelp: () => void;
-  /** Whoever has no role has no pages either. */
+  /** A user without a role has no pages. */
   nobody: boolean;
 }
 

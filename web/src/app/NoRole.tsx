@@ -4,7 +4,7 @@ import { EmptyPage } from '../parts/EmptyPage.tsx';
 import { PageHead } from '../parts/PageHead.tsx';
 import { useSession } from './session.ts';
 
-/** For whoever is known, but has no role anywhere. */
+/** Shown to a signed-in user who has no role anywhere. */
 export function NoRole() {
   const { t } = useTranslation();
   const me = useSession();

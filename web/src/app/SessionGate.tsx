@@ -14,7 +14,7 @@ import classes from './SessionGate.module.css';
 import { SessionContext } from './session.ts';
 
 /**
- * Shows the console to whoever is signed in, and the way in to everybody else. A login code is exchanged first. When a
+ * Shows the console to a signed-in user, and the login page otherwise. A login code is exchanged first. When a
  * session ends while the console is open, the page stays as it is under a dialog, so that nothing typed is lost.
  */
 export function SessionGate({ loginCode, ssoReason, children }: { loginCode: string | undefined; ssoReason: SsoReason | undefined; children: ReactNode }) {
@@ -42,7 +42,7 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
   if (session.data && session.data.state !== 'out') {
     return (
       <SessionContext value={session.data.me}>
-        {/* The page is kept for whoever comes back to it; for another one it is made anew, without open dialogs and what was typed. */}
+        {/* The same user gets the page back as it was; another user gets a new one, without open dialogs and typed text. */}
         <Fragment key={session.data.me.name}>{children}</Fragment>
         <Modal opened={ended} onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title={t('login.title')}>
           <LoginForm note={t('login.expired')} user={session.data.me.user} first={session.data.me.user === undefined ? 'token' : 'password'} />

@@ -13,7 +13,7 @@ export const pages = [
 
 export type Page = (typeof pages)[number];
 
-/** The pages that somebody with this role everywhere is let in to. */
+/** The pages that a user with this role everywhere can open. */
 export function pagesFor(role: string | undefined): readonly Page[] {
   return pages.filter((page) => !page.admin || role === 'admin');
 }

@@ -11,7 +11,7 @@ export function useSession(): Me {
   return me;
 }
 
-/** Tells whether the session's roles reach the one that an act needs, in a group or anywhere. The server decides; this only leaves out what it would refuse. */
+/** Reports whether the session's roles include the one that an action needs, in a group or anywhere. The server decides; this only leaves out what it would refuse. */
 export function useRights(): (role: Role, group?: string) => boolean {
   const me = useSession();
   return useCallback((role: Role, group?: string) => reaches(me, role, group), [me]);

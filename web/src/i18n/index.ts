@@ -42,7 +42,7 @@ async function load(instance: i18n, language: Language): Promise<void> {
   }
 }
 
-// Any word of them tells that they are there.
+// Any of their keys shows that they are loaded.
 const ofTheRest = 'runs';
 
 /** Loads the texts of all pages, in the language of the page. */

@@ -1,4 +1,4 @@
-// A spreadsheet takes a cell that begins so for a formula, and would run what somebody wrote as a reason.
+// A spreadsheet treats a cell that begins like this as a formula, and would execute text that a user wrote as a reason.
 const formula = /^[=+\-@\t\r]/;
 
 function cell(value: string): string {

@@ -2,7 +2,7 @@
 
 export const draftPrefix = 'carillon-draft';
 
-/** Leaves nothing of what was typed to whoever uses the tab next. */
+/** Deletes the drafts, so that the next user of the tab does not see them. */
 export function forgetDrafts(): void {
   try {
     const { sessionStorage } = window;

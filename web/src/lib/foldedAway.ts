@@ -13,7 +13,7 @@ function kept(): string[] {
   }
 }
 
-/** What was folded away in this tab, and how to fold more. Of what is there no longer nothing is kept, so that it is told anew when it comes back. */
+/** What was folded away in this tab, and how to fold more. Entries of ended problems are dropped, so that a problem is shown again when it returns. */
 export function useFoldedAway(): [ReadonlySet<string>, (id: string, present: readonly string[]) => void] {
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(kept()));
   const fold = (id: string, present: readonly string[]) => {

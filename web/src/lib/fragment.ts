@@ -14,7 +14,7 @@ export function takeLoginCode(location: Location, history: History): string | un
   return code;
 }
 
-// Whoever comes back from an issuer of logins without a session comes to <origin>/#sso=<reason>.
+// A failed single sign-on returns to <origin>/#sso=<reason>.
 
 export const ssoReasons = ['refused', 'not_allowed', 'unavailable', 'busy'] as const;
 

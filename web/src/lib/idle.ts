@@ -1,7 +1,7 @@
 /** How long after the start the page is taken to have settled, in milliseconds. */
 const settled = 4000;
 
-/** Fetches a part of the console once: when somebody needs it, or in a quiet moment before. It tries again when that failed. */
+/** Loads a part of the console once: when it is needed, or earlier in an idle moment. It retries after a failure. */
 export function whenIdle<T>(fetchPart: () => Promise<T>): () => Promise<T> {
   let part: Promise<T> | undefined;
   const load = () => {

@@ -53,7 +53,7 @@ export class LogSearch {
     this.#searched = store.first;
   }
 
-  /** Searches for so many milliseconds; tells whether all that is here has been searched. */
+  /** Searches for so many milliseconds; reports whether all loaded output has been searched. */
   step(ms: number): boolean {
     if (this.#store.first !== this.#from) this.#again();
     const end = this.#store.endFinished;

@@ -25,7 +25,7 @@ export interface Meaning {
   name?: string;
 }
 
-/** What an exit code commonly stands for; nothing for one that only the command itself knows. */
+/** The common meaning of an exit code; undefined if only the command defines it. */
 export function exitMeaning(code: number): Meaning {
   const exit = exits[code as keyof typeof exits];
   if (exit) return { exit };

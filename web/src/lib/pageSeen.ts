@@ -1,4 +1,4 @@
-// Whether somebody can see the page. One that was left by a link or by “back” may be kept as it is, connections and all, to be
+// Reports whether the page is visible. One that was left by a link or by “back” may be kept as it is, connections and all, to be
 // shown again; it runs no timers meanwhile, so what it holds must be let go of in the moment in which it is left.
 
 let left = false;

@@ -7,7 +7,7 @@ function rank(role: string | undefined): number {
 }
 
 /**
- * Whether somebody's roles reach the one that an act needs: for the jobs of a group, '' being those that are in none, or, where
+ * Reports whether a user's roles include the one that an action needs: for the jobs of a group, '' being those that are in none, or, where
  * no group is named, for any jobs at all.
  */
 export function reaches(me: Pick<Me, 'role' | 'groups'>, role: Role, group?: string): boolean {

@@ -53,7 +53,7 @@ export function pressWithMod({ key, ctrlKey, metaKey, altKey, shiftKey, isCompos
 /** Keys typed into a field belong to the field, and those with a modifier to the browser. */
 export function isTyping(event: Pick<KeyboardEvent, 'target' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing'>): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
-  // Within a shadow root the window hears of its host only.
+  // For events within a shadow root, the window sees only its host.
   const host = event.target instanceof HTMLElement ? event.target : undefined;
   const target = host?.shadowRoot?.activeElement ?? host;
   return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));

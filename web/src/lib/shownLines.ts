@@ -1,7 +1,7 @@
 import { mark, type Stream } from './logline.ts';
 import type { LogStore } from './logstore.ts';
 
-/** Tells which lines are shown where only one stream is; what is missing is told either way. */
+/** Returns the lines shown when only one stream is selected; gaps are always shown. */
 export function shows(only: Stream | undefined): (marks: number) => boolean {
   return (marks) => only === undefined || (marks & mark.hole) !== 0 || (marks & mark.known) === 0 || ((marks & mark.stderr) !== 0) === (only === 'stderr');
 }

@@ -1,4 +1,4 @@
-// A list that changes all the time, and stands still while somebody aims at a row of it.
+// A list that changes all the time, but keeps still while the pointer is on a row.
 
 export interface SteadyRow<Row> {
   row: Row;

@@ -1,4 +1,4 @@
-/** Two times as one stretch, as short as it can be told: the day only where they are on different ones. */
+/** Two times as a range, as short as possible: with days only if they differ. */
 export function formatStretch(from: string, to: string, language: string, timeZone?: string): string {
   const [a, b] = [new Date(from), new Date(to)];
   if (Number.isNaN(a.getTime()) || Number.isNaN(b.getTime())) return `${from} – ${to}`;

@@ -1,13 +1,13 @@
 import type { Fire, FireStatus } from '../api/types.ts';
 
-/** How a fire ends that somebody should know of. */
+/** The outcomes of fires that need attention. */
 export const troubleStatuses = ['failed', 'timed_out', 'lost', 'missed', 'refused'] as const satisfies readonly FireStatus[];
 
 /** What went wrong with one job. */
 export interface Trouble {
   job: string;
   group: string | undefined;
-  /** How many fires came to each end; a stretch of them counts as often as it stands for. */
+  /** Number of fires by outcome; a gap entry counts all its fires. */
   counts: Map<FireStatus, number>;
   last: Fire;
   /** The last run that there was, where one was started at all. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Keeps Escape from whatever listens for it, which is dialogs, while it is on. It comes before those that are drawn later, so whoever uses it is there from the start. */
+/** Keeps Escape from other listeners, such as dialogs, while it is on. It precedes listeners that are added later, so its component must be mounted from the start. */
 export function useEscapeKept(on: boolean): void {
   const latest = useRef(on);
   useEffect(() => {

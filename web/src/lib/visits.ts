@@ -1,4 +1,4 @@
-// The pages that somebody has looked at lately in this browser, for the palette to offer again.
+// The pages recently visited in this browser, which the palette offers again.
 
 export interface Visit {
   path: string;

@@ -10,7 +10,7 @@ export interface CountBar {
 
 const step = 10;
 
-/** Counts over time as stacked bars. It is an image with a name; what it shows is told in a table or a list beside it. */
+/** Counts over time as stacked bars. It is an image with a name; a table or a list beside it has the same data. */
 export function Bars({ label, bars, top, low = false, onPick }: { label: string; bars: readonly CountBar[]; top: number; low?: boolean; onPick?: (id: string) => void }) {
   const { t } = useTranslation();
   return (

@@ -6,7 +6,7 @@ import classes from './DiffView.module.css';
 
 const signs = { same: ' ', gone: '−', come: '+' } as const;
 
-/** A unified diff as lines with their numbers. What goes and comes is told by a sign and, to who listens, in words. */
+/** A unified diff as lines with their numbers. A sign marks removed and added lines; screen readers get words. */
 export function DiffView({ diff, label }: { diff: string; label: string }) {
   const { t, i18n } = useTranslation();
   const hunks = useMemo(() => parseDiff(diff), [diff]);

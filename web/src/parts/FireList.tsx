@@ -9,7 +9,7 @@ import { Icon } from './icons.tsx';
 import { filledText, sentence } from './problemText.ts';
 import { RelativeTime } from './TimeText.tsx';
 
-/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. The words are the server's; what is told of a fire stands with it. */
+/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. The words are the server's; notes on a fire are beside it. */
 export function FireList({ preview, none }: { preview: Preview; none?: string }) {
   const { t, i18n } = useTranslation();
   const own = localZone();
@@ -56,7 +56,7 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   );
 }
 
-/** A wall clock; in brief, of the date only the day of the week is told: beside a date that is at most a day away. */
+/** A wall clock time. The short form has only the day of the week, for use beside a date at most a day away. */
 function Clock({ date, brief = false, time, beside }: { date: string | undefined; brief?: boolean; time: string; beside?: string | undefined }) {
   const { i18n } = useTranslation();
   return (

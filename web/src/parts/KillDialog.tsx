@@ -31,7 +31,7 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const [other, setOther] = useState<Other>('INT');
   const grace = useJob(job, { enabled: !waits }).data?.job.killGrace ?? '10s';
   const ending = useRun(id).data?.ending;
-  // Whoever comes back to a run that is ending has waited long enough.
+  // A user who returns to a run that is ending has waited long enough.
   const how = chosen ?? (ending ? 'KILL' : 'TERM');
   const signal = how === 'other' ? other : how;
   const does = () => {

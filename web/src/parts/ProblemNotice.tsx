@@ -16,7 +16,7 @@ interface Props {
 export function ProblemNotice({ error, onRetry, faults }: Props) {
   const { t, i18n } = useTranslation();
   const { text, hint } = problemText(t, i18n.language, error);
-  // What is not for somebody's role is no fault, neither theirs nor the console's.
+  // A missing role is not an error, neither of the user nor of the console.
   const refused = error instanceof Problem && error.status === 403;
   const listed = faults ?? (error instanceof Problem ? error.faults : []);
   return (

@@ -42,7 +42,7 @@ function pathOf(bars: readonly Bar[]): string {
   return bars.map(({ x, tall }) => `M${x} ${height}v${-tall.toFixed(1)}h${width}V${height}z`).join('');
 }
 
-/** The last results of a job as bars, the newest on the right. It is told in words, too, and leads to its runs; over a bar the pointer shows which it is. */
+/** The last results of a job as bars, the newest on the right. It has a text for screen readers and links to the runs; hovering over a bar shows which run it is. */
 export function Sparkline({ job, results }: { job: string; results: readonly Result[] | undefined }) {
   const { t, language } = useText();
   const [near, setNear] = useState(false);

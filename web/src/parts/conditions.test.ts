@@ -33,17 +33,17 @@ it('tells two lost workers apart, and not who noticed', () => {
 
 it('words what it knows by code, with what is in the data', () => {
   expect(conditionWords(t, 'zh', told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).title).toBe('工作节点 a 已失联。');
-  expect(conditionWords(english, 'en', told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).text).toContain('Runs that it had: 2.');
+  expect(conditionWords(english, 'en', told('worker_lost', 'm', 0, { data: { worker: 'a', runs: '2' } })).text).toContain('Its unresolved runs: 2.');
   expect(conditionWords(english, 'en', told('unreadable', 'm', 0, { data: { count: '3', first: 'x\u202ey' } }))).toEqual({
-    title: 'Entries in etcd cannot be read: 3.', text: expect.not.stringContaining('\u202e') as string,
+    title: 'Unreadable entries in etcd: 3.', text: expect.not.stringContaining('\u202e') as string,
   });
 });
 
 it('finds the job in the words, for a link', () => {
   const overdue = told('fires_overdue', 'm', 0, { data: { count: '1', first: 'ops.gpu', since: '2026-11-01T03:00:00Z' } });
-  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'The first is ', job: 'ops.gpu', after: expect.stringMatching(/^, due since/) as string });
-  expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '第一个是 ', job: 'ops.gpu' });
-  expect(conditionText(english, 'en', told('no_workers', 'm', 0))).toEqual({ before: 'Nothing runs until one is there.', after: '' });
+  expect(conditionText(english, 'en', overdue)).toEqual({ before: 'No worker claimed them. The first is ', job: 'ops.gpu', after: expect.stringMatching(/^, due since/) as string });
+  expect(conditionText(t, 'zh', overdue)).toMatchObject({ before: '没有工作节点领取它们。第一个是 ', job: 'ops.gpu' });
+  expect(conditionText(english, 'en', told('no_workers', 'm', 0))).toEqual({ before: 'Nothing runs until a worker starts.', after: '' });
 });
 
 it('tells anew what became worse', () => {

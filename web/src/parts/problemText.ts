@@ -42,7 +42,7 @@ export function problemText(t: TFunction, language: string, error: Error): { tex
 export function faultText(t: TFunction, language: string, fault: Fault): string {
   const translated = language === 'en' || fault.code === undefined ? undefined : filledText(t, language, 'faults', fault.code, fault.data);
   if (translated === undefined) return sentences([sentence(fault.message), fault.hint && sentence(fault.hint)], language);
-  // Of a field of a cron line it is told where, and what the field takes; what is said of the whole line needs no place.
+  // A fault in a field of a cron expression names its place and the allowed values; a fault of the whole expression needs no place.
   const { field = '', at = '' } = fault.data ?? {};
   const where = field === '' || field === 'expression' ? undefined : filledText(t, language, 'cron', 'where', { field, at });
   return sentences([(where ?? '') + translated, serverText(t, `cronTakes.${field}`)], language);

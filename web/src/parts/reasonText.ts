@@ -15,7 +15,7 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   const said = times.reduce((text, time) => text.replaceAll(time, formatTime(time, language)), reason.text);
   const own = said.charAt(0).toUpperCase() + said.slice(1);
   if (language === 'en') return own;
-  // How somebody had it killed is worth a word where it was not the usual way.
+  // The signal of a kill request is shown if it was not the usual one.
   const asked = data.signal !== undefined && data.signal !== 'TERM' ? serverText(t, `${of}.${reason.code}_with`, localised) : undefined;
   const text = asked ?? serverText(t, `${of}.${reason.code}`, localised);
   if (text === undefined) return own;

@@ -23,7 +23,7 @@ export function requestOf(form: RunForm, params: Record<string, Param> | undefin
   };
 }
 
-/** A key that nobody else has; the same request under the same key is one run. */
+/** A unique idempotency key: the same request under the same key is one run. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,6 +1,6 @@
 // Which runs were asked for just now, so that no click becomes two runs. Decides only; useRunNow asks.
 
-/** Two clicks on the same within this time are one: nobody reads what the first has done by then. */
+/** Two clicks on the same within this time are one: the result of the first cannot have been read by then. */
 const doubled = 500;
 /** For so long a click asks again for what was not answered, and not for another run. */
 const remembered = 60_000;
@@ -9,7 +9,7 @@ export interface RunsAsked {
   /** The key to ask under; undefined where the same was asked for just now, or is still being asked for. */
   begin: (name: string, now: number) => string | undefined;
   answered: (name: string) => void;
-  /** It was refused, or nobody knows what became of it: the next click asks under the same key, so that it is one run at most. */
+  /** It was refused or its outcome is unknown: the next click uses the same key, so that there is at most one run. */
   failed: (name: string) => void;
 }
 

@@ -20,7 +20,7 @@ export function useRunNow() {
     if (Object.keys(job.params ?? {}).length > 0) return ask(job, given);
     const key = asked.begin(job.name, Date.now());
     if (key === undefined) return;
-    // Several jobs may be asked for at once, and of each it is told what became of it.
+    // Several jobs may be requested at once, and the result of each is shown.
     mutateAsync({ name: job.name, request: {}, key }).then(
       ({ run }) => {
         asked.answered(job.name);

@@ -13,7 +13,7 @@ export interface Chosen {
   job: Job;
 }
 
-/** The palette, fetched when somebody reaches for it, and the dialogs that it leads to. */
+/** The palette, loaded when it is first opened, and the dialogs that it opens. */
 export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onClose: () => void; onHelp: () => void }) {
   const [chosen, setChosen] = useState<Chosen | undefined>();
   useEffect(() => {

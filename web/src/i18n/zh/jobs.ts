@@ -12,7 +12,7 @@ export const jobs: Texts<typeof english> = {
     neverRun: '尚未运行',
     hiddenText: '您在该分组中没有角色，任务内容不予显示。',
     emptyTitle: '还没有任务', emptyText: '导入现有的 crontab，或定义第一个任务：只需名称、计划和命令。', emptyNew: '定义任务',
-    emptyOr: '在装有 cronctl 的机器上也可以用命令导入。它不会改动那台机器，重复导入也不会产生变化：', emptyViewer: '有人定义任务后，它会显示在这里。',
+    emptyOr: '或用 cronctl 导入。那台机器不会改动，重复导入也不会产生变化：', emptyViewer: '定义任务后，它们会显示在这里。',
     nothingFound: '没有与“{{q}}”匹配的任务', nothingFoundText: '在所选分组、状态和标签的范围内搜索名称和标题。', clearSearch: '显示全部任务',
     nothingThere: '没有符合筛选条件的任务', nothingThereText: '该分组中没有处于此状态且带有这些标签的任务。',
     all: '全部任务', withoutGroup: '未分组', pausedOf_one: '{{count}} 个已暂停', pausedOf_other: '{{count}} 个已暂停', findGroup: '查找分组', noGroupFound: '没有名称包含该文字的分组。',
@@ -41,7 +41,7 @@ export const jobs: Texts<typeof english> = {
       unknownText: '集群没有及时应答，操作可能已经完成。再次请求不会重复执行。', goOn: '继续处理其余任务', showMore: '显示更多（{{number}}）',
       killed_zero: '没有正在进行的运行。', killed_one: '已请求终止 {{count}} 个运行。', killed_other: '已请求终止 {{count}} 个运行。',
       run: {
-        verb: '批量运行', title_one: '立即运行 {{number}} 个任务？', title_other: '立即运行 {{number}} 个任务？', text: '每个任务立即运行一次，使用参数的默认值，并遵循各自的放置和重叠策略。原有计划不受影响。',
+        verb: '批量运行', title_one: '立即运行 {{number}} 个任务？', title_other: '立即运行 {{number}} 个任务？', text: '每个任务立即运行一次，使用参数的默认值，并遵循各自的节点选择和重叠策略。原有计划不受影响。',
         note: '与运行一起显示。', confirm_one: '运行 {{number}} 个任务', confirm_other: '运行 {{number}} 个任务', done_one: '已请求 {{number}} 个运行', done_other: '已请求 {{number}} 个运行', did: '已请求',
       },
       pause: {
@@ -50,7 +50,7 @@ export const jobs: Texts<typeof english> = {
       },
       resume: {
         verb: '批量恢复', title_one: '恢复 {{number}} 个任务？', title_other: '恢复 {{number}} 个任务？', text: '从现在起按计划重新触发。已经过去的触发记为已跳过。',
-        note: '恢复的原因。', confirm_one: '恢复 {{number}} 个任务', confirm_other: '恢复 {{number}} 个任务', done_one: '已恢复 {{number}} 个', done_other: '已恢复 {{number}} 个', did: '重新触发',
+        note: '恢复的原因。', confirm_one: '恢复 {{number}} 个任务', confirm_other: '恢复 {{number}} 个任务', done_one: '已恢复 {{number}} 个', done_other: '已恢复 {{number}} 个', did: '已恢复',
       },
       kill: {
         verb: '终止运行中的…', title_one: '终止 {{number}} 个任务的运行？', title_other: '终止 {{number}} 个任务的运行？', text: '请求结束这些任务所有等待中或进行中的运行，超过任务的宽限时间后强制结束。任务仍按计划触发。',

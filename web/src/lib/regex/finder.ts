@@ -74,7 +74,7 @@ class Ways {
     this.#round++;
   }
 
-  /** Marks a step as come to; tells whether it is for the first time. */
+  /** Marks a step as visited; reports whether it is the first visit. */
   mark(step: number): boolean {
     if (this.#seen[step] === this.#round) return false;
     this.#seen[step] = this.#round;

@@ -82,7 +82,7 @@ export class Parser {
     if (this.#take('+')) return [1, Infinity];
     if (this.#take('?')) return [0, 1];
     const counted = /^\{(\d+)(,(\d*))?\}/.exec(this.#text.slice(this.#i));
-    if (!counted) return undefined; // a brace that stands for itself
+    if (!counted) return undefined; // a literal brace
     this.#i += counted[0].length;
     const least = Number(counted[1]);
     const most = counted[2] === undefined ? least : counted[3] === '' ? Infinity : Number(counted[3]);
@@ -144,7 +144,7 @@ export class Parser {
     return is && (sign === sign.toLowerCase() ? is : not(is));
   }
 
-  /** The character that an escape stands for. */
+  /** The character that an escape sequence denotes. */
   #code(sign: string): number {
     const known = signs[sign];
     if (known !== undefined) return known;

@@ -21,7 +21,7 @@ interface Props {
   when: (time: number) => string;
   /** What the column of times is called. */
   whenName: string;
-  /** A value stands for the time until the next one begins, and not for a moment. */
+  /** A value applies until the next one begins, not to an instant. */
   buckets?: boolean;
   /** Each series on top of those before it. */
   stacked?: boolean;

@@ -11,7 +11,7 @@ interface Props {
   bar: Bar;
   /** How many more lie under the same spot. */
   others: number;
-  /** They are too many to be told apart: a click goes nearer. */
+  /** They are too many to distinguish: a click zooms in. */
   crowded: boolean;
   now: number;
   by: 'pointer' | 'touch' | 'keys';

@@ -43,10 +43,10 @@ interface At {
 // Below this width names stand above their bars, and not beside them.
 const narrowBelow = 640;
 const labelWidth = 208;
-// So many on one spot cannot be told apart: a click goes nearer.
+// So many in one place cannot be distinguished: a click zooms in.
 const crowd = 3;
 
-/** Runs and planned fires on one axis of time, a lane for each job or worker. What it shows is told in a table as well. */
+/** Runs and planned fires on one axis of time, a lane for each job or worker. A table shows the same data. */
 export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, threshold, completeFrom, plannedUntil, onToggle, onOpen }: Props) {
   const { t } = useTranslation();
   const root = useRef<HTMLDivElement>(null);

@@ -20,7 +20,7 @@ export interface Column {
 
 const widths = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360].map((n) => n * minute);
 
-/** How much time a column of the strip stands for, so that it can be seen. */
+/** The time span of a column of the strip, so that it is visible. */
 export function columnFor(span: Span, width: number, least = 4): number {
   const wanted = (lengthOf(span) / Math.max(1, width)) * least;
   return widths.find((w) => w >= wanted) ?? 720 * minute;

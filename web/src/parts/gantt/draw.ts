@@ -1,4 +1,4 @@
-// Draws the plot. A status is told by colour and by shape: what went well is slim and plain, what went wrong is tall with a dark
+// Draws the plot. Colour and shape show the status: what went well is slim and plain, what went wrong is tall with a dark
 // edge, what was kept from running is striped, and what never began is a sign of its own.
 
 import type { FireStatus } from '../../api/types.ts';

@@ -9,7 +9,7 @@ export const axisHeight = 42;
 
 export interface Strip {
   columns: readonly Column[];
-  /** How much time a column stands for. */
+  /** The time span of a column. */
   column: number;
   /** Only averages are known of these. */
   averages: readonly Column[];

@@ -15,7 +15,7 @@ interface Props {
   changes: ReadonlySet<number>;
   chosen: number | undefined;
   onChoose: (at: number) => void;
-  /** Somebody wants to see what is behind the chosen cell. */
+  /** Called when the user opens the selected cell. */
   onOpen: (at: number) => void;
   /** What the shades count. */
   unit: string;
@@ -25,7 +25,7 @@ const minute = 60_000;
 const columns = 60;
 const rowHeight = 10;
 
-/** Hours as rows, their minutes as columns. What a cell holds is told beside it; the table behind it is the caller's. */
+/** Hours as rows, their minutes as columns. The value of the selected cell is shown beside the map; the caller supplies the table. */
 export function HeatMap({ label, rows, top, marked, changes, chosen, onChoose, onOpen, unit }: Props) {
   const { t } = useTranslation();
   const svg = useRef<SVGSVGElement>(null);

@@ -54,7 +54,7 @@ export function rowsOfDay(zone: string, at: number, minutes: Minutes): HeatRow[]
   }
   const times = rows.map((row) => row.clock);
   for (const row of rows) if (times.filter((clock) => clock === row.clock).length > 1) row.offset = offsetText(offsetAt(zone, row.at));
-  // Hours that are over, or that nobody has counted, tell nothing.
+  // Hours that are past or not counted have no value.
   return rows.filter((row) => row.cells.some((cell) => cell !== undefined));
 }
 

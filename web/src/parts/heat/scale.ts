@@ -1,4 +1,4 @@
-// What the shades of a heat map stand for.
+// The meaning of the shades of a heat map.
 
 export const levels = 6;
 
@@ -17,7 +17,7 @@ export function levelOf(value: number, scale: readonly number[]): number {
   return reached === 0 ? 0 : Math.round((reached / scale.length) * levels);
 }
 
-/** What each shade of the scale stands for: from, to. */
+/** The range of each shade of the scale: from, to. */
 export function rangesOf(scale: readonly number[], top: number): { level: number; from: number; to: number }[] {
   return scale.map((from, i) => ({ level: levelOf(from, scale), from, to: Math.max(from, (scale[i + 1] ?? Math.max(from, Math.floor(top)) + 1) - 1) }));
 }

@@ -11,7 +11,7 @@ import { PasswordForm } from './PasswordForm.tsx';
 import { SessionsPanel } from './SessionsPanel.tsx';
 import { TokensPanel } from './TokensPanel.tsx';
 
-/** What belongs to whoever is signed in: rights, password, tokens, sessions. */
+/** The signed-in user's roles, password, tokens and sessions. */
 export function AccountPage() {
   const { t } = useTranslation();
   const me = useSession();

@@ -10,7 +10,7 @@ interface Props {
   help?: string;
   value: string;
   error: string | undefined;
-  /** What the browser's own keeper of passwords is told that it is. */
+  /** The autocomplete value for the browser's password manager. */
   autoComplete?: 'new-password' | 'current-password';
   /** Offers to make one up. */
   suggests?: boolean;

@@ -42,7 +42,7 @@ export function SessionsPanel({ everybody = false }: { everybody?: boolean }) {
       </div>
     )),
   ], [t]);
-  // Admins are told of all sessions wherever they ask.
+  // Admins receive all sessions from every endpoint.
   const own = (session: LoginSession) => session.current === true || (me.user !== undefined && session.user === me.user);
   const rows = everybody ? sessions.data?.items : sessions.data?.items.filter(own);
   return (

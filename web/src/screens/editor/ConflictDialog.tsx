@@ -19,7 +19,7 @@ import fieldClasses from './fields.module.css';
 interface Props {
   base: VersionedJob;
   mine: Definition;
-  /** How often in a row it was found changed: whoever writes over it can be forestalled again. */
+  /** Number of consecutive conflicts: overwriting can meet another conflict. */
   times: number;
   busy: boolean;
   /** Goes on with what was merged, on top of the version that is saved now. */
@@ -30,7 +30,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Somebody else saved, or deleted, the job that is being edited: shows what they did, and merges, or lets one side win. */
+/** Another user saved or deleted the job being edited: shows their changes, and merges or lets one side win. */
 export function ConflictDialog({ base, mine, times, busy, onMerge, onOverwrite, onTake, onClose }: Props) {
   const { t } = useTranslation();
   const fresh = useFreshJob();

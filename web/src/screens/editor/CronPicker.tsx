@@ -35,7 +35,7 @@ export function CronPicker() {
   const shape = shapeOf(line);
   const put = (next: Shape) => set(lineOf(next));
   const kinds: Kind[] = ['minutes', 'hourly', 'daily', 'weekly', 'monthly'];
-  // A Sunday, so that the day of the week can be told by its number.
+  // A Sunday, so that a number gives the day of the week.
   const day = (n: number) => weekday(`2023-01-0${n + 1}`, i18n.language);
   const clock = shape && 'hour' in shape && (
     <TextInput

@@ -32,7 +32,7 @@ export function CrontabBox({ paste, onImport }: { paste: ReturnType<typeof useLi
   );
 }
 
-/** What was made of a line, so that nobody has to guess. */
+/** The result of a parsed line, so that the user need not guess. */
 export function UnderstoodNote({ understood, error, onUndo, onClose }: { understood: Understood | undefined; error: Error | undefined; onUndo: (() => void) | undefined; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   if (error) return <ProblemNotice error={error} />;

@@ -11,7 +11,7 @@ import { useFolds } from './folds.ts';
 interface Props {
   id: string;
   title: string;
-  /** The fields inside, by which it says whether something is set there or wrong. */
+  /** The fields inside; the head shows whether any is set or has a fault. */
   fields: readonly string[];
   children: ReactNode;
 }

@@ -9,7 +9,7 @@ import classes from './fields.module.css';
 
 const parts = ['default', 'description', 'pattern'] as const;
 
-/** The variables that whoever triggers the job may set. A new one is in the document once it has a name. */
+/** The variables that the caller of a triggered run may set. A new one is in the document once it has a name. */
 export function ParamFields() {
   const { t } = useTranslation();
   const { doc, definition, errorAt, fresh: all, setFresh } = useForm();

@@ -124,7 +124,7 @@ export function Choice<Value extends string>({ path, otherwise, options }: { pat
   );
 }
 
-/** A time, in the viewer's zone. One that nobody touches stays as it was written. */
+/** A time, in the viewer's zone. An untouched one stays as it was written. */
 export function Time({ path }: Props) {
   const { t, i18n } = useTranslation();
   const { id, value, error, set } = useField(path);

@@ -48,7 +48,7 @@ function useTouched(base: Definition, definition: Definition): ReadonlySet<strin
 }
 
 interface Options {
-  /** Whether all that is wrong is told, not only of what was touched. */
+  /** Whether all faults are shown, not only those of touched fields. */
   all: boolean;
   isNew: boolean;
   /** The fields with a row that has no name. */
@@ -58,7 +58,7 @@ interface Options {
 
 /**
  * What is wrong, by place: the text itself is judged here, what it means by the server while one types, and once more when one saves.
- * What nobody has touched yet in a new job stays silent until one tries to save.
+ * Untouched fields of a new job show no faults until the user tries to save.
  */
 export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, unnamed, saveError }: Options) {
   const { t, i18n } = useTranslation();
@@ -96,7 +96,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
       const words = faultText(t, i18n.language, fault);
       return [at(path, rangeOf(parsed, path), visible(name === undefined ? words : labelled(String(name), words, i18n.language)))];
     });
-    // What a line means elsewhere is told with its next fires, in the page's language.
+    // Notes on an expression are shown with its next fires, in the page's language.
     const warnings = judged && judged.faults.length === 0 && !refused ? stillTrue({ ...judged, faults: judged.warnings }, judgeable).filter((fault) => fault.location !== 'cronExpr') : [];
     const doubts = warnings.map((fault) => {
       const path = pathOf(fault.location, parsed.definition);

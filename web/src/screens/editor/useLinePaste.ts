@@ -48,7 +48,7 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
       setBusy(false);
     }
   };
-  /** Takes a pasted text where it is a crontab; says whether it was one. */
+  /** Accepts pasted text if it is a crontab; reports whether it was one. */
   const take = (text: string): boolean => {
     const what = crontabIn(text);
     if (what === 'several' && isNew) onSeveral(text);

@@ -58,7 +58,7 @@ export function Calendar({ job, days, timezone }: { job: string; days: readonly 
   );
 }
 
-/** A day; what went wrong is told by its shape as well as by its colour. */
+/** A day; shape and colour show failures. */
 function Mark({ x, y, outcome }: { x: number; y: number; outcome: string }) {
   return (
     <>

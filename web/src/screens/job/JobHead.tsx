@@ -57,7 +57,7 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
   );
 }
 
-/** A fire of the job was due, and nobody took it. */
+/** A fire of the job is overdue: no worker has claimed it. */
 function OverdueNotice({ overdue, zone }: { overdue: NonNullable<Job['meta']['overdue']>; zone: string | undefined }) {
   const { t } = useTranslation();
   return (

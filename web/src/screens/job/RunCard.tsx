@@ -21,7 +21,7 @@ export interface Shown {
 const wide = 320;
 const high = 260;
 
-/** What there is to know of a run at a glance, beside the cell that it is about. A screen reader is told by the cell, and by the list. */
+/** A summary of a run beside its cell. Screen readers use the cell and the list. */
 export function RunCard({ shown: { run, of, at } }: { shown: Shown }) {
   const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');

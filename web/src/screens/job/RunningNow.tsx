@@ -25,7 +25,7 @@ export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) 
   const { t } = useTranslation();
   const going = useGoing(job);
   const [killing, setKilling] = useState<Run | undefined>();
-  // What waits for the end of a pause is told by the pause.
+  // Runs that wait for the end of a pause are covered by the notice of the pause.
   const runs = (going.data?.items ?? []).filter((run) => !run.gap && run.reason?.code !== 'paused').sort((a, b) => Number(a.status === 'waiting') - Number(b.status === 'waiting') || a.plannedAt.localeCompare(b.plannedAt));
   if (runs.length === 0 && killing === undefined) return null;
   return (

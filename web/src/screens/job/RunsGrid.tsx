@@ -18,7 +18,7 @@ const minute = 60_000;
 interface Props {
   grid: Grid;
   label: string;
-  /** Asked for when somebody goes further back than what is here. */
+  /** Called when the user goes further back than the loaded runs. */
   onOlder: (() => void) | undefined;
 }
 

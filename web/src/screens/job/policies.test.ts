@@ -14,15 +14,15 @@ const said = (job: Partial<Job>, language: 'en' | 'zh' = 'en') =>
 
 it('says the defaults', () => {
   expect(said({})).toEqual({
-    'While the last run goes on': 'A fire that comes while the last run goes on is skipped.',
-    Lateness: 'A fire may start up to 5 m late.',
-    'Later than that': 'Of the fires that are later than that, the last one still runs, if it was planned within the last 1 h; the others are missed.',
-    Retry: 'A failed run is not tried again.',
-    'A lost worker': 'When its worker is not heard of for 1 m, a run is taken for lost and run again elsewhere.',
-    Placement: 'Always the same worker, as long as it lives.',
-    Slots: 'A run takes one slot of its worker. Where slots are scarce it has priority 5, where 9 comes first.',
-    Notifications: 'Nobody is told of it.',
-    History: 'Runs and their output are kept for 30 d, and the last one for good.',
+    Overlap: 'A fire is skipped while the last run is active.',
+    'Start deadline': 'A fire may start up to 5 m late.',
+    'Catch-up': 'Of the fires past the start deadline, the last one still runs if it was planned within the last 1 h; the others are missed.',
+    Retry: 'A failed run is not retried.',
+    'Lost runs': 'If its worker is silent for 1 m, a run is recorded as lost and re-run on another worker.',
+    Placement: 'Always the same worker, while it is alive.',
+    Slots: 'A run uses 1 slot of its worker. When slots are scarce its priority is 5 (9 is first).',
+    Notifications: 'None',
+    History: 'Runs and their output are kept for 30 d; the last run is always kept.',
   });
 });
 
@@ -33,19 +33,19 @@ it('says what was chosen', () => {
     notify: { on: ['recovered', 'failed'], to: ['ops', 'mail'] }, retention: { age: '7d', runs: 100 },
   };
   const sentences = said(job);
-  expect(sentences.Retry).toBe('A failed run is tried again up to 3 times: first after 1 s, then after twice as long each time, 1 m at most. Only for exit code 1, 75. On the worker that comes first, be it the same.');
-  expect(sentences['Later than that']).toBe('Fires that are later than that still run, if they were planned within the last 2 h, the last 3 of them at most; the others are missed.');
-  expect(sentences.Placement).toBe('Only on w1, w2. Only on workers whose labels match zone=a. Always the same worker; each worker has its share of the jobs by its weight.');
-  expect(sentences.Slots).toContain('takes 4 slots');
-  expect(sentences.Notifications).toBe('Told to ops, mail: failed for good, well again.');
-  expect(sentences.History).toBe('The last 100 runs and their output are kept, but none longer than 7 d, save the last one.');
-  expect(sentences.Spread).toContain('up to 30 s later');
-  expect(sentences['From and until']).toMatch(/^It fires from .*2026/);
+  expect(sentences.Retry).toBe('A failed run is retried up to 3 times: first after 1 s, then after twice as long each time, at most 1 m. Only for exit code 1, 75. On the first-ranked worker, which may be the same.');
+  expect(sentences['Catch-up']).toBe('Fires past the start deadline still run if they were planned within the last 2 h, at most the last 3 of them; the others are missed.');
+  expect(sentences.Placement).toBe('Only on w1, w2. Only on workers whose labels match zone=a. Always the same worker; each worker’s share of the jobs follows its weight.');
+  expect(sentences.Slots).toContain('uses 4 slots');
+  expect(sentences.Notifications).toBe('To ops, mail: failed, recovered.');
+  expect(sentences.History).toBe('The last 100 runs and their output are kept, for 7 d at most; the last run is always kept.');
+  expect(sentences.Jitter).toContain('up to 30 s later');
+  expect(sentences['Start and end']).toMatch(/^It fires from .*2026/);
   for (const text of Object.values({ ...sentences, ...said(job, 'zh') })) expect(text).not.toMatch(/{{|undefined|NaN/);
 });
 
 it('says nothing of fires where there is no schedule', () => {
   const names = Object.keys(said({ cronExpr: undefined, jitter: '30s' }));
-  expect(names).not.toContain('Lateness');
-  expect(names).not.toContain('Spread');
+  expect(names).not.toContain('Start deadline');
+  expect(names).not.toContain('Jitter');
 });

@@ -31,7 +31,7 @@ export function GroupTree({ filter, onChange }: Props) {
   const number = new Intl.NumberFormat(i18n.language);
   const total = groups.reduce((sum, { jobs, paused }) => ({ jobs: sum.jobs + jobs, paused: sum.paused + paused }), { jobs: 0, paused: 0 });
   const without = groups.find((group) => group.name === '');
-  // The way to the group that is chosen is open, unless somebody has closed it.
+  // The path to the selected group is expanded, unless the user has collapsed it.
   const isOpen = (node: GroupNode) =>
     opened.has(node.path) || (!closed.has(node.path) && (text !== '' || (filter.group !== undefined && filter.group !== node.path && isWithin(filter.group, node.path))));
   const toggle = (node: GroupNode) => {

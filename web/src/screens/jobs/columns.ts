@@ -24,12 +24,12 @@ export const columns: Record<ColumnId, Column> = {
   updated: { width: 7, order: 'updated', rank: 3 },
 };
 
-/** What is there whoever wants what: the box to tick, the name, the acts. */
+/** The columns that are always shown: check box, name, actions. */
 const boxWidth = 2.5;
 const nameWidth = 16;
 const actsWidth = 5.25;
 
-/** What is not shown until somebody asks for it. */
+/** The columns that are hidden by default. */
 export const hiddenAtFirst: readonly ColumnId[] = ['updated'];
 
 /** Of the columns that are wanted, those that there is room for, in their order: what matters most is given room first. Room is in rem. */

@@ -40,12 +40,12 @@ export class RowAges {
     for (const { row, job } of drawn) {
       if (!job) continue;
       const was = before.get(row);
-      // Nobody aims at what was not there.
+      // A new row cannot be a target yet.
       this.#rows.set(row, was?.name === job.name ? was : { name: job.name, since: was ? now : -Infinity });
     }
   }
 
-  /** Another job was in this row a moment ago: whoever presses something in it may mean that one. */
+  /** Another job was in this row a moment ago: a click in it may be meant for that one. */
   hasJustMoved(row: number, now: number): boolean {
     const is = this.#rows.get(row);
     return is !== undefined && now - is.since < aiming;

@@ -1,4 +1,4 @@
-// Filters that somebody gave a name, as this browser remembers them.
+// Named filters, stored in this browser.
 
 import { filterKey, readJobFilter, type JobFilter } from '../../lib/jobFilter.ts';
 

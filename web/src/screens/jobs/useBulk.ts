@@ -32,7 +32,7 @@ export function useBulk() {
   const [state, setState] = useState<BulkState>(start);
   const waiting = useRef<Batch[]>([]);
   const stopped = useRef(false);
-  // Nothing goes on where nobody can see or stop it.
+  // No bulk operation continues where the user cannot see or stop it.
   useEffect(() => () => void (stopped.current = true), []);
 
   const work = async (order: BulkOrder, before: readonly BulkItem[]) => {

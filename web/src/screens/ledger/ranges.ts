@@ -45,7 +45,7 @@ export function stretchOf(search: LedgerSearch): Stretch {
   return range === 'custom' ? { from: search.from, to: search.to } : ranges[range];
 }
 
-/** The stretch to sum up, from now or in times, where it is long enough to be told in parts, and has been. */
+/** The range to summarize, relative to now or in times, if it is past and long enough to be divided. */
 export function summaryOf(search: LedgerSearch, now: number): Stretch | undefined {
   const range = rangeOf(search);
   if (range === 'all') return { from: -30 * day };

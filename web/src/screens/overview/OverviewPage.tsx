@@ -20,7 +20,7 @@ import { Verdict } from './Verdict.tsx';
 import { WaitingPanel } from './WaitingPanel.tsx';
 import { WorkersPanel } from './WorkersPanel.tsx';
 
-/** What one wants to know at three in the morning: what runs, what waits and why, what went wrong, what comes next. */
+/** The state of the cluster for on-call staff: running and waiting fires with reasons, problems, upcoming fires. */
 export function OverviewPage() {
   const { t } = useTranslation();
   const overview = useOverview();

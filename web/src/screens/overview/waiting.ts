@@ -7,7 +7,7 @@ export interface WaitingRow {
   count: number;
 }
 
-// What waits because somebody wants it so comes last, and what is about to start before it.
+// Intentional waits come last, fires that are about to start before them.
 const rank = (fire: Fire) => (fire.reason?.code === 'paused' ? 2 : fire.reason === undefined || fire.reason.code === 'starting' ? 1 : 0);
 
 /** What has waited for longest first. A job that waits for one thing takes one row, however often; what has a run already, which can be cancelled, one each. */

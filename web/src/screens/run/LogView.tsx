@@ -115,7 +115,7 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
   useLayoutEffect(() => {
     const element = frame.current;
     if (!element) return;
-    // Somebody has scrolled, and the browser has yet to say so. At its end it may have been cut off instead.
+    // The user has scrolled, and the browser has not reported it yet. At its end it may have been cut off instead.
     const scrolled = laid.current === rows && element.scrollTop !== last.current && element.scrollTop < element.scrollHeight - element.clientHeight - 1;
     laid.current = rows;
     if (!follow && scrolled) {

@@ -22,7 +22,7 @@ export function RunFacts({ run }: { run: Run }) {
   const going = run.status === 'running';
   const isGone = useIsGone(going);
   const worker = run.workerName ?? run.worker;
-  // Why it ended as it did stands above, unless there is nothing to be told about it there.
+  // The reason of its end is shown above, unless there is nothing to explain there.
   const plainReason = run.reason && (run.status === 'running' || run.status === 'succeeded');
   return (
     <Panel title={t('common.about')}>

@@ -5,7 +5,7 @@ import { RowHeights } from '../../lib/rowheights.ts';
 import { ShownLines } from '../../lib/shownLines.ts';
 
 export const rowHeight = 20;
-/** No browser lays out more pixels than that; beyond it, a pixel of the scroll bar stands for more than one. */
+/** No browser lays out more pixels than that; beyond it, a pixel of the scroll bar represents more than one. */
 const mostPixels = 15_000_000;
 
 /** The rows of a log and where they stand. Unwrapped ones are all alike; of wrapped ones the height is guessed from the length until they are seen. */

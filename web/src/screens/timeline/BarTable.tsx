@@ -7,7 +7,7 @@ import { ChartTable } from '../../parts/ChartTable.tsx';
 import { endOf, type Bar } from '../../parts/gantt/bars.ts';
 import { PlainLink } from '../../parts/PlainLink.tsx';
 
-// A table of thousands is of use to nobody: those nearest to now.
+// A table of thousands of rows is of no use: those nearest to now.
 const listed = 200;
 
 /** What the axis shows, the newest first. */

@@ -43,7 +43,7 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
       if (run.endedAt !== undefined || byId.get(run.id)?.endedAt === undefined) byId.set(run.id, run);
     }
     return [...byId.values()];
-    // Now only tells whether it is in the span at all.
+    // Now only determines whether it is in the time span.
   }, [past.data, seen, withRuns, between.to > now]);
 
   const bars = useMemo(() => {

@@ -185,7 +185,7 @@ function rewritten(text: string, path: Path, value: unknown): string {
     for (let depth = 1; depth < path.length; depth++) if (!isMap(doc.getIn(path.slice(0, depth)))) doc.setIn(path.slice(0, depth), doc.createNode({}));
     doc.setIn(path, doc.createNode(inOrder(value, path)));
   }
-  // An alias of nothing stays as it is: it is told as a fault, not lost.
+  // An alias without a target stays as it is: it is reported as a fault, not lost.
   return doc.toString({ ...writeOptions, verifyAliasOrder: false });
 }
 

@@ -1,4 +1,4 @@
-// Three versions of a job become one: what both began with, what somebody else made of it, and what this editor did.
+// Merges three versions of a job: the common base, the saved one of another user, and that of this editor.
 
 import type { Definition } from '../../../api/types.ts';
 import { locationOf, same, valueAt, type Path } from './paths.ts';

@@ -42,7 +42,7 @@ export function keyOf(pair: Pair): string {
   return isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : String(key);
 }
 
-/** The value of what no field describes, or of the wrong kind. An alias in it that stands for no single value makes it none: what it stands for may be missing, or have no end. */
+/** The value of what no field describes, or of the wrong kind. An alias in it that does not refer to a single value makes it undefined: its target may be missing or recursive. */
 function asWritten(node: Node, path: Path, doc: Document, add: Add): unknown {
   let endless: Node | undefined;
   visit(node, {
