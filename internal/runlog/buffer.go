@@ -8,41 +8,41 @@ import (
 	"carillon/internal/common"
 )
 
-// buffer holds output that is neither stored nor on the disk: what the store is being
-// sent just now, and what came after that. Over its bound the newest is dropped, and a
-// chunk says how much of which run, before anything later of that run.
+// buffer holds output that is neither stored nor on the disk: the chunks in flight to the store, and later
+// ones. Beyond its bound the newest output is dropped, and a chunk records how much of which run, before any
+// later output of that run.
 type buffer struct {
 	limit int // bytes of memory
 
 	mu       sync.Mutex
 	chunks   []common.Chunk
-	tried    int                     // how many of them, the first ones, the store was sent before
-	since    time.Time               // when the first of the chunks came
-	flight   []common.Chunk          // older than the chunks: what the store is being sent
-	air      []common.Chunk          // between those: what is on its way to the disk
-	pushed   uint64                  // how many chunks there were so far
-	left     chan struct{}           // closed when some have left the memory; nil while that is not waited for
-	sent     time.Time               // when the first of those came
-	bytes    int                     // that all of them take
-	lost     map[string]common.Chunk // what was dropped, by run, and is not among the chunks yet
-	room     chan struct{}           // closed when there is room again; nil while nobody waits for that
-	patient  bool                    // somebody makes room
-	stuck    bool                    // nobody did in time: it is not waited for until there is room
+	tried    int                     // how many of the first ones were sent to the store before
+	since    time.Time               // when the first of the chunks was added
+	flight   []common.Chunk          // older than the chunks: in flight to the store
+	air      []common.Chunk          // between those: in flight to the disk
+	pushed   uint64                  // number of chunks added so far
+	left     chan struct{}           // closed when some have left the memory; nil without a waiter
+	sent     time.Time               // when the first of those was added
+	bytes    int                     // memory that all of them take
+	lost     map[string]common.Chunk // dropped output, by run, that is not recorded in the chunks yet
+	room     chan struct{}           // closed when there is room again; nil without a waiter
+	patient  bool                    // another goroutine makes room
+	stuck    bool                    // no room was made in time: callers do not wait until there is room
 	spooling bool                    // output goes to the disk first, and from there to the store
 }
 
-// cost is the memory that a chunk takes: without its frame a buffer full of
-// single lines would be many times as large as it may be.
+// cost returns the memory that a chunk takes: if it counted only the text, a buffer full of single lines
+// would exceed its bound many times.
 func cost(c *common.Chunk) int {
 	const frame = 160
 	return frame + len(c.Data)
 }
 
-// mostChunks is how many go to the store at once, however small they are.
+// mostChunks bounds how many go to the store at once, however small they are.
 const mostChunks = 5000
 
-// add takes a chunk. It tells how much is there, how much of the chunk is dropped, and whether
-// there was nothing that the store could have been sent.
+// add adds a chunk. It returns the size of the buffer, how much of the chunk was dropped, and whether the
+// buffer was empty before.
 func (b *buffer) add(c common.Chunk) (bytes, dropped int, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +77,7 @@ func (b *buffer) push(c common.Chunk) {
 	b.pushed++
 }
 
-// confess makes chunks of what was dropped, as far as there is room. It tells whether it made any.
+// confess adds chunks that record dropped output, as far as there is room. It reports whether it added any.
 func (b *buffer) confess() (some bool) {
 	for run, gap := range b.lost {
 		if !b.extend(&gap) {
@@ -92,8 +92,8 @@ func (b *buffer) confess() (some bool) {
 	return some
 }
 
-// extend joins what was dropped with what was dropped of the same run just before, unless the
-// store may know that: it keeps what it was told first.
+// extend merges dropped output with that dropped of the same run just before, unless that record was sent to
+// the store: the store keeps the first one.
 func (b *buffer) extend(gap *common.Chunk) bool {
 	for i := len(b.chunks) - 1; i >= b.tried && b.chunks[i].Data == nil; i-- {
 		if before := &b.chunks[i]; before.Run == gap.Run && before.End() == gap.Offset {
@@ -104,8 +104,8 @@ func (b *buffer) extend(gap *common.Chunk) bool {
 	return false
 }
 
-// take takes output for the store, about limit bytes; rest tells that there is more. While output goes
-// through the spool there is none to be had here.
+// take returns output for the store, about limit bytes; rest reports whether there is more. While output goes
+// through the spool it returns none.
 func (b *buffer) take(limit int) (chunks []common.Chunk, rest, spooling bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,18 +126,18 @@ func (b *buffer) take(limit int) (chunks []common.Chunk, rest, spooling bool) {
 	return b.flight, len(b.chunks) > 0 || len(b.lost) > 0, false
 }
 
-// stored forgets what was sent to the store.
+// stored removes the output that was sent to the store.
 func (b *buffer) stored() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.free(b.flight)
 	b.flight = nil
 	if len(b.chunks) == 0 {
-		b.chunks = nil // what they were cut from is free
+		b.chunks = nil // releases the array behind them
 	}
 }
 
-// failed puts back what the store did not take.
+// failed puts back the output that the store did not accept.
 func (b *buffer) failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *buffer) failed() {
 	b.flight = nil
 }
 
-// back puts chunks before all others. The first few of them the store was sent.
+// back puts chunks before all others. The first tried of them were sent to the store.
 func (b *buffer) back(chunks []common.Chunk, since time.Time, tried int) {
 	if len(chunks) > 0 {
 		b.chunks, b.since, b.tried = append(chunks, b.chunks...), since, b.tried+tried
@@ -166,7 +166,7 @@ func (b *buffer) free(chunks []common.Chunk) {
 	}
 }
 
-// crowded is nil, or what is closed when it is worth waiting no longer for room.
+// crowded returns nil, or a channel that is closed when callers should no longer wait for room.
 func (b *buffer) crowded() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +179,7 @@ func (b *buffer) crowded() <-chan struct{} {
 	return b.room
 }
 
-// wait says whether it is worth waiting for room at all.
+// wait sets whether callers wait for room at all.
 func (b *buffer) wait(patient bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +188,7 @@ func (b *buffer) wait(patient bool) {
 	}
 }
 
-// giveUp lets nobody wait until there is room again.
+// giveUp stops callers from waiting until there is room again.
 func (b *buffer) giveUp() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,16 +203,16 @@ func (b *buffer) admit() {
 	}
 }
 
-// spill is what goes to the disk together: what the store is being sent, then the rest.
+// spill is the output that goes to the disk together: the chunks in flight to the store, then the rest.
 type spill struct {
 	chunks []common.Chunk
-	flight int // how many of them the store is being sent
-	sent   int // and how many it was sent at any time, those among them
+	flight int // how many of them are in flight to the store
+	sent   int // how many were ever sent to it, including those
 	since  time.Time
 }
 
-// spill takes all there is for the spool; what is in flight stays there as well. From now
-// on output goes through the spool. The store's answer must wait until spilled is called.
+// spill returns all output for the spool; chunks in flight stay in the buffer as well. From now on output
+// goes through the spool. The result of the store must be processed after spilled is called.
 func (b *buffer) spill() spill {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,9 +224,9 @@ func (b *buffer) spill() spill {
 	return all
 }
 
-// spilled says how many of the chunks are on the disk. empty tells that nothing at all
-// is there, so that the store can be served from here again. What was dropped meanwhile
-// is said now that there is room; more tells that this is to go to the disk as well.
+// spilled sets how many of the chunks are on the disk. empty reports that nothing at all is left, so that the
+// store can be served from the buffer again. Output dropped meanwhile is recorded now that there is room;
+// more reports that this record is to go to the disk as well.
 func (b *buffer) spilled(s spill, n int, empty bool) (more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -245,7 +245,7 @@ func (b *buffer) live() {
 	b.spooling = false
 }
 
-// age is how long the oldest output has been in memory only.
+// age returns how long the oldest output has been in memory only.
 func (b *buffer) age() (age time.Duration, bytes int, spooling bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -258,7 +258,8 @@ func (b *buffer) age() (age time.Duration, bytes int, spooling bool) {
 	return age, b.bytes, b.spooling
 }
 
-// of returns what of the output of some runs is in memory only, oldest first, and the number of the newest chunk of all.
+// of returns the output of some runs that is in memory only, oldest first, and the number of the newest chunk
+// of all.
 func (b *buffer) of(runs map[string]bool) (chunks []common.Chunk, last uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -272,14 +273,15 @@ func (b *buffer) of(runs map[string]bool) (chunks []common.Chunk, last uint64) {
 	return chunks, b.pushed
 }
 
-// gone returns the number of the newest chunk that has left the memory; all before it have as well.
+// gone returns the number of the newest chunk that has left the memory; all before it have left as well.
 func (b *buffer) gone() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.pushed - uint64(len(b.flight)+len(b.air)+len(b.chunks))
 }
 
-// leaving is nil where no output of a run is in memory, or what is closed when some output has left it.
+// leaving returns nil if no output of a run is in memory, or a channel that is closed when some output has
+// left it.
 func (b *buffer) leaving(run string) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

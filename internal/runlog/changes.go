@@ -8,28 +8,27 @@ import (
 	"carillon/internal/common"
 )
 
-// Undelivered knows the changes that the store may not have yet.
+// Undelivered lists the changes that the store may not have yet.
 type Undelivered interface {
-	// LiveChanges gives the newest of those that match and are to be kept, the newest first; partial where
-	// there are too many to look at them all.
+	// LiveChanges returns the newest changes that match and that keep accepts, the newest first; partial if
+	// there are too many to read them all.
 	LiveChanges(ctx context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error)
 }
 
-// Changes is who changed what as users see it: a change is listed as soon as it was
-// made, and once.
+// Changes is the audit list as users see it: a change is listed immediately after it was made, and once.
 type Changes struct {
 	live  Undelivered
 	store Reader
 }
 
-// NewChanges merges what is delivered with what is not.
+// NewChanges merges delivered and undelivered changes.
 func NewChanges(live Undelivered, store Reader) *Changes { return &Changes{live: live, store: store} }
 
-// Of lists the changes of one thing with one of the verbs, the newest first, that come
-// before an id where it is not empty. While the store is away there are only those
-// that it does not have, and partial says so; also where too many wait to look at them all.
+// Of lists the changes of one object with one of the verbs, the newest first, before an id if it is not
+// empty. While the store is unavailable it lists only the undelivered ones, and partial is set; also if there
+// are too many undelivered ones to read them all.
 func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error) {
-	// What is live first: it moves from there into the store, never back.
+	// Undelivered changes are read first: a change moves from there into the store, never back.
 	found, partial, err = c.live.LiveChanges(ctx, ChangeQuery{Kind: kind, Name: name, Before: before, Limit: limit},
 		func(c *common.Change) bool { return slices.Contains(verbs, c.Verb) })
 	if err != nil {
@@ -49,7 +48,7 @@ func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, bef
 	return newestChanges(found, limit), partial, nil
 }
 
-// List lists changes, the newest first, q.Limit of them at most; partial as with Of.
+// List lists changes, the newest first, at most q.Limit; partial as with Of.
 func (c *Changes) List(ctx context.Context, q ChangeQuery) (found []common.Change, partial bool, err error) {
 	live, partial, err := c.live.LiveChanges(ctx, q, func(*common.Change) bool { return true })
 	if err != nil {
@@ -63,7 +62,7 @@ func (c *Changes) List(ctx context.Context, q ChangeQuery) (found []common.Chang
 	return newestChanges(append(stored, live...), q.Limit), partial || away, nil
 }
 
-// newestChanges puts changes in order; of two with one id it keeps the first.
+// newestChanges sorts changes; of two with one id it keeps the first.
 func newestChanges(found []common.Change, limit int) []common.Change {
 	slices.SortStableFunc(found, func(a, b common.Change) int { return cmp.Compare(b.ID, a.ID) })
 	found = slices.CompactFunc(found, func(a, b common.Change) bool { return a.ID == b.ID })

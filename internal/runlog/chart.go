@@ -6,7 +6,7 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// How long roll-ups are kept. Runs themselves go earlier, as their jobs say.
+// How long roll-ups are kept. Runs are deleted earlier, by the retention of their jobs.
 const (
 	HoursKept = 90 * 24 * time.Hour
 	DaysKept  = 2 * 365 * 24 * time.Hour
@@ -14,22 +14,21 @@ const (
 
 const day = 24 * time.Hour
 
-// Chart is a stretch of time in buckets: hours, or the days of a zone. It is pure.
+// Chart is a period in buckets: hours, or the days of a time zone. It is pure.
 //
-// Days of a zone are made of the hours that begin in them, for as long as hours are kept.
-// What lies before is counted in days of UTC, and those stand for the days of the zone
-// that have their dates. All is counted once; where the two meet a day of the zone may be
-// longer or shorter than it was, by as much as the zone is off UTC.
+// Days of a zone are composed of the hours that begin in them, as long as hours are kept. Earlier periods are
+// counted in days of UTC, which represent the days of the zone with the same dates. Everything is counted
+// once; where the two meet, a day of the zone may be longer or shorter by the zone's offset from UTC.
 type Chart struct {
 	Zone    *time.Location
 	Days    bool
 	Starts  []time.Time // of the buckets, in the zone
 	to      time.Time
-	seam    time.Time // hours are looked at from here on, days of UTC before
+	seam    time.Time // hours are used from here on, days of UTC before
 	byStart map[time.Time]int
 }
 
-// NewChart makes the buckets that hold [from, to). Now says which hours are kept.
+// NewChart returns the buckets that contain [from, to). now determines which hours are kept.
 func NewChart(from, to, now time.Time, days bool, zone *time.Location) *Chart {
 	c := &Chart{Zone: zone, Days: days, to: to, byStart: map[time.Time]int{}}
 	if !days {
@@ -57,14 +56,14 @@ func (c *Chart) start(at time.Time) {
 	c.Starts = append(c.Starts, at)
 }
 
-// dateOf is the date of a time in its zone, as the day of UTC that has it.
+// dateOf returns the date of a time in its zone, as the day of UTC with that date.
 func dateOf(at time.Time) time.Time {
 	year, month, date := at.Date()
 	return time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
 }
 
-// firstOf is when a date begins in a zone: where clocks change at midnight, that may not
-// exist, or exist twice. They change at quarters of an hour.
+// firstOf returns when a date begins in a zone: if clocks change at midnight, midnight may not exist, or
+// exist twice. They change at quarters of an hour.
 func firstOf(date time.Time, zone *time.Location) time.Time {
 	const step = 15 * time.Minute
 	at := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, zone)
@@ -77,7 +76,7 @@ func firstOf(date time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// key names the bucket that holds a time of the zone.
+// key returns the bucket of a time of the zone.
 func (c *Chart) key(at time.Time) time.Time {
 	if !c.Days {
 		return rollup.HourOf(at)
@@ -85,7 +84,7 @@ func (c *Chart) key(at time.Time) time.Time {
 	return dateOf(at)
 }
 
-// Queries are what the store is to be asked for a job, or for all where it is empty.
+// Queries returns the queries of the store for a job, or for all jobs if it is empty.
 func (c *Chart) Queries(job string) (queries []RollupQuery) {
 	first, last := c.Starts[0], c.Starts[len(c.Starts)-1]
 	if !c.Days {
@@ -105,8 +104,7 @@ func (c *Chart) Queries(job string) (queries []RollupQuery) {
 	return queries
 }
 
-// Fill adds up the rows of one of the queries: into the cells of the buckets, as many as
-// there are, and into the total.
+// Fill adds up the rows of one of the queries: into the cells of the buckets, and into the total.
 func (c *Chart) Fill(days bool, rows []rollup.Row, cells []rollup.Cell, total *rollup.Cell) {
 	for i := range rows {
 		at := rows[i].At.In(c.Zone)
@@ -120,11 +118,11 @@ func (c *Chart) Fill(days bool, rows []rollup.Row, cells []rollup.Cell, total *r
 	}
 }
 
-// byHour is the longest stretch of which workers are counted by the hour.
+// byHour is the longest period for which workers are counted by the hour.
 const byHour = 7 * day
 
-// ByWorker is what the store is to be asked for each worker apart: the days of UTC that
-// have the dates of the chart or, where it is short, its hours.
+// ByWorker returns the query for each worker separately: the days of UTC with the dates of the chart or, if
+// it is short, its hours.
 func (c *Chart) ByWorker(job string) RollupQuery {
 	first, last := c.Starts[0], c.Starts[len(c.Starts)-1]
 	if c.to.Sub(first) <= byHour {

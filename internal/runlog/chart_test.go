@@ -3,7 +3,7 @@ package runlog
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // zones are known on machines without zone files too
+	_ "time/tzdata" // provides zones on machines without zone files
 
 	"pgregory.net/rapid"
 
@@ -49,8 +49,8 @@ func draw(c *Chart, hours []time.Time, now time.Time) (cells []rollup.Cell, tota
 	return cells, total
 }
 
-// Whatever the zone, and however far back: what lies well within the chart is counted
-// once, and in the right bucket as far as hours are kept.
+// In any zone, and at any distance in the past, a run well within the chart is counted once, and in the right
+// bucket as far as hours are kept.
 func TestChartCountsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Kiritimati", "Africa/Cairo", "America/Havana", "America/Santiago", "Asia/Kathmandu"}).Draw(t, "zone")
@@ -129,7 +129,7 @@ func TestChartOfDaysOverAClockChange(t *testing.T) {
 	}
 }
 
-// Where clocks change at midnight a day begins with its first moment.
+// Where clocks change at midnight a day begins with its first existing time.
 func TestChartOfDaysWithoutMidnight(t *testing.T) {
 	for name, c := range map[string]struct {
 		day   string // that clocks change on

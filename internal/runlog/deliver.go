@@ -2,8 +2,8 @@ package runlog
 
 import "context"
 
-// Deliver brings all that a source holds into the store, and tells how many outcomes,
-// late ends and changes it was. What cannot be read stays in the source.
+// Deliver writes all entries of a source to the store, and returns the number of outcomes, late ends and
+// changes. Unreadable entries stay in the source.
 func Deliver(ctx context.Context, source Source, store Writer) (n int, err error) {
 	limit := deliverAtOnce
 	for bad := 0; ; {
@@ -13,7 +13,7 @@ func Deliver(ctx context.Context, source Source, store Writer) (n int, err error
 		}
 		bad = len(pending.Bad)
 		if pending.Batch.Empty() {
-			continue // what can be read comes after a page that cannot
+			continue // readable entries follow an unreadable page
 		}
 		if err := store.Write(ctx, pending.Batch); err != nil {
 			return n, err
@@ -29,7 +29,8 @@ func Deliver(ctx context.Context, source Source, store Writer) (n int, err error
 	}
 }
 
-// A part of a long row may be larger than the first one, which shows whether the store takes so many.
+// A later page of a long backlog may be larger than the first one, which shows whether the store accepts so
+// many.
 const (
 	deliverAtOnce = 500
 	deliverAtMost = 4 * deliverAtOnce

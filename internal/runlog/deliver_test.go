@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is delivered is all that can be read, however much before it cannot; what the
-// store did not take stays where it was.
+// All readable entries are delivered, however many before them are unreadable; entries that the store did not
+// accept stay in the source.
 func TestDeliver(t *testing.T) {
 	w := newWorld(t)
 	w.unread = 2*deliverAtOnce + 1

@@ -10,20 +10,20 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// ended is how long the outcome of a run waits for its output.
+// ended returns how long the outcome of a run waits for its output.
 func (d *deck) ended(run string) time.Duration {
 	began := time.Now()
 	d.sink.Ended(run)
 	return time.Since(began)
 }
 
-// The output of a run that ends is copied at once, and the copy is forgotten when the store has it.
+// The output of a run that ends is copied at once, and the copy is deleted when the store has it.
 func TestEnded_OutputIsCopied(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.slow = 300 * time.Millisecond })
 		d.print("a", 0, 10)
 		d.print("b", 0, 10)
-		time.Sleep(200 * time.Millisecond) // the store is being sent these
+		time.Sleep(200 * time.Millisecond) // these are in flight to the store
 		d.print("a", 10, 10)
 		if waited := d.ended("a"); waited > 0 {
 			t.Errorf("the outcome waited for %v", waited)
@@ -34,7 +34,7 @@ func TestEnded_OutputIsCopied(t *testing.T) {
 		time.Sleep(200 * time.Millisecond) // the store has the first of them
 		virtualtime.Wait()
 		if len(s.copied()) == 0 {
-			t.Error("the copies are forgotten, and the store does not have all of them")
+			t.Error("the copies were deleted before the store had all of them")
 		}
 		time.Sleep(2 * time.Second)
 		virtualtime.Wait()
@@ -46,7 +46,7 @@ func TestEnded_OutputIsCopied(t *testing.T) {
 	})
 }
 
-// What goes to the spool is not copied any more.
+// Output in the spool is not copied.
 func TestEnded_SpooledOutputIsNotCopied(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -58,14 +58,14 @@ func TestEnded_SpooledOutputIsNotCopied(t *testing.T) {
 			t.Errorf("the spool holds %d chunks, and there are copies of %v", len(s.chunks), s.copied())
 		}
 		if _ = d.ended("a"); len(s.copied()) > 0 {
-			t.Errorf("what is in the spool was copied: %v", s.copied())
+			t.Errorf("output in the spool was copied: %v", s.copied())
 		}
 		d.set(func() { d.away = nil })
 		_ = d.end(drain)
 	})
 }
 
-// Where the disk refuses copies the outcome waits for the store, two seconds at most.
+// If the disk refuses copies the outcome waits for the store, two seconds at most.
 func TestEnded_DiskRefuses(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		s.fill(errors.New("no space"))
@@ -90,7 +90,7 @@ func TestEnded_DiskRefuses(t *testing.T) {
 	})
 }
 
-// A disk that does not answer holds up one outcome for two seconds, and the others not at all.
+// A disk that does not answer delays one outcome by two seconds, and the others not at all.
 func TestEnded_DiskHangs(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		s.hang = make(chan struct{})

@@ -7,33 +7,32 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// The rules of what is late and what is slow, where users and notifications are told of it.
+// The rules for late and slow runs, used where users are shown or notified of them.
 const (
-	// Recent is how far back the runs lie that say what is usual.
+	// Recent is the period whose runs define the usual behaviour.
 	Recent = 7 * 24 * time.Hour
-	// EnoughRuns must lie there before anything counts as unusual.
+	// EnoughRuns is the least number of runs in that period to judge by.
 	EnoughRuns = 10
-	// Grace is the least by which a run must be later, or longer, than it should be.
+	// Grace is the least by which a run must be late, or longer than usual.
 	Grace = time.Minute
 )
 
-// Expectation is what the recent runs of a job let one expect of the next. The zero value
-// expects nothing.
+// Expectation is derived from the recent runs of a job. The zero value expects nothing.
 type Expectation struct {
 	P50, P95 time.Duration // of the durations of those that succeeded
-	Samples  int64         // how many those are
-	Delay    time.Duration // p95 of how much later than due the plan's fires were started
-	Starts   int64         // how many those are
+	Samples  int64         // number of those
+	Delay    time.Duration // p95 of the time from due to start of planned fires
+	Starts   int64         // number of those
 }
 
-// ExpectationOf draws it from what was counted.
+// ExpectationOf computes it from counts.
 func ExpectationOf(c *rollup.Cell) Expectation {
 	return Expectation{P50: c.Duration.Quantile(.5), P95: c.Duration.Quantile(.95), Samples: int64(c.Duration.Count),
 		Delay: c.Delay.Quantile(.95), Starts: int64(c.Delay.Count)}
 }
 
-// LateAfter is how much later than due a run must be to be late: twice what the job is
-// used to, and at least Grace.
+// LateAfter returns how long after its due time a run counts as late: twice the usual delay of the job, and
+// at least Grace.
 func (e Expectation) LateAfter() time.Duration {
 	if e.Starts < EnoughRuns {
 		return Grace
@@ -41,7 +40,7 @@ func (e Expectation) LateAfter() time.Duration {
 	return max(Grace, 2*e.Delay)
 }
 
-// Late tells whether a run should have started by now and has not.
+// Late reports whether a run should have started by now and has not.
 func (e Expectation) Late(r *common.Run, now time.Time) bool {
 	return r.Status == common.StatusWaiting && now.Sub(dueOf(r)) > e.LateAfter()
 }
@@ -53,21 +52,21 @@ func dueOf(r *common.Run) time.Time {
 	return r.PlannedAt
 }
 
-// SlowAfter is how long a run must take to be slow: twice the p95, and at least Grace
-// more than it. known is false where there are too few runs to say.
+// SlowAfter returns how long a run must take to count as slow: twice the p95, and at least Grace more than
+// it. known is false if there are too few runs.
 func (e Expectation) SlowAfter() (limit time.Duration, known bool) {
 	return max(2*e.P95, e.P95+Grace), e.Samples >= EnoughRuns
 }
 
-// Slow tells whether a run has been running for far longer than usual.
+// Slow reports whether an active run takes far longer than usual.
 func (e Expectation) Slow(r *common.Run, now time.Time) bool {
 	start, running := startOf(r)
 	limit, known := e.SlowAfter()
 	return running && known && now.Sub(start) > limit
 }
 
-// End is when a run that is running should end: with the median, or the p95 once that is
-// over; after that it stays in the past. known is false where nothing says so.
+// End returns when an active run should end: by the median, or by the p95 once that has passed; after that it
+// stays in the past. known is false if there are too few runs.
 func (e Expectation) End(r *common.Run, now time.Time) (end time.Time, known bool) {
 	start, running := startOf(r)
 	if !running || e.Samples == 0 {
@@ -79,7 +78,7 @@ func (e Expectation) End(r *common.Run, now time.Time) (end time.Time, known boo
 	return end, true
 }
 
-// startOf is when a run that is running was started, or claimed, which comes just before.
+// startOf returns when an active run was started, or claimed, which happens just before.
 func startOf(r *common.Run) (start time.Time, running bool) {
 	switch {
 	case r.Status != common.StatusRunning:

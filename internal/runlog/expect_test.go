@@ -10,7 +10,7 @@ import (
 
 var nine = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 
-// recently are n runs of a job that were started after a delay and took so long.
+// recently returns the expectation of n runs that were started after a delay and took so long.
 func recently(n int, delay, took time.Duration) Expectation {
 	var c rollup.Cell
 	for range n {
@@ -24,7 +24,7 @@ func recently(n int, delay, took time.Duration) Expectation {
 func TestLate(t *testing.T) {
 	waiting := common.Run{Status: common.StatusWaiting, PlannedAt: nine}
 	put := waiting
-	put.DueAt = new(nine.Add(time.Hour)) // jitter, or the pause before a retry
+	put.DueAt = new(nine.Add(time.Hour)) // jitter, or the backoff of a retry
 	running := waiting
 	running.Status = common.StatusRunning
 	for _, c := range []struct {

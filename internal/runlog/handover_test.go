@@ -10,7 +10,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// A run now and then costs the source no transaction of its own.
+// An occasional run costs the source no transaction of its own.
 func TestHandedOverOutcomesAreAckedTogether(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		var looks int
@@ -19,7 +19,7 @@ func TestHandedOverOutcomesAreAckedTogether(t *testing.T) {
 			run := fmt.Sprintf("r%02d", i)
 			d.print(run, 0, 10)
 			d.handOver(run)
-			time.Sleep(101 * time.Millisecond) // its output may just have been written
+			time.Sleep(101 * time.Millisecond) // its output may have been written just before
 			d.set(func() {
 				if len(d.runs) != i+1 {
 					d.t.Fatalf("%d of %d are stored", len(d.runs), i+1)
@@ -67,7 +67,7 @@ func TestDrainAcksAll(t *testing.T) {
 		for i := range 10 {
 			d.handOver(fmt.Sprintf("r%d", i))
 		}
-		time.Sleep(time.Second) // it gathers
+		time.Sleep(time.Second) // the batch gathers
 		time.Sleep(time.Second) // they may be stored in two parts
 		virtualtime.Wait()
 		d.expect(10, 0, 10)
@@ -79,7 +79,8 @@ func TestDrainAcksAll(t *testing.T) {
 	})
 }
 
-// What was stored and not acked when a life ended is stored again by the next, which changes nothing.
+// Outcomes that were stored and not acknowledged when a process ended are stored again by the next, which
+// changes nothing.
 func TestCrashBetweenStoreAndAck(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.handOver("a")
@@ -87,7 +88,7 @@ func TestCrashBetweenStoreAndAck(t *testing.T) {
 		d.expect(1, 0, 1)
 		d.set(func() { d.noAck = errors.New("killed") })
 		if err := d.end(drain); err == nil {
-			d.t.Fatal("says that all is acked")
+			d.t.Fatal("reports that all is acknowledged")
 		}
 		d.set(func() { d.noAck = nil })
 		next := d.next(SinkConfig{}, d.world)
@@ -102,13 +103,13 @@ func TestCrashBetweenStoreAndAck(t *testing.T) {
 	})
 }
 
-// What was not handed over is found, also while much that is handed over waits to be acked.
+// Outcomes that were not handed over are found, also while many others wait to be acknowledged.
 func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
 	bubble(t, SinkConfig{Batch: 10}, func(d *deck) {
 		for i := range 9 {
 			d.handOver(fmt.Sprintf("a%d", i))
 		}
-		time.Sleep(time.Second) // it gathers
+		time.Sleep(time.Second) // the batch gathers
 		virtualtime.Wait()
 		d.expect(9, 0, 9)
 		for i := range 15 {
@@ -147,7 +148,7 @@ func TestHandedOverWhileTheStoreIsAway(t *testing.T) {
 	})
 }
 
-// While acks fail, outcomes go on being stored; what is remembered of them is bounded.
+// While acknowledgements fail, outcomes continue to be stored; the memory for them is bounded.
 func TestAcksFailForLong(t *testing.T) {
 	bubble(t, SinkConfig{Batch: 10, Handed: 20}, func(d *deck) {
 		d.set(func() { d.noAck = errors.New("no leader") })
@@ -169,7 +170,7 @@ func TestAcksFailForLong(t *testing.T) {
 	})
 }
 
-// reader is a source that nobody can hand anything over from.
+// reader is a source that is no outbox.
 type reader struct{ Source }
 
 func TestSourceThatIsNoOutbox(t *testing.T) {

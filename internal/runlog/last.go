@@ -6,8 +6,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Last gives the n newest runs of each of the jobs, by name, those that wait or run
-// included. While the store is away there are only these, and partial says so.
+// Last returns the n newest runs of each of the jobs, by name, including pending and active ones. While the
+// store is unavailable it returns only those in etcd, and partial is set.
 func (v *View) Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error) {
 	runs, err := v.live.LiveRuns(ctx, &LiveQuery{Jobs: jobs, Each: n})
 	if err != nil {

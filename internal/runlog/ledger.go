@@ -9,28 +9,25 @@ import (
 	"carillon/internal/common"
 )
 
-// Plan knows the fires that nobody has taken yet. Each look gives the newest that the
-// query wants, at least one more than its limit where there are so many, in no order;
-// whole is false where there may be older ones than it gives.
+// Plan returns the unclaimed fires. Each method returns the newest that the query wants, at least one more
+// than its limit if there are so many, in no order; whole is false if there may be older ones.
 type Plan interface {
-	// Due are those after the cursors, up to q.Now.
+	// Due returns those after the cursors, up to q.Now.
 	Due(ctx context.Context, q *FireQuery) (fires []common.Fire, whole bool, err error)
-	// Planned are those after q.Now.
+	// Planned returns those after q.Now.
 	Planned(ctx context.Context, q *FireQuery) (fires []common.Fire, whole bool, err error)
 }
 
-// FireQuery narrows the ledger. Zero fields do not, but for To, Now and Limit, which
-// must be given.
+// FireQuery filters the ledger. Zero fields do not filter, except To, Now and Limit, which are required.
 type FireQuery struct {
 	Job      string
 	Group    string
-	Statuses []common.Status // of the fire, that is of its last attempt
+	Statuses []common.Status // of the fire, which is that of its last attempt
 	From, To time.Time       // PlannedAt: From inclusive, To exclusive
-	// Now divides what is due from what is planned. It stays the same for all pages
-	// of a list.
+	// Now separates due from planned fires. It stays the same for all pages of a list.
 	Now    time.Time
-	Before *Position // only what comes after this place of the list; its id is a fire's
-	// Settled: what is due and not taken was listed on the pages before.
+	Before *Position // only fires after this position of the list; its id is that of a fire
+	// Settled: due and unclaimed fires were listed on earlier pages.
 	Settled bool
 	Limit   int
 }
@@ -42,48 +39,48 @@ type FireCursor struct {
 	Settled bool      `json:"s,omitempty"`
 }
 
-// FirePage is a page of the ledger, and where it goes on; nil at the end. A page may
-// hold less than was asked for, and more may follow, where what fits is rare.
+// FirePage is a page of the ledger, and its cursor; nil at the end. A page may contain fewer than the limit
+// although more follow, if matches are rare.
 type FirePage struct {
 	Fires   []common.Fire
 	Next    *FireCursor
-	Partial bool // the store is away: there is only what is live, due and planned
+	Partial bool // the store is unavailable: only live, due and planned fires are listed
 }
 
-// PositionOfFire is the place of a fire in the ledger. Its order is that of its runs:
-// their ids begin with it.
+// PositionOfFire returns the position of a fire in the ledger. The order is the same as that of its runs:
+// their ids begin with that of the fire.
 func PositionOfFire(f *common.Fire) Position { return Position{PlannedAt: f.PlannedAt, ID: f.ID} }
 
-// CompareFires orders the ledger: negative when a comes first, that is when it is newer.
+// CompareFires orders the ledger: it is negative if a comes first, which means that it is newer.
 func CompareFires(a, b common.Fire) int { return PositionOfFire(&a).Compare(PositionOfFire(&b)) }
 
-// Matches tells whether a fire belongs to the list, the limit aside.
+// Matches reports whether a fire belongs to the list, apart from the limit.
 func (q *FireQuery) Matches(f *common.Fire) bool {
 	return q.wants(f.Status) && q.spans(f)
 }
 
-// wants tells whether fires of a status belong to the list.
+// wants reports whether fires of a status belong to the list.
 func (q *FireQuery) wants(s common.Status) bool {
 	return len(q.Statuses) == 0 || slices.Contains(q.Statuses, s)
 }
 
-// spans tells whether a fire is where the list looks, whatever its status.
+// spans reports whether a fire is in the range of the list, whatever its status.
 func (q *FireQuery) spans(f *common.Fire) bool {
 	return (q.Job == "" || q.Job == f.Job) && (q.Group == "" || q.Group == f.Group) &&
 		(q.From.IsZero() || !f.PlannedAt.Before(q.From)) && f.PlannedAt.Before(q.To) &&
 		(q.Before == nil || q.Before.Compare(PositionOfFire(f)) < 0)
 }
 
-// Bounds of the reads of a page: where few of the stored fires belong to the list, a
-// page ends early and not after everything was read.
+// Bounds of the reads of a page: if few of the stored fires match, a page ends early instead of reading
+// everything.
 const (
 	maxReads = 8
 	minRows  = 100 // more than a fire has attempts
 )
 
-// Fires lists the ledger and the plan, the newest first. It looks at what is due
-// first, then at what is live, then at what is stored: a fire moves this way only, so
-// none is missed, and by its id it is listed once. While the store is away it lists the others.
+// Fires lists the ledger and the plan, the newest first. It reads due fires first, then live ones, then
+// stored ones: a fire moves only in this direction, so none is missed, and it is listed once by its id. While
+// the store is unavailable it lists the others.
 func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	due, dueWhole, err := v.due(ctx, &q)
 	if err != nil {
@@ -112,7 +109,7 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 			return FirePage{}, err
 		}
 		for _, fire := range m.take(rows) {
-			// A status narrows the rows: whether another attempt followed is not among them.
+			// A filter by status applies to rows: a later attempt of the same fire may not be among them.
 			if len(q.Statuses) > 0 && followed(fire.Status) {
 				if fire, err = v.last(ctx, fire, m.live[fire.ID], live.Narrowed); isAway(ctx, err) {
 					partial = true
@@ -130,7 +127,7 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	m.rest(due, dueWhole)
 	m.rest(planned, plannedWhole)
 	if partial {
-		m.ended = true // no further read brings more
+		m.ended = true // a further read returns nothing more
 	}
 	page := m.page()
 	page.Partial = partial || live.Partial
@@ -143,8 +140,7 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	return page, nil
 }
 
-// due looks at the plan where what is due may belong to the page. Fires that jitter
-// puts off are planned still.
+// due reads the plan if due fires may belong to the page. Fires that are delayed by jitter are still planned.
 func (v *View) due(ctx context.Context, q *FireQuery) (fires []common.Fire, whole bool, err error) {
 	if q.Settled || q.From.After(q.Now) || !q.wants(common.StatusWaiting) && !q.wants(common.StatusPlanned) {
 		return nil, true, nil
@@ -152,12 +148,13 @@ func (v *View) due(ctx context.Context, q *FireQuery) (fires []common.Fire, whol
 	return v.plan.Due(ctx, q)
 }
 
-// followed tells whether an attempt that ended so may have another one after it.
+// followed reports whether an attempt with this status may be followed by another one.
 func followed(s common.Status) bool {
 	return s != common.StatusSucceeded && s != common.StatusMissed && s.Terminal()
 }
 
-// last is the fire as all of its attempts show it; narrowed says that there may be live ones beside those given.
+// last returns the fire as all of its attempts show it; narrowed indicates that there may be live ones beside
+// those given.
 func (v *View) last(ctx context.Context, fire common.Fire, live []common.Run, narrowed bool) (common.Fire, error) {
 	if narrowed {
 		more, err := v.live.LiveRuns(ctx, &LiveQuery{Query: Query{Fire: fire.ID}})
@@ -173,8 +170,7 @@ func (v *View) last(ctx context.Context, fire common.Fire, live []common.Run, na
 	return FireOf(append(stored.Runs, live...)), nil
 }
 
-// FireOf shows the attempts of a fire, of which there is one at least, as its entry
-// in the ledger.
+// FireOf combines the attempts of a fire, at least one, to its entry in the ledger.
 func FireOf(attempts []common.Run) common.Fire {
 	first, last := &attempts[0], &attempts[0]
 	for i := range attempts {
@@ -187,31 +183,31 @@ func FireOf(attempts []common.Run) common.Fire {
 	}
 	f := common.Fire{ID: last.Fire, Job: last.Job, JobUID: last.JobUID, Group: last.Group, PlannedAt: last.PlannedAt, DueAt: last.DueAt,
 		Cause: first.Cause, Status: last.Status, Reason: last.Reason, Attempts: []string{}, Gap: last.Gap}
-	if f.Cause == common.CauseRetry || f.Cause == common.CauseRerun { // its first attempt is not at hand
+	if f.Cause == common.CauseRetry || f.Cause == common.CauseRerun { // its first attempt is not available
 		f.Cause = common.CauseCron
 		if strings.HasPrefix(f.ID, f.JobUID+".t") {
 			f.Cause = common.CauseManual
 		}
 	}
-	// Attempts are counted from one, without a gap; the store may have let go of old ones.
+	// Attempts are numbered from one, without a gap; the store may have deleted old ones.
 	for n := 1; n <= last.Attempt; n++ {
 		f.Attempts = append(f.Attempts, common.RunID(f.ID, n))
 	}
 	return f
 }
 
-// merge makes a page of what is stored, live, due and planned. It is pure.
+// merge combines stored, live, due and planned fires to a page. It is pure.
 type merge struct {
 	q     *FireQuery
 	live  map[string][]common.Run // attempts by fire
 	found map[string]common.Fire
-	count int       // of those found that belong to the list
+	count int       // number of fires found that belong to the list
 	from  *Position // where the next read begins
 	ended bool      // nothing is left to read
-	// enough: what is left to read is for the next page.
+	// enough: the rest is for the next page.
 	enough bool
 	reads  int
-	edge   *Position // beyond it something may not have been found
+	edge   *Position // beyond it the result may be incomplete
 }
 
 func newMerge(q *FireQuery, live []common.Run) *merge {
@@ -222,10 +218,10 @@ func newMerge(q *FireQuery, live []common.Run) *merge {
 	return m
 }
 
-// complete tells that enough of what is stored was read.
+// complete reports whether enough stored fires were read.
 func (m *merge) complete() bool { return m.ended || m.enough || m.count > m.q.Limit }
 
-// next is the read that the page needs.
+// next returns the next read for the page.
 func (m *merge) next() Query {
 	q := m.q
 	return Query{Job: q.Job, Group: q.Group, Statuses: q.Statuses, From: q.From, To: q.To, Before: m.from, Limit: m.rows()}
@@ -233,12 +229,12 @@ func (m *merge) next() Query {
 
 func (m *merge) rows() int { return max(minRows, 2*m.q.Limit) }
 
-// take makes fires of rows that were read. Attempts of a fire stand side by side; those
-// of the last one may not all be there, so it is read again.
+// take converts rows to fires. Attempts of a fire are adjacent; those of the last one may be incomplete, so
+// it is read again.
 func (m *merge) take(found Found) (fires []common.Fire) {
 	rows := found.Runs
 	m.ended = len(rows) < m.rows() && found.Until == nil
-	m.enough = found.Until != nil // so much was looked at for so little that the page ends here
+	m.enough = found.Until != nil // so many rows were read for so few matches that the page ends here
 	if len(rows) == 0 && m.enough {
 		m.from = found.Until
 	}
@@ -250,7 +246,7 @@ func (m *merge) take(found Found) (fires []common.Fire) {
 		if n == len(rows) && !m.ended && len(fires) > 0 {
 			break
 		}
-		// What is stored is the outcome: it stands over what was live a moment before.
+		// A stored attempt is the outcome: it replaces the live one that was read before.
 		fire := FireOf(append(slices.Clone(rows[:n]), m.live[rows[0].Fire]...))
 		fires = append(fires, fire)
 		m.from = new(PositionOfFire(&fire))
@@ -259,8 +255,8 @@ func (m *merge) take(found Found) (fires []common.Fire) {
 	return fires
 }
 
-// add puts a fire on the list. One that was found before stands: who is asked first
-// knows best.
+// add adds a fire to the list. A fire that was found before is kept: the later source is read first, and is
+// more recent.
 func (m *merge) add(f common.Fire) {
 	if _, known := m.found[f.ID]; known {
 		return
@@ -271,7 +267,7 @@ func (m *merge) add(f common.Fire) {
 	}
 }
 
-// lives are the fires that live, as their live attempts show them.
+// lives returns the live fires, as their live attempts show them.
 func (m *merge) lives() (fires []common.Fire) {
 	for _, attempts := range m.live {
 		fires = append(fires, FireOf(attempts))
@@ -279,7 +275,7 @@ func (m *merge) lives() (fires []common.Fire) {
 	return fires
 }
 
-// rest adds what is not stored; whole is false where older ones were left out.
+// rest adds fires that are not stored; whole is false if older ones were left out.
 func (m *merge) rest(fires []common.Fire, whole bool) {
 	for i := range fires {
 		m.add(fires[i])
@@ -290,14 +286,14 @@ func (m *merge) rest(fires []common.Fire, whole bool) {
 	}
 }
 
-// bound lets the page go no further than a place.
+// bound limits the page to a position.
 func (m *merge) bound(p Position) {
 	if m.edge == nil || p.Compare(*m.edge) < 0 {
 		m.edge = &p
 	}
 }
 
-// page gives the newest of the list, as far as everything was found.
+// page returns the newest fires of the list, as far as it is complete.
 func (m *merge) page() FirePage {
 	if !m.ended && m.from != nil {
 		m.bound(*m.from)

@@ -16,13 +16,13 @@ import (
 
 var errAway = common.Errorf(common.CodeUnavailable, "the store is away")
 
-// annals are a store with its last runs and its changes, and what etcd still has.
+// annals is a store with its last runs and its changes, and the runs and changes in etcd.
 type annals struct {
 	*history
 	away    bool
 	stored  []common.Change
 	waiting []common.Change
-	moves   func() // what happens between the two looks
+	moves   func() // called between the two reads
 }
 
 func (s *annals) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
@@ -60,7 +60,7 @@ func (s *annals) Changes(_ context.Context, q ChangeQuery) (found []common.Chang
 	return found, nil
 }
 
-// The last runs are those of the list, whatever moves between the looks.
+// The last runs are those of the list, whatever moves between the reads.
 func TestLastIsTheBeginningOfTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
@@ -148,13 +148,13 @@ func TestChangesAreListedOnce(t *testing.T) {
 		}
 		for i := range found {
 			if found[i].ID == "03" && !c.away && found[i].Link == nil {
-				t.Errorf("%+v: what is sealed is listed without its place", c.q)
+				t.Errorf("%+v: a sealed change is listed without its position", c.q)
 			}
 		}
 	}
 }
 
-// abacus tells totals, and counts how often it was asked, and for whom.
+// abacus returns totals, and records the queries.
 type abacus struct {
 	asked []string
 	from  time.Time
@@ -198,7 +198,7 @@ func TestHabitsAskOnceAMinute(t *testing.T) {
 	}
 	now = now.Add(10 * time.Second)
 	if ask("a", "none"); store.asked[len(store.asked)-1] != "[none]" {
-		t.Errorf("a few seconds later asked %q: a job that begins is asked for again, and no other", store.asked)
+		t.Errorf("a few seconds later asked %q: only a job with few runs is read again", store.asked)
 	}
 	now, store.away = now.Add(time.Minute), true
 	if found := ask("a", "new"); len(found) != 1 || found["a"].Samples != EnoughRuns {

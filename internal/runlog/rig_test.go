@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is an outbox and a log store, each of which can be away. It sees that the
-// sink keeps its promises at every write and every ack.
+// world is an outbox and a log store, each of which can be unavailable. It checks the promises of the sink at
+// every write and every acknowledgement.
 type world struct {
 	t *testing.T
 
@@ -184,7 +184,7 @@ func (w *world) OutputDropped(n int) {
 	w.dropped += n
 }
 
-// set changes, or looks at, the world.
+// set changes, or reads, the world.
 func (w *world) set(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -230,7 +230,7 @@ func bubble(t *testing.T, cfg SinkConfig, story func(d *deck)) {
 	})
 }
 
-// next is another life of the sink in the same world.
+// next returns another sink in the same world, as after a restart.
 func (d *deck) next(cfg SinkConfig, source Source) *deck { return d.nextWith(cfg, source, d.world) }
 
 func (d *deck) nextWith(cfg SinkConfig, source Source, writer Writer) *deck {
@@ -242,7 +242,7 @@ func (d *deck) nextWith(cfg SinkConfig, source Source, writer Writer) *deck {
 	return n
 }
 
-// print gives the sink a chunk of a run.
+// print passes a chunk of a run to the sink.
 func (d *deck) print(run string, offset, size int) {
 	c := common.Chunk{Run: run, Offset: int64(offset), Stream: common.Stdout, Data: make([]byte, size)}
 	d.mu.Lock()

@@ -10,58 +10,57 @@ import (
 	"carillon/internal/common"
 )
 
-// Source is where what is to be stored waits: a worker's outbox, or the masters'
-// outbox and the changes.
+// Source holds entries to be stored: a worker's outbox, or the masters' outbox and the changes.
 type Source interface {
 	Pending(ctx context.Context, limit int) (Pending, error)
 }
 
-// Pending is a part of what waits in a source.
+// Pending is a part of the entries of a source.
 type Pending struct {
 	Batch   Batch
-	Bad     []error                     // what is there and cannot be read
+	Bad     []error                     // entries that cannot be read
 	More    bool                        // there is more than this part
 	Ack     func(context.Context) error // removes this part, bad ones aside, once it is stored
-	Bytes   int                         // that this part takes in the source; 0 if that is not known
-	Waiting int                         // how many entries wait, this part among them; 0 if that is not known
+	Bytes   int                         // size of this part in the source; 0: unknown
+	Waiting int                         // number of entries, including this part; 0: unknown
 }
 
-// Outbox is a source whose outcomes may be handed over by whoever wrote them there,
-// so that they need not be read back. An outcome is written once under its id.
+// Outbox is a source whose outcomes may be handed over by the writer that put them there, so that they need
+// not be read back. An outcome is written once under its id.
 type Outbox interface {
 	Source
-	// Ack removes outcomes that are stored. Ids that are not there are no error.
+	// Ack removes stored outcomes. Unknown ids are no error.
 	Ack(ctx context.Context, ids []string) error
 }
 
-// SinkMetrics hears what the sink does.
+// SinkMetrics receives the counts of the sink.
 type SinkMetrics interface {
 	SinkWrite(n int, took time.Duration, failed bool)
 	QueueDepth(queue string, n int)
 	OutputDropped(bytes int)
 }
 
-// SinkConfig says how a sink gathers. Zero values mean the defaults.
+// SinkConfig holds the settings of a sink. Zero values mean the defaults.
 type SinkConfig struct {
-	Spool Spool // where output goes while the store is away; without one it stays in memory
+	Spool Spool // for output while the store is unavailable; without one it stays in memory
 
 	FlushEvery  time.Duration // output waits at most this long; default 1 s
-	FlushFirst  time.Duration // but no longer than this where none was stored for a while; default 50 ms
-	FlushPause  time.Duration // between two writes of output that is little; default 400 ms
+	FlushFirst  time.Duration // but no longer than this if none was stored for a while; default 50 ms
+	FlushPause  time.Duration // between two writes of little output; default 400 ms
 	FlushBytes  int           // and no more than this much; default 64 KiB
 	BufferBytes int           // of memory for output; default 16 MiB
 	BatchBytes  int           // of output stored at once; default 4 MiB
 	Patience    time.Duration // how long a write may take before output goes to the spool; default 500 ms
-	WriteLimit  time.Duration // and how long before it is given up; default 10 s
-	Overtake    int64         // with more than this much in the spool outcomes do not wait for it; default 32 MiB
-	PollEvery   time.Duration // the source is looked at this often without being woken; default 5 s
+	WriteLimit  time.Duration // and how long before it is aborted; default 10 s
+	Overtake    int64         // with a larger spool outcomes do not wait for it; default 32 MiB
+	PollEvery   time.Duration // interval of reads of the source without a notification; default 5 s
 	Gather      time.Duration // pause between two writes, unless a batch is full; default 100 ms
 	Batch       int           // outcomes stored at once, and acked at once; default 500
-	Handed      int           // outcomes kept that were handed over and are not stored; default 5000
+	Handed      int           // outcomes in memory that were handed over and are not stored; default 5000
 
-	OutboxBytes int64        // that the outboxes of all workers and masters may hold together; default 160 MiB
-	Workers     func() int   // how many share that; default: this one alone
-	Outboxes    func() int64 // bytes in all of them, as last measured; default: what this one's source holds
+	OutboxBytes int64        // bound of the outboxes of all workers and masters together; default 160 MiB
+	Workers     func() int   // number of workers that share it; default: 1
+	Outboxes    func() int64 // bytes in all of them, as last measured; default: those of this source
 
 	Report func(error) // receives the result of each round; may be nil
 }
@@ -101,27 +100,25 @@ func set[T comparable](v *T, def T) {
 
 // Sink moves output and outcomes into the log store.
 //
-// Output is kept in memory until it is stored. Where the store does not take it in time,
-// it goes to the spool, and from there to the store, in order: what was printed is in
-// one of the two after FlushEvery and Patience, however the process ends. Over the
-// bounds of both the newest is dropped, and a chunk says how much of which run.
+// Output is kept in memory until it is stored. If the store does not accept it in time, it goes to the spool,
+// and from there to the store, in order: output is in one of the two after FlushEvery and Patience, however
+// the process ends. Beyond the bounds of both the newest output is dropped, and a chunk records how much of
+// which run.
 //
-// Outcomes stay in their source until
-// the store has them, so none is lost: those that are handed over are only copies,
-// which are forgotten where there are too many or the store fails, since the source
-// is read on the start, from time to time, and after any trouble. A run's outcome is
-// stored after the output that came before it, but for one case: where the spool is so
-// full that outcomes would wait for long, they go first.
+// Outcomes stay in their source until the store has them, so none is lost: those that are handed over are
+// only copies, which are discarded if there are too many or the store fails, since the source is read at the
+// start, periodically, and after any error. A run's outcome is stored after its earlier output, with one
+// exception: if the spool is so full that outcomes would wait for long, they are stored first.
 //
-// What was handed over and stored is not removed from the source at once: that would
-// be a transaction for each lone run. It is removed with others, when a batch of them
-// has gathered, before the source is read, or at the end of a drain. After a crash
-// before that it is stored again, which changes nothing.
+// Outcomes that were handed over and stored are not removed from the source at once: that would be a
+// transaction for each single run. They are removed together, when a batch of them has gathered, before the
+// source is read, or at the end of a drain. After a crash before that they are stored again, which changes
+// nothing.
 //
-// Run is one goroutine, and with a spool two more: one sees that output reaches the disk while the first one waits
-// for an answer, one copies the output of runs that end. The other methods are safe for concurrent use and
-// never block on the store; but Chunk waits for the disk, a second at most, where output comes too fast, and Ended for
-// the disk or the store, two seconds at most.
+// Run is one goroutine, and with a spool two more: one ensures that output reaches the disk while the first
+// one waits for a response, one copies the output of runs that end. The other methods are safe for concurrent
+// use and never block on the store; but Chunk waits for the disk, a second at most, if output arrives too
+// fast, and Ended for the disk or the store, two seconds at most.
 type Sink struct {
 	cfg     SinkConfig
 	source  Source
@@ -129,33 +126,33 @@ type Sink struct {
 	writer  Writer
 	log     *slog.Logger
 	metrics SinkMetrics
-	wake    chan struct{} // there is something
-	full    chan struct{} // there is so much that it should not wait
-	printed chan struct{} // there is output, after there was none
-	spill   chan struct{} // there is so much, or such trouble, that output should go to the disk at once
-	ends    chan end      // runs whose output is to outlive the process
+	wake    chan struct{} // there is work
+	full    chan struct{} // there is so much work that it should not wait
+	printed chan struct{} // there is output again
+	spill   chan struct{} // output should go to the disk at once
+	ends    chan end      // runs whose output must survive the process
 	left    chan struct{} // output has left the memory
-	stalled atomic.Bool   // the disk does not answer to that; it is not asked until it does
+	stalled atomic.Bool   // the disk does not answer to that; it is not used until it does
 	output  buffer
 	health  health
 
 	mu       sync.Mutex
 	handed   []common.Run // at most cfg.Handed
-	outcomes bool         // the source was said to have something
-	waiting  tally        // what the source holds
+	outcomes bool         // a notification that the source has entries
+	waiting  tally        // the backlog of the source
 
-	spilling sync.Mutex  // held while output goes to the disk, and while what was in flight is settled
-	dropped  int64       // by the spool, as far as the metrics know; guarded by spilling
-	refused  atomic.Bool // the spool did not take the last
+	spilling sync.Mutex  // held while output is written to the disk, and while output in flight is settled
+	dropped  int64       // by the spool, as last reported to the metrics; guarded by spilling
+	refused  atomic.Bool // the spool refused the last output
 
-	bad    int      // what the source holds that cannot be read, and stays there; owned by Run
+	bad    int      // number of unreadable entries in the source; owned by Run
 	more   bool     // the source held more than was read; owned by Run
-	shrink int      // how often what is written at once was halved; owned by Run
-	smooth int      // writes that succeeded since that last changed; owned by Run
-	stored []string // ids of outcomes that were handed over, are stored and not yet removed; owned by Run
+	shrink int      // how often the size of a write was halved; owned by Run
+	smooth int      // successful writes since that last changed; owned by Run
+	stored []string // ids of handed-over outcomes that are stored and not yet removed; owned by Run
 }
 
-// NewSink makes a sink from a source to a writer.
+// NewSink returns a sink from a source to a writer.
 func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, metrics SinkMetrics) *Sink {
 	cfg.complete()
 	outbox, _ := source.(Outbox)
@@ -168,8 +165,8 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 	return s
 }
 
-// Chunk takes a piece of output. The sink keeps its data. Where output comes faster than the
-// disk takes it, Chunk waits a little, so that the command does; not while the disk refuses it.
+// Chunk adds a piece of output. The sink keeps its data. If output arrives faster than the disk accepts it,
+// Chunk waits a little, which slows the command down; not while the disk refuses it.
 func (s *Sink) Chunk(c common.Chunk) {
 	bytes, dropped, first := s.output.add(c)
 	if first {
@@ -187,8 +184,8 @@ func (s *Sink) Chunk(c common.Chunk) {
 	}
 }
 
-// awaitRoom waits until the buffer is half empty, a second at most. After a second in vain nobody
-// waits until it was: a disk that hangs must not hold up the commands for longer.
+// awaitRoom waits until the buffer is half empty, a second at most. After a timeout no caller waits until
+// then: a disk that hangs must not delay the commands for longer.
 func (s *Sink) awaitRoom() {
 	room := s.output.crowded()
 	if room == nil {
@@ -203,7 +200,7 @@ func (s *Sink) awaitRoom() {
 	}
 }
 
-// Outcomes says that the source has something new, which was not handed over.
+// Outcomes notifies the sink of new entries in the source that were not handed over.
 func (s *Sink) Outcomes() {
 	s.mu.Lock()
 	s.outcomes = true
@@ -211,8 +208,8 @@ func (s *Sink) Outcomes() {
 	poke(s.wake)
 }
 
-// Written hands over outcomes that are in the source, the transaction which put them
-// there being known to be committed. What they point to is the sink's from now on.
+// Written hands over outcomes that are in the source, after the transaction that put them there was
+// committed. The sink owns their contents from now on.
 func (s *Sink) Written(runs []common.Run) {
 	if len(runs) == 0 {
 		return
@@ -235,12 +232,12 @@ func (s *Sink) Written(runs []common.Run) {
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it is awake already, and will look again
+	default: // a notification is pending already
 	}
 }
 
-// Run stores until the context ends, then stores what it has, for as long as
-// drain allows. What it could not store by then is in the source and in the spool.
+// Run stores until the context ends, then stores the rest, for as long as drain allows. Entries not stored by
+// then are in the source and in the spool.
 func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
 	if s.cfg.Spool == nil {
 		return s.deliver(ctx, drain)
@@ -265,7 +262,7 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 	flush := time.NewTicker(s.cfg.FlushEvery)
 	defer flush.Stop()
 	lastWrite := time.Time{}
-	lastLook := time.Time{} // so that what an earlier life left is delivered at once
+	lastLook := time.Time{} // entries of an earlier incarnation are delivered at once
 	backoff := time.Duration(0)
 	for {
 		look := s.takeOutcomes() || time.Since(lastLook) >= s.cfg.PollEvery
@@ -282,7 +279,7 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 			backoff = min(max(2*backoff, 200*time.Millisecond), 5*time.Second)
 			if s.health.storeFails() {
 				s.log.Warn("log_store_write_failed", "error", err, "retry_in", backoff)
-			} else { // it is etcd, or the disk
+			} else { // an error of etcd, or of the disk
 				s.log.Warn("delivery_failed", "error", err, "retry_in", backoff)
 			}
 			if !wait(ctx, backoff) {
@@ -308,8 +305,8 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 	}
 }
 
-// await waits until there is something to do, or the context ends. Output that comes after a
-// pause goes soon, so that who follows a run sees it; more of it gathers first.
+// await waits until there is work, or the context ends. Output after a pause is stored soon, so that
+// followers see it; further output is gathered first.
 func (s *Sink) await(ctx context.Context, flush <-chan time.Time, lastWrite time.Time) bool {
 	var soon <-chan time.Time
 	for {
@@ -328,8 +325,8 @@ func (s *Sink) await(ctx context.Context, flush <-chan time.Time, lastWrite time
 	}
 }
 
-// gather lets a batch form after a write, so that many short runs share the next. It
-// tells whether one is full.
+// gather lets a batch form after a write, so that many short runs share the next. It reports whether one is
+// full.
 func (s *Sink) gather(ctx context.Context) (full bool) {
 	pause := time.NewTimer(s.cfg.Gather)
 	defer pause.Stop()
@@ -343,7 +340,7 @@ func (s *Sink) gather(ctx context.Context) (full bool) {
 	}
 }
 
-// drain stores all there is before a stop.
+// drain stores all entries before a stop.
 func (s *Sink) drain(ctx context.Context, limit time.Duration) error {
 	s.output.wait(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
@@ -357,7 +354,7 @@ func (s *Sink) drain(ctx context.Context, limit time.Duration) error {
 			}
 		}
 		if err != nil && !wait(ctx, 200*time.Millisecond) {
-			return err // outcomes stay in the source, for the next life
+			return err // outcomes stay in the source, for the next incarnation
 		}
 	}
 }

@@ -12,14 +12,15 @@ const (
 	mostEnds = 256
 )
 
-// end is a run that has ended, and where to say whether its output will outlive the process.
+// end is a run that has ended, with a channel for the result: whether its output will survive the process.
 type end struct {
 	run  string
 	done chan<- error // of capacity one
 }
 
-// Ended returns when what a run has printed will outlive this process: it is stored, in the spool, or copied to a file
-// beside that. It waits for two seconds at most. Without a spool, and while the disk does not answer, it does not wait.
+// Ended returns when the output of a run will survive this process: it is stored, in the spool, or copied to
+// a file beside that. It waits for two seconds at most. Without a spool, and while the disk does not answer,
+// it does not wait.
 func (s *Sink) Ended(run string) {
 	if s.stalled.Load() {
 		return
@@ -42,7 +43,7 @@ func (s *Sink) Ended(run string) {
 		s.stalled.Store(true)
 		return
 	}
-	for { // the disk refuses it; the store may take it
+	for { // the disk refuses it; the store may accept it
 		left := s.output.leaving(run)
 		if left == nil {
 			return
@@ -55,7 +56,8 @@ func (s *Sink) Ended(run string) {
 	}
 }
 
-// copyEnds copies the output of runs that end, and forgets the copies of what is stored or in the spool.
+// copyEnds copies the output of runs that end, and deletes the copies of output that is stored or in the
+// spool.
 func (s *Sink) copyEnds(ctx context.Context) {
 	s.stalled.Store(false)
 	defer s.stalled.Store(true)
@@ -72,7 +74,7 @@ func (s *Sink) copyEnds(ctx context.Context) {
 	}
 }
 
-// moreEnds adds the runs that end just now.
+// moreEnds adds other runs that have ended.
 func (s *Sink) moreEnds(first end) []end {
 	ends := []end{first}
 	for len(ends) < mostEnds {

@@ -9,22 +9,22 @@ import (
 	"carillon/internal/common"
 )
 
-// hiccup is how long the store may fail before anybody is told.
+// hiccup is how long the store may fail before the condition is raised.
 const hiccup = 5 * time.Second
 
-// steady is how long the store must take what it is sent, after it was away, before it is back: one that
-// falters on its return would otherwise begin and end the condition again and again.
+// steady is how long writes must succeed after an outage before the condition ends: a store that falters on
+// its return would otherwise raise and end the condition again and again.
 const steady = 10 * time.Second
 
-// health is how the log store and the disk are.
+// health is the state of the log store and the disk.
 type health struct {
 	mu      sync.Mutex
 	failing time.Time // since when no write succeeded; zero while they do
-	calm    time.Time // since when they do again, while the store still counts as away
-	gone    bool      // the store counts as away
-	writing time.Time // when the write that is under way began
-	outbox  bool      // more waits in the source than may
-	told    int64     // what the spool had dropped when it last had room
+	calm    time.Time // since when they do again, while the store still counts as unavailable
+	gone    bool      // the store counts as unavailable
+	writing time.Time // when the write in flight began
+	outbox  bool      // the source is over its bound
+	told    int64     // bytes dropped by the spool when it last had room
 }
 
 func (h *health) began(at time.Time) {
@@ -59,8 +59,8 @@ func (h *health) storeFails() bool {
 	return !h.failing.IsZero() && h.calm.IsZero()
 }
 
-// away is since when the store takes nothing, if that is so for some time, and until it was steady for
-// some time again.
+// away returns since when the store accepts nothing, if that has lasted for some time, and until it was
+// steady for some time again.
 func (h *health) away() (since time.Time, away bool) {
 	hangs := !h.writing.IsZero() && time.Since(h.writing) >= hiccup
 	switch {
@@ -78,9 +78,8 @@ func (h *health) away() (since time.Time, away bool) {
 	return since, h.gone
 }
 
-// Conditions tells what is not as it should be with the log store, the outbox and the
-// spool. What has a bound ends only when there is clearly less again. It never waits
-// for the disk or the store.
+// Conditions returns the active problems of the log store, the outbox and the spool. A condition with a bound
+// ends only when the value is clearly below it. It never waits for the disk or the store.
 func (s *Sink) Conditions() (list []common.Condition) {
 	s.mu.Lock()
 	waiting := s.waiting
@@ -95,12 +94,13 @@ func (s *Sink) Conditions() (list []common.Condition) {
 	data := common.Words{"output": strconv.FormatInt(spool.Waiting, 10), "outcomes": strconv.Itoa(waiting.entries)}
 	if since, away := h.away(); away {
 		list = append(list, common.Condition{Code: common.ConditionLogStoreAway, From: since.UTC(), Data: data,
-			Text: fmt.Sprintf("the log store takes nothing: %d outcomes wait in etcd, and %s of output on this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
+			Text: fmt.Sprintf("the log store accepts nothing: backlog of %d outcomes in etcd, and %s of output on this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
 	}
 	if h.outbox = s.outboxFull(h.outbox, waiting.bytes); h.outbox {
-		// The text stays the same for as long as it lasts: other workers plan anew when it changes.
+		// The text stays the same for as long as the condition lasts: other workers plan again when it
+		// changes.
 		list = append(list, common.Condition{Code: common.ConditionOutboxFull, StopsClaims: true, Data: data,
-			Text: fmt.Sprintf("outcomes for the log store fill the outboxes in etcd, which may hold %s: fires wait", mebibytes(s.cfg.OutboxBytes))})
+			Text: fmt.Sprintf("outcomes for the log store fill the outboxes in etcd, which are limited to %s: no fires are claimed", mebibytes(s.cfg.OutboxBytes))})
 	}
 	if s.cfg.Spool == nil {
 		return list
@@ -113,30 +113,30 @@ func (s *Sink) Conditions() (list []common.Condition) {
 	}
 	if spool.Refused != nil {
 		list = append(list, common.Condition{Code: common.ConditionDiskFull, StopsClaims: true, Data: common.Words{"error": spool.Refused.Error()},
-			Text: "this worker's disk takes no more output: " + spool.Refused.Error()})
+			Text: "this worker's disk accepts no more output: " + spool.Refused.Error()})
 	}
 	return list
 }
 
-// leastShare is what a worker may have in its outbox however much the others hold.
+// leastShare is what a worker may have in its outbox whatever the others have.
 const leastShare = 256 << 10
 
-// outboxFull reports whether the outboxes have no room for more of this worker's outcomes: it has its
-// share of the bound, or all outboxes together are at the bound and this one is part of the
-// reason. A worker whose outcomes are stored is not stopped by those whose are not.
+// outboxFull reports whether the outboxes have no room for more of this worker's outcomes: it has its share
+// of the bound, or all outboxes together are at the bound and this one contributes to it. A worker whose
+// outcomes are stored is not stopped by others.
 func (s *Sink) outboxFull(was bool, own int64) bool {
 	share := s.cfg.OutboxBytes / int64(max(s.cfg.Workers(), 1))
 	return over(was, own, share) || own > max(share/16, leastShare) && over(was, max(own, s.cfg.Outboxes()), s.cfg.OutboxBytes)
 }
 
-// Full reports whether the condition outbox_full lasts, as Conditions found it last.
+// Full reports whether the condition outbox_full was active at the last call of Conditions.
 func (s *Sink) Full() bool {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	return s.health.outbox
 }
 
-// over tells whether n is over a bound, or was and is not under four fifths of it again.
+// over reports whether n is over a bound, or was over it and is not below four fifths of it yet.
 func over(was bool, n, bound int64) bool { return n > bound || was && n*5 > bound*4 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

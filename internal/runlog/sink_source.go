@@ -6,8 +6,8 @@ import (
 	"carillon/internal/common"
 )
 
-// tally is about how much waits in the source: counted as it is written and removed, and
-// corrected whenever the source is read.
+// tally estimates the backlog of the source: it is updated by writes and removals, and corrected whenever the
+// source is read.
 type tally struct {
 	entries int
 	bytes   int64
@@ -31,7 +31,7 @@ func (t *tally) remove(n int) {
 	}
 }
 
-// roughSize is about what an outcome takes in the source, key and all, without encoding it.
+// roughSize estimates the size of an outcome in the source, with its key, without encoding it.
 func roughSize(r *common.Run) int64 {
 	const frame = 700
 	size := frame + len(r.Job) + len(r.ID)*2 + len(r.Note) + len(r.TriggeredBy)
@@ -52,14 +52,14 @@ func (s *Sink) takeOutcomes() bool {
 	return was
 }
 
-// ack removes from the source what was handed over and is stored.
+// ack removes handed-over outcomes that are stored from the source.
 func (s *Sink) ack(ctx context.Context) error {
 	if len(s.stored) == 0 {
 		return nil
 	}
 	if err := s.outbox.Ack(ctx, s.stored); err != nil {
 		if len(s.stored) >= s.cfg.Handed {
-			s.stored = nil // they are found in the source, and stored again
+			s.stored = nil // they are read from the source, and stored again
 		}
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Sink) removed(n int) {
 	s.mu.Unlock()
 }
 
-// page is how many outcomes are read, and stored, at once: more where a long row of them waits.
+// page returns how many outcomes are read, and stored, at once: more for a long backlog.
 func (s *Sink) page() int {
 	n := s.cfg.Batch
 	if s.more {
@@ -83,8 +83,8 @@ func (s *Sink) page() int {
 	return max(n>>s.shrink, min(n, 10))
 }
 
-// pending reads the source, after what is stored was removed there. What cannot be read there is told once, and does not
-// stand in the way of what comes after it.
+// pending reads the source, after stored outcomes were removed from it. An unreadable entry is logged once,
+// and does not block later entries.
 func (s *Sink) pending(ctx context.Context) (Pending, error) {
 	if err := s.ack(ctx); err != nil {
 		return Pending{}, err
@@ -95,7 +95,7 @@ func (s *Sink) pending(ctx context.Context) (Pending, error) {
 	}
 	s.counted(&pending)
 	if pending.Batch.Empty() && len(pending.Bad) <= s.bad {
-		pending.More = false // to look again at once would show the same
+		pending.More = false // reading again at once would return the same
 	}
 	s.more = pending.More
 	if len(pending.Bad) != s.bad {
@@ -107,7 +107,7 @@ func (s *Sink) pending(ctx context.Context) (Pending, error) {
 	return pending, nil
 }
 
-// counted corrects the tally by what was read.
+// counted corrects the tally by the entries that were read.
 func (s *Sink) counted(p *Pending) {
 	read := p.Batch.len() + len(p.Bad)
 	entries := max(p.Waiting, read)
@@ -124,7 +124,7 @@ func (s *Sink) counted(p *Pending) {
 	s.metrics.QueueDepth("outbox_bytes", int(bytes))
 }
 
-// acked removes from the source what was read there and is stored.
+// acked removes entries from the source that were read there and are stored.
 func (s *Sink) acked(ctx context.Context, p *Pending) error {
 	if p.Ack == nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// keep sees that output reaches the disk in time, whatever the store and the source do.
-// While all is well there is nothing for it to do.
+// keep ensures that output reaches the disk in time, independently of the store and the source. In normal
+// operation it has nothing to do.
 func (s *Sink) keep(ctx context.Context) {
 	tick := time.NewTicker(s.cfg.FlushEvery / 4)
 	defer tick.Stop()
@@ -19,7 +19,7 @@ func (s *Sink) keep(ctx context.Context) {
 		case <-tick.C:
 		case <-s.spill:
 			if s.refused.Load() {
-				continue // each chunk would be a try
+				continue // otherwise each chunk would cause a try
 			}
 		}
 		if time.Since(checked) >= 2*time.Second {
@@ -27,13 +27,13 @@ func (s *Sink) keep(ctx context.Context) {
 			s.cfg.Spool.Check()
 		}
 		if s.due() {
-			_ = s.toDisk() // that it fails is logged, and tried again
+			_ = s.toDisk() // a failure is logged, and tried again
 		}
 	}
 }
 
-// due tells whether output has been in memory alone for as long as it may be, or there is
-// so much of it that the store does not keep up.
+// due reports whether output has been in memory only for as long as allowed, or is so much that the store
+// does not keep up.
 func (s *Sink) due() bool {
 	age, bytes, spooling := s.output.age()
 	if spooling {
@@ -42,7 +42,7 @@ func (s *Sink) due() bool {
 	return age >= s.cfg.FlushEvery+s.cfg.Patience || age > 0 && bytes >= s.cfg.BufferBytes/4
 }
 
-// toDisk brings all output that is in memory to the disk.
+// toDisk writes all output in memory to the disk.
 func (s *Sink) toDisk() error {
 	s.spilling.Lock()
 	defer s.spilling.Unlock()
@@ -51,7 +51,7 @@ func (s *Sink) toDisk() error {
 
 func (s *Sink) spillLocked() error {
 	more, err := s.spillOnce()
-	if more && err == nil { // what there was no room to say before
+	if more && err == nil { // records for which there was no room before
 		_, err = s.spillOnce()
 	}
 	return err
@@ -80,14 +80,14 @@ func (s *Sink) spillOnce() (more bool, err error) {
 	return more, err
 }
 
-// replayed is how far a replay came.
+// replayed is the result of a replay.
 type replayed struct {
-	withheld bool // the outcomes are not stored: output that came before them is neither
+	withheld bool // the outcomes are not stored, since earlier output is not
 	more     bool // there is more in the spool
 }
 
-// replay stores what the spool holds, and outcomes behind the output that came before
-// them. With so much in the spool that they would wait for long, they go first.
+// replay stores output of the spool, and outcomes after the output that precedes them. If the spool is so
+// large that they would wait for long, they are stored first.
 func (s *Sink) replay(ctx context.Context, outcomes Batch, moreOutcomes bool) (replayed, error) {
 	full := s.toDisk()
 	state := s.cfg.Spool.State()
@@ -127,7 +127,7 @@ func (s *Sink) replay(ctx context.Context, outcomes Batch, moreOutcomes bool) (r
 	}
 }
 
-// live ends the spooling once all of the spool is stored. It tells whether it has ended.
+// live ends the spooling once all of the spool is stored. It reports whether it has ended.
 func (s *Sink) live() bool {
 	s.spilling.Lock()
 	defer s.spilling.Unlock()

@@ -8,9 +8,9 @@ import (
 	"carillon/internal/common"
 )
 
-// store writes one batch, or what the spool holds. The output is taken after the outcomes were read, and after
-// it was settled which of those that were handed over go along, so that a run's output is stored no later than its
-// outcome. Both are stored also while the source cannot be read.
+// store writes one batch, or output of the spool. The output is taken after the outcomes were read, and after
+// the handed-over outcomes of the batch were chosen, so that a run's output is stored no later than its
+// outcome. Both are stored even if the source cannot be read.
 func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err error) {
 	var pending Pending
 	var unread error
@@ -20,10 +20,10 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 	handing := s.handing()
 	chunks, rest, spooling := s.output.take(s.cfg.BatchBytes >> s.shrink)
 	select {
-	case <-s.full: // that is being seen to
+	case <-s.full: // handled by this call
 	default:
 	}
-	if rest { // a long backlog goes first, by itself
+	if rest { // a long backlog is stored first, by itself
 		if err := s.send(ctx, Batch{Chunks: chunks}); err != nil {
 			return false, false, err
 		}
@@ -37,7 +37,7 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 	case spooling:
 		replayed, err := s.replay(ctx, batch, pending.More)
 		if err != nil {
-			return false, false, err // what was handed over is found in the source
+			return false, false, err // handed-over outcomes are in the source
 		}
 		if replayed.withheld {
 			s.Outcomes()
@@ -63,14 +63,14 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 	return true, pending.More, unread
 }
 
-// handing is how many of the outcomes that were handed over are to be stored next.
+// handing returns how many of the handed-over outcomes are to be stored next.
 func (s *Sink) handing() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return min(len(s.handed), s.page())
 }
 
-// takeHanded takes the first n that were handed over, without the outcomes that were also read from the source.
+// takeHanded takes the first n handed-over outcomes, except those that were also read from the source.
 func (s *Sink) takeHanded(n int, read []common.Run) []common.Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Sink) takeHanded(n int, read []common.Run) []common.Run {
 	return handed
 }
 
-// send stores a batch with output from memory. Where that fails, the output goes to the spool.
+// send stores a batch with output from memory. If that fails, the output goes to the spool.
 func (s *Sink) send(ctx context.Context, b Batch) error {
 	err := s.write(ctx, b)
 	s.spilling.Lock()
@@ -101,7 +101,7 @@ func (s *Sink) send(ctx context.Context, b Batch) error {
 		_, bytes, _ := s.output.age()
 		s.metrics.QueueDepth("output_bytes", bytes)
 	case s.cfg.Spool != nil:
-		_ = s.spillLocked() // that it fails is logged; then it stays in memory
+		_ = s.spillLocked() // a failure is logged; the output stays in memory then
 		s.output.failed()
 	default:
 		s.output.failed()
@@ -109,9 +109,8 @@ func (s *Sink) send(ctx context.Context, b Batch) error {
 	return err
 }
 
-// write stores a batch. What the store refuses for what it is would be refused for
-// ever and stand in the way of all that comes after: the others of its batch are
-// stored without it, and the log keeps what it was.
+// write stores a batch. An entry that the store refuses as invalid would be refused forever and block all
+// later ones: the others of its batch are stored without it, and it is logged.
 func (s *Sink) write(ctx context.Context, b Batch) error {
 	began := time.Now()
 	s.health.began(began)
@@ -123,19 +122,19 @@ func (s *Sink) write(ctx context.Context, b Batch) error {
 		s.health.ended(began, err)
 	}
 	if err != nil {
-		s.more = false // a try needs no more than a batch
+		s.more = false // one batch is enough for a try
 	}
 	s.metrics.SinkWrite(b.len(), time.Since(began), err != nil)
 	return err
 }
 
 func (s *Sink) writeEach(ctx context.Context, b Batch) error {
-	b.Chunks = slices.Clone(b.Chunks) // the buffer's own keep their data
+	b.Chunks = slices.Clone(b.Chunks) // the chunks of the buffer keep their data
 	for one := range b.each() {
 		switch err := s.writeWithin(ctx, one); {
 		case common.CodeOf(err) == common.CodeInvalid:
 			for i := range one.Chunks {
-				one.Chunks[i].Data = nil // the log is no place for output
+				one.Chunks[i].Data = nil // output is not logged
 			}
 			s.log.Error("entry_refused_by_log_store", "error", err, "entry", one)
 		case err != nil:
@@ -145,12 +144,12 @@ func (s *Sink) writeEach(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// smoothEnough is how many writes in a row succeed before more is tried at once: a store
-// whose limit lies between two sizes would otherwise be asked for too much every other time.
+// smoothEnough is how many successive writes succeed before the size is increased: a store whose limit lies
+// between two sizes would otherwise receive too much every other time.
 const smoothEnough = 8
 
-// writeWithin gives the store a bounded time. What is too much for that is halved the
-// next time, so that a slow store gets on as well.
+// writeWithin gives the store a bounded time. After a timeout the next write is half as large, so that a slow
+// store makes progress as well.
 func (s *Sink) writeWithin(ctx context.Context, b Batch) error {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.WriteLimit)
 	defer cancel()

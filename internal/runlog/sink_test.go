@@ -14,7 +14,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-func TestSinkStoresAtOnceWhenTold(t *testing.T) {
+func TestSinkStoresAtOnceWhenNotified(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.print("a", 0, 10)
 		d.finish("a")
@@ -49,7 +49,7 @@ func TestSinkGathers(t *testing.T) {
 	})
 }
 
-// What a quiet run prints is stored soon; what prints without end is gathered.
+// The output of a quiet run is stored soon; continuous output is gathered.
 func TestFirstOutputGoesSoon(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		for i := range 10 {
@@ -79,8 +79,8 @@ func TestFirstOutputGoesSoon(t *testing.T) {
 	})
 }
 
-// What an earlier life left is delivered on the start, and what nobody told of is found.
-func TestSinkLooksWithoutBeingTold(t *testing.T) {
+// Entries of an earlier incarnation are delivered at the start, and those without a notification are found.
+func TestSinkReadsWithoutNotification(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.finish("a")
 		time.Sleep(6 * time.Second)
@@ -156,10 +156,10 @@ func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
 		})
 		d.set(func() { d.away = nil })
 		time.Sleep(10 * time.Second)
-		d.print("a", 11_100, 9000) // what was stored makes room
+		d.print("a", 11_100, 9000) // stored output makes room
 		time.Sleep(time.Second)
 		virtualtime.Wait()
-		d.expect(0, 4, 0) // what is missing is said in its place
+		d.expect(0, 4, 0) // missing output is recorded in its place
 		d.set(func() {
 			if gap := d.chunks["a/00009000"]; d.dropped != 2000 || gap.Missing != 2000 || gap.Data != nil {
 				d.t.Fatalf("%d bytes dropped, and in their place: %+v", d.dropped, gap)
@@ -169,8 +169,8 @@ func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
 	})
 }
 
-// A store that is away for long must not fill the memory with lines of a few bytes,
-// each of which takes more than its text.
+// A store that is unavailable for long must not fill the memory with lines of a few bytes, each of which
+// takes more than its text.
 func TestSmallChunksAreBoundedAsWell(t *testing.T) {
 	bubble(t, SinkConfig{BufferBytes: 1 << 20}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -188,7 +188,7 @@ func TestSmallChunksAreBoundedAsWell(t *testing.T) {
 	})
 }
 
-// However small the chunks are, a write has a bounded number of them.
+// A write has a bounded number of chunks, however small they are.
 func TestSmallChunksAreStoredInParts(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		const n = 20_000
@@ -228,7 +228,7 @@ func TestOutputIsStoredWhileTheSourceIsAway(t *testing.T) {
 	})
 }
 
-// Entries that cannot be read stay where they are, and do not keep the others.
+// Unreadable entries stay where they are, and do not block the others.
 func TestUnreadableOutcomes(t *testing.T) {
 	bubble(t, SinkConfig{Batch: 10}, func(d *deck) {
 		d.set(func() { d.unread = 35 })
@@ -248,8 +248,7 @@ func TestUnreadableOutcomes(t *testing.T) {
 	})
 }
 
-// An outcome that the store can never take does not stand in the way of the others,
-// and is not gone without a word.
+// An outcome that the store can never accept does not block the others, and is logged.
 func TestRefusedOutcome(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.set(func() { d.refused = map[string]bool{"r1": true} })
@@ -268,7 +267,7 @@ func TestRefusedOutcome(t *testing.T) {
 	})
 }
 
-// A long backlog of output goes in writes of a bounded size, and its outcome not before it.
+// A long backlog of output is stored in writes of a bounded size, and its outcome not before it.
 func TestLongBacklog(t *testing.T) {
 	bubble(t, SinkConfig{BufferBytes: 64 << 20}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -348,16 +347,16 @@ func TestSinkDrains(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 				if err := d.end(drain); err == nil {
-					d.t.Fatal("says that all is stored")
+					d.t.Fatal("reports that all is stored")
 				}
-				d.expect(0, 0, 1) // it stays in the outbox, for the next life
+				d.expect(0, 0, 1) // it stays in the outbox, for the next incarnation
 			})
 		})
 	}
 }
 
-// Whatever fails when: in the end everything is stored, in order, and no outcome was
-// acked, or stored, too early (which the world sees).
+// With failures of any kind at any time, finally everything is stored, in order, and no outcome was
+// acknowledged, or stored, too early (which the world checks).
 func TestSinkThroughAnyWeather(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -383,7 +382,7 @@ func TestSinkThroughAnyWeather(t *testing.T) {
 						runs++
 						switch random.IntN(4) {
 						case 0:
-							d.finish(id) // the sink is not told
+							d.finish(id) // without a notification
 						case 1:
 							d.finish(id)
 							d.sink.Outcomes()

@@ -27,10 +27,10 @@ type drawer struct {
 	waiting int64
 	state   atomic.Pointer[SpoolState]
 	appends int
-	asked   int // the times it was to take something
+	asked   int // number of writes requested
 	copies  []string
 	last    uint64
-	hang    chan struct{} // where set, no copy is made before it is closed
+	hang    chan struct{} // if set, copies block until it is closed
 }
 
 func newDrawer() *drawer {
@@ -116,15 +116,14 @@ func (s *drawer) fill(err error) {
 	s.tell()
 }
 
-// holds tells whether a chunk was spooled.
+// holds reports whether a chunk was spooled.
 func (s *drawer) holds(c *common.Chunk) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.chunks, func(one common.Chunk) bool { return one.Run == c.Run && one.Offset == c.Offset })
 }
 
-// mortal is what a sink has of the world until its process is killed: from then on
-// nothing it does counts.
+// mortal is a sink's access to the world until its process is killed: later calls have no effect.
 type mortal struct {
 	*world
 	spool *drawer
@@ -163,7 +162,7 @@ func (m *mortal) Ack(ctx context.Context, ids []string) error {
 	return m.world.Ack(ctx, ids)
 }
 
-// mortalSpool is the spool as a process sees it that may be killed.
+// mortalSpool is the spool of a process that may be killed.
 type mortalSpool struct {
 	*drawer
 	dead *atomic.Bool
@@ -183,7 +182,7 @@ func (m mortalSpool) Ack(upTo uint64) error {
 	return m.drawer.Ack(upTo)
 }
 
-// live begins a life that can be killed.
+// live starts a sink that can be killed.
 func (d *deck) live(cfg SinkConfig, spool *drawer) (next *deck, kill func()) {
 	m := &mortal{world: d.world, spool: spool}
 	cfg.Spool = mortalSpool{spool, &m.dead}
@@ -202,20 +201,20 @@ func spooling(t *testing.T, cfg SinkConfig, story func(d *deck, s *drawer)) {
 	bubble(t, cfg, func(d *deck) { story(d, spool) })
 }
 
-// inMemory is how much output would die with the process, and for how long it would have.
+// inMemory returns how much output would be lost with the process, and its age.
 func (d *deck) inMemory() (bytes int, age time.Duration) {
 	age, bytes, _ = d.sink.output.age()
 	return bytes, age
 }
 
-// While all is well nothing goes to the disk.
+// In normal operation nothing goes to the disk.
 func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		for i := range 100 {
 			d.print("a", i*10, 10)
 			time.Sleep(100 * time.Millisecond)
 		}
-		time.Sleep(50 * time.Millisecond) // the source was looked at just now
+		time.Sleep(50 * time.Millisecond) // the source was read just now
 		d.handOver("a")
 		time.Sleep(time.Second)
 		virtualtime.Wait()
@@ -227,7 +226,8 @@ func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 	})
 }
 
-// Whatever keeps the sink, output is on the disk soon after it was printed; all is stored in order when the trouble ends.
+// Whatever delays the sink, output is on the disk soon after it was printed; all is stored in order when the
+// failure ends.
 func TestOutputReachesTheDisk(t *testing.T) {
 	for name, trouble := range map[string]func(w *world){
 		"the store is away":    func(w *world) { w.away = func(int) error { return errors.New("away") } },
@@ -241,7 +241,7 @@ func TestOutputReachesTheDisk(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				d.set(func() { trouble(d.world) })
 				d.finish("x")
-				d.sink.Outcomes() // so that it is kept at once
+				d.sink.Outcomes() // so that the sink is busy at once
 				const n = 1000
 				for i := range n {
 					d.print("a", 100+i*1000, 1000)
@@ -282,7 +282,7 @@ func TestOutputReachesTheDisk(t *testing.T) {
 	}
 }
 
-// What the store did not take is on the disk at once.
+// Output that the store did not accept is on the disk at once.
 func TestFailedWriteGoesToTheDisk(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -297,7 +297,7 @@ func TestFailedWriteGoesToTheDisk(t *testing.T) {
 	})
 }
 
-// A store that is slow for good gets all, by way of the disk, and outcomes with it.
+// A store that is permanently slow receives everything, by way of the disk, and outcomes with it.
 func TestStoreSlowForGood(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.slow = 900 * time.Millisecond })
@@ -317,7 +317,7 @@ func TestStoreSlowForGood(t *testing.T) {
 	})
 }
 
-// A store that takes a little within its time, and never much, gets on all the same.
+// A store that accepts only small writes in time makes progress.
 func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.perMiB = 8 * time.Second })
@@ -334,7 +334,7 @@ func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
 	})
 }
 
-// A store that takes one size within its time, and not twice that, is not asked for too much again and again.
+// A store that accepts one size in time, and not twice that, does not receive too much again and again.
 func TestLimitBetweenTwoSizes(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -356,7 +356,7 @@ func TestLimitBetweenTwoSizes(t *testing.T) {
 	})
 }
 
-// The disk takes nothing: what fits into memory is kept, and what is dropped is said.
+// The disk refuses writes: output that fits into memory is kept, and dropped output is recorded.
 func TestDiskFull(t *testing.T) {
 	spooling(t, SinkConfig{BufferBytes: 1 << 20}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -402,7 +402,7 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// Runs that print as fast as they can while a write is in flight: the disk takes all of it.
+// Runs print as fast as they can while a write is in flight: the disk accepts all of it.
 func TestPrintedAtOnce(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.slow = 400 * time.Millisecond })
@@ -429,12 +429,12 @@ func TestPrintedAtOnce(t *testing.T) {
 	})
 }
 
-// A disk that hangs holds up a command for a moment, once.
+// A disk that hangs delays a command for a moment, once.
 func TestDiskHangs(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		sink := NewSink(SinkConfig{BufferBytes: 1 << 20, Spool: newDrawer()}, w, w, slog.New(slog.DiscardHandler), w)
-		sink.output.wait(true) // and nobody takes anything out of it
+		sink.output.wait(true) // and no goroutine takes anything out of it
 		began := time.Now()
 		for i := range 100 {
 			sink.Chunk(common.Chunk{Run: "a", Offset: int64(i) << 16, Stream: common.Stdout, Data: make([]byte, 1<<16)})
@@ -451,8 +451,8 @@ func TestDiskHangs(t *testing.T) {
 	})
 }
 
-// Neither the disk nor the store takes anything, and there is much to say about that: memory
-// stays bounded, the disk is asked now and then, and in the end each byte is stored or said to be missing.
+// Neither the disk nor the store accepts anything, and much output is dropped: memory stays bounded, the disk
+// is tried now and then, and finally each byte is stored or recorded as missing.
 func TestMuchIsDropped(t *testing.T) {
 	for name, healed := range map[string]func(w *world, s *drawer){
 		"the store comes back": func(w *world, _ *drawer) { w.set(func() { w.away = nil }) },
@@ -525,7 +525,7 @@ func TestMuchIsDropped(t *testing.T) {
 	}
 }
 
-// With little in the spool an outcome comes after its output, with much before it.
+// With a small spool an outcome follows its output, with a large one it precedes it.
 func TestOutcomesOvertakeALongSpool(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		t.Run(fmt.Sprint("long ", long), func(t *testing.T) {
@@ -563,7 +563,7 @@ func TestOutcomesOvertakeALongSpool(t *testing.T) {
 	}
 }
 
-// A day without the store leaves many outcomes; they all come, in large parts.
+// A day without the store leaves many outcomes; all are stored, in large parts.
 func TestManyOutcomesWait(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -586,7 +586,7 @@ func TestManyOutcomesWait(t *testing.T) {
 	})
 }
 
-// Late ends go the way of outcomes, also through a replay and beside an entry that is refused.
+// Late ends are stored like outcomes, also during a replay and beside an entry that is refused.
 func TestLateEnds(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.late = []common.LateEnd{{Run: "a"}}; d.refused = map[string]bool{"bad": true} })
@@ -609,7 +609,7 @@ func TestLateEnds(t *testing.T) {
 	})
 }
 
-// What a stop could not store is on the disk, for the next life.
+// Output that a stop could not store is on the disk, for the next incarnation.
 func TestStopWhileTheStoreIsAway(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
@@ -617,7 +617,7 @@ func TestStopWhileTheStoreIsAway(t *testing.T) {
 			d.print("a", 0, 10)
 			d.finish("a")
 			if err := d.end(drain); err == nil {
-				d.t.Fatal("says that all is stored")
+				d.t.Fatal("reports that all is stored")
 			}
 			d.set(func() { d.away, d.hang = nil, false })
 			next := d.next(SinkConfig{Spool: s}, d.world)
@@ -628,8 +628,8 @@ func TestStopWhileTheStoreIsAway(t *testing.T) {
 	}
 }
 
-// Killed at any moment, in any weather: what was printed a moment before is in the store
-// or on the disk, and the lives that follow store all of it, in order, once.
+// After a kill at any time, under any failure: earlier output is in the store or on the disk, and later
+// incarnations store all of it, in order, once.
 func TestKilledInAnyWeather(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -682,7 +682,7 @@ func TestKilledInAnyWeather(t *testing.T) {
 						})
 					}
 					kill()
-					d.set(func() { // what the kill took along
+					d.set(func() { // output lost with the process
 						for run, chunks := range d.printed {
 							kept := slices.DeleteFunc(chunks, func(c common.Chunk) bool {
 								_, stored := d.chunks[place(&c)]
@@ -692,7 +692,7 @@ func TestKilledInAnyWeather(t *testing.T) {
 							d.printed[run] = kept
 						}
 					})
-					if id := fmt.Sprintf("r%03d", runs); at[id] > 0 { // somebody else resolves the run
+					if id := fmt.Sprintf("r%03d", runs); at[id] > 0 { // another worker resolves the run
 						d.finish(id)
 						runs++
 					}
@@ -716,7 +716,7 @@ func TestKilledInAnyWeather(t *testing.T) {
 	}
 }
 
-// codes are the conditions of a sink; those that stop claims have a mark.
+// codes returns the conditions of a sink; those that stop claims have a mark.
 func codes(s *Sink) string {
 	var list []string
 	for _, c := range s.Conditions() {
@@ -729,7 +729,7 @@ func codes(s *Sink) string {
 	return strings.Join(list, " ")
 }
 
-func TestStoreAwayIsTold(t *testing.T) {
+func TestStoreAwayRaisesCondition(t *testing.T) {
 	for name, trouble := range map[string]func(w *world){
 		"away":    func(w *world) { w.away = func(int) error { return errors.New("away") } },
 		"hanging": func(w *world) { w.hang = true },
@@ -756,7 +756,7 @@ func TestStoreAwayIsTold(t *testing.T) {
 				d.print("c", 0, 3<<20)
 				time.Sleep(4900 * time.Millisecond)
 				expect("")
-				for range 60 { // it does not come and go
+				for range 60 { // it does not flap
 					time.Sleep(900 * time.Millisecond)
 					expect("log_store_away")
 				}
@@ -776,7 +776,7 @@ func TestStoreAwayIsTold(t *testing.T) {
 	}
 }
 
-// A log store that comes back and falters is away until it was steady for some time.
+// A log store that comes back and falters counts as unavailable until it was steady for some time.
 func TestStoreThatFaltersStaysAway(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		next := 0
@@ -803,8 +803,8 @@ func TestStoreThatFaltersStaysAway(t *testing.T) {
 	})
 }
 
-// Where all outboxes together are at the bound, a worker whose outcomes are not stored stops with
-// what it has; one whose outcomes are stored goes on.
+// If all outboxes together are at the bound, a worker with a backlog stops claiming; one whose outcomes are
+// stored continues.
 func TestBoundOfAllOutboxes(t *testing.T) {
 	total := int64(0)
 	spooling(t, SinkConfig{OutboxBytes: 64 << 20, Workers: func() int { return 4 }, Outboxes: func() int64 { return total }}, func(d *deck, s *drawer) {
@@ -835,8 +835,8 @@ func TestBoundOfAllOutboxes(t *testing.T) {
 	})
 }
 
-// A worker's share of what etcd holds is the smaller the more workers there are. Over it
-// the worker claims nothing until there is clearly less.
+// A worker's share of the bound decreases with the number of workers. Above it the worker claims nothing
+// until it is clearly below.
 func TestShareOfTheOutbox(t *testing.T) {
 	workers := 4
 	spooling(t, SinkConfig{OutboxBytes: 4 << 20, Workers: func() int { return workers }}, func(d *deck, s *drawer) {
@@ -862,7 +862,7 @@ func TestShareOfTheOutbox(t *testing.T) {
 		if got := codes(d.sink); got != "log_store_away outbox_full!" {
 			d.t.Fatalf("conditions with more workers: %s", got)
 		}
-		d.set(func() { // somebody else delivers some
+		d.set(func() { // another process delivers some
 			d.outbox = d.outbox[400:]
 		})
 		time.Sleep(10 * time.Second)

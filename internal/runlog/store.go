@@ -11,8 +11,7 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// Batch is what is written together: output, outcomes, changes, and how runs ended that
-// had been resolved by somebody else before.
+// Batch holds entries that are written together: output, outcomes, changes, and late ends.
 type Batch struct {
 	Chunks  []common.Chunk
 	Runs    []common.Run
@@ -20,12 +19,12 @@ type Batch struct {
 	Late    []common.LateEnd
 }
 
-// Empty tells whether the batch holds nothing.
+// Empty reports whether the batch has no entries.
 func (b *Batch) Empty() bool { return b.len() == 0 }
 
 func (b *Batch) len() int { return len(b.Chunks) + len(b.Runs) + len(b.Changes) + len(b.Late) }
 
-// each gives the entries of a batch one by one, in the order in which they are stored.
+// each yields the entries of a batch one by one, in the order in which they are stored.
 func (b *Batch) each() iter.Seq[Batch] {
 	return func(yield func(Batch) bool) {
 		for i := range b.Chunks {
@@ -51,42 +50,41 @@ func (b *Batch) each() iter.Seq[Batch] {
 	}
 }
 
-// Writer stores batches. Writing is idempotent: what is stored already under the
-// same id (of a run, of a change, of the run of a late end; run, offset and stream of a chunk) stays as it is, so the
-// first terminal status of a run wins. When Write returns nil everything in the batch is durable; chunks
-// are stored before runs. An error may leave a part of the batch stored; one with
-// common.CodeInvalid says that an entry can never be stored as it is.
+// Writer stores batches. Writing is idempotent: an entry that is stored already under the same id (of a run,
+// of a change, of the run of a late end; run, offset and stream of a chunk) stays as it is, so the first
+// terminal status of a run wins. When Write returns nil everything in the batch is durable; chunks are stored
+// before runs. After an error a part of the batch may be stored; common.CodeInvalid means that an entry can
+// never be stored as it is.
 type Writer interface {
 	Write(ctx context.Context, b Batch) error
 }
 
-// Reader answers from the store. A run that is not there is an error with
-// common.CodeNotFound; a store that is away is common.CodeUnavailable. A run that is lost
-// has its late end with it, where there is one; no other has.
+// Reader reads from the store. A run that does not exist is an error with common.CodeNotFound; an unavailable
+// store is common.CodeUnavailable. A lost run includes its late end, if there is one; no other run has one.
 type Reader interface {
 	Run(ctx context.Context, id string) (common.Run, error)
 	// Runs lists the newest first: by PlannedAt, then by id, both descending; or the oldest first, by both
-	// ascending. What is asked for may be rare among what has to be looked at: a list with a limit may end early, and
-	// says where.
+	// ascending. Matches may be rare among the rows to read: a list with a limit may end early, and returns
+	// where.
 	Runs(ctx context.Context, q Query) (Found, error)
-	// Last gives the n last runs of each of the jobs, by name, the newest first. A job
-	// without any has no entry.
+	// Last returns the n last runs of each of the jobs, by name, the newest first. A job without runs has no
+	// entry.
 	Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error)
-	// Output gives the chunks of a run that end after offset, in order of offset,
-	// as many as hold limit bytes, but at least one if there is any.
+	// Output returns the chunks of a run that end after offset, in order of offset, as many as fit into limit
+	// bytes, but at least one if there is any.
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 	// Changes lists the newest first, by id descending.
 	Changes(ctx context.Context, q ChangeQuery) ([]common.Change, error)
 }
 
-// Chained gives changes by their place in the chain.
+// Chained lists changes by their position in the chain.
 type Chained interface {
-	// Sealed lists those whose place comes after the given one, in the order of their places. A
-	// store does not mind whether a place is missing, or taken twice.
+	// Sealed lists those after the given position, in order of position. A store accepts missing and
+	// duplicate positions.
 	Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error)
 }
 
-// Query narrows a list of runs. Zero fields do not.
+// Query filters a list of runs. Zero fields do not filter.
 type Query struct {
 	Job      string
 	JobUID   string
@@ -96,24 +94,24 @@ type Query struct {
 	Worker   string
 	Cause    common.Cause
 	ExitCode *int
-	Text     string    // in what FoundBy gives, whatever the case
+	Text     string    // in the result of FoundBy, ignoring case
 	From, To time.Time // PlannedAt: From inclusive, To exclusive
-	Before   *Position // only what comes after this place of the list: before it in time, or after it where Oldest
+	Before   *Position // only runs after this position of the list: before it in time, or after it if Oldest
 	Oldest   bool      // the oldest first
-	Limit    int       // 0: all of them, however many have to be looked at
-	// FoundBy gives the text that a run is found by, a part of what TextOf gives; nil is TextOf.
+	Limit    int       // 0: all of them, however many have to be read
+	// FoundBy returns the searchable text of a run, a part of that of TextOf; nil is TextOf.
 	FoundBy func(*common.Run) string
 }
 
 // Found is a part of a list of runs.
 type Found struct {
 	Runs []common.Run
-	// Until is the last place that was looked at, where the store stopped before it had as
-	// many as the limit: what comes after it was not looked at. Else nil.
+	// Until is the last position that was read, if the store stopped before the limit was reached: later runs
+	// were not read. Otherwise nil.
 	Until *Position
 }
 
-// TextOf is all the text that a run may be found by.
+// TextOf returns all searchable text of a run.
 func TextOf(r *common.Run) string {
 	text := r.Job + "\n" + r.ID + "\n" + r.WorkerName + "\n" + r.TriggeredBy + "\n" + r.Note
 	if r.Reason != nil {
@@ -122,16 +120,16 @@ func TextOf(r *common.Run) string {
 	return text
 }
 
-// Position is a place in a list of runs: the last entry of a page.
+// Position is a position in a list of runs: the last entry of a page.
 type Position struct {
 	PlannedAt time.Time `json:"t"`
 	ID        string    `json:"i"`
 }
 
-// PositionOf is the place of a run.
+// PositionOf returns the position of a run.
 func PositionOf(r *common.Run) Position { return Position{PlannedAt: r.PlannedAt, ID: r.ID} }
 
-// Compare orders places, the newest first: negative when p is the newer one.
+// Compare orders positions, the newest first: it is negative if p is newer.
 func (p Position) Compare(q Position) int {
 	if c := q.PlannedAt.Compare(p.PlannedAt); c != 0 {
 		return c
@@ -145,7 +143,7 @@ func (p Position) Compare(q Position) int {
 	return 0
 }
 
-// Compare orders places as the list does: negative when a comes first.
+// Compare orders positions as the list does: it is negative if a comes first.
 func (q *Query) Compare(a, b Position) int {
 	if q.Oldest {
 		a, b = b, a
@@ -156,7 +154,7 @@ func (q *Query) Compare(a, b Position) int {
 // CompareRuns orders runs likewise.
 func (q *Query) CompareRuns(a, b common.Run) int { return q.Compare(PositionOf(&a), PositionOf(&b)) }
 
-// Matches tells whether a run belongs to the list, the limit aside.
+// Matches reports whether a run belongs to the list, apart from the limit.
 func (q *Query) Matches(r *common.Run) bool {
 	return (q.Job == "" || q.Job == r.Job) &&
 		(q.JobUID == "" || q.JobUID == r.JobUID) &&
@@ -179,7 +177,7 @@ func (q *Query) textOf(r *common.Run) string {
 	return TextOf(r)
 }
 
-// ChangeQuery narrows a list of changes. Zero fields do not.
+// ChangeQuery filters a list of changes. Zero fields do not filter.
 type ChangeQuery struct {
 	Kind, Name string
 	Verb       string
@@ -189,7 +187,7 @@ type ChangeQuery struct {
 	Limit      int
 }
 
-// Matches tells whether a change belongs to the list, the limit aside.
+// Matches reports whether a change belongs to the list, apart from the limit.
 func (q *ChangeQuery) Matches(c *common.Change) bool {
 	return (q.Kind == "" || q.Kind == c.Kind) &&
 		(q.Name == "" || q.Name == c.Name) &&
@@ -200,17 +198,17 @@ func (q *ChangeQuery) Matches(c *common.Change) bool {
 		(q.Before == "" || c.ID < q.Before)
 }
 
-// Statistics are what a store counts together. A store may be a minute behind with them,
-// and ten with a job that has thousands of runs within an hour.
+// Statistics reads the counts of a store. They may be a minute out of date, and ten for a job that has
+// thousands of runs within an hour.
 type Statistics interface {
-	// Rollups gives rows in order of time; an hour or day without a run has none.
+	// Rollups returns rows in order of time; an hour or day without a run has none.
 	Rollups(ctx context.Context, q RollupQuery) ([]rollup.Row, error)
-	// Totals are the cells of jobs, by name, over the hours that begin within [from, to).
+	// Totals returns the cells of jobs, by name, over the hours that begin within [from, to).
 	Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error)
 }
 
-// RollupQuery asks for the hours, or the days of UTC, that begin within [From, To): of a
-// job, or of all together where Job is empty; for each worker apart, or for all together.
+// RollupQuery selects the hours, or the days of UTC, that begin within [From, To): of a job, or of all jobs
+// together if Job is empty; for each worker separately, or for all together.
 type RollupQuery struct {
 	Job      string
 	From, To time.Time
@@ -218,39 +216,38 @@ type RollupQuery struct {
 	Workers  bool
 }
 
-// Upkeep is what the elected master has a store do. Each call does a bounded piece of work,
-// in pieces so small that no writer waits for long, and may be repeated, or broken off.
+// Upkeep is executed by the elected master. Each call does a bounded amount of work, in parts so small that
+// no writer waits for long, and may be repeated, or interrupted.
 type Upkeep interface {
-	// Kept tells of which jobs there are runs, in order of their names after the given one.
+	// Kept lists the jobs that have runs, in order of their names after the given one.
 	Kept(ctx context.Context, after string, limit int) ([]Kept, error)
 	// Expire deletes runs with their output, the oldest first.
 	Expire(ctx context.Context, e Expiry) (Expired, error)
-	// Tidy does what else there is to do: roll-ups are brought up to date and, where an hour
-	// was not counted right, repaired; those, and changes, that are too old go; space that
-	// is free goes back to the disk.
+	// Tidy does all other upkeep: roll-ups are brought up to date and, if an hour was counted wrongly,
+	// repaired; expired roll-ups and changes are deleted; free space is returned to the disk.
 	Tidy(ctx context.Context, t Tidy) (Tidied, error)
 }
 
-// Kept is what a store holds of a job.
+// Kept is the number and age of the stored runs of a job.
 type Kept struct {
 	Job    string
 	Runs   int64
 	Oldest time.Time // PlannedAt
 }
 
-// Expiry says which runs of a job go: those planned before Before, and all but the Keep newest
-// where Keep is not zero. Newest says that the newest one of all stays, however old.
+// Expiry selects the runs of a job to delete: those planned before Before, and all but the Keep newest if
+// Keep is not zero. Newest keeps the newest one of all, however old.
 type Expiry struct {
 	Job    string
 	Before time.Time
 	Keep   int
 	Newest bool
-	// Ended spares what ended after it, or was planned after it and has no end; zero spares nothing.
+	// Ended protects runs that ended after it, or were planned after it and have no end; zero protects none.
 	Ended time.Time
-	Limit int // of runs that go at once
+	Limit int // of runs deleted at once
 }
 
-// Spares tells whether a run stays although it is old, since it has only just ended.
+// Spares reports whether an old run stays because it has only just ended.
 func (e *Expiry) Spares(r *common.Run) bool {
 	end := r.PlannedAt
 	if r.EndedAt != nil {
@@ -259,28 +256,28 @@ func (e *Expiry) Spares(r *common.Run) bool {
 	return !e.Ended.IsZero() && end.After(e.Ended)
 }
 
-// Expired is what went.
+// Expired is the result of Expire.
 type Expired struct {
 	Runs   int
 	Chunks int
 	Bytes  int64 // of output
-	More   bool  // there are more that should go
+	More   bool  // there are more to delete
 }
 
-// Tidy says what is too old.
+// Tidy sets the ages to delete.
 type Tidy struct {
 	Now     time.Time
-	Hours   time.Time // roll-ups of hours before it go
+	Hours   time.Time // roll-ups of hours before it are deleted
 	Days    time.Time // and of days before it
-	Changes time.Time // and changes that have no place in the chain
-	Sealed  int64     // and those whose place is this one, or before it
+	Changes time.Time // and changes without a position in the chain
+	Sealed  int64     // and those at or before this position
 }
 
-// Tidied is what was done.
+// Tidied is the result of Tidy.
 type Tidied struct {
 	Counted  int   // roll-ups that were brought up to date
 	Repaired int   // and those among them that had been wrong
 	Expired  int   // roll-ups and changes that were too old
-	Freed    int64 // bytes that went back to the disk
+	Freed    int64 // bytes returned to the disk
 	More     bool  // there is more to do at once
 }

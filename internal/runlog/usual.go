@@ -11,15 +11,14 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// Usual is what the runs of a job within Recent come to.
+// Usual is the summary of the runs of a job within Recent.
 type Usual struct {
 	Expectation
 	Runs [len(common.Statuses)]int64 // as in rollup.Cell
 }
 
-// Habits knows what is usual of jobs. What it was told it remembers for a minute, or a few
-// seconds where that is little, so that a list that is looked at again and again asks the
-// store once. It is safe for concurrent use.
+// Habits caches the usual behaviour of jobs. A result is cached for a minute, or a few seconds if it has few
+// runs, so that a list that is refreshed often queries the store once. It is safe for concurrent use.
 type Habits struct {
 	statistics Statistics
 	now        func() time.Time
@@ -33,20 +32,20 @@ type habit struct {
 	until time.Time
 }
 
-// Bounds of what is remembered.
+// Bounds of the cache.
 const (
 	habitTime  = time.Minute
 	beginnings = 5 * time.Second // of jobs with fewer than EnoughRuns
 	maxHabits  = 20_000
 )
 
-// NewHabits makes one that knows nothing yet.
+// NewHabits returns an empty cache.
 func NewHabits(statistics Statistics, now func() time.Time) *Habits {
 	return &Habits{statistics: statistics, now: now, known: map[string]habit{}}
 }
 
-// Of gives what is usual of jobs, by name. Where the store does not tell, what is
-// remembered is given beside the error, however old.
+// Of returns the usual behaviour of jobs, by name. If the store fails, it returns the cached results beside
+// the error, however old.
 func (h *Habits) Of(ctx context.Context, jobs []string) (map[string]Usual, error) {
 	now := h.now()
 	found, missing := h.recall(jobs, now)
@@ -76,7 +75,7 @@ func (h *Habits) Of(ctx context.Context, jobs []string) (map[string]Usual, error
 	return found, nil
 }
 
-// recall gives what is remembered, and the names of those of which it is too old, or nothing.
+// recall returns the cached results, and the names of the jobs without one or with an outdated one.
 func (h *Habits) recall(jobs []string, now time.Time) (found map[string]Usual, missing []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

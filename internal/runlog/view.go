@@ -7,33 +7,32 @@ import (
 	"carillon/internal/common"
 )
 
-// Live knows the runs that etcd still has: waiting triggers, unresolved records,
-// and outcomes in the outboxes.
+// Live reads the runs that etcd holds: pending triggers, unresolved records, and outcomes in the outboxes.
 type Live interface {
-	// LiveRuns returns all that wait or run, and of the outcomes at least those that q wants.
+	// LiveRuns returns all pending and active runs, and of the outcomes at least those that q wants.
 	LiveRuns(ctx context.Context, q *LiveQuery) (Lives, error)
-	// LiveRun finds one of them.
+	// LiveRun returns one of them.
 	LiveRun(ctx context.Context, id string) (run common.Run, found bool, err error)
-	// LateEnds gives the late ends in the outboxes.
+	// LateEnds returns the late ends in the outboxes.
 	LateEnds(ctx context.Context) ([]common.LateEnd, error)
 }
 
-// LiveQuery says which of the outcomes in the outboxes a list wants: the first q.Limit that
-// match, and, of all of these, where the list begins.
+// LiveQuery selects the outcomes in the outboxes that a list wants: the first q.Limit that match, and, of all
+// of these, where the list begins.
 type LiveQuery struct {
 	Query
-	// Fires: the limit and the statuses are those of fires, as their last attempts in the outboxes
-	// show them, and Before names a fire. All attempts of these fires that are there are wanted.
+	// Fires: the limit and the statuses are those of fires, as their last attempts in the outboxes show them,
+	// and Before names a fire. All attempts of these fires are wanted.
 	Fires bool
-	// Jobs: in place of all this, the Each newest of each of them.
+	// Jobs: instead of all this, the Each newest of each of them.
 	Jobs []string
 	Each int
 }
 
-// Lives are runs that etcd still has.
+// Lives are runs that etcd holds.
 type Lives struct {
 	Runs []common.Run
-	// Edge is the last place up to which outcomes were looked at; nil: all were.
+	// Edge is the last position up to which outcomes were read; nil: all were.
 	Edge *Position
 	// Narrowed: outcomes that the list does not want may be left out.
 	Narrowed bool
@@ -41,22 +40,21 @@ type Lives struct {
 	Partial bool
 }
 
-// View is the history as users see it: what is live and what is stored, merged, so
-// that a run that was accepted is always found, and listed once. It looks at what
-// is live first: a run moves from there into the store, never back, so what left
-// between the two looks is found by the second.
+// View is the history as users see it: live and stored runs, merged, so that a run that was accepted is
+// always found, and listed once. It reads live runs first: a run moves from there into the store, never back,
+// so a run that moved between the two reads is found by the second.
 type View struct {
 	live  Live
 	plan  Plan
 	store Reader
 }
 
-// NewView merges them.
+// NewView merges live, planned and stored runs.
 func NewView(live Live, plan Plan, store Reader) *View {
 	return &View{live: live, plan: plan, store: store}
 }
 
-// Run finds a run by its id.
+// Run returns a run by its id.
 func (v *View) Run(ctx context.Context, id string) (common.Run, error) {
 	live, found, err := v.live.LiveRun(ctx, id)
 	if err != nil {
@@ -72,8 +70,8 @@ func (v *View) Run(ctx context.Context, id string) (common.Run, error) {
 	return runs[0], err
 }
 
-// orphans puts the late ends that the store does not have yet beside the runs that were
-// lost. One that is on its way between the two looks is seen by the next who asks.
+// orphans adds late ends that the store does not have yet to lost runs. One that moves between the two reads
+// appears in the next request.
 func (v *View) orphans(ctx context.Context, runs []common.Run) error {
 	mayHave := func(r common.Run) bool { return r.Status == common.StatusLost && r.Orphaned == nil }
 	if !slices.ContainsFunc(runs, mayHave) {
@@ -96,12 +94,12 @@ func (v *View) orphans(ctx context.Context, runs []common.Run) error {
 // RunPage is a page of runs.
 type RunPage struct {
 	Runs []common.Run
-	// Until is where the list goes on although it has fewer than were asked for; else nil.
+	// Until is where the list continues although it has fewer than the limit; otherwise nil.
 	Until   *Position
-	Partial bool // the store is away: there is only what is live; or not all of that is known
+	Partial bool // the store is unavailable: only live runs are listed; or not all of those are known
 }
 
-// Runs lists the newest first, or the oldest. While the store is away it lists what is live.
+// Runs lists the newest first, or the oldest. While the store is unavailable it lists live runs.
 func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
 	live, err := v.live.LiveRuns(ctx, &LiveQuery{Query: q})
 	if err != nil {
@@ -123,14 +121,13 @@ func (v *View) Runs(ctx context.Context, q Query) (RunPage, error) {
 	return page, v.orphans(ctx, page.Runs)
 }
 
-// isAway tells whether an error is that the store does not answer, rather than that the
-// caller does not wait for it any more.
+// isAway reports whether an error means that the store does not answer, as opposed to a caller that has left.
 func isAway(ctx context.Context, err error) bool {
 	return common.CodeOf(err) == common.CodeUnavailable && ctx.Err() == nil
 }
 
-// mergeRuns puts both together: an id that is in both is shown as stored, since what
-// is stored is its outcome. What is beyond the place up to which both were looked at is left out.
+// mergeRuns merges both: an id that is in both is shown as stored, since the stored run is the outcome. Runs
+// beyond the position up to which both were read are left out.
 func mergeRuns(live []common.Run, found Found, q *Query) []common.Run {
 	beyond := func(r *common.Run) bool { return found.Until != nil && q.Compare(*found.Until, PositionOf(r)) < 0 }
 	stored := slices.DeleteFunc(found.Runs, func(r common.Run) bool { return beyond(&r) })
@@ -151,7 +148,7 @@ func mergeRuns(live []common.Run, found Found, q *Query) []common.Run {
 	return stored
 }
 
-// Output gives the chunks of a run that end after offset.
+// Output returns the chunks of a run that end after offset.
 func (v *View) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
 	return v.store.Output(ctx, run, offset, limit)
 }

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/common"
 )
 
-// The places of a run, in the order in which it goes through them.
+// The stages of a run, in order.
 const (
 	nowhere = iota
 	inTrigger
@@ -25,18 +25,18 @@ const (
 	places
 )
 
-// history is runs on their way, and the two ports of a view on them. Between two
-// looks, whatever may happen does.
+// history is a set of moving runs, and the two ports of a view on them. Between two reads, any move may
+// happen.
 type history struct {
 	runs    []common.Run // newest first
 	at      []int        // the place of each
-	between func()       // the two looks of a view
+	between func()       // called between the two reads of a view
 	late    []common.LateEnd
 
 	patience int // of the store, with one list
 }
 
-// as shows a run as its place does.
+// as returns a run as its stage shows it.
 func (h *history) as(i int) common.Run {
 	run := h.runs[i]
 	switch h.at[i] {
@@ -103,8 +103,8 @@ func (h *history) Output(context.Context, string, int64, int) ([]common.Chunk, e
 }
 func (h *history) Changes(context.Context, ChangeQuery) ([]common.Change, error) { return nil, nil }
 
-// drawHistory makes runs with planned times that often are the same, and lets any of
-// them move on, by any number of places, whenever somebody looks.
+// drawHistory draws runs with planned times that are often equal, and lets any of them advance by any number
+// of stages at each read.
 func drawHistory(t *rapid.T) *history {
 	h := &history{patience: rapid.IntRange(0, 3).Draw(t, "patience")}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -129,7 +129,7 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 		h := drawHistory(t)
 		view := NewView(h, nil, h)
 		q := Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Job: rapid.SampledFrom([]string{"", "a"}).Draw(t, "job"), Oldest: rapid.Bool().Draw(t, "oldest")}
-		var must []string // what was accepted before the first look
+		var must []string // runs that were accepted before the first read
 		for i := range h.runs {
 			if h.at[i] != nowhere && (q.Job == "" || h.runs[i].Job == q.Job) {
 				must = append(must, h.runs[i].ID)
@@ -174,7 +174,7 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 				t.Fatalf("%s is listed %d times", id, count[id])
 			}
 		}
-		for id, n := range count { // what came later may be there, once
+		for id, n := range count { // later runs may be listed, once
 			if n != 1 {
 				t.Fatalf("%s is listed %d times", id, n)
 			}
@@ -197,12 +197,12 @@ func TestEveryRunIsFound(t *testing.T) {
 			}
 		}
 		if _, err := view.Run(t.Context(), "never"); common.CodeOf(err) != common.CodeNotFound {
-			t.Fatalf("a run that never was: %v", err)
+			t.Fatalf("a run that never existed: %v", err)
 		}
 	})
 }
 
-// What is stored is shown as it is stored, and not as it was live a moment before.
+// A stored run is shown as it is stored, and not as it was live before.
 func TestStoredWinsOverLive(t *testing.T) {
 	run := common.Run{ID: "r", PlannedAt: time.Unix(5, 0)}
 	h := &history{runs: []common.Run{run}, at: []int{inRecord}}
@@ -242,7 +242,7 @@ type brokenStore struct {
 func (b brokenStore) Runs(context.Context, Query) (Found, error)      { return Found{}, b.err }
 func (b brokenStore) Run(context.Context, string) (common.Run, error) { return common.Run{}, b.err }
 
-// While the store is away, what is live is listed, and the page says that it is not all.
+// While the store is unavailable, live runs are listed, and the page is marked as partial.
 func TestListsWhileTheStoreIsAway(t *testing.T) {
 	away := common.Errorf(common.CodeUnavailable, "the store does not answer")
 	now := dawn.Add(time.Hour)
@@ -254,7 +254,7 @@ func TestListsWhileTheStoreIsAway(t *testing.T) {
 	if err != nil || !page.Partial || len(page.Runs) != 2 || page.Runs[0].ID != ended.ID || page.Runs[1].ID != running.ID {
 		t.Errorf("runs: %+v, %v", page, err)
 	}
-	// The ledger pages as ever: what is known is listed once, to its end.
+	// The ledger has pages as usual: each known fire is listed once, to the end.
 	q := FireQuery{Now: now, To: now.Add(time.Hour), Limit: 3}
 	fires, err := view.Fires(t.Context(), q)
 	if err != nil || !fires.Partial || len(fires.Fires) != 3 || fires.Fires[0].ID != "u.4" || fires.Fires[2].ID != "u.2" || fires.Next == nil {
@@ -264,7 +264,7 @@ func TestListsWhileTheStoreIsAway(t *testing.T) {
 	if fires, err = view.Fires(t.Context(), q); err != nil || !fires.Partial || len(fires.Fires) != 1 || fires.Fires[0].ID != "u.1" || fires.Next != nil {
 		t.Errorf("the rest: %+v, %v", fires, err)
 	}
-	// A caller who has gone is not told half of it.
+	// A caller that has left gets no partial result.
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := view.Runs(gone, Query{}); !errors.Is(err, away) {
@@ -272,7 +272,7 @@ func TestListsWhileTheStoreIsAway(t *testing.T) {
 	}
 }
 
-// A late end that the store does not have yet is shown, and only beside a run that was lost.
+// A late end that the store does not have yet is shown, and only for a lost run.
 func TestLateEndOnItsWay(t *testing.T) {
 	lost, ended := common.Run{ID: "u.1.1", Status: common.StatusLost}, common.Run{ID: "u.2.1", Status: common.StatusSucceeded}
 	stored := common.Run{ID: "u.3.1", Status: common.StatusLost, Orphaned: &common.LateEnd{Run: "u.3.1", Status: common.StatusKilled}}

@@ -54,20 +54,20 @@ func changes(t *testing.T, s Store, _ Size) {
 	}
 }
 
-// What is sealed is found by its place, and goes by it alone.
+// Sealed changes are found by their position in the chain, and deleted by it alone.
 func sealed(t *testing.T, s Store, _ Size) {
 	var all []common.Change
 	for i := range 12 {
 		at := base.Add(time.Duration(i) * time.Hour)
 		c := common.Change{ID: fmt.Sprintf("%s-%d", common.TimeKey(at), i), At: at, Verb: "create", Kind: "job", Name: "a", After: []byte(`{"n": 1}`)}
-		if i != 3 && i != 7 { // an older version, or none at all, wrote these
+		if i != 3 && i != 7 { // written by an older version, or not sealed
 			c.Link = &common.Link{Seq: int64(len(all) + 1), Previous: fmt.Sprintf("%x", i), Hash: fmt.Sprintf("%x", i+1),
 				Text: fmt.Sprintf(`{ "after":"abc", "at":%q,"id":%q,"kind":"job","name":"a","seq":1,"unknown":[1], "verb":"create","actor":{"name":""}}`, at.Format(time.RFC3339Nano), c.ID)}
 		}
 		all = append(all, c)
 	}
 	write(t, s, runlog.Batch{Changes: all[6:]})
-	write(t, s, runlog.Batch{Changes: all[:8]}) // in whatever order they come, and twice
+	write(t, s, runlog.Batch{Changes: all[:8]}) // in any order, and twice
 	list := func(after int64, limit int, want ...common.Change) {
 		t.Helper()
 		got, err := s.Sealed(t.Context(), after, limit)
@@ -97,6 +97,6 @@ func sealed(t *testing.T, s Store, _ Size) {
 		t.Errorf("%d changes are left, %v", len(got), err)
 	}
 	for _, bad := range []common.Link{{}, {Seq: -1}, {Seq: 1, Hash: "\xff"}} {
-		wantCode(t, "a place that is none", s.Write(t.Context(), runlog.Batch{Changes: []common.Change{{ID: "x", Link: &bad}}}), common.CodeInvalid)
+		wantCode(t, "an invalid position", s.Write(t.Context(), runlog.Batch{Changes: []common.Change{{ID: "x", Link: &bad}}}), common.CodeInvalid)
 	}
 }

@@ -1,6 +1,6 @@
-// Package conformance is what every log store must keep, as tests over the ports
-// of package runlog. A store's package calls Run with a way to make empty stores,
-// and Outage where its server can be away.
+// Package conformance tests the properties of every log store through the ports of package runlog. The
+// package of a store calls Run with a function that opens empty stores, and Outage if its server can be
+// unavailable.
 package conformance
 
 import (
@@ -26,46 +26,46 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
-// Size says how much a store is asked to take.
+// Size is how much data a store has to hold.
 type Size int
 
-// The sizes. What is tested is the same.
+// The sizes. The tests are the same.
 const (
 	Full   Size = iota
 	Modest      // for a server that reads everything for each answer
 )
 
-// Run tests stores; open gives an empty one, which ends with its test.
+// Run tests stores; open returns an empty one, which is closed with its test.
 func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, s Store, size Size)
 	}{
 		{"an empty store", empty},
-		{"what is written comes back", roundTrip},
+		{"reads return what was written", roundTrip},
 		{"writing again changes nothing", idempotent},
 		{"the first outcome stays", firstOutcome},
-		{"a late end stands beside lost only", lateEnds},
-		{"what cannot be kept is refused as a whole", refusals},
+		{"a late end is shown for a lost run only", lateEnds},
+		{"an invalid batch is refused as a whole", refusals},
 		{"many write at once", concurrentWriters},
 		{"filters", filters},
-		{"what is rare", rare},
+		{"rare matches", rare},
 		{"the last runs of jobs", last},
 		{"pages while others write", pages},
 		{"output in pieces", outputPieces},
 		{"output of 16 MiB", bigOutput},
 		{"changes", changes},
-		{"changes by their place in the chain", sealed},
+		{"changes by their position in the chain", sealed},
 		{"statistics", statistics},
-		{"statistics of what comes late, and twice", lateStatistics},
-		{"what is kept", kept},
+		{"statistics of late and repeated writes", lateStatistics},
+		{"jobs with runs", kept},
 		{"runs that are too old", expireByAge},
 		{"runs that are too many", expireByCount},
 		{"the newest run stays", newestStays},
-		{"what has just ended stays", justEnded},
-		{"output goes with its run", outputGoes},
+		{"runs that have just ended stay", justEnded},
+		{"output is deleted with its run", outputGoes},
 		{"output without a run", strayOutput},
-		{"roll-ups stay when runs go", rollupsStay},
+		{"roll-ups stay when runs are deleted", rollupsStay},
 		{"roll-ups and changes that are too old", tidyExpires},
 		{"a cancelled caller", cancelled},
 	} {
@@ -73,7 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 	}
 }
 
-// base is a time with every digit of its nanoseconds in use.
+// base is a time with nine significant digits of nanoseconds.
 var base = time.Date(2026, 3, 29, 1, 59, 59, 123456789, time.UTC)
 
 func write(t testing.TB, s runlog.Writer, b runlog.Batch) {
@@ -105,13 +105,13 @@ func wantCode(t testing.TB, what string, err error, code common.Code) {
 	}
 }
 
-// ended is a small run that ended.
+// ended returns a small run that has ended.
 func ended(id string, planned time.Time) common.Run {
 	return common.Run{ID: id, Job: "report", JobUID: "u1", Fire: id, PlannedAt: planned, Cause: common.CauseCron,
 		Attempt: 1, Status: common.StatusSucceeded}
 }
 
-// anyRuns are n runs with few different values, so that filters overlap and times tie.
+// anyRuns returns n runs with few different values, so that filters overlap and times are equal.
 func anyRuns(n int) []common.Run {
 	random := rand.New(rand.NewPCG(7, 11))
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
@@ -147,13 +147,13 @@ var (
 	jobs    = []string{"report", "backup", "report-2", "a.b"}
 	uids    = []string{"u1", "u2", "u3"}
 	groups  = []string{"", "ops", "data"}
-	fires   = []string{"u1.1", "u1.10", "u1.11", "u2.1", "u3.1", "U2.1", "u1.1a"} // some begin others
+	fires   = []string{"u1.1", "u1.10", "u1.11", "u2.1", "u3.1", "U2.1", "u1.1a"} // some are prefixes of others
 	workers = []string{"", "w1", "w2"}
 	exits   = []int{0, 3, 137, -1}
 	notes   = []string{"", "", "disk full", "großer Ärger", "C:\\x .*"}
 )
 
-// moments is how many planned times there are; neighbours are a nanosecond, or an hour, apart.
+// moments is the number of planned times; neighbours are a nanosecond, or an hour, apart.
 const moments = 12
 
 func moment(i int) time.Time {
@@ -197,10 +197,10 @@ func cancelled(t *testing.T, s Store, _ Size) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Write(ctx, runlog.Batch{Runs: []common.Run{ended("u1.1", base)}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("write: got %v, want one that is context.Canceled", err)
+		t.Errorf("write: got %v, want context.Canceled", err)
 	}
 	if _, err := listed(ctx, s, runlog.Query{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("runs: got %v, want one that is context.Canceled", err)
+		t.Errorf("runs: got %v, want context.Canceled", err)
 	}
 	_, err := s.Run(t.Context(), "u1.1")
 	wantCode(t, "run", err, common.CodeNotFound)

@@ -48,7 +48,7 @@ func filters(t *testing.T, s Store, size Size) {
 		{Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)}, Oldest: true}, {Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}, Oldest: true},
 		{Before: new(runlog.PositionOf(&all[3])), From: moment(2), Oldest: true},
 		{Statuses: []common.Status{common.StatusFailed, common.StatusKilled}, Limit: 5, Oldest: true}, {Text: "disk", Limit: 3, Oldest: true},
-		{Text: "north", Limit: 3}, {Text: "nobody writes this", Limit: 3}, {Text: "disk", Job: "backup", ExitCode: new(3)},
+		{Text: "north", Limit: 3}, {Text: "not in any run", Limit: 3}, {Text: "disk", Job: "backup", ExitCode: new(3)},
 	} {
 		check(t, q)
 	}
@@ -72,10 +72,10 @@ func filters(t *testing.T, s Store, size Size) {
 	})
 }
 
-// jobOf is all that some may find a run by.
+// jobOf returns the only field that some callers may search in.
 func jobOf(r *common.Run) string { return r.Job }
 
-// maybe is a value, or, four times out of five, none: so that lists are not empty.
+// maybe draws a value, or, four times out of five, none: so that lists are not empty.
 func maybe(t *rapid.T, name string, values []string) string {
 	if rapid.IntRange(0, 4).Draw(t, name+"?") != 0 {
 		return ""
@@ -104,7 +104,7 @@ func maybePlace(t *rapid.T, all []common.Run) *runlog.Position {
 	return new(runlog.PositionOf(&all[rapid.IntRange(0, len(all)-1).Draw(t, "before")]))
 }
 
-// rare: what is rare among very many is found, however often the list ends early on the way.
+// rare checks that a rare run among very many is found, however often the list ends early on the way.
 func rare(t *testing.T, s Store, size Size) {
 	const batch = 2000
 	count := 12 * batch
@@ -141,7 +141,7 @@ func rare(t *testing.T, s Store, size Size) {
 	}
 }
 
-// hay are runs of which none has what is looked for.
+// hay returns runs without a match.
 func hay(n int) []common.Run {
 	runs := make([]common.Run, n)
 	for i := range runs {

@@ -42,7 +42,7 @@ func last(t *testing.T, s Store, size Size) {
 			t.Errorf("the last runs of %v: %v, %v", none, got, err)
 		}
 	}
-	// What comes in later is seen.
+	// A later write is returned.
 	newest := ended("u1.newest", base.Add(100*time.Hour))
 	write(t, s, runlog.Batch{Runs: []common.Run{newest}})
 	got, err := s.Last(t.Context(), []string{"report"}, 1)

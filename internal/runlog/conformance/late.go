@@ -9,17 +9,17 @@ import (
 	"carillon/internal/runlog"
 )
 
-// fullLate has every field set.
+// fullLate returns a late end with every field set.
 func fullLate(run string) common.LateEnd {
 	started, ended := base.Add(time.Millisecond), base.Add(time.Hour+1)
 	return common.LateEnd{Run: run, Job: "每晚", Status: common.StatusFailed, Worker: "w1", WorkerName: "north", ExitCode: new(3),
 		Signal: "KILL", StartedAt: &started, EndedAt: &ended, OutputBytes: 1 << 40}
 }
 
-// A run that was written down as lost shows how it ended on its worker, whichever of the
-// two was stored first; it stays lost. What ended otherwise shows nothing of it.
+// A run that was recorded as lost shows how it ended on its worker, whichever of the two was stored first; it
+// stays lost. Runs with another outcome show no late end.
 func lateEnds(t *testing.T, s Store, _ Size) {
-	const n = 1200 // more than a store asks for at once
+	const n = 1200 // more than a store reads at once
 	lost := func(id string, planned time.Time) common.Run {
 		r := ended(id, planned)
 		r.Status = common.StatusLost

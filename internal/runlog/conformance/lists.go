@@ -12,8 +12,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// listed gives the whole of a list, up to its limit, however often the store ends it early.
-// Each time the store must have come further than before, and have given nothing from beyond.
+// listed returns a complete list, up to its limit, however often the store ends it early. Each page must have
+// advanced, and must contain nothing beyond its end.
 func listed(ctx context.Context, s runlog.Reader, q runlog.Query) (all []common.Run, err error) {
 	limited := q.Limit > 0
 	for {
@@ -32,7 +32,7 @@ func listed(ctx context.Context, s runlog.Reader, q runlog.Query) (all []common.
 	}
 }
 
-// endedEarly tells what is wrong with a list that ended before its limit.
+// endedEarly returns what is wrong with a list that ended before its limit.
 func endedEarly(q *runlog.Query, found *runlog.Found) error {
 	switch n := len(found.Runs); {
 	case q.Limit == 0:
@@ -45,7 +45,7 @@ func endedEarly(q *runlog.Query, found *runlog.Found) error {
 	return nil
 }
 
-// naive answers a query by looking at everything.
+// naive answers a query by a scan of all runs.
 func naive(all []common.Run, q runlog.Query) []common.Run {
 	var found []common.Run
 	for i := range all {
@@ -68,8 +68,8 @@ func ids(runs []common.Run) string {
 	return fmt.Sprint(list)
 }
 
-// pages: who pages through a list sees each run that was there at the start
-// exactly once, and none twice, whatever is written meanwhile.
+// pages checks that a reader who pages through a list gets each run that existed at the start exactly once,
+// and none twice, during concurrent writes.
 func pages(t *testing.T, s Store, size Size) {
 	count, limit, meanwhile := 200, 17, 100
 	if size == Modest {
@@ -95,11 +95,11 @@ func pages(t *testing.T, s Store, size Size) {
 	}
 }
 
-// page goes through a list that held some runs when it began, while others are written.
+// page pages through a list that held some runs when it began, while others are written.
 func page(t *testing.T, s Store, seeded []common.Run, q runlog.Query) {
 	seen, count := map[string]int{}, len(seeded)
 	for page := 0; ; page++ {
-		// One more entry on each side of the place where the next page begins.
+		// Adds one entry on each side of the position where the next page begins.
 		if q.Before != nil && page <= count {
 			write(t, s, runlog.Batch{Runs: []common.Run{
 				ended(fmt.Sprintf("new.%v.%d", q.Oldest, page), q.Before.PlannedAt.Add(time.Nanosecond)),

@@ -8,9 +8,9 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Outage tests what a store says while its server is away, and that it works again
-// when the server is back. The server runs when Outage begins; stop must make it
-// unreachable and start bring it back with its data. The store's limits should be short.
+// Outage tests the errors of a store while its server is unavailable, and that it works again when the server
+// is back. The server runs when Outage begins; stop must make it unreachable and start bring it back with its
+// data. The store's limits should be short.
 func Outage(t *testing.T, s Store, stop, start func()) {
 	ctx := t.Context()
 	first := ended("u1.1", base)
@@ -28,7 +28,7 @@ func Outage(t *testing.T, s Store, stop, start func()) {
 	same(t, "runs", runs, []common.Run{second, first})
 }
 
-// Away tests that every operation says that the store does not answer.
+// Away tests that every operation returns that the store does not answer.
 func Away(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -61,7 +61,7 @@ func Back(t *testing.T, s Store) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for {
-		err := s.Ping(t.Context()) // takes as long as the store looks for its server
+		err := s.Ping(t.Context()) // takes as long as the store tries to connect
 		if err == nil {
 			return
 		}

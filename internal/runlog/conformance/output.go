@@ -12,8 +12,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// pieces are the outputs of some runs: small chunks of both streams, full ones,
-// long and short holes that are said, and one that is not.
+// pieces returns the outputs of some runs: small chunks of both streams, full ones, long and short gaps that
+// are recorded, and one that is not.
 func pieces() map[string][]common.Chunk {
 	random := rand.New(rand.NewPCG(1, 2))
 	outputs := map[string][]common.Chunk{}
@@ -41,14 +41,14 @@ func pieces() map[string][]common.Chunk {
 			outputs[run] = append(outputs[run], c)
 			offset = c.End()
 			if i == 5 {
-				offset += 3 // lost without a word
+				offset += 3 // missing without a record
 			}
 		}
 	}
 	return outputs
 }
 
-// naiveOutput answers by looking at everything.
+// naiveOutput answers by a scan of all chunks.
 func naiveOutput(all []common.Chunk, offset int64, limit int) []common.Chunk {
 	var found []common.Chunk
 	used := 0
@@ -141,7 +141,7 @@ func bigOutput(t *testing.T, s Store, size Size) {
 		}
 	}
 	if !bytes.Equal(read, printed) {
-		t.Fatal("what was read is not what was printed")
+		t.Fatal("the output that was read is not the output that was written")
 	}
 	chunks, err := s.Output(t.Context(), "u1.1", total-10, limit)
 	if err != nil || len(chunks) != 1 || chunks[0].Offset != total-common.MaxChunk {

@@ -14,11 +14,11 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// midnight is when the days of the statistics begin.
+// midnight is the start of the first day of the statistics.
 var midnight = time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)
 
-// counted are n runs of three days, with all that statistics count. Their times are whole
-// microseconds, which is what roll-ups hold, so that sums agree to the last digit.
+// counted returns n runs of three days, with all that statistics count. Their times are whole microseconds,
+// the resolution of roll-ups, so that sums agree to the last digit.
 func counted(n int, size Size) []common.Run {
 	hours := make([]int, 72)
 	for i := range hours {
@@ -47,7 +47,7 @@ func counted(n int, size Size) []common.Run {
 	return runs
 }
 
-// tidied has the store do all there is to do.
+// tidied calls Tidy until nothing is left to do.
 func tidied(t testing.TB, s runlog.Upkeep, what runlog.Tidy) (all runlog.Tidied) {
 	t.Helper()
 	if what.Now.IsZero() {
@@ -70,7 +70,7 @@ func tidied(t testing.TB, s runlog.Upkeep, what runlog.Tidy) (all runlog.Tidied)
 	return all
 }
 
-// naiveRows counts by looking at everything.
+// naiveRows counts by a scan of all runs.
 func naiveRows(runs []common.Run, q runlog.RollupQuery) []rollup.Row {
 	type key struct {
 		at     time.Time
@@ -102,14 +102,14 @@ func naiveRows(runs []common.Run, q runlog.RollupQuery) []rollup.Row {
 	return rows
 }
 
-// byPlace puts rows in order of time, and those of one time in order of their workers.
+// byPlace sorts rows by time, then by worker.
 func byPlace(rows []rollup.Row) {
 	slices.SortStableFunc(rows, func(a, b rollup.Row) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Worker, b.Worker))
 	})
 }
 
-// sameRows compares what was counted.
+// sameRows compares counts.
 func sameRows(t testing.TB, what string, got, want []rollup.Row) {
 	t.Helper()
 	if !slices.IsSortedFunc(got, func(a, b rollup.Row) int { return a.At.Compare(b.At) }) {
@@ -140,7 +140,7 @@ func cellText(c *rollup.Cell) string {
 	return fmt.Sprintf("%v durations %d %v delays %d %v", c.Runs, c.Duration.Count, c.Duration.Sum, c.Delay.Count, c.Delay.Sum)
 }
 
-// checkStatistics compares all that a store counted with what runs come to.
+// checkStatistics compares all roll-ups of a store with the counts of the runs.
 func checkStatistics(t testing.TB, s runlog.Statistics, runs []common.Run) {
 	t.Helper()
 	ctx := t.Context()
@@ -151,7 +151,7 @@ func checkStatistics(t testing.TB, s runlog.Statistics, runs []common.Run) {
 			{From: midnight, To: end, Days: true},
 			{From: midnight, To: end, Workers: true},
 			{From: midnight, To: end, Days: true, Workers: true},
-			// A part: what begins within, at From but not at To.
+			// A part: hours that begin at From or later, and before To.
 			{From: midnight.Add(5 * time.Hour), To: midnight.Add(30 * time.Hour)},
 			{From: midnight.Add(5*time.Hour + 1), To: midnight.Add(30*time.Hour + 1)},
 			{From: midnight.Add(1), To: midnight.AddDate(0, 0, 2).Add(1), Days: true},
@@ -207,13 +207,13 @@ func statistics(t *testing.T, s Store, size Size) {
 	tidied(t, s, runlog.Tidy{})
 	checkStatistics(t, s, all)
 	if again := tidied(t, s, runlog.Tidy{}); again.Repaired != 0 || again.Expired != 0 {
-		t.Errorf("a store without a fault was repaired: %+v", again)
+		t.Errorf("a correct store was repaired: %+v", again)
 	}
 	checkStatistics(t, s, all)
 }
 
-// lateStatistics: a run is counted once however often it is written, with the outcome that
-// was first, and however late it comes.
+// lateStatistics checks that a run is counted once however often it is written, with its first outcome, and
+// however late it is written.
 func lateStatistics(t *testing.T, s Store, size Size) {
 	count := 300
 	if size == Modest {

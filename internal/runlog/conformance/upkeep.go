@@ -44,7 +44,7 @@ func kept(t *testing.T, s Store, size Size) {
 	}
 }
 
-// expired has the store delete all that should go, so many at once.
+// expired calls Expire until nothing is left to delete, so many runs at once.
 func expired(t testing.TB, s runlog.Upkeep, e runlog.Expiry) (all runlog.Expired) {
 	t.Helper()
 	for range 1000 {
@@ -66,7 +66,7 @@ func expired(t testing.TB, s runlog.Upkeep, e runlog.Expiry) (all runlog.Expired
 	return all
 }
 
-// survivors are the runs that are to be left, by looking at everything.
+// survivors returns the runs that must be left, by a scan of all runs.
 func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 	newest := naive(all, runlog.Query{Job: e.Job})
 	for _, r := range naive(all, runlog.Query{}) {
@@ -79,12 +79,12 @@ func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 	return left
 }
 
-// expiry has a store delete, and compares what is left; it gives that.
+// expiry deletes runs of a store, compares those that are left, and returns them.
 func expiry(t testing.TB, s Store, all []common.Run, e runlog.Expiry) []common.Run {
 	t.Helper()
 	left := survivors(all, e)
 	if gone := expired(t, s, e); gone.Runs != len(all)-len(left) {
-		t.Fatalf("expire %+v: %d runs went, want %d", e, gone.Runs, len(all)-len(left))
+		t.Fatalf("expire %+v: %d runs were deleted, want %d", e, gone.Runs, len(all)-len(left))
 	}
 	list, err := listed(t.Context(), s, runlog.Query{})
 	if err != nil {
@@ -105,11 +105,11 @@ func expireByAge(t *testing.T, s Store, size Size) {
 	left := all
 	for _, e := range []runlog.Expiry{
 		{Job: "none", Before: moment(moments)},
-		{Job: "report"}, // says nothing
+		{Job: "report"}, // no condition
 		{Job: "report", Before: moment(0)},
 		{Job: "report", Before: moment(4)},
 		{Job: "backup", Before: moment(7)},
-		{Job: "report", Before: moment(4)},       // again
+		{Job: "report", Before: moment(4)},       // repeated
 		{Job: "report", Before: moment(moments)}, // all of them
 		{Job: "a.b", Before: moment(moments), Newest: true},
 	} {
@@ -117,9 +117,9 @@ func expireByAge(t *testing.T, s Store, size Size) {
 		left = expiry(t, s, left, e)
 	}
 	if _, err := s.Run(t.Context(), naive(all, runlog.Query{Job: "report", Limit: 1})[0].ID); common.CodeOf(err) != common.CodeNotFound {
-		t.Errorf("a run that went: %v", err)
+		t.Errorf("a deleted run: %v", err)
 	}
-	// The oldest go first.
+	// The oldest are deleted first.
 	many := slices.Clone(left)
 	for i := range 10 {
 		many = append(many, ended(fmt.Sprintf("u1.new.%d", i), base.Add(time.Duration(i))))
@@ -145,8 +145,8 @@ func expireByCount(t *testing.T, s Store, size Size) {
 	for _, e := range []runlog.Expiry{
 		{Job: "report", Keep: 1000},
 		{Job: "report", Keep: 9},
-		{Job: "report", Keep: 9},                    // again
-		{Job: "report", Keep: 8, Before: moment(1)}, // whichever is hit
+		{Job: "report", Keep: 9},                    // repeated
+		{Job: "report", Keep: 8, Before: moment(1)}, // whichever applies first
 		{Job: "report", Keep: 100, Before: moment(8)},
 		{Job: "backup", Keep: 1, Before: moment(1)},
 		{Job: "a.b", Keep: 1, Newest: true},
@@ -157,7 +157,7 @@ func expireByCount(t *testing.T, s Store, size Size) {
 }
 
 func newestStays(t *testing.T, s Store, _ Size) {
-	// Two were planned at the same time: the one with the higher id is the newest.
+	// Two have the same planned time: the one with the higher id is the newest.
 	all := []common.Run{ended("u1.1.1", base), ended("u1.2.1", base.Add(1)), ended("u1.2.2", base.Add(1))}
 	write(t, s, runlog.Batch{Runs: all})
 	e := runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Newest: true, Limit: 100}
@@ -167,14 +167,14 @@ func newestStays(t *testing.T, s Store, _ Size) {
 	}
 	expiry(t, s, left, e)
 	if gone := expired(t, s, runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Limit: 100}); gone.Runs != 1 {
-		t.Errorf("without Newest %d went", gone.Runs)
+		t.Errorf("without Newest %d were deleted", gone.Runs)
 	}
 }
 
-// justEnded: what ended a moment ago stays, however old it is, and whatever stands before and after
-// it goes.
+// justEnded checks that a run that has just ended stays, for any planned time, and that its neighbours are
+// deleted.
 func justEnded(t *testing.T, s Store, size Size) {
-	count, limit := 1300, 40 // more than any store looks at in one piece
+	count, limit := 1300, 40 // more than any store reads at once
 	if size == Modest {
 		count, limit = 60, 7
 	}
@@ -186,13 +186,13 @@ func justEnded(t *testing.T, s Store, size Size) {
 			all[i].EndedAt = new(base.Add(time.Hour + time.Duration(i)*time.Millisecond))
 		case i%3 == 1: // in the last minutes
 			all[i].EndedAt = new(base.Add(3*time.Hour + time.Duration(i)*time.Millisecond))
-		} // the others have no end
+		} // the others have no end time
 	}
 	all[1].EndedAt = new(base.Add(4 * time.Hour))
 	write(t, s, runlog.Batch{Runs: all})
 	left := all
 	for _, e := range []runlog.Expiry{
-		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(time.Minute)}, // only those without an end may be older
+		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(time.Minute)}, // only those without an end time may be older
 		{Job: "report", Keep: 5, Ended: base.Add(2 * time.Hour)},
 		{Job: "report", Before: base.AddDate(1, 0, 0), Newest: true, Ended: base.Add(2 * time.Hour)},
 		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(5 * time.Hour)},
@@ -205,8 +205,8 @@ func justEnded(t *testing.T, s Store, size Size) {
 	}
 }
 
-// outputGoes: with a run go its output and its late end, and those of no other, although the
-// ids of some begin with those of others.
+// outputGoes checks that a deleted run's output and late end are deleted, and those of no other run, although
+// some ids are prefixes of others.
 func outputGoes(t *testing.T, s Store, _ Size) {
 	var all []common.Run
 	output := map[string][]common.Chunk{}
@@ -231,12 +231,12 @@ func outputGoes(t *testing.T, s Store, _ Size) {
 
 	gone := expired(t, s, runlog.Expiry{Job: "report", Before: base.AddDate(1, 0, 0), Limit: 2})
 	if want := (runlog.Expired{Runs: 5, Chunks: 20, Bytes: 5 * 21}); gone != want {
-		t.Errorf("went: %+v, want %+v", gone, want)
+		t.Errorf("deleted: %+v, want %+v", gone, want)
 	}
 	for i := range all {
 		if all[i].Job == "report" {
 			output[all[i].ID] = nil
-			write(t, s, runlog.Batch{Runs: []common.Run{all[i]}}) // it would show its late end, were that there
+			write(t, s, runlog.Batch{Runs: []common.Run{all[i]}}) // it would show its late end, if that still existed
 		}
 		r, err := s.Run(t.Context(), all[i].ID)
 		if err != nil || (r.Orphaned != nil) != (all[i].Job == "backup") {
@@ -252,8 +252,8 @@ func outputGoes(t *testing.T, s Store, _ Size) {
 	}
 }
 
-// strayOutput: what is printed stays while it may belong to a run that goes on; when it is as
-// old as the oldest hours and its run is not there, it goes.
+// strayOutput checks that output without a run stays while its run may be active, and is deleted when it is
+// as old as the oldest hours.
 func strayOutput(t *testing.T, s Store, _ Size) {
 	chunk := func(run string, at time.Time) common.Chunk {
 		return common.Chunk{Run: run, Stream: common.Stdout, At: at, Data: []byte("printed")}
@@ -282,8 +282,8 @@ func strayOutput(t *testing.T, s Store, _ Size) {
 	}
 }
 
-// rollupsStay: what was counted stays counted when runs go, whether it had been counted by
-// then or not, and what comes later into the same hours is added.
+// rollupsStay checks that counts stay when runs are deleted, whether they were counted before or not, and
+// that later runs of the same hours are added.
 func rollupsStay(t *testing.T, s Store, size Size) {
 	count, limit := 300, 50
 	if size == Modest {
@@ -317,8 +317,8 @@ func rollupsStay(t *testing.T, s Store, size Size) {
 	checkStatistics(t, s, all)
 }
 
-// tidyExpires: roll-ups of hours and of days, and changes, go at their own times. They do not
-// come back, although the runs are still there.
+// tidyExpires checks that roll-ups of hours and of days, and changes, are deleted at their own times, and do
+// not come back, although the runs still exist.
 func tidyExpires(t *testing.T, s Store, size Size) {
 	ctx := t.Context()
 	count := 200
@@ -333,7 +333,7 @@ func tidyExpires(t *testing.T, s Store, size Size) {
 	}
 	write(t, s, runlog.Batch{Runs: all, Changes: list})
 	if done := tidied(t, s, runlog.Tidy{}); done.Expired != 0 {
-		t.Fatalf("expired without a word: %+v", done)
+		t.Fatalf("deleted without an option: %+v", done)
 	}
 	end := midnight.AddDate(0, 0, 3)
 	check := func(what string, hours, days, changes time.Time) {
@@ -382,7 +382,7 @@ func tidyExpires(t *testing.T, s Store, size Size) {
 		}
 		check(step.what, step.tidy.Hours, step.tidy.Days, step.tidy.Changes)
 	}
-	// A run of a time that is kept is counted as ever.
+	// A run of a period that is kept is still counted.
 	late := all[0]
 	late.ID, late.PlannedAt = "u1.late", day(2).Add(30*time.Minute)
 	all = append(all, late)

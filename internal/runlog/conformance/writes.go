@@ -11,7 +11,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// fullRun has every field set.
+// fullRun returns a run with every field set.
 func fullRun() common.Run {
 	exit := 137
 	claimed, started, finished := base.Add(time.Millisecond), base.Add(2*time.Millisecond), base.Add(time.Minute+7)
@@ -58,7 +58,7 @@ func idempotent(t *testing.T, s Store, _ Size) {
 	}
 	write(t, s, b)
 	write(t, s, b)
-	// A batch that repeats itself, and one that is partly stored: the rest goes in.
+	// A batch with repeated entries, and one that is partly stored: the rest is stored.
 	more := runlog.Batch{
 		Chunks: []common.Chunk{b.Chunks[1], {Run: "u1.1", Offset: 8, Stream: common.Stdout, At: base, Data: []byte("three\n")}, b.Chunks[0], b.Chunks[0]},
 		Runs:   []common.Run{b.Runs[0], ended("u1.2", base.Add(1)), ended("u1.2", base.Add(1))},
@@ -102,7 +102,7 @@ func firstOutcome(t *testing.T, s Store, _ Size) {
 	}
 	same(t, "succeeded runs", runs, []common.Run{ended("u1.2", base)})
 
-	// Output and changes likewise: what is there stays.
+	// The same holds for output and changes: existing entries stay.
 	chunk := common.Chunk{Run: "u1.1", Stream: common.Stdout, At: base, Data: []byte("true")}
 	other := chunk
 	other.Data = []byte("else")
@@ -132,22 +132,22 @@ func refusals(t *testing.T, s Store, _ Size) {
 	}
 	chunk := func(c common.Chunk) runlog.Batch { return runlog.Batch{Chunks: []common.Chunk{c}} }
 	for name, bad := range map[string]runlog.Batch{
-		"a run without an id":         run(func(r *common.Run) { r.ID = "" }),
-		"a run that runs":             run(func(r *common.Run) { r.Status = common.StatusRunning }),
-		"a run that waits":            run(func(r *common.Run) { r.Status = common.StatusWaiting }),
-		"a run without a status":      run(func(r *common.Run) { r.Status = "" }),
-		"a run with bytes for a job":  run(func(r *common.Run) { r.Job = "\xff" }),
-		"a run beyond the years":      run(func(r *common.Run) { r.PlannedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }),
-		"a chunk without a run":       chunk(common.Chunk{Data: []byte("x")}),
-		"a chunk before the start":    chunk(common.Chunk{Run: "bad", Offset: -1, Data: []byte("x")}),
-		"a chunk beyond the end":      chunk(common.Chunk{Run: "bad", Offset: 1<<63 - 1, Data: []byte("x")}),
-		"a chunk that is too large":   chunk(common.Chunk{Run: "bad", Data: make([]byte, common.MaxChunk+1)}),
-		"a chunk that has and lacks":  chunk(common.Chunk{Run: "bad", Data: []byte("x"), Missing: 1}),
-		"a change without an id":      {Changes: []common.Change{{At: base}}},
-		"a change with bytes as name": {Changes: []common.Change{{ID: "bad", Name: "\xff"}}},
-		"a late end without a run":    {Late: []common.LateEnd{{Status: common.StatusFailed}}},
-		"a late end that runs":        {Late: []common.LateEnd{{Run: "bad", Status: common.StatusRunning}}},
-		"a late end of bytes":         {Late: []common.LateEnd{{Run: "\xff", Status: common.StatusFailed}}},
+		"a run without an id":           run(func(r *common.Run) { r.ID = "" }),
+		"an active run":                 run(func(r *common.Run) { r.Status = common.StatusRunning }),
+		"a pending run":                 run(func(r *common.Run) { r.Status = common.StatusWaiting }),
+		"a run without a status":        run(func(r *common.Run) { r.Status = "" }),
+		"a run with bytes for a job":    run(func(r *common.Run) { r.Job = "\xff" }),
+		"a run beyond the years":        run(func(r *common.Run) { r.PlannedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"a chunk without a run":         chunk(common.Chunk{Data: []byte("x")}),
+		"a chunk before the start":      chunk(common.Chunk{Run: "bad", Offset: -1, Data: []byte("x")}),
+		"a chunk beyond the end":        chunk(common.Chunk{Run: "bad", Offset: 1<<63 - 1, Data: []byte("x")}),
+		"a chunk that is too large":     chunk(common.Chunk{Run: "bad", Data: make([]byte, common.MaxChunk+1)}),
+		"a chunk with data and missing": chunk(common.Chunk{Run: "bad", Data: []byte("x"), Missing: 1}),
+		"a change without an id":        {Changes: []common.Change{{At: base}}},
+		"a change with bytes as name":   {Changes: []common.Change{{ID: "bad", Name: "\xff"}}},
+		"a late end without a run":      {Late: []common.LateEnd{{Status: common.StatusFailed}}},
+		"a late end that is active":     {Late: []common.LateEnd{{Run: "bad", Status: common.StatusRunning}}},
+		"a late end of bytes":           {Late: []common.LateEnd{{Run: "\xff", Status: common.StatusFailed}}},
 	} {
 		both := runlog.Batch{Chunks: append(bad.Chunks, good.Chunks...), Runs: append(bad.Runs, good.Runs...),
 			Changes: append(bad.Changes, good.Changes...), Late: append(bad.Late, good.Late...)}
@@ -162,7 +162,7 @@ func concurrentWriters(t *testing.T, s Store, size Size) {
 	if size == Modest {
 		writers, count = 4, 10
 	}
-	// All write the same runs and the same output, each with its own words.
+	// All write the same runs and the same output, each with different contents.
 	payload := func(w int) []byte { return bytes.Repeat([]byte{byte('a' + w)}, 100) }
 	var group sync.WaitGroup
 	for w := range writers {

@@ -1,5 +1,5 @@
-// Package entry is the form in which every log store keeps what it is given, so
-// that the stores agree on what they take and on what comes back.
+// Package entry defines the form in which every log store keeps entries, so that the stores agree on what
+// they accept and return.
 //
 // It promises that a run or a change that was encoded decodes to the same value,
 // fields unknown to a store's columns included. It is pure: no goroutine, no I/O.
@@ -17,9 +17,9 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Check refuses, with common.CodeInvalid, a batch that no store could keep: an
-// entry without an id, a run that has not ended (it would stand in the way of
-// its own outcome), a chunk that is too large or that both holds and lacks bytes.
+// Check refuses, with common.CodeInvalid, a batch that no store can keep: an entry without an id, a run that
+// has not ended (it would block its own outcome), a chunk that is too large or that has both data and missing
+// bytes.
 func Check(b *runlog.Batch) error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]
@@ -27,13 +27,13 @@ func Check(b *runlog.Batch) error {
 		case c.Run == "":
 			return refuse("a chunk of output without a run")
 		case !keyable(c.Run, string(c.Stream)):
-			return refuse("a chunk of output with a key that is not text")
+			return refuse("a chunk of output with a key that is not valid UTF-8")
 		case c.Offset < 0 || c.Missing < 0 || c.End() < c.Offset:
-			return refuse("a chunk of run %.80q with an impossible place", c.Run)
+			return refuse("a chunk of run %.80q with an invalid offset", c.Run)
 		case len(c.Data) > common.MaxChunk:
 			return refuse("a chunk of run %.80q with %d bytes", c.Run, len(c.Data))
 		case len(c.Data) > 0 && c.Missing > 0:
-			return refuse("a chunk of run %.80q that both holds and lacks bytes", c.Run)
+			return refuse("a chunk of run %.80q with both data and missing bytes", c.Run)
 		}
 	}
 	for i := range b.Runs {
@@ -42,7 +42,7 @@ func Check(b *runlog.Batch) error {
 		case r.ID == "":
 			return refuse("a run without an id")
 		case !keyable(r.ID, r.Job, r.JobUID, r.Group, r.Worker, string(r.Status), string(r.Cause)):
-			return refuse("run %.80q with a field that is not text", r.ID)
+			return refuse("run %.80q with a field that is not valid UTF-8", r.ID)
 		case !r.Status.Terminal():
 			return refuse("run %.80q, which has not ended", r.ID)
 		}
@@ -53,9 +53,9 @@ func Check(b *runlog.Batch) error {
 		case c.ID == "":
 			return refuse("a change without an id")
 		case !keyable(c.ID, c.Kind, c.Name):
-			return refuse("change %.80q with a field that is not text", c.ID)
+			return refuse("change %.80q with a field that is not valid UTF-8", c.ID)
 		case c.Link != nil && (c.Link.Seq < 1 || !keyable(c.Link.Previous, c.Link.Hash, c.Link.Text)):
-			return refuse("change %.80q with a place in the chain that is none", c.ID)
+			return refuse("change %.80q with an invalid position in the chain", c.ID)
 		}
 	}
 	for i := range b.Late {
@@ -63,7 +63,7 @@ func Check(b *runlog.Batch) error {
 		case l.Run == "":
 			return refuse("a late end without a run")
 		case !keyable(l.Run):
-			return refuse("a late end with a run's id that is not text")
+			return refuse("a late end with a run id that is not valid UTF-8")
 		case !l.Status.Terminal():
 			return refuse("a late end of run %.80q, which has not ended", l.Run)
 		}
@@ -72,10 +72,10 @@ func Check(b *runlog.Batch) error {
 }
 
 func refuse(format string, args ...any) error {
-	return common.Errorf(common.CodeInvalid, "the run log does not take "+format, args...)
+	return common.Errorf(common.CodeInvalid, "the run log does not accept "+format, args...)
 }
 
-// keyable tells whether texts can be compared and indexed alike by every store.
+// keyable reports whether texts can be compared and indexed alike by every store.
 func keyable(texts ...string) bool {
 	for _, s := range texts {
 		if !utf8.ValidString(s) {
@@ -85,8 +85,7 @@ func keyable(texts ...string) bool {
 	return true
 }
 
-// Keyable tells whether a query may be asked: an entry with a field that is not
-// valid UTF-8 is never stored, so none can be found.
+// Keyable reports whether a query can match: an entry with a field that is not valid UTF-8 is never stored.
 func Keyable(q *runlog.Query) bool {
 	before := ""
 	if q.Before != nil {
@@ -95,13 +94,12 @@ func Keyable(q *runlog.Query) bool {
 	return keyable(q.Job, q.JobUID, q.Group, q.Fire, q.Worker, string(q.Cause), before)
 }
 
-// RunsOf are the bounds of the ids of a fire's runs, low inclusive and high exclusive:
-// they begin with the fire's id and a dot, after which a slash comes; that of a gap's
-// entry is the fire's own.
+// RunsOf returns the bounds of the ids of a fire's runs, low inclusive and high exclusive: they begin with
+// the fire's id and a dot, and the next character is a slash; the id of a gap entry is the fire's own.
 func RunsOf(fire string) (low, high string) { return fire, fire + "/" }
 
-// Statuses are the distinct statuses that a query asks for and that a store can
-// hold. Narrowed tells whether the query asked for any; then none means no run.
+// Statuses returns the distinct statuses of a query that a store can hold. narrowed reports whether the query
+// named any; then an empty list matches no run.
 func Statuses(q *runlog.Query) (statuses []common.Status, narrowed bool) {
 	for _, s := range common.Statuses {
 		if s.Terminal() && slices.Contains(q.Statuses, s) {
@@ -111,9 +109,8 @@ func Statuses(q *runlog.Query) (statuses []common.Status, narrowed bool) {
 	return statuses, len(q.Statuses) > 0
 }
 
-// Nanos is a time as Unix nanoseconds, so that stores sort it exactly. Times that
-// do not fit (before 1678, after 2262) become the nearest that does, and the zero
-// time becomes the smallest.
+// Nanos returns a time as Unix nanoseconds, so that stores sort it exactly. Times that do not fit (before
+// 1678, after 2262) become the nearest that does, and the zero time becomes the smallest.
 func Nanos(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
@@ -124,7 +121,7 @@ func Nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Time reads what Nanos wrote.
+// Time returns the time that Nanos encoded.
 func Time(ns int64) time.Time {
 	if ns == math.MinInt64 {
 		return time.Time{}
@@ -132,7 +129,7 @@ func Time(ns int64) time.Time {
 	return time.Unix(0, ns).UTC()
 }
 
-// EncodeRun writes a run as the document that a store keeps.
+// EncodeRun encodes a run as the document that a store keeps.
 func EncodeRun(r *common.Run) (string, error) {
 	doc, err := json.Marshal(r)
 	if err != nil {
@@ -141,7 +138,7 @@ func EncodeRun(r *common.Run) (string, error) {
 	return string(doc), nil
 }
 
-// DecodeRun reads a run's document.
+// DecodeRun decodes a run's document.
 func DecodeRun(doc string) (common.Run, error) {
 	r, err := common.Decode[common.Run]([]byte(doc))
 	if err != nil {
@@ -150,7 +147,7 @@ func DecodeRun(doc string) (common.Run, error) {
 	return r, nil
 }
 
-// EncodeLate writes a late end as the document that is stored.
+// EncodeLate encodes a late end as the document that is stored.
 func EncodeLate(l *common.LateEnd) (string, error) {
 	doc, err := json.Marshal(l)
 	if err != nil {
@@ -159,8 +156,8 @@ func EncodeLate(l *common.LateEnd) (string, error) {
 	return string(doc), nil
 }
 
-// Orphans puts the late ends that a store has beside those of the runs that may have
-// one. find gives the documents that belong to so many ids at most, in any order.
+// Orphans adds the stored late ends to the runs that may have one. find returns the documents of a bounded
+// number of ids, in any order.
 func Orphans(runs []common.Run, find func(ids []string) ([]string, error)) error {
 	var ids []string
 	at := map[string]int{}
@@ -188,12 +185,12 @@ func Orphans(runs []common.Run, find func(ids []string) ([]string, error)) error
 	return nil
 }
 
-// orphansAtOnce is how many late ends are asked for in one statement.
+// orphansAtOnce is how many late ends are read in one statement.
 const orphansAtOnce = 500
 
-// EncodeChange writes a change as a document without its two sides, which a store
-// keeps beside it byte for byte: JSON inside JSON would come back reformatted. Of one that
-// is sealed the document is the text of its link, which is hashed.
+// EncodeChange encodes a change as a document without its values before and after, which a store keeps beside
+// it byte for byte: JSON inside JSON would be reformatted. For a sealed change the document is the text of
+// its link, which is hashed.
 func EncodeChange(c *common.Change) (string, error) {
 	if c.Link != nil {
 		return c.Link.Text, nil
@@ -207,8 +204,8 @@ func EncodeChange(c *common.Change) (string, error) {
 	return string(doc), nil
 }
 
-// ChangesOf are the bounds of the ids that a query for changes asks for, low inclusive and high
-// exclusive, either empty for none: an id begins with its time.
+// ChangesOf returns the bounds of the ids of a query for changes, low inclusive and high exclusive, either
+// empty for none: an id begins with its time.
 func ChangesOf(q *runlog.ChangeQuery) (low, high string) {
 	if !q.From.IsZero() {
 		low = common.TimeKey(q.From)
@@ -219,19 +216,19 @@ func ChangesOf(q *runlog.ChangeQuery) (low, high string) {
 	return low, high
 }
 
-// Filed is by what a store lists a change.
+// Filed holds the fields by which a store lists a change.
 type Filed struct {
 	ID, Kind, Name string
-	Verb, Actor    string // these and At: a change that an older version wrote may have none, and is then found by its document
+	Verb, Actor    string // these and At: absent in changes of an older version, which are then filtered by their documents
 	At             int64  // Unix nanoseconds
 }
 
-// FiledAs is by what a change is to be listed.
+// FiledAs returns the fields by which a change is to be listed.
 func FiledAs(c *common.Change) Filed {
 	return Filed{ID: c.ID, Kind: c.Kind, Name: c.Name, Verb: c.Verb, Actor: c.Actor.Name, At: Nanos(c.At)}
 }
 
-// as reports whether a change is listed by what it says.
+// as reports whether the fields match the contents of a change.
 func (f Filed) as(c *common.Change) bool {
 	should := FiledAs(c)
 	if f.Verb == "" && f.Actor == "" && f.At == 0 {
@@ -240,7 +237,7 @@ func (f Filed) as(c *common.Change) bool {
 	return f == should
 }
 
-// DecodeSealed reads the document of a change that is sealed, if seq says so.
+// DecodeSealed decodes a change; seq is not zero if it is sealed.
 func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash string, filed Filed) (common.Change, error) {
 	c, err := DecodeChange(doc, before, after)
 	if seq != 0 {
@@ -249,7 +246,7 @@ func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash st
 	return c, err
 }
 
-// DecodeChange reads a change's document and puts its sides back.
+// DecodeChange decodes a change's document and adds the values before and after.
 func DecodeChange(doc string, before, after []byte) (common.Change, error) {
 	c, err := common.Decode[common.Change]([]byte(doc))
 	if err != nil {
@@ -259,7 +256,7 @@ func DecodeChange(doc string, before, after []byte) (common.Change, error) {
 	return c, nil
 }
 
-// Side is one side of a change as stores keep it: nothing rather than empty.
+// Side returns one value of a change as stores keep it: nil for empty.
 func Side(data []byte) []byte {
 	if len(data) == 0 {
 		return nil
@@ -267,15 +264,14 @@ func Side(data []byte) []byte {
 	return data
 }
 
-// Budget decides how many chunks one answer holds: at most Limit bytes, but
-// at least one chunk.
+// Budget decides how many chunks one answer holds: at most Limit bytes, but at least one chunk.
 type Budget struct {
 	Limit int
 	used  int
 	taken bool
 }
 
-// Take tells whether the next chunk still belongs to the answer.
+// Take reports whether the next chunk fits into the answer.
 func (b *Budget) Take(c *common.Chunk) bool {
 	if b.taken && b.used+len(c.Data) > b.Limit {
 		return false

@@ -41,7 +41,7 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server closes it by itself as well
 	for cursor.Next(ctx) {
 		var d changeDoc
 		if err := cursor.Decode(&d); err != nil {
@@ -51,7 +51,7 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 		if err != nil {
 			return nil, &unreadable{err}
 		}
-		// The server leaves what an older version wrote to be looked at here.
+		// Changes of an older version, which lack the fields, are filtered here.
 		if q.Verb != "" && c.Verb != q.Verb || q.Actor != "" && c.Actor.Name != q.Actor {
 			continue
 		}
@@ -62,13 +62,13 @@ func (s *Store) listChanges(ctx context.Context, q *runlog.ChangeQuery) (list []
 	return list, cursor.Err()
 }
 
-// change is what the document holds.
+// change decodes the document.
 func (d *changeDoc) change() (common.Change, error) {
 	return entry.DecodeSealed(d.Doc, d.Before, d.After, d.Seq, d.Previous, d.Hash,
 		entry.Filed{ID: d.ID, Kind: d.Kind, Name: d.Name, Verb: d.Verb, Actor: d.Actor, At: d.At})
 }
 
-// Sealed lists changes by their place in the chain.
+// Sealed lists changes by their position in the chain.
 func (s *Store) Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -80,12 +80,12 @@ func (s *Store) Sealed(ctx context.Context, after int64, limit int) ([]common.Ch
 		err = cursor.All(ctx, &docs)
 	}
 	if err != nil {
-		return nil, s.failed(ctx, "list changes by their place", err)
+		return nil, s.failed(ctx, "list changes by their position", err)
 	}
 	list := make([]common.Change, len(docs))
 	for i := range docs {
 		if list[i], err = docs[i].change(); err != nil {
-			return nil, s.failed(ctx, "list changes by their place", &unreadable{err})
+			return nil, s.failed(ctx, "list changes by their position", &unreadable{err})
 		}
 	}
 	return list, nil

@@ -13,11 +13,11 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// markDoc says which hours of which jobs a Write brought runs into: they are to be counted
-// anew. It is written after the runs, so that who finds it finds them; if its writer dies in
-// between, whoever repeats the write leaves it. It goes when the hours were counted.
+// markDoc names the hours of jobs to which a Write added runs: they must be counted again. It is written
+// after the runs, so that its reader finds them; if the writer dies in between, the repeated write adds it.
+// It is deleted when the hours were counted.
 type markDoc struct {
-	ID    string    `bson:"_id"` // unique, so that no mark is taken away for another; sorts by time
+	ID    string    `bson:"_id"` // unique, so that no mark is deleted in place of another; sorts by time
 	Hours []jobHour `bson:"hours"`
 }
 
@@ -40,12 +40,11 @@ func markOf(now time.Time, runs []common.Run) markDoc {
 	return mark
 }
 
-// count makes the roll-ups of an hour of some jobs out of the runs that are there and of
-// what was counted of those that are gone; leaving, where it is not nil, are runs that are
-// about to go. It says in seen what it looked at.
+// count computes the roll-ups of an hour of some jobs from the existing runs and the bases of deleted ones;
+// leaving, if not nil, are runs that are about to be deleted. It records in seen what it read.
 func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) versions {
 	return func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
-		// Those that are to go are read before the runs: once their document is gone, so are they.
+		// The documents of deletions are read before the runs: once such a document is gone, so are its runs.
 		going, err := s.going(ctx, current)
 		if err != nil {
 			return nil, err
@@ -82,8 +81,8 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
-		var whole []string                                              // runs of which the whole has to be read
+		defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server closes it by itself as well
+		var whole []string                                              // runs whose whole document must be read
 		for cursor.Next(ctx) {
 			var doc runDoc
 			if err := cursor.Decode(&doc); err != nil {
@@ -94,7 +93,7 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 				continue // in the base already
 			}
 			var cell rollup.Cell
-			if err := cell.AddEncoded(doc.Cell); err != nil { // none, or one of a later version
+			if err := cell.AddEncoded(doc.Cell); err != nil { // absent, or written by a later version
 				whole = append(whole, doc.ID)
 				continue
 			}
@@ -134,16 +133,16 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 	}
 }
 
-// looked is what one who counted looked at.
+// looked is what a count has read.
 type looked struct {
 	all  int              // runs
-	runs map[string]int64 // those that are there now, by job
+	runs map[string]int64 // existing runs, by job
 }
 
-// goings are runs that are about to go, and the documents that say so.
+// goings are runs that are about to be deleted, and the documents of those deletions.
 type goings struct{ docs, runs map[string]bool }
 
-// going are those runs that are about to go and that the bases of roll-ups have already.
+// going returns the runs that are about to be deleted and that the bases of roll-ups contain already.
 func (s *Store) going(ctx context.Context, current map[string]rollupDoc) (g goings, err error) {
 	g = goings{docs: map[string]bool{}, runs: map[string]bool{}}
 	var asked []string

@@ -12,17 +12,16 @@ import (
 	"carillon/internal/common"
 )
 
-// duplicate is the server's code for an id that is there already.
+// duplicate is the server's code for an existing id.
 const duplicate = 11000
 
-// passing are the server's codes for states that end by themselves: no primary
-// just now, shutting down, disk full, a majority that was not reached in time.
+// passing returns the server's codes for temporary states: no primary, shutting down, disk full, a majority
+// that was not reached in time.
 func passing() []int {
 	return []int{6, 7, 50, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 14031}
 }
 
-// failure gives an error of the driver the code that it means to a caller, and
-// takes secrets out of its text.
+// failure gives an error of the driver its code for callers, and removes secrets from its text.
 func (s *Store) failure(ctx context.Context, err error) error {
 	if _, coded := errors.AsType[*common.Error](err); coded {
 		return err
@@ -40,8 +39,8 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	return said
 }
 
-// away tells whether the server could not be asked, or could not do it just now.
-// What is no answer of a server is a failure to reach one.
+// away reports whether the server could not be reached, or could not answer temporarily. An error that is not
+// a server's answer is a failure to reach one.
 func away(err error) bool {
 	answer, answered := errors.AsType[mongo.ServerError](err)
 	if !answered || mongo.IsNetworkError(err) || mongo.IsTimeout(err) {
@@ -56,13 +55,13 @@ func away(err error) bool {
 	return answer.HasErrorLabel("RetryableWriteError")
 }
 
-// unreadable is what is wrong with something that is stored: the server did answer.
+// unreadable is an error in stored data: the server did answer.
 type unreadable struct{ err error }
 
 func (u *unreadable) Error() string { return u.err.Error() }
 func (u *unreadable) Unwrap() error { return u.err }
 
-// hidden is an error whose text was cleaned.
+// hidden is an error whose text was stripped of secrets.
 type hidden struct {
 	text string
 	err  error
@@ -71,7 +70,7 @@ type hidden struct {
 func (h *hidden) Error() string { return h.text }
 func (h *hidden) Unwrap() error { return h.err }
 
-// secretsOf finds the password of a URI, as it is written and as it is meant.
+// secretsOf replaces the password of a URI, in its escaped and unescaped forms.
 func secretsOf(uri string) *strings.Replacer {
 	_, rest, _ := strings.Cut(uri, "://")
 	at := strings.LastIndex(rest, "@")

@@ -20,19 +20,19 @@ import (
 
 const (
 	atOnce       = 1000 // documents of one deletion
-	goneAtOnce   = 500  // runs that one document takes away
-	rangesAtOnce = 25   // runs whose output is looked for at once
-	usualLimit   = 1000 // where the caller has none
+	goneAtOnce   = 500  // runs that one document deletes
+	rangesAtOnce = 25   // runs whose output is read at once
+	usualLimit   = 1000 // if the caller sets none
 )
 
-// goneDoc says that runs are about to go. It is there before anything is done, and goes
-// when all is done: if its writer dies in between, the next Expire or Tidy goes on.
+// goneDoc records a deletion of runs in progress. It is written before the deletion begins, and deleted when
+// all is done: if its writer dies in between, the next Expire or Tidy continues.
 //
-//  1. The roll-ups of their hours take what they count into their bases, and note the document.
-//  2. The runs go, then their output and late ends: no reader finds a run without its output.
-//  3. The document goes.
+//  1. The roll-ups of their hours add the counts of the runs to their bases, and note the document.
+//  2. The runs are deleted, then their output and late ends: no reader finds a run without its output.
+//  3. The document is deleted.
 //
-// Each step may be repeated, and be done by two at once.
+// Each step may be repeated, and be done by two processes at once.
 type goneDoc struct {
 	ID    string   `bson:"_id"`
 	Job   string   `bson:"job"`
@@ -45,7 +45,7 @@ func (g *goneDoc) has(run string) bool {
 	return found
 }
 
-// Kept tells of which jobs there are runs, in order of their names.
+// Kept lists the jobs that have runs, in order of their names.
 func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kept, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -60,17 +60,17 @@ func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kep
 		case errors.Is(err, mongo.ErrNoDocuments):
 			return all, nil
 		case err != nil:
-			return nil, s.failed(ctx, "look for jobs with runs", err)
+			return nil, s.failed(ctx, "list jobs with runs", err)
 		}
 		after = kept.Job
-		if kept.Runs > 0 { // else they went meanwhile
+		if kept.Runs > 0 { // otherwise they were deleted meanwhile
 			all = append(all, kept)
 		}
 	}
 	return all, nil
 }
 
-// keptAfter steps through the index by job.
+// keptAfter returns the next job of the index by job.
 func (s *Store) keptAfter(ctx context.Context, after string) (kept runlog.Kept, err error) {
 	var next, oldest runDoc
 	only := bson.D{{Key: "job", Value: 1}, {Key: "planned", Value: 1}}
@@ -166,8 +166,7 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 	}
 }
 
-// newer matches the runs that come after one in the order of oldestFirst, among those that are not
-// planned before it.
+// newer matches the runs that come after one in the order of oldestFirst, among those not planned before it.
 func newer(than runDoc) bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{
 		bson.D{{Key: "planned", Value: bson.D{{Key: "$gt", Value: than.Planned}}}},
@@ -175,7 +174,7 @@ func newer(than runDoc) bson.D {
 	}}}
 }
 
-// spared tells whether a run has only just ended. One that nobody can read has not.
+// spared reports whether a run has ended too recently to be deleted. An unreadable one has not.
 func (d *runDoc) spared(e *runlog.Expiry) bool {
 	if e.Ended.IsZero() {
 		return false
@@ -184,7 +183,7 @@ func (d *runDoc) spared(e *runlog.Expiry) bool {
 	return err == nil && e.Spares(&run)
 }
 
-// boundary is the place in the job's list after which all go; nil where none does.
+// boundary returns the position in the job's list up to which all runs are deleted; nil if none is.
 func (s *Store) boundary(ctx context.Context, e *runlog.Expiry) (until *runlog.Position, err error) {
 	job := bson.D{{Key: "job", Value: e.Job}}
 	if !e.Before.IsZero() {
@@ -211,7 +210,7 @@ func (s *Store) boundary(ctx context.Context, e *runlog.Expiry) (until *runlog.P
 	return until, nil
 }
 
-// finish does what is left to do of what a document says.
+// finish completes the deletion of a document.
 func (s *Store) finish(ctx context.Context, g *goneDoc, gone *runlog.Expired) error {
 	for _, hour := range g.Hours {
 		if err := s.settle(ctx, g, hour); err != nil {
@@ -240,8 +239,8 @@ func (s *Store) finish(ctx context.Context, g *goneDoc, gone *runlog.Expired) er
 	return err
 }
 
-// settle takes what is counted of runs that are about to go into the base of their hour's
-// roll-up. Where that had not been up to date a mark has the sums of it made anew.
+// settle adds the counts of runs that are about to be deleted to the base of their hour's roll-up. If that
+// was not up to date, a mark requests its sums again.
 func (s *Store) settle(ctx context.Context, g *goneDoc, hour int64) error {
 	jobs := []string{g.Job}
 	mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: []jobHour{{Job: g.Job, At: hour}}}
@@ -296,7 +295,8 @@ func (s *Store) deleteOutput(ctx context.Context, runs []string, gone *runlog.Ex
 	}
 }
 
-// deleteFound deletes what a filter finds, up to so many, and tells whether there may be more.
+// deleteFound deletes documents that a filter matches, at most so many, and reports whether there may be
+// more.
 func deleteFound(ctx context.Context, in *mongo.Collection, filter bson.D) (deleted int, more bool, err error) {
 	docs, err := find[struct {
 		ID string `bson:"_id"`
@@ -312,7 +312,7 @@ func deleteFound(ctx context.Context, in *mongo.Collection, filter bson.D) (dele
 	return n, len(docs) == atOnce, err
 }
 
-// deleteIDs deletes documents by their ids, in pieces.
+// deleteIDs deletes documents by their ids, in parts.
 func deleteIDs(ctx context.Context, in *mongo.Collection, ids []string) (n int, err error) {
 	for part := range slices.Chunk(ids, atOnce) {
 		deleted, err := in.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: part}}}})

@@ -1,22 +1,20 @@
 // Package mongolog keeps the run log in MongoDB.
 //
-// It promises what the ports of package runlog promise. It only ever inserts and, where
-// upkeep says so, deletes; nothing is updated. Ids follow from what is stored, so that a
-// write can be repeated: a duplicate id means "stored already". Writes are acknowledged by a majority and
-// its journals. Times are kept as Unix nanoseconds, because BSON's have
-// milliseconds only, and lists are sorted by them.
+// It promises what the ports of package runlog promise. It only inserts and, for retention and upkeep,
+// deletes; nothing is updated. Ids are derived from the stored data, so that a write can be repeated: a
+// duplicate id means "stored already". Writes are acknowledged by a majority and its journals. Times are kept
+// as Unix nanoseconds, because BSON's have milliseconds only, and lists are sorted by them.
 //
-// Statistics are counted by Tidy from the runs themselves, a job's hour at a time; which
-// hours are to be counted, marks say, which each Write leaves behind its runs. What Tidy
-// has counted is a new version of the hour's roll-up under an id of its own: who inserts a
-// version first wins, the highest one counts, and those before it go later. Hence two
-// processes that do the upkeep at once, which the election of masters makes rare, cannot
-// spoil anything. See versions.go and count.go, and
-// expire.go for how runs go.
+// Statistics are counted by Tidy from the runs themselves, one hour of a job at a time; marks, which each
+// Write adds after its runs, name the hours to be counted. The result of Tidy is a new version of the hour's
+// roll-up under its own id: the first process to insert a version wins, the highest version counts, and
+// earlier ones are deleted later. Therefore two processes that do the upkeep at the same time, which the
+// election of masters makes rare, cannot corrupt anything. See versions.go and count.go, and expire.go for
+// the deletion of runs.
 //
-// Any number of goroutines and processes may use the same database. The driver
-// keeps goroutines of its own until Close. What is stored in one document is
-// bounded by what runs, chunks and changes may hold, far below MongoDB's 16 MiB.
+// Any number of goroutines and processes may use the same database. The driver keeps goroutines of its own
+// until Close. The size of a document is bounded by the limits of runs, chunks and changes, far below
+// MongoDB's 16 MiB.
 package mongolog
 
 import (
@@ -42,8 +40,8 @@ var _ interface {
 	runlog.Upkeep
 } = (*Store)(nil)
 
-// What an operation may take, where neither the URI (serverSelectionTimeoutMS,
-// connectTimeoutMS, timeoutMS) nor the caller's context says so.
+// Time limits of an operation, unless the URI (serverSelectionTimeoutMS, connectTimeoutMS, timeoutMS) or the
+// caller's context sets them.
 const (
 	selectTimeout  = 5 * time.Second
 	connectTimeout = 5 * time.Second
@@ -51,14 +49,14 @@ const (
 	closeTimeout   = 5 * time.Second
 )
 
-// DefaultDatabase is used where the configuration names none.
+// DefaultDatabase is used if the configuration names none.
 const DefaultDatabase = "carillon"
 
-// Config says where the run log is.
+// Config holds the address of the run log.
 type Config struct {
 	URI      string // mongodb:// or mongodb+srv://; it may carry a password, which no error repeats
 	Database string // DefaultDatabase if empty
-	// Secure hears how TLS is spoken, and may change it; nil for nobody.
+	// Secure is called with the TLS config of the client, and may change it; may be nil.
 	Secure func(*tls.Config)
 }
 
@@ -75,19 +73,18 @@ type Store struct {
 	schema  schema
 	scan    scan
 	upkeep  upkeep
-	secrets *strings.Replacer // takes the password out of error texts
+	secrets *strings.Replacer // removes the password from error texts
 }
 
-// Open makes a store. It does not wait for the server: one that is away makes
-// Ping, Write and the reads answer common.CodeUnavailable until it is back, and
-// the first of them that reaches it brings the schema up to date. Only a URI that
-// can never work is an error, with common.CodeInvalid.
+// Open returns a store. It does not wait for the server: while the server is unavailable, Ping, Write and the
+// reads return common.CodeUnavailable, and the first of them that reaches it migrates the schema. Only a URI
+// that can never work is an error, with common.CodeInvalid.
 func Open(_ context.Context, cfg Config) (*Store, error) {
 	name := cfg.Database
 	if name == "" {
 		name = DefaultDatabase
 	}
-	// Later calls win: the URI may change the limits above, but not what is durable.
+	// Later calls win: the URI may change the limits above, but not the durability.
 	opts := options.Client().
 		SetAppName("carillon").
 		SetServerSelectionTimeout(selectTimeout).
@@ -120,14 +117,14 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}, nil
 }
 
-// Ping tells whether the server answers and the schema is one that this program
-// knows: common.CodeUnavailable, or common.CodeConflict for a newer schema.
+// Ping reports whether the server answers with a known schema: it returns common.CodeUnavailable, or
+// common.CodeConflict for a newer schema.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
 	if err := s.client.Ping(ctx, readpref.Primary()); err != nil {
-		return s.failed(ctx, "ask the run log", err)
+		return s.failed(ctx, "ping the run log", err)
 	}
 	return nil
 }
@@ -142,7 +139,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// ready brings the schema up to date, once.
+// ready migrates the schema, once.
 func (s *Store) ready(ctx context.Context) error {
 	if err := s.schema.ensure(ctx); err != nil {
 		return s.failed(ctx, "prepare the run log", err)
@@ -154,8 +151,8 @@ func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, s.failure(ctx, err))
 }
 
-// badURI explains a URI that cannot be used. The driver's own words may quote any
-// part of it, so they are left out where it carries a password.
+// badURI explains an invalid URI. The text of the driver's error may quote any part of the URI, so it is left
+// out if the URI has a password.
 func badURI(uri string, err error) error {
 	e := &common.Error{
 		Code:    common.CodeInvalid,

@@ -12,11 +12,11 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// outputBatch is how many chunks the server sends at a time: at most 2 MiB, of
-// which a reader with a small limit throws the rest away.
+// outputBatch is how many chunks the server sends at a time: at most 2 MiB, of which a reader with a small
+// limit discards the rest.
 const outputBatch = 32
 
-// Run gives the run with the id.
+// Run returns the run with the id.
 func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	if err := s.ready(ctx); err != nil {
 		return common.Run{}, err
@@ -40,7 +40,7 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	return runs[0], nil
 }
 
-// orphans puts the late ends beside the runs that were lost.
+// orphans adds the late ends to lost runs.
 func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 	return entry.Orphans(runs, func(ids []string) ([]string, error) {
 		docs, err := find[lateDoc](ctx, s.late, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
@@ -51,7 +51,7 @@ func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 	})
 }
 
-// Output gives the chunks of a run that end after offset, in order of offset.
+// Output returns the chunks of a run that end after offset, in order of offset.
 func (s *Store) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (s *Store) Output(ctx context.Context, run string, offset int64, limit int)
 }
 
 func (s *Store) output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
-	// A chunk with data reaches over the offset only if it begins less than
-	// MaxChunk before it. The upper bounds are the marks' next characters.
+	// A chunk with data spans the offset only if it begins less than MaxChunk before it. The upper bounds are
+	// the marks' next characters.
 	from := max(0, offset-common.MaxChunk+1)
 	between := func(low, high string) bson.D {
 		return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: low}, {Key: "$lt", Value: high}}}}
@@ -82,7 +82,7 @@ func (s *Store) output(ctx context.Context, run string, offset int64, limit int)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server closes it by itself as well
 
 	answer := answer{budget: entry.Budget{Limit: limit}}
 	for cursor.Next(ctx) {
@@ -103,15 +103,14 @@ func (s *Store) output(ctx context.Context, run string, offset int64, limit int)
 	return answer.chunks, nil
 }
 
-// answer puts missing bytes, which come first from the server, into their places
-// among the data.
+// answer merges missing bytes, which the server sends first, with the data in order.
 type answer struct {
 	chunks  []common.Chunk
 	missing []common.Chunk // not in chunks yet
 	budget  entry.Budget
 }
 
-// next takes the next chunk from the server; false means that the answer is full.
+// next adds the next chunk from the server; false means that the answer is full.
 func (a *answer) next(c common.Chunk) bool {
 	if c.Missing > 0 {
 		a.missing = append(a.missing, c)

@@ -17,8 +17,7 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// The kinds of roll-ups. Those of a job's hours are counted from the runs; the others are
-// sums of them.
+// The kinds of roll-ups. Those of a job's hours are counted from the runs; the others are sums of them.
 const (
 	hourOfJob = "hour"
 	dayOfJob  = "day"
@@ -36,31 +35,30 @@ type rollupDoc struct {
 	ID      string       `bson:"_id"`
 	Kind    string       `bson:"kind"`
 	Job     string       `bson:"job"` // empty: all jobs
-	At      int64        `bson:"at"`  // when the hour or day begins, Unix seconds
+	At      int64        `bson:"at"`  // start of the hour or day, Unix seconds
 	Version int64        `bson:"version"`
 	Sum     []byte       `bson:"sum"` // of all workers
 	Workers []workerCell `bson:"workers"`
 
-	// Of a job's hour only: Base is the part that was counted of runs that are gone, or are
-	// about to go as the documents Gone of their collection say; Runs is how many others
-	// were counted.
+	// Of a job's hour only: Base is the part counted of runs that were deleted, or are about to be deleted by
+	// the documents in Gone; Runs is the number of other runs counted.
 	Runs int64        `bson:"runs"`
 	Base []workerCell `bson:"base"`
 	Gone []string     `bson:"gone"`
 }
 
-// workerCell is what was counted of one worker, encoded.
+// workerCell is the count of one worker, encoded.
 type workerCell struct {
 	Worker string `bson:"worker"`
 	Cell   []byte `bson:"cell"`
 }
 
-// rollupID is unique for each version of a roll-up. The job, which may hold anything, comes last.
+// rollupID is unique for each version of a roll-up. The job, which may be any text, comes last.
 func rollupID(d *rollupDoc) string {
 	return fmt.Sprintf("%s/%d/%d/%s", d.Kind, d.At, d.Version, d.Job)
 }
 
-// says tells whether two versions say the same.
+// says reports whether two versions have the same contents.
 func (d *rollupDoc) says(o *rollupDoc) bool {
 	sameCells := func(a, b []workerCell) bool {
 		return slices.EqualFunc(a, b, func(a, b workerCell) bool { return a.Worker == b.Worker && bytes.Equal(a.Cell, b.Cell) })
@@ -69,7 +67,7 @@ func (d *rollupDoc) says(o *rollupDoc) bool {
 		slices.Equal(d.Gone, o.Gone)
 }
 
-// cells count by worker.
+// cells are counts by worker.
 type cells map[string]*rollup.Cell
 
 func (c cells) of(worker string) *rollup.Cell {
@@ -104,7 +102,7 @@ func (c cells) sum() []byte {
 	return sum.Encode()
 }
 
-// rollupPlace is what a roll-up of a kind is of.
+// rollupPlace identifies a roll-up of a kind.
 type rollupPlace struct {
 	job string
 	at  int64
@@ -126,8 +124,8 @@ func newest(docs []rollupDoc) (highest map[rollupPlace]rollupDoc, old []string) 
 	return highest, old
 }
 
-// findRollups reads roll-ups, all their versions, the older ones of a place first: a version
-// goes only after a later one is there, so that who reads in this order finds one of them.
+// findRollups reads roll-ups in all their versions, lower versions of a place first: a version is deleted
+// only after a higher one exists, so that a reader in this order finds one of them.
 func (s *Store) findRollups(ctx context.Context, kind string, jobs []string, from, to int64, without ...string) ([]rollupDoc, error) {
 	filter := bson.D{{Key: "kind", Value: kind}}
 	if jobs != nil {
@@ -145,7 +143,7 @@ func (s *Store) findRollups(ctx context.Context, kind string, jobs []string, fro
 	return find[rollupDoc](ctx, s.rollups, filter, opts)
 }
 
-// Rollups gives what was counted, in order of time.
+// Rollups returns roll-ups in order of time.
 func (s *Store) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -192,7 +190,7 @@ func (s *Store) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row
 	return rows, nil
 }
 
-// Totals adds the hours of each job up; of days that are asked for whole, their own roll-ups.
+// Totals adds up the hours of each job; whole days are read from the roll-ups of days.
 func (s *Store) Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -233,7 +231,7 @@ func (s *Store) Totals(ctx context.Context, jobs []string, from, to time.Time) (
 	return totals, nil
 }
 
-// span is what begins within [from, to), in Unix seconds. Times that are not set do not narrow.
+// span returns the bounds [from, to) in Unix seconds. A zero time is no bound.
 func span(from, to time.Time) (begin, end int64) {
 	begin, end = -1<<62, 1<<62
 	if !from.IsZero() {
@@ -245,7 +243,7 @@ func span(from, to time.Time) (begin, end int64) {
 	return begin, end
 }
 
-// seconds is the first full second at or after a time.
+// seconds returns the first full second at or after a time.
 func seconds(t time.Time) int64 {
 	if t.Nanosecond() > 0 {
 		return t.Unix() + 1
@@ -253,10 +251,10 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// storable tells whether a job may be called so: other texts are never stored.
+// storable reports whether a job may have this name: other texts are never stored.
 func storable(job string) bool { return utf8.ValidString(job) }
 
-// roundDown gives the next multiple of unit at or below n.
+// roundDown returns the largest multiple of unit that is at most n.
 func roundDown(n, unit int64) int64 {
 	rest := n % unit
 	if rest < 0 {

@@ -16,16 +16,16 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// scan bounds how many runs one list with a limit looks at: entries of the index that leads
-// it and, where their texts are searched, runs.
+// scan bounds how many runs a list with a limit reads: entries of its leading index and, for a text search,
+// runs.
 type scan struct{ entries, texts int }
 
 const (
-	lastAtOnce = 8   // jobs whose last runs are asked for at the same time
-	scanBatch  = 500 // runs that the server sends at a time where most may not match
+	lastAtOnce = 8   // jobs whose last runs are read concurrently
+	scanBatch  = 500 // runs that the server sends at a time if most may not match
 )
 
-// newestFirst is the order of lists of runs. Its indexes give oldestFirst as well.
+// newestFirst is the order of lists of runs. Its indexes also serve oldestFirst.
 func newestFirst() bson.D {
 	return bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}
 }
@@ -41,17 +41,16 @@ func orderOf(q *runlog.Query) bson.D {
 	return newestFirst()
 }
 
-// list is what is asked of the server for a query. One filter leads: it has an index in the
-// order of the list, so that the server can stop after so many entries of it. The rest is
-// looked at run by run.
+// list is the server request of a query. One filter leads: it has an index in the order of the list, so that
+// the server can stop after so many entries of it. The other filters are applied run by run.
 type list struct {
 	lead, rest bson.D
-	exact      *runlog.Query // what only a whole run can tell; nil: nothing
+	exact      *runlog.Query // filters that need the whole run; nil: none
 	byText     bool
-	short      bool // the lead alone gives few
+	short      bool // the lead alone has few entries
 }
 
-// listOf is the list of a query; possible is false when no run can match.
+// listOf returns the list of a query; possible is false if no run can match.
 func listOf(q *runlog.Query) (l list, possible bool) {
 	statuses, narrowed := entry.Statuses(q)
 	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
@@ -72,10 +71,10 @@ func listOf(q *runlog.Query) (l list, possible bool) {
 		status = bson.D{{Key: "status", Value: bson.D{{Key: "$in", Value: statuses}}}}
 	}
 	if q.ExitCode != nil {
-		// Runs of an older version do not have the field: they are looked at one by one.
+		// Runs of an older version do not have the field: they are filtered one by one.
 		exit = bson.D{{Key: "exit", Value: bson.D{{Key: "$in", Value: bson.A{exitOf(q.ExitCode), nil}}}}}
 	}
-	// The one that leaves the fewest leads: most runs succeed, with exit code 0.
+	// The most selective filter leads: most runs succeed, with exit code 0.
 	rare, usual := []bson.D{fire, is("job", q.Job), is("worker", q.Worker)}, []bson.D{is("group", q.Group)}
 	if slices.Contains(statuses, common.StatusSucceeded) {
 		usual = append(usual, status)
@@ -103,19 +102,19 @@ func listOf(q *runlog.Query) (l list, possible bool) {
 	return l, true
 }
 
-// partial tells whether the list has to look at more than it gives.
+// partial reports whether the list reads more entries than it returns.
 func (l *list) partial() bool {
 	return !l.short && (len(l.rest) > 0 || l.exact != nil)
 }
 
-// filter is that of the lead, or of all, between the bounds of the query, and up to a place of the
-// list, which belongs to it.
+// filter returns the filter of the lead, or of all, between the bounds of the query, up to and including a
+// position of the list.
 func (l *list) filter(q *runlog.Query, whole bool, end *runlog.Position) bson.D {
-	filter := append(bson.D{}, l.lead...) // not nil, which is no filter
+	filter := append(bson.D{}, l.lead...) // not nil, which is invalid
 	if whole {
 		filter = append(filter, l.rest...)
 	}
-	early, late := end, q.Before // between them the list lies
+	early, late := end, q.Before // the bounds of the list
 	if q.Oldest {
 		early, late = late, early
 	}
@@ -148,11 +147,12 @@ func (l *list) filter(q *runlog.Query, whole bool, end *runlog.Position) bson.D 
 	return filter
 }
 
-// older is what is older than a place of the list. The bound on planned alone is what an
-// index can use, and stands beside it; this one is exact.
+// older matches runs that are older than a position of the list. The additional bound on planned is for the
+// index; this one is exact.
 func older(than runlog.Position) bson.D { return beyond(than, "$lt", false) }
 
-// beyond is what is newer than a place ($gt), or older ($lt), and that place itself where it belongs to it.
+// beyond matches runs that are newer than a position ($gt) or older ($lt), and the position itself if too is
+// set.
 func beyond(place runlog.Position, side string, too bool) bson.D {
 	at, ids := entry.Nanos(place.PlannedAt), side
 	if too {
@@ -189,7 +189,7 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 	if l.exact == nil {
 		opts.SetLimit(int64(limit))
 	} else if opts.SetBatchSize(scanBatch); limit > 0 && !l.byText {
-		opts.SetBatchSize(int32(min(limit, scanBatch))) // nearly all that the server finds match
+		opts.SetBatchSize(int32(min(limit, scanBatch))) // nearly all runs that the server finds match
 	}
 	var end *runlog.Position
 	if limit > 0 && l.partial() {
@@ -205,7 +205,7 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 	if err != nil {
 		return found, err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server closes it by itself as well
 	for cursor.Next(ctx) {
 		var doc runDoc
 		if err := cursor.Decode(&doc); err != nil {
@@ -226,7 +226,7 @@ func (s *Store) list(ctx context.Context, l *list, q *runlog.Query) (found runlo
 	return found, cursor.Err()
 }
 
-// place is that of the n-th run of a list, counted from one; nil where there are fewer.
+// place returns the position of the n-th run of a list, counted from one; nil if there are fewer.
 func (s *Store) place(ctx context.Context, filter, order bson.D, n int) (*runlog.Position, error) {
 	var doc runDoc
 	err := s.runs.FindOne(ctx, filter, options.FindOne().SetSort(order).SetSkip(int64(n-1)).
@@ -240,7 +240,7 @@ func (s *Store) place(ctx context.Context, filter, order bson.D, n int) (*runlog
 	return &runlog.Position{PlannedAt: entry.Time(doc.Planned), ID: doc.ID}, nil
 }
 
-// Last gives the last runs of each job.
+// Last returns the last runs of each job.
 func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
 	if n <= 0 {
 		return nil, nil

@@ -16,14 +16,13 @@ import (
 	"carillon/internal/common"
 )
 
-// schema brings the database to the version that this program knows. Every
-// process tries at its first use: all steps may be repeated and may run in several
-// processes at once. A version is a document of its own, inserted when its step
-// is done; the highest one counts.
+// schema migrates the database to the version of this program. Every process tries at its first use: all
+// steps may be repeated and may run in several processes at once. A version is a document of its own,
+// inserted when its step is done; the highest one counts.
 type schema struct {
 	db   *mongo.Database
 	done atomic.Bool
-	turn chan struct{} // held by whoever tries
+	turn chan struct{} // a semaphore of one, held during a try
 
 	// Both are owned by the holder of turn.
 	failedAt time.Time
@@ -35,21 +34,21 @@ type schemaDoc struct {
 	Version int    `bson:"version"`
 }
 
-// How often a migration is tried, and the shortest pause in between; pauses grow
-// and are drawn at random, so that processes do not meet again.
+// How often a migration is tried, and the shortest pause in between; pauses grow and are jittered, so that
+// processes do not collide again.
 const (
 	attempts   = 5
 	firstPause = 50 * time.Millisecond
 )
 
-// step makes one version out of the one before.
+// step migrates from one version to the next.
 type step func(ctx context.Context, db *mongo.Database) error
 
-// steps are all of them, oldest first. A step that was released is never edited.
+// steps returns all of them, oldest first. A released step is never edited.
 func steps() []step { return []step{schema1} }
 
-// schema1 makes the indexes. Each ends with (planned, _id), the order of every
-// list. Chunks need none: their ids sort by run, place and stream.
+// schema1 creates the indexes. Each ends with (planned, _id), the order of every list. Chunks need none:
+// their ids sort by run, position and stream.
 func schema1(ctx context.Context, db *mongo.Database) error {
 	order := bson.D{{Key: "planned", Value: -1}, {Key: "_id", Value: -1}}
 	index := func(name string, keys bson.D) mongo.IndexModel {
@@ -69,13 +68,13 @@ func schema1(ctx context.Context, db *mongo.Database) error {
 	return err
 }
 
-// additionsTimeout is long: an index over many runs takes minutes, and a shorter limit would
-// break it off each time.
+// additionsTimeout is long: an index over many runs takes minutes, and a shorter limit would interrupt it
+// each time.
 const additionsTimeout = 15 * time.Minute
 
-// additions makes what is no step of the schema, since versions that do not know it read and
-// write beside it: indexes without which all is answered, but more slowly. They are made by
-// who does the upkeep, so that neither a worker nor a reader waits for them.
+// additions creates indexes that are no step of the schema, since older versions can read and write without
+// them: all queries work without them, but more slowly. They are created by the upkeep, so that neither a
+// worker nor a reader waits for them.
 func additions(ctx context.Context, db *mongo.Database) error {
 	ctx, cancel := context.WithTimeout(ctx, additionsTimeout)
 	defer cancel()
@@ -111,9 +110,8 @@ func additions(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// ensure returns nil once the schema is up to date. While the server is away the
-// goroutines that wait for the same attempt share its failure, so that none waits
-// for more than one.
+// ensure returns nil once the schema is up to date. While the server is unavailable the goroutines that wait
+// for the same attempt share its failure, so that none waits for more than one.
 func (s *schema) ensure(ctx context.Context) error {
 	if s.done.Load() {
 		return nil
@@ -135,15 +133,14 @@ func (s *schema) ensure(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.done.Store(true)
-	case ctx.Err() == nil: // what another caller's context did says nothing about the server
+	case ctx.Err() == nil: // a cancelled caller says nothing about the server
 		s.failedAt, s.failure = time.Now(), err
 	}
 	return err
 }
 
-// again does a step, and again when a connection broke on the way: processes that start
-// together may disturb each other's first steps, and each step may be repeated. A
-// server that cannot be reached at all is not waited for here.
+// again executes a step, and repeats it if a connection broke: processes that start together may disturb each
+// other's first steps, and each step may be repeated. It does not wait for an unreachable server.
 func again(ctx context.Context, step func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		err := step(ctx)

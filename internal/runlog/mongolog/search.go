@@ -16,19 +16,18 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// walkEvery is how often all hours of the past are looked at again, or less often where there
-// are so many.
+// walkEvery is how often all past hours are checked again; less often if there are very many.
 const walkEvery = 24 * time.Hour
 
-// walk is where the search for hours that were not counted right has come to.
+// walk is the progress of the search for hours with wrong counts.
 type walk struct {
 	begun time.Time
-	hour  time.Time // the last full hour that was looked at when it was over
-	at    time.Time // hours before it have not been looked at; zero: all have
+	hour  time.Time // the last full hour, checked after its end
+	at    time.Time // hours before it are not checked yet; zero: all are
 }
 
-// search looks at the hour that was over last, once, and else at the next one on its walk
-// into the past, and gives a round of what is wrong there; nil where nothing is.
+// search checks the last full hour, once, and otherwise the next hour of its walk into the past, and returns
+// a round for the errors found; nil if there are none.
 func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	w := &s.upkeep.walk
 	now := rollup.HourOf(t.Now)
@@ -66,8 +65,8 @@ func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	return r, err
 }
 
-// check compares how many runs of each job an hour has with how many were counted. Runs do
-// not change: where the numbers agree, so does all else.
+// check compares the number of runs of each job in an hour with the number counted. Runs do not change: if
+// the numbers agree, so does everything else.
 func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*round, error) {
 	cursor, err := s.runs.Aggregate(ctx, mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
@@ -103,12 +102,12 @@ func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*rou
 	if len(r.todo) == 0 && len(r.later) == 0 {
 		return nil, nil
 	}
-	r.repair, r.more = true, len(r.todo) > 0 // where something is wrong, more may be
+	r.repair, r.more = true, len(r.todo) > 0 // one error suggests more
 	return r, nil
 }
 
-// strays deletes output that has no run and is as old as the oldest hours: it came after its
-// run had gone, or the run never came. Each time it looks at a part of all output, round and round.
+// strays deletes output that has no run and is as old as the oldest hours: it was written after its run was
+// deleted, or the run was never written. Each call reads a part of all output, in rotation.
 func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	if t.Hours.IsZero() {
 		return nil
@@ -118,7 +117,7 @@ func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 	if err != nil {
 		return err
 	}
-	runs := map[string]bool{} // and whether they are there
+	runs := map[string]bool{} // and whether they exist
 	for _, c := range chunks {
 		if c.At < entry.Nanos(t.Hours) {
 			runs[c.Run] = false

@@ -17,17 +17,17 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// How much one Tidy does.
+// Bounds of the work of one Tidy.
 const (
-	marksAtOnce  = 5000   // marks that one round takes
+	marksAtOnce  = 5000   // marks of one round
 	hoursAtOnce  = 2000   // hours of jobs, about
 	jobsAtOnce   = 100    // jobs whose hour is counted at once
-	runsPerCall  = 20_000 // runs looked at before it says that there is more
-	chunksAtOnce = 2000   // chunks looked at
+	runsPerCall  = 20_000 // runs read before it reports more
+	chunksAtOnce = 2000   // chunks read
 )
 
-// upkeep is what one process remembers of its upkeep. Losing it does no harm: what was not
-// finished is done again.
+// upkeep is the state that one process keeps of its upkeep. Its loss does no harm: unfinished work is done
+// again.
 type upkeep struct {
 	sync.Mutex
 	old     map[string]bool // versions of roll-ups that are no longer the highest
@@ -35,17 +35,17 @@ type upkeep struct {
 	round   *round
 	walk    walk
 	rests   map[jobHour]rest
-	output  string // id of the chunk that the search for strays came to
+	output  string // id of the last chunk read by the search for strays
 }
 
-// round is hours that are to be counted, and then summed up.
+// round is a set of hours to be counted and then summed up.
 type round struct {
-	marks  []string                  // that asked for it
-	later  []jobHour                 // what they asked for and that is not yet done
+	marks  []string                  // that requested it
+	later  []jobHour                 // hours that they requested, left for later
 	todo   map[int64]map[string]bool // jobs by hour
 	done   map[int64]map[string]bool
-	repair bool // nobody had asked for it
-	more   bool // there is likely to be another one
+	repair bool // not requested by a mark
+	more   bool // another round is likely
 }
 
 func newRound() *round {
@@ -59,9 +59,10 @@ func (r *round) add(hour int64, job string) {
 	r.todo[hour][job] = true
 }
 
-// Tidy counts what marks ask for, looks for hours that were not counted right (what an older
-// version wrote has no mark), deletes what is too old and what has no run, and finishes
-// deletions that were broken off. Space that is free MongoDB uses again by itself. Roll-ups of hours are kept for
+// Tidy counts the hours that marks request, searches for hours with wrong counts (writes of an older version
+// have no mark), deletes expired data and output without a run, and finishes interrupted deletions. MongoDB
+// reuses free space by itself. Roll-ups of hours are kept for all of the day of t.Hours, so that its sum can
+// still be computed.
 // all of the day in which t.Hours lies, so that its sum can still be made.
 func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (done runlog.Tidied, err error) {
 	if err := s.ready(ctx); err != nil {
@@ -105,8 +106,7 @@ func (s *Store) tidy(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) e
 	return s.strays(ctx, t, done)
 }
 
-// advance goes on with the round or begins one of what marks ask for and, when that is done,
-// one of what is found to be wrong.
+// advance continues the round or begins one for marks and, when those are done, one for errors found.
 func (s *Store) advance(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	for _, begin := range []func(context.Context, *runlog.Tidy) (*round, error){s.marked, s.search} {
 		if s.upkeep.round == nil {
@@ -138,8 +138,8 @@ func (s *Store) advance(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied
 	return nil
 }
 
-// unmark lets go of the marks of a round that is done. What it left for later is one new mark,
-// so that there are few, however many are written meanwhile.
+// unmark deletes the marks of a finished round. Its remaining hours become one new mark, so that there are
+// few, however many are written meanwhile.
 func (s *Store) unmark(ctx context.Context, r *round) error {
 	if len(r.later) > 0 {
 		mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: r.later}
@@ -151,38 +151,37 @@ func (s *Store) unmark(ctx context.Context, r *round) error {
 	return err
 }
 
-// A job's hour with many runs is counted again less often than others, since all of it is
-// read for each run that comes: after a minute for each so many runs, or after longest.
+// A job's hour with many runs is counted less often than others, since all of it is read for each new run:
+// after a minute for each so many runs, or after longest.
 const (
 	restPerRuns = 1000
 	longestRest = 10 * time.Minute
 )
 
-// rest is for how long a job's hour is not counted again.
+// rest is the period in which a job's hour is not counted again.
 type rest struct{ from, until time.Time }
 
-// counted has a job's hour rest, if it has so many runs.
+// counted starts the rest of a job's hour, if it has so many runs.
 func (u *upkeep) counted(now time.Time, hour jobHour, runs int64) {
 	if minutes := runs / restPerRuns; minutes > 0 {
 		u.rests[hour] = rest{from: now, until: now.Add(min(longestRest, time.Duration(minutes)*time.Minute))}
 	}
 }
 
-// resting tells whether a job's hour is not to be counted yet. A clock that was set back ends all rests.
+// resting reports whether a job's hour is not to be counted yet. A clock that was set back ends all rests.
 func (u *upkeep) resting(now time.Time, hour jobHour) bool {
 	rest, rests := u.rests[hour]
 	return rests && !now.Before(rest.from) && now.Before(rest.until)
 }
 
-// marked is a round of what marks ask for; nil where there are none, or only one, and all that
-// it asks for rests: it stays.
+// marked returns a round for the marks; nil if there are none, or only one whose hours all rest: it stays.
 func (s *Store) marked(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	maps.DeleteFunc(s.upkeep.rests, func(hour jobHour, _ rest) bool { return !s.upkeep.resting(t.Now, hour) })
 	cursor, err := s.marks.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(marksAtOnce))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server ends it by itself as well
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // the server closes it by itself as well
 	r := newRound()
 	hours := 0
 	later := map[jobHour]bool{}
@@ -210,12 +209,12 @@ func (s *Store) marked(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	return r, nil
 }
 
-// work counts hours of the round, until all are or it has looked at many runs.
+// work counts hours of the round, until all are done or it has read many runs.
 func (s *Store) work(ctx context.Context, t *runlog.Tidy, r *round, done *runlog.Tidied) error {
 	seen := looked{runs: map[string]int64{}}
 	for _, hour := range slices.Sorted(maps.Keys(r.todo)) {
 		if time.Unix(hour, 0).Before(rollup.DayOf(t.Hours)) {
-			delete(r.todo, hour) // its roll-ups went, and what they counted is in those of its day
+			delete(r.todo, hour) // its roll-ups were deleted, and their counts are in those of its day
 			continue
 		}
 		for jobs := range slices.Chunk(slices.Sorted(maps.Keys(r.todo[hour])), jobsAtOnce) {
@@ -244,8 +243,8 @@ func (s *Store) work(ctx context.Context, t *runlog.Tidy, r *round, done *runlog
 	return nil
 }
 
-// sumUp makes the roll-ups of all jobs and of days anew, whether the hours came out as they
-// were or not: who counted them may have got no further.
+// sumUp computes the roll-ups of all jobs and of days again, even if the hours did not change: the process
+// that counted them may have ended before this step.
 func (s *Store) sumUp(ctx context.Context, t *runlog.Tidy, r *round, done *runlog.Tidied) error {
 	days := map[int64]map[string]bool{}
 	publish := func(kind string, at int64, jobs []string, total versions) error {
@@ -278,12 +277,12 @@ func (s *Store) sumUp(ctx context.Context, t *runlog.Tidy, r *round, done *runlo
 	return nil
 }
 
-// forget deletes roll-ups and changes that are too old, some of each.
+// forget deletes expired roll-ups and changes, some of each.
 func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	before := func(limit time.Time, kinds ...string) bson.D {
 		return bson.D{{Key: "kind", Value: bson.D{{Key: "$in", Value: kinds}}}, {Key: "at", Value: bson.D{{Key: "$lt", Value: seconds(limit)}}}}
 	}
-	loose := bson.E{Key: "seq", Value: nil} // without a place in the chain
+	loose := bson.E{Key: "seq", Value: nil} // without a position in the chain
 	for _, f := range []struct {
 		some   bool
 		in     *mongo.Collection
@@ -292,7 +291,7 @@ func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 		{!t.Hours.IsZero(), s.rollups, before(rollup.DayOf(t.Hours), hourOfJob, hourOfAll)},
 		{!t.Days.IsZero(), s.rollups, before(t.Days, dayOfJob, dayOfAll)},
 		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: entry.Nanos(t.Changes)}}}, loose}},
-		// Those of an older version have their time in their ids only.
+		// Changes of an older version have their time in their ids only.
 		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: nil}, {Key: "_id", Value: bson.D{{Key: "$lt", Value: common.TimeKey(t.Changes)}}}, loose}},
 		{t.Sealed > 0, s.changes, bson.D{{Key: "seq", Value: bson.D{{Key: "$lte", Value: t.Sealed}}}}},
 	} {

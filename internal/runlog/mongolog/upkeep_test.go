@@ -236,7 +236,7 @@ func nextMessage(from io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// writes tells whether a message is a command that inserts or deletes: its name follows the
+// writes reports whether a message is a command that inserts or deletes: its name follows the
 // header, the flags, the section's kind, the document's length and the element's type.
 func writes(message []byte) bool {
 	const at = 16 + 4 + 1 + 4 + 1

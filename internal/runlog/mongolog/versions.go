@@ -7,16 +7,15 @@ import (
 	"carillon/internal/common"
 )
 
-// tries is how often a roll-up is counted before it is left to whoever else counts it.
+// tries bounds how often a roll-up is counted before it is left to the competing process.
 const tries = 5
 
-// versions are new contents of roll-ups, by job, made of the highest versions that are there.
+// versions computes new contents of roll-ups, by job, from the highest existing versions.
 type versions func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error)
 
-// publish makes the next version of roll-ups of one kind and time, of those jobs where there
-// is something new to say, and gives those jobs. What compute reads it reads after the
-// versions that it is given, so that a version that was made of less never comes after one
-// that was made of more.
+// publish inserts the next version of roll-ups of one kind and time, for the jobs whose contents changed, and
+// returns those jobs. compute reads its data after the versions that it receives, so that a version computed
+// from less data never follows one computed from more.
 func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []string, compute versions) (changed []string, err error) {
 	for range tries {
 		current, err := s.current(ctx, kind, at, jobs)
@@ -46,8 +45,8 @@ func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []strin
 		if err != nil {
 			return changed, err
 		}
-		// One that was inserted late, below a version that others made meanwhile and with
-		// which they took away the one in its place, counts for nothing.
+		// A version that was inserted late, below one that others inserted meanwhile and after they deleted
+		// the one in its place, does not count.
 		now, err := s.current(ctx, kind, at, jobs)
 		if err != nil {
 			return changed, err
@@ -64,10 +63,10 @@ func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []strin
 			return changed, nil
 		}
 	}
-	return changed, common.Errorf(common.CodeConflict, "roll-ups were counted by another process at the same time, again and again")
+	return changed, common.Errorf(common.CodeConflict, "another process counted the same roll-ups at each try")
 }
 
-// current are the highest versions of roll-ups; those below them are to be deleted some time.
+// current returns the highest versions of roll-ups; lower ones are recorded for deletion.
 func (s *Store) current(ctx context.Context, kind string, at int64, jobs []string) (map[string]rollupDoc, error) {
 	docs, err := s.findRollups(ctx, kind, jobs, at, at+1)
 	if err != nil {
@@ -84,8 +83,8 @@ func (s *Store) current(ctx context.Context, kind string, at int64, jobs []strin
 	return current, nil
 }
 
-// total makes roll-ups of all jobs, or of days, out of smaller ones: the cells of those of
-// kind within [from, to), by job where jobs are asked for, else all together.
+// total computes roll-ups of all jobs, or of days, from smaller ones: the cells of a kind within [from, to),
+// by job if jobs are given, otherwise all together.
 func (s *Store) total(kind string, jobs []string, from, to int64) versions {
 	return func(ctx context.Context, _ map[string]rollupDoc) (map[string]rollupDoc, error) {
 		docs, err := s.findRollups(ctx, kind, jobs, from, to, "sum", "base", "gone")

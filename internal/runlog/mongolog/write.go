@@ -17,7 +17,7 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// runDoc is a run: the whole of it as JSON, and what it is found by.
+// runDoc is a run: the complete run as JSON, and the fields to find it by.
 type runDoc struct {
 	ID      string `bson:"_id"`
 	Planned int64  `bson:"planned"` // Unix nanoseconds
@@ -27,9 +27,9 @@ type runDoc struct {
 	Status  string `bson:"status"`
 	Worker  string `bson:"worker"`
 	Cause   string `bson:"cause"`
-	Exit    string `bson:"exit"` // as exitOf writes it; what an older version wrote has none
-	// Cell is the run as roll-ups count it, encoded, so that who counts needs no more. What an
-	// older version wrote has none.
+	Exit    string `bson:"exit"` // as returned by exitOf; absent in runs of an older version
+	// Cell is the run as roll-ups count it, encoded, so that counting needs no more. Absent in runs of an
+	// older version.
 	Cell []byte `bson:"cell"`
 	Doc  string `bson:"doc"`
 }
@@ -41,7 +41,7 @@ func cellOf(r *common.Run) *rollup.Cell {
 	return &cell
 }
 
-// exitOf is an exit code as it is found by; a run without one has a dash.
+// exitOf returns an exit code as it is stored; a run without one has a dash.
 func exitOf(code *int) string {
 	if code == nil {
 		return "-"
@@ -61,34 +61,33 @@ type chunkDoc struct {
 	Data    []byte `bson:"data"`
 }
 
-// changeDoc is a change: the whole of it as JSON but for its sides.
+// changeDoc is a change: all of it as JSON except for its values before and after.
 type changeDoc struct {
 	ID     string `bson:"_id"`
 	Kind   string `bson:"kind"`
 	Name   string `bson:"name"`
-	Verb   string `bson:"verb"`  // this and the next two: what an older version wrote has none
+	Verb   string `bson:"verb"`  // this and the next two are absent in changes of an older version
 	Actor  string `bson:"actor"` // its name
 	At     int64  `bson:"at"`    // Unix nanoseconds
 	Doc    string `bson:"doc"`
 	Before []byte `bson:"before"`
 	After  []byte `bson:"after"`
-	// The place in the chain of one that is sealed.
+	// The position in the chain, if it is sealed.
 	Seq      int64  `bson:"seq,omitempty"`
 	Previous string `bson:"previous,omitempty"`
 	Hash     string `bson:"hash,omitempty"`
 }
 
-// lateDoc is a late end; its id is the run's. The collection needs no step of the
-// schema, so that an older version goes on beside it.
+// lateDoc is a late end; its id is the run's. The collection needs no step of the schema, so that an older
+// version continues to work beside it.
 type lateDoc struct {
 	ID  string `bson:"_id"`
 	Doc string `bson:"doc"`
 }
 
-// The ids of a run's chunks are the run's, one of these marks, place and stream,
-// so that they sort by place. Chunks that stand for missing bytes have a mark of
-// their own: they may be of any length, so those that reach over an offset can
-// stand anywhere before it; there are few, and so they are found at once.
+// The id of a chunk is the run's id, one of these marks, position and stream, so that chunks sort by
+// position. Chunks for missing bytes have their own mark: they may be of any length, so those that span an
+// offset can begin anywhere before it; they are few, and are read at once.
 const (
 	missingMark = "!"
 	dataMark    = "/"
@@ -106,9 +105,9 @@ func chunkPlace(run, mark string, offset int64) string {
 	return fmt.Sprintf("%s%s%020d", run, mark, offset)
 }
 
-// Write stores chunks, then runs with the mark that has them counted, then changes and late
-// ends. What is stored already stays as it is. A batch that cannot be kept is common.CodeInvalid, and nothing of it is
-// stored; another error may leave a part of it stored.
+// Write stores chunks, then runs with the mark that requests their count, then changes and late ends.
+// Existing entries stay as they are. For an invalid batch it returns common.CodeInvalid and stores nothing;
+// after another error a part may be stored.
 func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	if b.Empty() {
 		return nil
@@ -131,7 +130,7 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	return nil
 }
 
-// documentsOf are the documents of a batch.
+// documentsOf holds the documents of a batch.
 type documentsOf struct{ chunks, runs, marks, changes, late []any }
 
 func documents(b *runlog.Batch) (docs documentsOf, err error) {
@@ -179,10 +178,10 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 	return docs, nil
 }
 
-// text is what the document's encoding makes of one that may not be valid UTF-8.
+// text replaces invalid UTF-8, as the encoding of the document does.
 func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
-// insert stores what is not there yet.
+// insert stores documents that do not exist yet.
 func insert(ctx context.Context, into *mongo.Collection, docs []any) error {
 	if len(docs) == 0 {
 		return nil
@@ -191,8 +190,8 @@ func insert(ctx context.Context, into *mongo.Collection, docs []any) error {
 	return err
 }
 
-// insertNew stores what is not there yet, and tells which of the documents were there.
-// Unordered, so that what is there already does not stop what comes after it.
+// insertNew stores documents that do not exist yet, and returns which of them existed. It is unordered, so
+// that an existing document does not stop those after it.
 func insertNew(ctx context.Context, into *mongo.Collection, docs []any) (there map[int]bool, err error) {
 	_, err = into.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
 	bulk, ok := errors.AsType[mongo.BulkWriteException](err)

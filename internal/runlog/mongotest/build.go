@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// binary is the path of the double's program.
+// binary returns the path of the double's program.
 func binary(t testing.TB) string {
 	t.Helper()
 	if named := os.Getenv("CARILLON_MONGODOUBLE"); named != "" {
@@ -27,8 +27,8 @@ func binary(t testing.TB) string {
 	return built
 }
 
-// build makes the program unless the cache folder has one of the same sources.
-// Test processes that run side by side wait for the first of them.
+// build builds the program unless the cache directory has one of the same sources. Concurrent test processes
+// wait for the first of them.
 func build() (string, error) {
 	source, err := sources()
 	if err != nil {
@@ -51,7 +51,7 @@ func build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.Close() }() // closing gives the lock back
+	defer func() { _ = lock.Close() }() // closing releases the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func build() (string, error) {
 	return program, os.Rename(half, program)
 }
 
-// sources is the double's folder, found from the test's own.
+// sources returns the double's directory, found from the test's own.
 func sources() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package mongotest gives tests a server that speaks MongoDB's protocol: the
-// double of test/mongodouble, as a process of its own that ends with the test.
+// Package mongotest starts a server that speaks MongoDB's protocol for tests: the double of test/mongodouble,
+// as a separate process that ends with the test.
 //
-// The double's program is the file that CARILLON_MONGODOUBLE names; a test fails
-// when it is not there. Without that variable it is built once and kept in the
-// user's cache folder; where it cannot be built the test is skipped and says so.
+// The double's program is the file that CARILLON_MONGODOUBLE names; a test fails if it does not exist.
+// Without that variable it is built once and kept in the user's cache directory; if it cannot be built the
+// test is skipped with a message.
 package mongotest
 
 import (
@@ -22,7 +22,7 @@ import (
 // patience is how long a double may take to start; it takes a fraction of a second.
 const patience = time.Minute
 
-// Server is a double that can be stopped and started again with what it stored.
+// Server is a double that can be stopped and restarted with its data.
 type Server struct {
 	URI string
 
@@ -33,13 +33,13 @@ type Server struct {
 	process *process // nil while stopped
 }
 
-// Start starts a double with an empty data folder on a free port of loopback.
+// Start starts a double with an empty data directory on a free loopback port.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	return start(t, binary(t))
 }
 
-// StartFast starts the server of bench/mongofast instead, which measurements use.
+// StartFast starts the server of bench/mongofast instead, for measurements.
 func StartFast(t testing.TB) *Server {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "mongofast")
@@ -57,7 +57,7 @@ func start(t testing.TB, program string) *Server {
 	return s
 }
 
-// Start starts a stopped server again, at the same address.
+// Start restarts a stopped server at the same address.
 func (s *Server) Start() {
 	s.t.Helper()
 	if s.process != nil {
@@ -69,7 +69,7 @@ func (s *Server) Start() {
 	}
 	parsed, err := url.Parse(uri)
 	if err != nil {
-		s.t.Fatalf("the MongoDB double gave an address that is none: %v", err)
+		s.t.Fatalf("the MongoDB double printed an invalid address: %v", err)
 	}
 	s.process, s.URI, s.address = p, uri, parsed.Host
 }
@@ -114,7 +114,7 @@ func launch(binary, address, dir string) (*process, string, error) {
 }
 
 func (p *process) end() {
-	// Killed on purpose: a store must live with a server that ends without a word.
+	// Killed on purpose: a store must survive a server that dies without notice.
 	_ = p.cmd.Process.Signal(os.Kill)
 	_ = p.stdin.Close()
 	_ = p.cmd.Wait()

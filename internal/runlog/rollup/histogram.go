@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Histogram counts times in buckets that are at most an eighth as wide as their lower end,
-// so that a quantile is within 7 % of the true one. It holds microseconds.
+// Histogram counts times in buckets that are at most an eighth as wide as their lower bound, so that a
+// quantile is within 7 % of the true one. It holds microseconds.
 type Histogram struct {
-	counts []uint64 // by bucket; as long as the highest one needs
+	counts []uint64 // by bucket; up to the highest one in use
 	Count  uint64
 	Sum    time.Duration
 	Max    time.Duration
@@ -32,7 +32,7 @@ func bucketOf(d time.Duration) int {
 	return (power-subBits+1)*subBuckets + int(us>>(power-subBits))&(subBuckets-1)
 }
 
-// middle of a bucket.
+// middle returns the middle of a bucket.
 func middle(bucket int) time.Duration {
 	if bucket < subBuckets {
 		return time.Duration(bucket) * time.Microsecond
@@ -43,7 +43,7 @@ func middle(bucket int) time.Duration {
 	return time.Duration(low+width/2) * time.Microsecond
 }
 
-// Add counts one time. A negative one, which clocks that disagree may yield, is zero.
+// Add counts one time. A negative one, the result of clocks that disagree, counts as zero.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(0, d)
 	h.put(bucketOf(d), 1)
@@ -59,7 +59,7 @@ func (h *Histogram) put(bucket int, n uint64) {
 	h.counts[bucket] += n
 }
 
-// Merge adds what another one counted.
+// Merge adds the counts of another histogram.
 func (h *Histogram) Merge(o *Histogram) {
 	for bucket, n := range o.counts {
 		if n > 0 {
@@ -71,7 +71,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.Max = max(h.Max, o.Max)
 }
 
-// Quantile is the time that a share q of all does not exceed; zero where there is none.
+// Quantile returns the time that a share q of all does not exceed; zero if there is none.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.Count == 0 {
 		return 0
@@ -86,7 +86,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.Max
 }
 
-// Mean is the average; zero where there is none.
+// Mean returns the average; zero if there is none.
 func (h *Histogram) Mean() time.Duration {
 	if h.Count == 0 {
 		return 0
@@ -94,8 +94,8 @@ func (h *Histogram) Mean() time.Duration {
 	return h.Sum / time.Duration(h.Count)
 }
 
-// append writes sum, maximum, and each bucket that is not empty: how far it is from the
-// one before, and its count. The count of all follows from them.
+// append encodes sum, maximum, and each bucket that is not empty: its distance from the previous one, and its
+// count. The total count follows from them.
 func (h *Histogram) append(data []byte) []byte {
 	data = binary.AppendUvarint(data, uint64(h.Sum.Microseconds()))
 	data = binary.AppendUvarint(data, uint64(h.Max.Microseconds()))
@@ -117,9 +117,9 @@ func (h *Histogram) append(data []byte) []byte {
 	return data
 }
 
-var errShort = errors.New("a roll-up is cut off or of no known form")
+var errShort = errors.New("a roll-up is truncated or has an unknown format")
 
-// take adds what append wrote, and gives the rest.
+// take adds an encoded histogram, and returns the remaining data.
 func (h *Histogram) take(data []byte) ([]byte, error) {
 	next := func() (n uint64, err error) {
 		n, size := binary.Uvarint(data)

@@ -1,8 +1,7 @@
-// Package rollup holds what is kept of runs when they are counted together: by job and
-// worker, by hour and by day of UTC.
+// Package rollup counts runs: by job and worker, by hour and by day of UTC.
 //
-// It promises that adding runs one by one, and merging cells in which they were added,
-// gives the same. It is pure: no goroutine, no I/O.
+// It promises that adding runs one by one gives the same result as merging cells in which they were added. It
+// is pure: no goroutine, no I/O.
 package rollup
 
 import (
@@ -14,19 +13,17 @@ import (
 
 // Cell counts runs.
 type Cell struct {
-	// Runs are counted by status, in the order of common.Statuses. A gap counts as often
-	// as it stands for.
+	// Runs are counted by status, in the order of common.Statuses. A gap entry counts as its number of fires.
 	Runs [len(common.Statuses)]int64
-	// Duration is that of the runs that succeeded, from start to end.
+	// Duration is the time of the runs that succeeded, from start to end.
 	Duration Histogram
-	// Delay is how much later than due the command was started, of first attempts for
-	// fires of the plan.
+	// Delay is the time from the due time to the start of the command, of first attempts for planned fires.
 	Delay Histogram
 }
 
-// Row is a cell and what it is of.
+// Row is a cell with its time, job and worker.
 type Row struct {
-	At     time.Time // when its hour or day begins
+	At     time.Time // start of its hour or day
 	Job    string    // empty: all jobs
 	Worker string    // id; empty: all workers, those without one included
 	Cell   Cell
@@ -55,7 +52,7 @@ func (c *Cell) Add(r *common.Run) {
 	}
 }
 
-// Merge adds what another cell counted.
+// Merge adds the counts of another cell.
 func (c *Cell) Merge(o *Cell) {
 	for i, n := range o.Runs {
 		c.Runs[i] += n
@@ -64,7 +61,7 @@ func (c *Cell) Merge(o *Cell) {
 	c.Delay.Merge(&o.Delay)
 }
 
-// Of is how many runs ended with a status.
+// Of returns how many runs ended with a status.
 func (c *Cell) Of(s common.Status) int64 {
 	for i, known := range common.Statuses {
 		if s == known {
@@ -74,7 +71,7 @@ func (c *Cell) Of(s common.Status) int64 {
 	return 0
 }
 
-// Total is how many runs there were.
+// Total returns the number of runs.
 func (c *Cell) Total() (n int64) {
 	for _, of := range c.Runs {
 		n += of
@@ -82,19 +79,19 @@ func (c *Cell) Total() (n int64) {
 	return n
 }
 
-// Empty tells whether nothing was counted.
+// Empty reports whether nothing was counted.
 func (c *Cell) Empty() bool { return c.Total() == 0 }
 
-// HourOf is the hour of UTC in which a run was planned: the one that it is counted in.
+// HourOf returns the hour of UTC in which a run was planned, and in which it is counted.
 func HourOf(planned time.Time) time.Time { return planned.UTC().Truncate(time.Hour) }
 
-// DayOf is the day of UTC that a time belongs to.
+// DayOf returns the day of UTC of a time.
 func DayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// version of what Encode writes.
+// version is the format version that Encode writes.
 const version = 1
 
-// Encode writes the cell for a store.
+// Encode encodes the cell for a store.
 func (c *Cell) Encode() []byte {
 	data := []byte{version}
 	data = binary.AppendUvarint(data, uint64(len(c.Runs)))
@@ -104,8 +101,7 @@ func (c *Cell) Encode() []byte {
 	return c.Delay.append(c.Duration.append(data))
 }
 
-// AddEncoded merges what Encode wrote. Statuses that a later version added at the end are
-// left out.
+// AddEncoded merges an encoded cell. Statuses that a later version added at the end are left out.
 func (c *Cell) AddEncoded(data []byte) error {
 	if len(data) == 0 || data[0] != version {
 		return errShort

@@ -19,22 +19,22 @@ const MaxPattern = 1 << 10
 // maxProgram bounds the steps of a regular expression: each character of a text may cost that many.
 const maxProgram = 1 << 10
 
-// atOnce bounds the work, steps times bytes, that is done without a look at the context.
+// atOnce bounds the work, steps times bytes, between two checks of the context.
 const atOnce = 1 << 18
 
-// Pattern is what is looked for. It may be shared.
+// Pattern is a compiled pattern. It may be shared.
 type Pattern struct {
-	word []byte // in lower case where fold is set; nil for an expression
-	fold bool   // ASCII letters may be capitals or not
+	word []byte // in lower case if fold is set; nil for an expression
+	fold bool   // ASCII letters match in either case
 	re   *regexp.Regexp
-	// later finds, as its last group, the first match behind the first character of a text, which is
-	// there for \b and ^ to look back at.
+	// later finds, as its last group, the first match after the first character of a text, which is present
+	// for \b and ^ to look back at.
 	later *regexp.Regexp
 	steps int
 }
 
-// Compile makes a pattern of a word, or of a regular expression. exact says that capitals
-// count. The fault says why there is none; it names no place.
+// Compile compiles a word, or a regular expression. exact makes the search case-sensitive. The fault
+// describes an invalid pattern; it has no location.
 func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	refuse := func(code, format string, args ...any) (*Pattern, *common.Fault) {
 		return nil, &common.Fault{Code: code, Message: fmt.Sprintf(format, args...), Value: common.Excerpt(text)}
@@ -47,9 +47,9 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	case !utf8.ValidString(text):
 		return refuse("utf8", "must be UTF-8")
 	case strings.Contains(text, "\n"):
-		return refuse("line_end", "must not hold the end of a line: lines are searched one by one")
+		return refuse("line_end", "must not contain a line end: lines are searched one by one")
 	case strings.Contains(text, "\x1b"):
-		return refuse("escape", "must not hold an escape character: colours and the like are left out of what is searched")
+		return refuse("escape", "must not contain an escape character: terminal controls are removed from the searched text")
 	}
 	if !isRegexp {
 		ascii := strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
@@ -71,10 +71,10 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	}
 	steps := programOf(parsed)
 	if steps > maxProgram {
-		return refuse("too_large", "would become a program of about %d steps, at most %d are searched with; repeat less", steps, maxProgram)
+		return refuse("too_large", "compiles to a program of about %d steps, at most %d are allowed; use fewer repetitions", steps, maxProgram)
 	}
-	// Written anew from what was read, capitals are not worked out once more. The group around all of
-	// it keeps regexp from trying to make an automaton of it, which may take long.
+	// The expression is printed from its parsed form, so that case folding is expanded only once. The group
+	// around it prevents regexp from building a one-pass automaton, which may take long.
 	var plain strings.Builder
 	write(&plain, parsed)
 	text = plain.String()
@@ -89,7 +89,7 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	return &Pattern{re: re, later: later, steps: steps}, nil
 }
 
-// programOf tells about how large the program of an expression becomes, before it is made.
+// programOf estimates the size of the program of an expression before it is compiled.
 func programOf(re *syntax.Regexp) int {
 	size := 1
 	for _, sub := range re.Sub {
@@ -109,8 +109,8 @@ func programOf(re *syntax.Regexp) int {
 	return size
 }
 
-// write writes an expression without its groups, of which account would be kept. The String of
-// an expression does not do: it may take milliseconds for each class.
+// write prints an expression without its groups, whose positions would be recorded. The String method of an
+// expression is not used: it may take milliseconds for each class.
 func write(out *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpNoMatch:
@@ -167,7 +167,7 @@ var marks = map[syntax.Op]string{
 	syntax.OpNoWordBoundary: `\B`,
 }
 
-// times writes how often a part is repeated.
+// times prints the repetition of a part.
 func times(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpStar:
@@ -182,9 +182,9 @@ func times(re *syntax.Regexp) string {
 	return fmt.Sprintf("{%d,%d}", re.Min, re.Max)
 }
 
-// find gives the first match that ends after the given place. Matches that follow one another are
-// passed over until then; where that took as much reading as the text is long, it goes on at that
-// place itself. The error is that of the context.
+// find returns the first match that ends after the given position. Successive matches are skipped until then;
+// if that takes as much reading as the length of the text, it continues at the position itself. The error is
+// that of the context.
 func (p *Pattern) find(ctx context.Context, text []byte, after int) (from, to int, found bool, err error) {
 	if p.re == nil {
 		if p.fold {
@@ -229,7 +229,7 @@ func (p *Pattern) find(ctx context.Context, text []byte, after int) (from, to in
 	}
 }
 
-// bounds reads what stands at a place of a match: where a group of it is.
+// bounds returns the bounds of a group of a match.
 func bounds(match []int, at int) (from, to int, found bool) {
 	if match == nil {
 		return 0, 0, false
@@ -246,8 +246,8 @@ type reader struct {
 	err   error
 }
 
-// patience is how many characters are read between two looks at the context: with the largest
-// program that takes some milliseconds.
+// patience is how many characters are read between two checks of the context: with the largest program that
+// takes some milliseconds.
 const patience = 64
 
 func (r *reader) ReadRune() (c rune, size int, err error) {
@@ -263,8 +263,8 @@ func (r *reader) ReadRune() (c rune, size int, err error) {
 	return c, size, nil
 }
 
-// barren tells how many bytes of whole lines at the beginning of a text certainly hold no
-// match. It is a short cut for words; the lines after that are to be looked at one by one.
+// barren returns how many bytes of whole lines at the beginning of a text certainly contain no match. It is a
+// short cut for words; the lines after that are searched one by one.
 func (p *Pattern) barren(text []byte) int {
 	if p.re != nil {
 		return 0
@@ -282,7 +282,7 @@ func (p *Pattern) barren(text []byte) int {
 	return bytes.LastIndexByte(text, '\n') + 1
 }
 
-// lower writes ASCII letters small, byte by byte, so that places stay.
+// lower converts ASCII letters to lower case, byte by byte, so that positions stay the same.
 func lower(text []byte) []byte {
 	out := make([]byte, len(text))
 	for i, c := range text {

@@ -7,11 +7,10 @@ import (
 
 const esc = 0x1b
 
-// seam is a place in a text after which something was left out: what stands at text stood
-// at raw.
+// seam is a position in a text before which something was removed: the byte at text was at raw.
 type seam struct{ text, raw int }
 
-// plain leaves the controls of a terminal out of a line, and tells where.
+// plain removes terminal controls from a line, and returns where.
 func plain(line []byte) ([]byte, []seam) {
 	at := bytes.IndexByte(line, esc)
 	if at < 0 {
@@ -32,7 +31,7 @@ func plain(line []byte) ([]byte, []seam) {
 	return text, seams
 }
 
-// raw is where the byte at a place of the text stood in the line.
+// raw returns the position in the line of a byte of the text.
 func raw(seams []seam, at int) int {
 	i := sort.Search(len(seams), func(i int) bool { return seams[i].text > at })
 	if i == 0 {
@@ -41,7 +40,7 @@ func raw(seams []seam, at int) int {
 	return at - seams[i-1].text + seams[i-1].raw
 }
 
-// seen is where in the text that stands which stood at a place of the line, or which comes next.
+// seen returns the position in the text of a byte of the line, or of the next byte that was kept.
 func seen(seams []seam, at int) int {
 	text := at
 	for _, s := range seams {
@@ -53,8 +52,8 @@ func seen(seams []seam, at int) int {
 	return text
 }
 
-// sequence tells how long the escape sequence is that a text begins with (ECMA-48). One that
-// is not finished hides nothing but its beginning.
+// sequence returns the length of the escape sequence at the beginning of a text (ECMA-48). An unfinished one
+// hides nothing but its beginning.
 func sequence(s []byte) int {
 	if len(s) < 2 {
 		return len(s)

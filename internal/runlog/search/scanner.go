@@ -14,10 +14,10 @@ import (
 const (
 	maxLine = 32 << 10
 	overlap = 1 << 10 // of the pieces of a longer one
-	maxSpan = 1 << 20 // how far a line of one stream may reach across the other's
+	maxSpan = 1 << 20 // how much output of the other stream a line may span
 )
 
-// How much of a line is shown around a match, in bytes.
+// Bounds of the text shown around a match, in bytes.
 const (
 	shownBefore = 160
 	shownMatch  = 512
@@ -26,17 +26,17 @@ const (
 
 // Match is a line in which the pattern was found.
 type Match struct {
-	Offset int64 // of the first byte that was found
-	Length int64 // to the end of the last one
+	Offset int64 // of the first byte of the match
+	Length int64 // in bytes of the output
 	Line   int64 // offset of the line, or of its piece
 	Stream common.Stream
 	At     time.Time // when it was read from the command
-	// What is seen of the line: before the match, of it and after it. What is no UTF-8 is U+FFFD.
+	// The visible text of the line: before the match, the match, and after it. Invalid UTF-8 becomes U+FFFD.
 	Before, Text, After string
-	Cut                 bool // that is not all of the line
+	Cut                 bool // these are not the complete line
 }
 
-// place says where bytes of a line come from: those from at on, until the next place.
+// place is the origin of bytes of a line: those from at on, until the next place.
 type place struct {
 	at     int
 	offset int64
@@ -44,26 +44,25 @@ type place struct {
 	time   time.Time
 }
 
-// scanner looks at output as it is fed, in order. It stops where it has as many matches as
-// are wanted.
+// scanner searches output in order as it is fed. It stops after the wanted number of matches.
 type scanner struct {
 	pattern *Pattern
 	stream  common.Stream // only this one, or both
 	most    int           // matches
 
-	next    int64 // of all that was looked at: the end
-	bytes   int64 // that were looked at
+	next    int64 // end of all output searched
+	bytes   int64 // searched
 	matches []Match
 
-	line   []byte // the one that has begun
+	line   []byte // the current, unfinished line
 	places []place
-	carry  int // so many bytes of it belong to the piece before
+	carry  int // number of its bytes that belong to the previous piece
 	full   bool
-	resume int64 // where to go on once it is full
-	heavy  bool  // the context ended while the pattern was looked for
+	resume int64 // where to continue once it is full
+	heavy  bool  // the context ended during the search of a line
 }
 
-// feed takes the next chunk, or a part of it.
+// feed searches the next chunk, or a part of it.
 func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
 	if c.End() <= s.next {
 		return nil
@@ -93,7 +92,7 @@ func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
 	}
 	for len(data) > 0 && !s.full {
 		if err := ctx.Err(); err != nil {
-			s.next, s.bytes = offset, s.bytes-int64(len(data)) // as far as it got
+			s.next, s.bytes = offset, s.bytes-int64(len(data)) // the position reached
 			return context.Cause(ctx)
 		}
 		n, err := s.take(ctx, data, place{offset: offset, stream: c.Stream, time: c.At})
@@ -105,8 +104,8 @@ func (s *scanner) feed(ctx context.Context, c *common.Chunk) error {
 	return nil
 }
 
-// part ends the line that has begun, if the other stream came between it and what may follow
-// at an offset, and that is too far away.
+// part ends the current line, if output of the other stream lies between it and what may follow at an offset,
+// and that is too far away.
 func (s *scanner) part(ctx context.Context, offset int64) error {
 	n := len(s.places)
 	if n == 0 || offset-s.places[0].offset <= maxSpan {
@@ -119,7 +118,7 @@ func (s *scanner) part(ctx context.Context, offset int64) error {
 	return nil
 }
 
-// take looks at the first lines of what was read, or adds it to the line that has begun.
+// take searches the first lines of the data, or adds it to the current line.
 func (s *scanner) take(ctx context.Context, data []byte, from place) (int, error) {
 	if len(s.places) == 0 {
 		if n := s.pattern.barren(data); n > 0 {
@@ -129,7 +128,7 @@ func (s *scanner) take(ctx context.Context, data []byte, from place) (int, error
 	room := maxLine - len(s.line)
 	n := bytes.IndexByte(data[:min(len(data), room+1)], '\n')
 	switch {
-	case n >= 0 && len(s.places) == 0: // as it stands, without a copy
+	case n >= 0 && len(s.places) == 0: // without a copy
 		return n + 1, s.look(ctx, trim(data[:n]), []place{from}, 0, false, from.offset+int64(n)+1)
 	case n >= 0:
 		s.add(data[:n], from)
@@ -143,7 +142,7 @@ func (s *scanner) take(ctx context.Context, data []byte, from place) (int, error
 	return room, s.cut(ctx)
 }
 
-// trim leaves out the \r of a line's end.
+// trim removes the \r of a line end.
 func trim(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\r")) }
 
 func (s *scanner) add(data []byte, from place) {
@@ -155,7 +154,7 @@ func (s *scanner) add(data []byte, from place) {
 	s.line = append(s.line, data...)
 }
 
-// end ends the line that has begun; after is the offset of what follows.
+// end ends the current line; after is the offset of what follows.
 func (s *scanner) end(ctx context.Context, after int64) error {
 	if len(s.places) > 0 {
 		if err := s.look(ctx, s.line, s.places, s.carry, false, after); err != nil {
@@ -186,7 +185,7 @@ func (s *scanner) cut(ctx context.Context) error {
 	return nil
 }
 
-// whence tells where the byte at a place of the line comes from.
+// whence returns the origin of the byte at a position of the line.
 func whence(places []place, at int) place {
 	i := len(places) - 1
 	for i > 0 && places[i].at > at {
@@ -198,9 +197,9 @@ func whence(places []place, at int) place {
 	return p
 }
 
-// look looks at a line, or a piece of one: of its first carry bytes was told before, and
-// more follow. after is where to go on behind it. Where the context ends meanwhile, nothing from the
-// beginning of the line on counts as looked at.
+// look searches a line, or a piece of one: matches in its first carry bytes were reported before, and more
+// indicates that another piece follows. after is where to continue after it. If the context ends meanwhile,
+// nothing from the beginning of the line on counts as searched.
 func (s *scanner) look(ctx context.Context, line []byte, places []place, carry int, more bool, after int64) error {
 	text, seams := plain(line)
 	from, to, found, err := s.pattern.find(ctx, text, seen(seams, carry))
@@ -239,7 +238,7 @@ func (s *scanner) look(ctx context.Context, line []byte, places []place, carry i
 
 func valid(text []byte) string { return strings.ToValidUTF8(string(text), string(utf8.RuneError)) }
 
-// whole moves a place back to the beginning of the character that it is in.
+// whole moves a position back to the beginning of its character.
 func whole(text []byte, at int) int {
 	for back := at; back > 0 && back > at-utf8.UTFMax && back < len(text); back-- {
 		if utf8.RuneStart(text[back]) {
@@ -249,7 +248,7 @@ func whole(text []byte, at int) int {
 	return at
 }
 
-// begun is the offset of the line that has begun, or of what comes next.
+// begun returns the offset of the current line, or of the next output.
 func (s *scanner) begun() int64 {
 	if len(s.places) == 0 {
 		return s.next

@@ -9,12 +9,12 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Outputs is where output is read.
+// Outputs reads the output of runs.
 type Outputs interface {
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 }
 
-// History is where runs are found, those that go on included.
+// History lists runs, including active ones.
 type History interface {
 	Outputs
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
@@ -25,27 +25,27 @@ const ask = 256 << 10
 
 // Bounds of a search. When its context ends, it stops as well.
 type Bounds struct {
-	Bytes   int64 // of output that is looked at
-	Runs    int   // that are looked at; over runs only
-	Matches int   // that are told of one run
-	// Skip tells of a run that it is to be passed over, unread; over runs only. Nil passes over none.
+	Bytes   int64 // of output that is searched
+	Runs    int   // searched; for OverRuns only
+	Matches int   // reported for one run
+	// Skip reports whether a run is to be skipped, unread; for OverRuns only. May be nil.
 	Skip func(*common.Run) bool
 }
 
-// Scan is what was found in the output of a run, and how far that got.
+// Scan is the result for the output of a run, and the position reached.
 type Scan struct {
 	Matches []Match
-	Bytes   int64 // that were looked at
-	Until   int64 // the offset up to which all was looked at
-	Next    int64 // the offset to go on from; a line that has begun is looked at again
-	Full    bool  // there are as many matches as are told; more may follow
-	Short   bool  // the bytes or the time were over
-	// Complete: nothing comes after Until, and nothing will.
+	Bytes   int64 // searched
+	Until   int64 // the offset up to which all was searched
+	Next    int64 // the offset to continue from; an unfinished line is searched again
+	Full    bool  // the limit of matches was reached; more may follow
+	Short   bool  // the limit of bytes or of time was reached
+	// Complete: there is no output after Until, and there will be none.
 	Complete bool
 }
 
-// InRun searches the output of a run, or one stream of it, from an offset on. When the
-// context's time is over, it says how far it got; another error is the store's.
+// InRun searches the output of a run, or one stream of it, from an offset on. At the context's deadline it
+// returns the position reached; another error is the store's.
 func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, stream common.Stream, offset int64, b Bounds) (Scan, error) {
 	if run.Status.Terminal() && run.Status != common.StatusLost {
 		offset = min(offset, run.OutputBytes)
@@ -65,7 +65,7 @@ func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, st
 		end = err == nil && s.next <= before
 	}
 	full, begun, known := s.full, s.begun(), len(s.matches)
-	if end { // what has begun is a line, as far as is known
+	if end { // the unfinished line counts as a line for now
 		if err = s.end(ctx, s.next); err != nil {
 			end = false
 		}
@@ -74,7 +74,7 @@ func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, st
 		return Scan{}, err
 	}
 	short := !full && !end
-	if short && s.begun() == offset && s.next > offset { // else nobody would ever get on
+	if short && s.begun() == offset && s.next > offset { // otherwise no caller could make progress
 		last := ctx
 		if err != nil {
 			var cancel context.CancelFunc
@@ -97,61 +97,61 @@ func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, st
 	case end:
 		ended := run.Status.Terminal() && s.next >= run.OutputBytes
 		if ended || len(s.matches) > known {
-			out.Next = s.next // else the line may go on, and is looked at once more
+			out.Next = s.next // otherwise the line may continue, and is searched once more
 		}
 		out.Complete = ended
 	case full:
 		out.Until, out.Next = s.resume, s.resume
-		// Nothing may follow the last line of a run that has ended.
+		// No output may follow the last line of a run that has ended.
 		out.Complete = run.Status.Terminal() && run.Status != common.StatusLost && s.resume >= run.OutputBytes
 		out.Full = !out.Complete
 	}
 	return out, nil
 }
 
-// lastLine is how long the only line that came before the time was over is looked at.
+// lastLine bounds the search of a single line that was read before the deadline.
 const lastLine = 500 * time.Millisecond
 
-// ErrSlow says that the time was over before anything was looked at.
+// ErrSlow reports that the deadline passed before anything was searched.
 var ErrSlow = &common.Error{Code: common.CodeUnavailable, Reason: "search_slow", Message: "the log store answers too slowly to be searched just now", Hint: "try again, or narrow the search"}
 
-// ErrHeavy says that the time was over before the first line was looked at.
+// ErrHeavy reports that the deadline passed before the first line was searched.
 var ErrHeavy = &common.Error{Code: common.CodeUnavailable, Reason: "search_heavy", Message: "looking for this expression takes too long in a line as long as there is here",
-	Hint: "use a simpler expression, one that repeats less, or only a word"}
+	Hint: "use a simpler expression with fewer repetitions, or only a word"}
 
-// isOver tells whether the time is over, rather than that nobody waits any more.
+// isOver reports whether the deadline has passed, as opposed to a caller that has left.
 func isOver(ctx context.Context) bool { return context.Cause(ctx) == context.DeadlineExceeded }
 
-// Place is where a search over runs goes on: behind a run, and in the next one, where it is
-// still to be searched in part, at an offset.
+// Place is where a search over runs continues: after a run, and in the next one at an offset, if that was
+// searched in part.
 type Place struct {
 	After  *runlog.Position `json:"b,omitempty"`
 	Run    string           `json:"r,omitempty"`
 	Offset int64            `json:"o,omitempty"`
 }
 
-// Hit is a run in whose output something was found.
+// Hit is a run with matches.
 type Hit struct {
 	Run     common.Run
 	Matches []Match
-	More    bool // there may be more than is told
+	More    bool // there may be more matches
 }
 
-// Found is what was found over runs, and how far that got.
+// Found is the result of a search over runs, and the position reached.
 type Found struct {
 	Hits    []Hit
-	Runs    int       // that were looked at
-	Bytes   int64     // of output that were looked at
-	Until   time.Time // planned time of the last run that was looked at; zero where there was none
-	Next    *Place    // nil: all were looked at
-	Partial bool      // the log store is away
+	Runs    int       // searched
+	Bytes   int64     // of output searched
+	Until   time.Time // planned time of the last run searched; zero if there was none
+	Next    *Place    // nil: all were searched
+	Partial bool      // the log store is unavailable
 }
 
-// rows is how many runs are asked for at a time.
+// rows is how many runs are listed at a time.
 const rows = 100
 
-// OverRuns searches the output of the runs that a query lists, the newest first; its limit is that of
-// the hits. When the context's time is over, it says how far it got.
+// OverRuns searches the output of the runs that a query lists, the newest first; the query's limit is that of
+// the hits. At the context's deadline it returns the position reached.
 func OverRuns(ctx context.Context, history History, q runlog.Query, p *Pattern, from Place, b Bounds) (Found, error) {
 	o := &over{history: history, pattern: p, bounds: b, hits: q.Limit, from: from, at: from}
 	for {
@@ -168,7 +168,7 @@ func OverRuns(ctx context.Context, history History, q runlog.Query, p *Pattern, 
 			if err := o.look(ctx, &page.Runs[i]); err != nil {
 				return o.stop(ctx, err)
 			}
-			if o.at.Run != "" { // it is to be gone on with
+			if o.at.Run != "" { // to be continued
 				return o.stop(ctx, nil)
 			}
 		}
@@ -185,7 +185,7 @@ func OverRuns(ctx context.Context, history History, q runlog.Query, p *Pattern, 
 	}
 }
 
-// over is a search over runs that goes on.
+// over is the state of a search over runs.
 type over struct {
 	history History
 	pattern *Pattern
@@ -201,7 +201,7 @@ func (o *over) over(ctx context.Context) bool {
 	return ctx.Err() != nil || len(o.found.Hits) >= o.hits || o.found.Runs+o.skipped >= o.bounds.Runs || o.found.Bytes >= o.bounds.Bytes
 }
 
-// stop tells how far it got, unless that is nowhere.
+// stop returns the position reached, or the error if there is no progress.
 func (o *over) stop(ctx context.Context, err error) (Found, error) {
 	if err != nil && !isOver(ctx) {
 		return Found{}, err
@@ -256,12 +256,12 @@ func (o *over) look(ctx context.Context, run *common.Run) error {
 	return nil
 }
 
-// printed tells whether there may be output of a run.
+// printed reports whether a run may have output.
 func printed(run *common.Run) bool {
 	switch {
 	case run.Attempt == 0 || run.Status == common.StatusWaiting:
 		return false
-	case run.Status.Terminal() && run.Status != common.StatusLost: // who lost it knew not how much it printed
+	case run.Status.Terminal() && run.Status != common.StatusLost: // the length of the output of a lost run is unknown
 		return run.OutputBytes > 0
 	}
 	return true

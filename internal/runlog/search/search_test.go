@@ -483,7 +483,7 @@ func TestTimeIsBounded(t *testing.T) {
 	})
 }
 
-// Nobody searches for one who is gone.
+// A search ends when its caller has left.
 func TestClientThatIsGone(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		b := writeBook(350)

@@ -12,9 +12,9 @@ import (
 // pieceBytes is about how much is written at once.
 const pieceBytes = 1 << 20
 
-// Append puts chunks behind all others; the first few of them the caller has sent to the
-// log store already. It tells how many are on the disk for good: all, unless there is an
-// error, which wraps syscall.ENOSPC where the disk is too full.
+// Append adds chunks to the end of the queue; the caller has sent the first few of them to the log store
+// already. It returns how many are synced to the disk: all, unless there is an error, which wraps
+// syscall.ENOSPC if the disk is too full.
 func (s *Spool) Append(chunks []common.Chunk, sent int) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,10 +66,10 @@ func (s *Spool) append(chunks []common.Chunk, sent int) (durable int, err error)
 	return len(chunks), nil
 }
 
-// size is that of the newest file.
+// size returns the size of the newest file.
 func (s *Spool) size() int64 { return s.segments[len(s.segments)-1].size }
 
-// sync brings to the disk what was written. What may not be there is taken off again.
+// sync syncs the written data to the disk. Data that may not be synced is removed again.
 func (s *Spool) sync() error {
 	if s.active == nil || s.size() == s.synced {
 		return nil
@@ -98,7 +98,7 @@ func (s *Spool) syncFolder() error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// write puts whole frames behind the newest file, or into a new one.
+// write adds whole frames to the newest file, or to a new one.
 func (s *Spool) write(frames []byte) error {
 	need := header + int64(len(frames))
 	if err := s.makeRoom(need); err != nil {
@@ -132,8 +132,8 @@ func (s *Spool) write(frames []byte) error {
 	return nil
 }
 
-// What is left free of the disk: a hundredth, but from 64 MiB to 1 GiB, and of a small
-// disk no more than a quarter.
+// The part of the disk that stays free: a hundredth, but from 64 MiB to 1 GiB, and of a small disk no more
+// than a quarter.
 const (
 	freeLeast = 64 << 20
 	freeMost  = 1 << 30
@@ -141,25 +141,25 @@ const (
 
 func floorOf(total uint64) uint64 { return min(max(total/100, freeLeast), freeMost, total/4) }
 
-// checkFree tells whether the disk has room for n bytes more. A disk that cannot be asked has.
+// checkFree reports whether the disk has room for n bytes more. A disk without statistics has.
 func (s *Spool) checkFree(n int64) error {
 	free, total, err := s.cfg.Free()
 	if err != nil || free >= floorOf(total)+uint64(n) {
 		return nil
 	}
-	return fmt.Errorf("%d MiB are free, of which %d MiB are to stay so: %w", free>>20, floorOf(total)>>20, syscall.ENOSPC)
+	return fmt.Errorf("%d MiB are free, of which %d MiB are reserved: %w", free>>20, floorOf(total)>>20, syscall.ENOSPC)
 }
 
-// Check looks whether the disk has room again, or none any more.
+// Check updates whether the disk has room.
 func (s *Spool) Check() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.tell()
 	room := int64(pieceBytes)
 	if s.refused != nil {
-		room += 16 << 20 // so that it does not come and go
+		room += 16 << 20 // hysteresis
 		if s.refused = s.writeMarks(); s.refused != nil {
-			return // a disk that takes nothing, however empty
+			return // a disk that refuses writes, whatever is free
 		}
 	}
 	s.refused = s.checkFree(room)

@@ -10,15 +10,15 @@ import (
 	"carillon/internal/common"
 )
 
-// makeRoom sees that n bytes more stay within the bound: the oldest output goes, and
-// leaves word of it. The caller holds mu.
+// makeRoom keeps the queue with n bytes more within its bound: the oldest output is dropped, and replaced by
+// a record of the missing bytes. The caller holds mu.
 func (s *Spool) makeRoom(n int64) error {
 	for s.bytes()+n > s.cfg.Max && len(s.segments) > 0 {
 		at := slices.IndexFunc(s.segments, func(one *segment) bool { return !one.dense })
 		switch {
 		case at < 0:
-			// Nothing but word of what is gone, and it takes all there is to take.
-			s.cfg.Log.Error("spool_forgets", "file", s.segments[0].name(), "bytes", s.segments[0].size)
+			// Only records of missing bytes are left, and they take the whole bound.
+			s.cfg.Log.Error("spool_truncated", "file", s.segments[0].name(), "bytes", s.segments[0].size)
 			if err := s.ack(s.segments[0].end()); err != nil {
 				return err
 			}
@@ -38,9 +38,8 @@ func (s *Spool) makeRoom(n int64) error {
 	return nil
 }
 
-// condense replaces a file by one that says what was in it, but for what the log store
-// may have already: that stays. The word of the file before it, if there is nothing else
-// in that, is taken into it.
+// condense replaces a file by a record of its missing output, except for output that the log store may have
+// already: that stays. If the previous file contains only such records, they are merged.
 func (s *Spool) condense(at int) error {
 	one := s.segments[at]
 	keep := int64(0)
@@ -86,8 +85,8 @@ func (s *Spool) condense(at int) error {
 	return nil
 }
 
-// mergeable is the file before, if its content can be joined with that of a file of
-// which nothing is to be kept: not if the marks speak of places in it.
+// mergeable returns the previous file, if its content can be merged with that of a file of which nothing is
+// to be kept: not if the marks refer to positions in it.
 func (s *Spool) mergeable(at int, keep int64) *segment {
 	if at == 0 || keep > 0 {
 		return nil
@@ -99,8 +98,7 @@ func (s *Spool) mergeable(at int, keep int64) *segment {
 	return before
 }
 
-// replace puts a file in the place of another, in one step: the head of that, as it is,
-// and word of what is lost.
+// replace replaces a file by another one in one step: its head, unchanged, and the record of what is lost.
 func (s *Spool) replace(next, one *segment, keep int64, lost *gaps) (size int64, err error) {
 	frames := []byte(magic)
 	if keep > 0 {
@@ -135,7 +133,7 @@ func (s *Spool) readHead(one *segment, into []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// setAside keeps a file that does not read, the latest few of them.
+// setAside keeps a file that cannot be read, the latest few of them.
 func (s *Spool) setAside(one *segment) error {
 	const most = 4
 	dir, err := s.root.Open(".")
@@ -160,7 +158,7 @@ func (s *Spool) setAside(one *segment) error {
 	return nil
 }
 
-// gaps gathers what is lost of each run, as few chunks as may be.
+// gaps collects the lost output of each run, in as few chunks as possible.
 type gaps struct {
 	chunks  []common.Chunk
 	last    map[string]int // by run: the last of its chunks

@@ -9,12 +9,12 @@ import (
 	"carillon/internal/common"
 )
 
-// copies are two files beside the queue that hold copies of output which is in memory only, so that it outlives
-// the process: one is written to until it is large, while the other one waits to be forgotten. They are not synced.
+// copies are two files beside the queue with copies of output that is in memory only, so that it outlives the
+// process: one is written until it is large, while the other one waits to be deleted. They are not synced.
 // They are used by one goroutine at a time.
 type copies struct {
 	files [2]copyFile
-	now   int // the one that is written to
+	now   int // the one that is written
 }
 
 type copyFile struct {
@@ -24,13 +24,14 @@ type copyFile struct {
 }
 
 const (
-	copyLarge = 1 << 20  // from here on the other one is written to
-	copyMost  = 32 << 20 // a file takes no more
+	copyLarge = 1 << 20  // above this the other file is written
+	copyMost  = 32 << 20 // maximum size of a file
 )
 
 func copyName(i int) string { return fmt.Sprintf("copies%d", i) }
 
-// Keep writes copies of chunks. The process may die after it, the machine may not. It waits for no other call.
+// Keep writes copies of chunks. They survive the end of the process, but not of the machine. It waits for no
+// other call.
 func (s *Spool) Keep(chunks []common.Chunk, last uint64) error {
 	var buf []byte
 	for i := range chunks {
@@ -42,7 +43,7 @@ func (s *Spool) Keep(chunks []common.Chunk, last uint64) error {
 	}
 	f := &c.files[c.now]
 	if f.size+int64(len(buf)) > copyMost {
-		return fmt.Errorf("copy output: more than %d MiB wait", copyMost>>20)
+		return fmt.Errorf("copy output: backlog of more than %d MiB", copyMost>>20)
 	}
 	if err := s.writeCopy(f, copyName(c.now), buf); err != nil {
 		return fmt.Errorf("copy output: %w", err)
@@ -71,7 +72,7 @@ func (s *Spool) writeCopy(f *copyFile, name string, frames []byte) (err error) {
 	return nil
 }
 
-// Release forgets the copies of chunks up to a number.
+// Release discards the copies of chunks up to a number.
 func (s *Spool) Release(upTo uint64) {
 	for i := range s.copies.files {
 		f := &s.copies.files[i]
@@ -86,7 +87,7 @@ func (s *Spool) Release(upTo uint64) {
 	}
 }
 
-// adopt makes the copies that an earlier life left a part of the queue, behind all others. The log store may have them.
+// adopt appends the copies that an earlier incarnation left to the queue. The log store may have them.
 func (s *Spool) adopt() error {
 	for i := range s.copies.files {
 		info, err := s.root.Stat(copyName(i))

@@ -11,20 +11,20 @@ import (
 	"carillon/internal/common"
 )
 
-// A file is the magic, then frames: length and CRC-32C of the body, each four bytes
-// little-endian, then the body: a chunk.
+// A file consists of the magic, then frames: length and CRC-32C of the body, each four bytes little-endian,
+// then the body: a chunk.
 const (
 	magic     = "CRLSPL1\n"
 	header    = int64(len(magic))
 	frameHead = 8
-	maxFrame  = 16 << 20 // a longer one is not ours
+	maxFrame  = 16 << 20 // a longer one is invalid
 )
 
-var errCorrupt = errors.New("it does not read")
+var errCorrupt = errors.New("it cannot be read")
 
 func checksum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
 
-// appendFrame writes a chunk behind buf.
+// appendFrame appends a chunk to buf.
 func appendFrame(buf []byte, c *common.Chunk) []byte {
 	at := len(buf)
 	buf = append(buf, make([]byte, frameHead)...)
@@ -33,7 +33,7 @@ func appendFrame(buf []byte, c *common.Chunk) []byte {
 	buf = binary.AppendUvarint(buf, uint64(c.Offset))
 	buf = binary.AppendUvarint(buf, uint64(len(c.Stream)))
 	buf = append(buf, c.Stream...)
-	var nanos int64 // 0 stands for no time
+	var nanos int64 // 0: no time
 	if !c.At.IsZero() {
 		nanos = c.At.UnixNano()
 	}
@@ -46,7 +46,7 @@ func appendFrame(buf []byte, c *common.Chunk) []byte {
 	return buf
 }
 
-// readFrame reads a frame, and tells its size. One that is cut short, or is not what was written, is errCorrupt.
+// readFrame reads a frame, and returns its size. A truncated or damaged one is errCorrupt.
 func readFrame(from io.Reader) (c common.Chunk, size int64, err error) {
 	var head [frameHead]byte
 	if err := fill(from, head[:]); err != nil {
@@ -80,8 +80,8 @@ func readFrame(from io.Reader) (c common.Chunk, size int64, err error) {
 	return c, frameHead + int64(length), nil
 }
 
-// findFrame finds the next frame behind a place where there should be one and is none. It
-// looks for no larger ones than we write, so that it does not take long.
+// findFrame finds the next frame after a position where an expected one is missing. It searches for no larger
+// frames than are written, which bounds the work.
 func findFrame(f io.ReaderAt, from, end int64) (at int64, found bool) {
 	const most = common.MaxChunk + 4096
 	rest := make([]byte, end-from)
@@ -108,7 +108,7 @@ func fill(from io.Reader, buf []byte) error {
 	return err
 }
 
-// reader takes fields off a body.
+// reader decodes the fields of a body.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -124,7 +124,7 @@ func (r *reader) signed() int64 {
 	return v * int64(r.skip(n))
 }
 
-// skip passes a field of n bytes; it is 0 where there was none.
+// skip skips a field of n bytes; it returns 0 if there was none.
 func (r *reader) skip(n int) uint64 {
 	if n <= 0 {
 		r.bad, r.rest = true, nil

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// marks are places in the queue: before acked the log store has all, before sent it may have it.
+// marks are positions in the queue: the log store has all before acked, and may have what is before sent.
 type marks struct{ acked, sent Place }
 
 const marksFile = "marks"
@@ -18,7 +18,7 @@ func (m marks) encode() []byte {
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf))
 }
 
-// readMarks reads what an earlier life noted. Without it all is sent again, which changes nothing.
+// readMarks reads the marks of an earlier incarnation. Without them all is sent again, which changes nothing.
 func (s *Spool) readMarks() (m marks, err error) {
 	f, err := s.root.OpenFile(marksFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Spool) readMarks() (m marks, err error) {
 	return m, errors.Join(err, f.Close())
 }
 
-// writeMarks notes the marks on the disk. It is one sector: it is there or it is not.
+// writeMarks writes the marks to the disk. They fit into one sector, which is written as a whole.
 func (s *Spool) writeMarks() error {
 	f, err := s.root.OpenFile(marksFile, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"carillon/internal/common"
 )
 
-// A chunk takes more than its text, here and on its way: in batches of single lines that is most of it.
+// A chunk takes more than its text, in memory and on the wire: in batches of single lines that is most of it.
 const (
 	chunkFrame = 256
 	mostChunks = 5000 // in a batch
 )
 
-// Next gives the oldest output that is not acknowledged: as many chunks as take limit
-// bytes, but at least one if there is any, and the place behind them. It notes that the
-// log store may have them from now on.
+// Next returns the oldest output that is not acknowledged: as many chunks as fit into limit bytes, but at
+// least one if there is any, and the position after them. It records that the log store may have them from
+// now on.
 func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) 
 		}
 	}
 	if len(chunks) == 0 {
-		return nil, uint64(at), s.ack(at) // there may be files of which nothing reads
+		return nil, uint64(at), s.ack(at) // there may be files without a readable frame
 	}
 	if at > s.marks.sent {
 		s.marks.sent = at
@@ -54,7 +54,7 @@ func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) 
 	return chunks, uint64(at), nil
 }
 
-// Ack says that the log store has everything before a place that Next gave.
+// Ack records that the log store has everything before a position that Next returned.
 func (s *Spool) Ack(upTo uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,13 +67,13 @@ func (s *Spool) ack(upTo Place) error {
 	err := s.forgetAcked()
 	s.tell()
 	if err != nil {
-		return fmt.Errorf("remove what was replayed: %w", err)
+		return fmt.Errorf("remove replayed output: %w", err)
 	}
 	return nil
 }
 
-// forgetAcked removes the files of which everything is acknowledged. One that did not
-// read to its end is kept aside.
+// forgetAcked removes the files that are acknowledged completely. One that could not be read to its end is
+// set aside.
 func (s *Spool) forgetAcked() error {
 	for len(s.segments) > 0 {
 		one := s.segments[0]
@@ -97,7 +97,7 @@ func (s *Spool) forgetAcked() error {
 	return nil
 }
 
-// each hands over the chunks of a file, and says once that not all of it reads.
+// each visits the chunks of a file, and logs once if a part cannot be read.
 func (s *Spool) each(one *segment, from int64, want func(c common.Chunk, until int64) bool) error {
 	known, whole, read := one.corrupt || one.hurt, one.size, from
 	err := one.each(s.root, from, func(c common.Chunk, until int64) bool {
@@ -113,5 +113,5 @@ func (s *Spool) each(one *segment, from int64, want func(c common.Chunk, until i
 	return err
 }
 
-// unreadable tells an error that is somebody else's doing, or the disk's.
+// unreadable reports whether an error is caused by another program or the disk.
 func unreadable(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) }

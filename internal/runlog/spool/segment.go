@@ -13,30 +13,30 @@ import (
 	"carillon/internal/common"
 )
 
-// segment is one file of the queue. It stands for the numbers from first to last:
-// one, or several whose output went and left word of it.
+// segment is one file of the queue. It covers the numbers from first to last: one, or several whose output
+// was dropped.
 type segment struct {
 	first, last uint64
-	size        int64 // that can be read; more may be on its way to the disk
-	dense       bool  // nothing is to be gained by dropping output from it
-	gaps        bool  // it holds nothing but chunks that say what is missing
-	corrupt     bool  // what lies behind size does not read
-	hurt        bool  // nor does something before that, which is passed over
+	size        int64 // readable; more may be in flight to the disk
+	dense       bool  // dropping output from it frees no space
+	gaps        bool  // it holds only records of missing bytes
+	corrupt     bool  // the part after size cannot be read
+	hurt        bool  // nor can a part before that, which is skipped
 }
 
 const (
 	suffix = ".out"
 	aside  = ".bad"
-	draft  = "draft" // of a file that is to replace others
+	draft  = "draft" // a file that is to replace others
 )
 
 func (s *segment) name() string { return fmt.Sprintf("%010d-%010d%s", s.first, s.last, suffix) }
 
-// begin and end are the places of its first byte and behind its last.
+// begin and end return the positions of its first byte and after its last.
 func (s *segment) begin() Place { return place(s.last, 0) }
 func (s *segment) end() Place   { return place(s.last, s.size) }
 
-// Place is a place in the queue; a larger one comes later.
+// Place is a position in the queue; a larger one comes later.
 type Place uint64
 
 func place(segment uint64, offset int64) Place { return Place(segment<<32 | uint64(offset)) }
@@ -54,8 +54,8 @@ func parseName(name string) (s segment, ok bool) {
 	return s, s.name() == name && 0 < s.first && s.first <= s.last && s.last < 1<<31
 }
 
-// list finds the segments in a folder, in order. A file that stands for several numbers
-// replaces those that stand for some of them: a crash may have left both.
+// list returns the segments in a directory, in order. A file that covers several numbers replaces those that
+// cover some of them: a crash may have left both.
 func list(root *os.Root) (segments []*segment, err error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -79,7 +79,7 @@ func list(root *os.Root) (segments []*segment, err error) {
 		if a.last != b.last {
 			return int(a.last) - int(b.last)
 		}
-		return int(b.first) - int(a.first) // the one that stands for more comes last
+		return int(b.first) - int(a.first) // the one that covers more comes last
 	})
 	kept := segments[:0]
 	for _, s := range segments {
@@ -101,8 +101,8 @@ func remove(root *os.Root, name string) error {
 	return nil
 }
 
-// each hands over the chunks of a segment from an offset on, with the places behind them, until there
-// are no more or none is wanted. What does not read is passed over, or ends the segment if there is nothing behind it.
+// each visits the chunks of a segment from an offset on, with the positions after them, until there are no
+// more or want returns false. An unreadable part is skipped, or ends the segment if nothing follows it.
 func (s *segment) each(root *os.Root, from int64, want func(c common.Chunk, until int64) bool) error {
 	f, err := root.Open(s.name())
 	if err != nil {

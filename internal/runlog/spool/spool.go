@@ -13,17 +13,17 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Config says where output is kept, and how much.
+// Config holds the location and bounds of a queue.
 type Config struct {
-	Dir     string // the data folder; the queue is the folder "spool" in it
-	Max     int64  // bytes of the disk that it takes at most
+	Dir     string // the data directory; the queue is its subdirectory "spool"
+	Max     int64  // maximum size on the disk in bytes
 	Segment int64  // bytes of one file; default 8 MiB, and at most an eighth of Max
 	Log     *slog.Logger
-	// Free tells how much of how large a disk is free; default: what the file system says.
+	// Free returns the free and the total size of the disk; default: the statistics of the file system.
 	Free func() (free, total uint64, err error)
 }
 
-// ErrInUse says that another process has the queue.
+// ErrInUse reports that another process uses the queue.
 var ErrInUse = errors.New("the spool is in use by another process")
 
 // Spool is the queue.
@@ -34,21 +34,22 @@ type Spool struct {
 
 	mu       sync.Mutex
 	segments []*segment // guarded by mu; in order
-	active   *os.File   // guarded by mu; of the last segment, if that is appended to
+	active   *os.File   // guarded by mu; the last segment, if it is open for appending
 	next     uint64     // guarded by mu; number of the next segment
 	marks    marks      // guarded by mu
-	dropped  int64      // guarded by mu; bytes of output in this life
+	dropped  int64      // guarded by mu; bytes of output in this incarnation
 
 	synced  int64 // guarded by mu; how much of that is on the disk
-	refused error // guarded by mu; why the last append was not taken
+	refused error // guarded by mu; why the last append was refused
 
 	copies copies // of the caller of Keep and Release
 
 	seen  sync.Mutex
-	state runlog.SpoolState // guarded by seen: what is known without waiting for the disk
+	state runlog.SpoolState // guarded by seen: the state that is available without waiting for the disk
 }
 
-// Open opens the queue, with what an earlier life left in it. A second one on the same folder is ErrInUse.
+// Open opens the queue, with the output of earlier incarnations. It returns ErrInUse if another process uses
+// it.
 func Open(cfg Config) (*Spool, error) {
 	if cfg.Segment == 0 {
 		cfg.Segment = 8 << 20
@@ -84,7 +85,7 @@ func open(dir string) (*os.Root, error) {
 	return root, errors.Join(err, home.Close())
 }
 
-// begin takes over what is there.
+// begin takes over the existing files.
 func (s *Spool) begin() (err error) {
 	s.lock, err = s.root.OpenFile("lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -119,8 +120,8 @@ func (s *Spool) begin() (err error) {
 	return nil
 }
 
-// cutTail takes off what a crash left half written at the end of the newest file. One that
-// does not read for another reason is left as it is: it comes as far as it reads, and is set aside then.
+// cutTail removes an incomplete tail that a crash left at the end of the newest file. A file that is
+// unreadable for another reason is left as it is: it is read as far as possible, and set aside then.
 func (s *Spool) cutTail(last *segment) error {
 	whole, read := last.size, int64(0)
 	err := last.each(s.root, 0, func(_ common.Chunk, until int64) bool {
@@ -165,7 +166,7 @@ func (s *Spool) truncate(one *segment) error {
 	return errors.Join(f.Truncate(one.size), f.Sync(), f.Close())
 }
 
-// Close gives the queue free. All that was taken stays.
+// Close releases the queue. All accepted output stays.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +186,7 @@ func (s *Spool) closeActive() error {
 	return err
 }
 
-// bytes is what the queue takes of the disk. The caller holds mu.
+// bytes returns the size of the queue on the disk. The caller holds mu.
 func (s *Spool) bytes() (n int64) {
 	for _, one := range s.segments {
 		n += one.size
@@ -193,7 +194,7 @@ func (s *Spool) bytes() (n int64) {
 	return n
 }
 
-// end is the place behind all that is there. The caller holds mu.
+// end returns the position after all output. The caller holds mu.
 func (s *Spool) end() Place {
 	if n := len(s.segments); n > 0 {
 		return s.segments[n-1].end()
@@ -201,7 +202,7 @@ func (s *Spool) end() Place {
 	return s.marks.acked
 }
 
-// tell notes how things are for State. The caller holds mu.
+// tell updates the result of State. The caller holds mu.
 func (s *Spool) tell() {
 	waiting := int64(0)
 	for _, one := range s.segments {
@@ -216,7 +217,7 @@ func (s *Spool) tell() {
 	s.state = runlog.SpoolState{Waiting: waiting, Bytes: s.bytes(), Max: s.cfg.Max, End: uint64(s.end()), Dropped: s.dropped, Refused: s.refused}
 }
 
-// State tells how much waits, and whether more would be taken.
+// State returns the size of the backlog, and whether more would be accepted.
 func (s *Spool) State() runlog.SpoolState {
 	s.seen.Lock()
 	defer s.seen.Unlock()

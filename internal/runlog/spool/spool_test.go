@@ -195,7 +195,7 @@ func TestCorruptFile(t *testing.T) {
 	}
 	files := outFiles(t, dir, "*"+suffix)
 	change(t, files[1], func(data []byte) []byte { data[len(data)/2] ^= 1; return data }) // in its second
-	change(t, files[3], func(data []byte) []byte { copy(data, "SOMEBODY"); return data }) // not ours
+	change(t, files[3], func(data []byte) []byte { copy(data, "FOREIGN!"); return data }) // not a file of the spool
 	change(t, files[4], func(data []byte) []byte { return data[:len(data)-1] })           // cut
 	if err := os.Remove(files[5]); err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestBadPlaceInTheNewestFile(t *testing.T) {
 	}
 }
 
-// A newest file that the disk does not give back, here one that is gone, keeps nobody from starting.
+// A newest file that cannot be read, here a missing one, does not prevent the start.
 func TestNewestFileUnreadable(t *testing.T) {
 	s := start(t, config(t.TempDir(), 1<<30, 0))
 	lost := &segment{first: 1, last: 1, size: 100}

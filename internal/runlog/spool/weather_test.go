@@ -122,7 +122,7 @@ func TestEachByteOnce(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(log.String(), "spool_forgets") {
+		if strings.Contains(log.String(), "spool_truncated") {
 			t.Fatal("the bound is too narrow for this test")
 		}
 		store.check(t, ends)

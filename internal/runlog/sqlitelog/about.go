@@ -12,15 +12,15 @@ import (
 	"carillon/internal/common"
 )
 
-// Contents is what a file holds.
+// Contents describes the contents of a file.
 type Contents struct {
 	Schema int // the version of its schema
 	Runs   int64
-	Newest time.Time // PlannedAt of the newest run; zero where there is none
+	Newest time.Time // PlannedAt of the newest run; zero if there is none
 }
 
-// Examine reads a run log that nobody has open, such as a backup, without changing
-// anything. A file that is damaged, or no run log, is an error.
+// Examine reads a run log that is not open, such as a backup, without changing anything. It returns an error
+// for a file that is damaged, or no run log.
 func Examine(ctx context.Context, path string) (Contents, error) {
 	c, err := examine(ctx, path)
 	if err != nil {

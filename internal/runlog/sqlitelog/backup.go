@@ -12,11 +12,10 @@ import (
 	"carillon/internal/common"
 )
 
-// Backup writes a copy of the run log as it is at one moment to a file that does not
-// exist yet, with mode 0600. Others go on reading and writing meanwhile. The copy is written
-// beside it, and gets its name when it is whole and was read back: one that breaks off with the process
-// leaves a file that is in nobody's way. A file that exists is common.CodeConflict. When it
-// fails there is no file.
+// Backup writes a copy of the run log at one point in time to a file that does not exist yet, with mode 0600.
+// Reads and writes continue meanwhile. The copy is written beside the file, and renamed when it is complete
+// and was read back: if the process dies, it leaves a temporary file that blocks nothing. An existing file is
+// common.CodeConflict. After an error there is no file.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	var from string
 	if err := s.reader.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&from); err != nil {
@@ -26,8 +25,8 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return err
 }
 
-// BackupFile does the same for a run log that may be open in another process, of whatever
-// version: nothing in it is brought up to date. It tells what it copied.
+// BackupFile does the same for a run log that may be open in another process, of any version: its schema is
+// not migrated. It returns what it copied.
 func BackupFile(ctx context.Context, from, to string) (Contents, error) {
 	c, err := backup(ctx, from, to)
 	if err != nil {
@@ -43,7 +42,7 @@ func backup(ctx context.Context, from, to string) (c Contents, err error) {
 	if to, err = filepath.Abs(to); err != nil {
 		return c, err
 	}
-	// Not opened here: that would let go of the locks that this process may have on it.
+	// Not opened here: closing it would release the locks that this process may have on it.
 	if _, err := os.Stat(from); err != nil {
 		return c, &common.Error{Code: common.CodeNotFound, Message: "there is no run log to back up", Err: err}
 	}
@@ -82,8 +81,8 @@ func vacuumInto(ctx context.Context, from, to string) (err error) {
 	return err
 }
 
-// name gives a file another name, which no file has. Not by renaming it, which would replace one
-// that came meanwhile, but where the file system knows no second names.
+// name gives a file another name, which must not exist. It links instead of renaming, which would replace a
+// file that was created meanwhile, unless the file system has no links.
 func name(file, to string) error {
 	err := os.Link(file, to)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -104,7 +103,7 @@ func name(file, to string) error {
 	return nil
 }
 
-// absent refuses a file that is there.
+// absent refuses an existing file.
 func absent(file string) error {
 	_, err := os.Lstat(file)
 	switch {
@@ -117,11 +116,11 @@ func absent(file string) error {
 }
 
 func taken(file string) error {
-	return &common.Error{Code: common.CodeConflict, Message: file + " is there already, and a backup overwrites nothing", Hint: "name a file that does not exist"}
+	return &common.Error{Code: common.CodeConflict, Message: file + " exists, and a backup overwrites nothing", Hint: "name a file that does not exist"}
 }
 
 func unwritten(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Message: "the backup cannot be written", Hint: "name a file in a folder that exists, may be written to and has room", Err: err}
+	return &common.Error{Code: common.CodeUnavailable, Message: "the backup cannot be written", Hint: "name a file in a writable directory with free space", Err: err}
 }
 
 func syncFolder(path string) error {

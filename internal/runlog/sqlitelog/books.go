@@ -15,33 +15,32 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// A book keeps the roll-ups of one span. Runs that were stored are first counted in
-// memory, then, when these are many, added to the file within the transaction of the
-// next batch, together with the number of the last run that is in them. So each
-// run is counted once, whatever breaks off, and a roll-up is written once for many runs;
-// what was in memory only is counted again from the runs behind that number.
+// A book keeps the roll-ups of one span. Stored runs are first counted in memory, then, when these are many,
+// added to the file within the transaction of the next batch, together with the number of the last run in
+// them. So each run is counted once, whatever is interrupted, and a roll-up is written once for many runs;
+// counts that were in memory only are counted again from the runs after that number.
 type book struct {
 	name    string // of the table and of the counter
 	span    time.Duration
 	cells   map[place]*rollup.Cell
 	runs    int   // in cells
-	upto    int64 // number of the last run that is in the file
-	settled int64 // the same, once the transaction is through; 0: nothing was written
+	upto    int64 // number of the last run counted in the file
+	settled int64 // the same, once the transaction is committed; 0: nothing was written
 }
 
 // place is the key of a roll-up.
 type place struct{ at, job, worker int64 }
 
-// A book is written when it holds so many runs, or has as many cells as the bounds say: so that it takes
-// little memory, little time within one transaction, and little time to be counted again.
+// A book is written when it holds so many runs, or as many cells as the bounds allow: this limits memory, the
+// time within one transaction, and the time to count again.
 const (
 	maxCounted = 20_000
 	countParts = 1000
 )
 
-// pending are the two books.
+// pending holds the two books.
 type pending struct {
-	mu    sync.Mutex // who writes changes them, others read
+	mu    sync.Mutex // the writer changes them, others read
 	books [2]book
 }
 
@@ -61,7 +60,7 @@ func (b *book) time(at int64) time.Time {
 	return time.Unix(at*int64(b.span/time.Second), 0).UTC()
 }
 
-// from is the first one that begins at a time or after it.
+// from returns the first number of a span that begins at a time or after it.
 func (b *book) from(t time.Time) int64 {
 	at := b.at(t)
 	if b.time(at).Before(t) {
@@ -81,8 +80,8 @@ func (b *book) add(job, worker int64, run *common.Run) {
 	b.runs++
 	p := place{b.at(run.PlannedAt), job, worker}
 	b.cell(p).Add(run)
-	if job != nobody {
-		p.job = nobody
+	if job != noName {
+		p.job = noName
 		b.cell(p).Add(run)
 	}
 }
@@ -100,7 +99,7 @@ func (b *book) clear(upto int64) {
 	b.cells, b.runs, b.upto, b.settled = map[place]*rollup.Cell{}, 0, upto, 0
 }
 
-// count takes runs that are durable.
+// count adds committed runs.
 func (s *Store) count(fresh []row) {
 	s.pending.mu.Lock()
 	defer s.pending.mu.Unlock()
@@ -111,14 +110,14 @@ func (s *Store) count(fresh []row) {
 	}
 }
 
-// keep is for when a transaction did not go through.
+// keep discards the changes of a transaction that failed.
 func (p *pending) keep() {
 	for i := range p.books {
 		p.books[i].settled = 0
 	}
 }
 
-// settled is for when it did.
+// settled applies the changes of a committed transaction.
 func (p *pending) settled() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +146,7 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, all bool) error {
 	return nil
 }
 
-// write adds the cells to those of the file. It goes in the order of the table.
+// write adds the cells to those of the file, in the order of the table.
 func (b *book) write(ctx context.Context, tx *sql.Tx) error {
 	get, err := tx.PrepareContext(ctx, "SELECT cell FROM "+b.name+" WHERE at = ? AND job = ? AND worker = ?")
 	if err != nil {
@@ -159,7 +158,7 @@ func (b *book) write(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = put.Close() }() // what it wrote is the transaction's
+	defer func() { _ = put.Close() }() // its writes belong to the transaction
 	places := slices.SortedFunc(maps.Keys(b.cells), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.job, b.job), cmp.Compare(a.worker, b.worker))
 	})
@@ -185,8 +184,8 @@ func (b *book) write(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// reload makes what is in memory agree with the file, and counts what no roll-up there
-// holds yet: in a file that had none, all runs.
+// reload makes the memory agree with the file, and counts the runs that no roll-up there contains yet: in a
+// file without roll-ups, all runs.
 func (s *Store) reload(ctx context.Context) error {
 	version, err := versionOf(ctx, s.writer)
 	if err != nil {

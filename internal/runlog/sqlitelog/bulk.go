@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// bulkRows is how many rows one statement takes: what SQLite and the driver do for each
-// statement is then little beside what is done for each row.
+// bulkRows is how many rows one statement inserts: the cost of SQLite and the driver for each statement is
+// then small compared to that for each row.
 const bulkRows = 64
 
-// bulk are two statements that insert rows, many and one.
+// bulk holds two statements that insert rows, many and one.
 type bulk struct {
 	many, one *sql.Stmt
-	args      []any // reused; owned by who holds the transaction
+	args      []any // reused; owned by the holder of the transaction
 }
 
 func prepareBulk(ctx context.Context, db *sql.DB, into string, columns int) (b *bulk, err error) {
@@ -28,8 +28,8 @@ func prepareBulk(ctx context.Context, db *sql.DB, into string, columns int) (b *
 	return b, err
 }
 
-// each inserts so many rows, with what args appends for each of them. done hears
-// of each statement: for which rows it was, and how many of them were new.
+// each inserts so many rows, with the arguments that args appends for each of them. done is called for each
+// statement, with its rows and how many of them were new.
 func (b *bulk) each(ctx context.Context, tx *sql.Tx, rows int, args func(i int, args []any) []any, done func(from, to int, inserted int64) error) error {
 	if rows == 0 {
 		return nil

@@ -482,7 +482,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// A backup that was killed is in nobody's way, and a file that came while one was written stays.
+// The rest of a killed backup blocks no other, and a file that was created while one was written stays.
 func TestBackupBesideOthers(t *testing.T) {
 	dir := t.TempDir()
 	path, to := filepath.Join(dir, "runs.db"), filepath.Join(dir, "copy.db")

@@ -12,23 +12,23 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// bounds say how much is done at once.
+// bounds limits the work of one operation.
 type bounds struct {
-	rows, docs int // one list passes so many rows of an index, and reads so many documents for a text
+	rows, docs int // one list reads so many rows of an index, and so many documents for a text
 	cells      int // a book is written to the file when it has so many
 }
 
 func defaultBounds() bounds { return bounds{rows: 30_000, docs: 4_000, cells: 1000} }
 
 const (
-	// firstRows is how many it passes at first; then four times as many, and so on.
+	// firstRows is how many it reads at first; then four times as many, and so on.
 	firstRows = 500
-	// probeRows is how far the indexes are compared that a list may be read by.
+	// probeRows is how far the candidate indexes of a list are compared.
 	probeRows = 300
 )
 
-// Runs lists runs, the newest or the oldest first. A list with a limit that has passed so many rows as its bounds say
-// ends there.
+// Runs lists runs, the newest or the oldest first. A list with a limit ends early after as many rows as its
+// bounds allow.
 func (s *Store) Runs(ctx context.Context, q runlog.Query) (runlog.Found, error) {
 	found, err := s.list(ctx, &q)
 	if err == nil {
@@ -54,8 +54,8 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 		return runlog.Found{}, err
 	}
 	page := page{q: *q, needle: needleOf(q.Text)}
-	page.q.Fire = "" // ids tell
-	part := whole    // what is not read yet
+	page.q.Fire = "" // the ids decide
+	part := whole    // the part that is not read yet
 	for rows, passed := firstRows, 0; ; rows *= 4 {
 		bounded := q.Limit > 0 && (len(by.filter.terms) > 0 || q.Text != "")
 		rows = min(rows, s.bounds.rows-passed)
@@ -85,13 +85,13 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 	}
 }
 
-// page is what a list has found so far.
+// page is the state of a list.
 type page struct {
 	q      runlog.Query
 	needle needle
 	runs   []common.Run
 	docs   int              // that were read
-	until  *runlog.Position // where too many had been read
+	until  *runlog.Position // where the bound was reached
 }
 
 func (p *page) full() bool { return p.q.Limit > 0 && len(p.runs) >= p.q.Limit }
@@ -135,7 +135,7 @@ func (s *Store) read(ctx context.Context, p *page, by *lead, part span) error {
 	return rows.Err()
 }
 
-// nth is where a part of the list has so many rows behind it; nil where it has fewer.
+// nth returns the position in a part of the list after so many rows; nil if it has fewer.
 func (s *Store) nth(ctx context.Context, by *lead, part span, oldest bool, rows int) (*spot, error) {
 	list, args := by.sql("planned, id", part, oldest, false)
 	var at spot
@@ -149,7 +149,7 @@ func (s *Store) nth(ctx context.Context, by *lead, part span, oldest bool, rows 
 	return &at, nil
 }
 
-// best is the way with the fewest rows: that on which as many rows reach farthest.
+// best returns the lead with the fewest rows: the one on which as many rows reach farthest.
 func (s *Store) best(ctx context.Context, ways []lead, part span, oldest bool) (*lead, error) {
 	best := &ways[0]
 	if len(ways) == 1 {
@@ -168,14 +168,14 @@ func (s *Store) best(ctx context.Context, ways []lead, part span, oldest bool) (
 	return best, nil
 }
 
-// Where the runs of a fire are: at its time, or among those that have a name.
+// Locations of the runs of a fire: at its time, or among the named ones.
 const (
 	selectOfTime = "SELECT n FROM runs WHERE planned = ? AND id >= ? AND id < ?"
 	selectOfName = "SELECT n FROM runs INDEXED BY runs_named WHERE id >= ? AND id < ? AND named = 1"
 	selectOfFire = "SELECT doc FROM docs WHERE n IN (" + selectOfTime + " UNION ALL " + selectOfName + ")"
 )
 
-// attempts lists the runs of a fire, of which there are few.
+// attempts lists the runs of a fire, which are few.
 func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, error) {
 	low, high := entry.RunsOf(q.Fire)
 	planned, _ := timed(low + ".")
@@ -185,7 +185,7 @@ func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, er
 	}
 	var runs []common.Run
 	match := *q
-	match.Fire = "" // ids tell
+	match.Fire = "" // the ids decide
 	for _, doc := range docs {
 		run, err := entry.DecodeRun(doc)
 		if err != nil {
@@ -202,11 +202,10 @@ func (s *Store) attempts(ctx context.Context, q *runlog.Query) (runlog.Found, er
 	return runlog.Found{Runs: runs}, nil
 }
 
-// needle is a text as it stands in a run's document, in lower case; empty where
-// the document does not tell.
+// needle is a text as it occurs in a run's document, in lower case; empty if the document is not conclusive.
 type needle string
 
-// needleOf a text: one that JSON does not write in another way.
+// needleOf returns the needle of a text that JSON does not escape.
 func needleOf(text string) needle {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -217,8 +216,8 @@ func needleOf(text string) needle {
 	return needle(strings.ToLower(text))
 }
 
-// mayBeIn tells whether a document may be one of a run that holds the text. One with
-// letters beyond ASCII, some of which have lower cases in it, may always be.
+// mayBeIn reports whether a document may be that of a run with the text. This is always so for a document
+// with letters beyond ASCII, some of which have ASCII lower case.
 func (n needle) mayBeIn(doc string) bool {
 	if n == "" {
 		return true

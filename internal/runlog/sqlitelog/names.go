@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Numbers of names that conditions of the schema hold.
+// Numbers of names that conditions of the schema contain.
 const (
-	nobody    = 0 // the empty name; of a job in roll-ups: all of them
+	noName    = 0 // the empty name; of a job in roll-ups: all of them
 	succeeded = 1
 )
 
-// maxNames is how many names are kept in memory.
+// maxNames is how many names are cached.
 const maxNames = 50_000
 
-// numbers are those of names, as the one who writes knows them.
+// numbers caches the numbers of names for the writer.
 type numbers struct {
 	known map[string]int64
-	next  int64 // 0: not known
+	next  int64 // 0: unknown
 }
 
-// forget is for when a transaction that may have given names did not go through.
+// forget discards the cache after a failed transaction, which may have inserted names.
 func (d *numbers) forget() { d.known, d.next = map[string]int64{}, 0 }
 
-// of gives the number of a name, a new one where there is none.
+// of returns the number of a name, and inserts a new one.
 func (d *numbers) of(ctx context.Context, tx *sql.Tx, name string) (int64, error) {
 	if n, ok := d.known[name]; ok {
 		return n, nil
@@ -54,8 +54,8 @@ func (d *numbers) of(ctx context.Context, tx *sql.Tx, name string) (int64, error
 	return n, nil
 }
 
-// timed is the planned time in a run's id: what comes after the first dot, where
-// it is 20 digits and another dot.
+// timed returns the planned time in a run's id: the text after the first dot, if it is 20 digits and another
+// dot.
 func timed(id string) (planned int64, ok bool) {
 	_, rest, _ := strings.Cut(id, ".")
 	if len(rest) <= 20 || rest[20] != '.' {

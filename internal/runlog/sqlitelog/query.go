@@ -10,7 +10,7 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// condition is the WHERE of one statement, its terms joined by AND.
+// condition is the WHERE clause of one statement, its terms joined by AND.
 type condition struct {
 	terms []string
 	args  []any
@@ -21,7 +21,7 @@ func (c *condition) and(term string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// with is a copy with more terms.
+// with returns a copy with more terms.
 func (c *condition) with(more condition) condition {
 	return condition{terms: append(slices.Clone(c.terms), more.terms...), args: append(slices.Clone(c.args), more.args...)}
 }
@@ -33,34 +33,33 @@ func (c *condition) String() string {
 	return " WHERE " + strings.Join(c.terms, " AND ")
 }
 
-// marks is a list of so many parameters.
+// marks returns a list of so many parameters.
 func marks(n int) string { return "(" + strings.TrimSuffix(strings.Repeat("?, ", n), ", ") + ")" }
 
-// numberOf is the number of a name; where there is none, NULL, which equals nothing.
+// numberOf selects the number of a name, or NULL, which equals nothing, if there is none.
 const numberOf = "(SELECT names.id FROM names WHERE name = ?)"
 
-// lead is how rows are found: from one index, or from several of its places merged, in the
-// order of the list. An empty index is the table, which has that order.
+// lead is how rows are found: from one index, or from several ranges of it merged, in the order of the list.
+// An empty index is the table, which has that order.
 type lead struct {
 	index  string
 	scans  []condition
-	filter condition // what is left to look at in each row
+	filter condition // filters to apply to each row
 }
 
-// spot is a place in the list.
+// spot is a position in the list.
 type spot struct {
 	planned int64
 	id      string
 }
 
-// span is a part of the list: what lies before a spot in time, back to another one, which
-// belongs to it.
+// span is a part of the list: from a spot, inclusive, until before another one, in time.
 type span struct{ from, before spot }
 
-// next is the first spot that may come after one in time.
+// next returns the first spot that may come after one in time.
 func (s spot) next() spot { return spot{s.planned, s.id + "\x00"} }
 
-// rest is what comes of a part after a spot of it, in the order of a list.
+// rest returns the part of a span after a spot in it, in the order of a list.
 func (s span) rest(q *runlog.Query, at spot) span {
 	if q.Oldest {
 		return span{at.next(), s.before}
@@ -68,7 +67,7 @@ func (s span) rest(q *runlog.Query, at spot) span {
 	return span{s.from, at}
 }
 
-// upTo is a part, in the order of a list, up to a spot of it, which belongs to it.
+// upTo returns the part of a span up to a spot in it, inclusive, in the order of a list.
 func (s span) upTo(q *runlog.Query, at spot) span {
 	if q.Oldest {
 		return span{s.from, at.next()}
@@ -76,8 +75,8 @@ func (s span) upTo(q *runlog.Query, at spot) span {
 	return span{at, s.before}
 }
 
-// leads are the ways to find what a query asks for: each filter that has an index leads
-// in one of them. possible is false when no run can match.
+// leads returns the ways to execute a query: each filter that has an index leads in one of them. possible is
+// false if no run can match.
 func leads(q *runlog.Query) (all []lead, possible bool) {
 	statuses, narrowed := entry.Statuses(q)
 	if !entry.Keyable(q) || narrowed && len(statuses) == 0 {
@@ -162,7 +161,7 @@ func leads(q *runlog.Query) (all []lead, possible bool) {
 	return all, true
 }
 
-// spanOf is the part of the list that a query is about.
+// spanOf returns the part of the list that a query selects.
 func spanOf(q *runlog.Query) span {
 	s := span{from: spot{planned: math.MinInt64}, before: spot{math.MaxInt64, "\U0010FFFF"}}
 	if !q.From.IsZero() {
@@ -172,7 +171,7 @@ func spanOf(q *runlog.Query) span {
 		s.before = spot{planned: to}
 	}
 	if q.Before != nil {
-		// What comes after it may begin farther on than the bounds of time say.
+		// The cursor may be narrower than the bounds of time.
 		switch b := (spot{entry.Nanos(q.Before.PlannedAt), q.Before.ID}); {
 		case q.Oldest && s.from.earlier(b.next()), !q.Oldest && b.earlier(s.before):
 			s = s.rest(q, b)
@@ -190,8 +189,8 @@ func (s *span) condition() condition {
 		args: []any{s.from.planned, s.from.id, s.before.planned, s.before.id}}
 }
 
-// sql is a statement over the rows of a lead within a part of the list; narrowed says that only those that
-// match are asked for. It ends with the order, without a limit.
+// sql returns a statement over the rows of a lead within a part of the list; narrowed applies the remaining
+// filters. It ends with the order, without a limit.
 func (l *lead) sql(columns string, s span, oldest, narrowed bool) (text string, args []any) {
 	from := " FROM runs"
 	if l.index != "" {
@@ -213,8 +212,7 @@ func (l *lead) sql(columns string, s span, oldest, narrowed bool) (text string, 
 	return strings.Join(selects, "\nUNION ALL\n") + order, args
 }
 
-// listChanges is the statement of a query for changes: one index leads, in which they stand in
-// the order of the list.
+// listChanges returns the statement of a query for changes: one index leads, in the order of the list.
 func listChanges(q *runlog.ChangeQuery) (text string, args []any) {
 	var where condition
 	index := ""

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// A run is found by the time in its id, and if it is not there, by the name.
+// A run is found by the time in its id, and otherwise by name.
 const (
 	selectPlace  = "SELECT n FROM runs WHERE planned = ? AND id = ?"
 	selectNamed  = "SELECT n FROM runs INDEXED BY runs_named WHERE id = ? AND named = 1"
@@ -18,7 +18,7 @@ const (
 	selectByName = "SELECT doc FROM docs WHERE n = (" + selectNamed + ")"
 )
 
-// Run gives the run with the id.
+// Run returns the run with the id.
 func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 	var doc string
 	err := sql.ErrNoRows
@@ -47,7 +47,7 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 
 const selectLate = "SELECT doc FROM late WHERE run IN "
 
-// orphans puts the late ends beside the runs that were lost.
+// orphans adds the late ends to lost runs.
 func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 	return entry.Orphans(runs, func(ids []string) ([]string, error) {
 		args := make([]any, len(ids))
@@ -58,7 +58,7 @@ func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 	})
 }
 
-// Last gives the last runs of each job.
+// Last returns the last runs of each job.
 func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]common.Run, error) {
 	last := make(map[string][]common.Run, len(jobs))
 	for _, job := range jobs {
@@ -73,16 +73,16 @@ func (s *Store) Last(ctx context.Context, jobs []string, n int) (map[string][]co
 	return last, nil
 }
 
-// Chunks before the first place can only reach over the offset when they stand
-// for missing bytes, since others are at most common.MaxChunk long; those have an
-// index of their own. So the end of a long output is found without passing its beginning.
+// Chunks before the first place can only span the offset if they record missing bytes, since others are at
+// most common.MaxChunk long; those have an index of their own. So the end of a long output is found without
+// reading its beginning.
 const listOutput = `
 SELECT off, stream, at, missing, data FROM chunks WHERE run = ?1 AND missing > 0 AND off <= ?2 AND ends > ?3
 UNION ALL
 SELECT off, stream, at, missing, data FROM chunks WHERE run = ?1 AND off > ?2 AND ends > ?3
 ORDER BY off, stream`
 
-// Output gives the chunks of a run that end after offset, in order of offset.
+// Output returns the chunks of a run that end after offset, in order of offset.
 func (s *Store) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
 	chunks, err := s.output(ctx, run, offset, limit)
 	if err != nil {
@@ -127,7 +127,7 @@ const (
 	selectSealed  = "SELECT " + changeColumns + " FROM changes INDEXED BY changes_by_seq WHERE seq > ? ORDER BY seq LIMIT ?"
 )
 
-// Sealed lists changes by their place in the chain.
+// Sealed lists changes by their position in the chain.
 func (s *Store) Sealed(ctx context.Context, after int64, limit int) ([]common.Change, error) {
 	return s.listed(ctx, selectSealed, max(after, 0), limit)
 }
@@ -154,7 +154,7 @@ type asker interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// text reads rows of one text.
+// text reads a row of one text.
 func text(rows *sql.Rows) (s string, err error) { return s, rows.Scan(&s) }
 
 func collect[T any](ctx context.Context, db asker, text string, args []any, read func(*sql.Rows) (T, error)) ([]T, error) {

@@ -13,21 +13,19 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// How much of the past one Tidy compares with its runs: a piece after the one of the time
-// before, round and round.
+// How much of the past one Tidy compares with its runs: one part after the other, in rotation.
 const (
 	repairRuns  = 5000
 	repairNames = 2000
-	// settledAfter is how long ago an hour ended that is looked at: nearly no run is
-	// added to it any more.
+	// settledAfter is how long ago an hour must have ended to be checked: almost no run is added to it any
+	// more.
 	settledAfter = 2 * time.Hour
 )
 
-// recount is a roll-up that may be wrong: of a job in an hour.
+// recount is a roll-up to check: of a job in an hour.
 type recount struct{ hour, job int64 }
 
-// repair compares roll-ups with the runs that they are of, where all of these are still there,
-// and corrects those that are wrong.
+// repair compares roll-ups with their runs, if all of these still exist, and corrects wrong ones.
 func (s *Store) repair(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	var at recount
 	for name, to := range map[string]*int64{"checked_hour": &at.hour, "checked_job": &at.job} {
@@ -41,7 +39,7 @@ func (s *Store) repair(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 		return err
 	}
 	low := first.Int64
-	if !t.Hours.IsZero() { // of a day all hours are there, or none is looked at
+	if !t.Hours.IsZero() { // a day is checked only if all its hours exist
 		low = max(low, (&book{span: 24 * time.Hour}).from(t.Hours)*24)
 	}
 	end := hour.at(t.Now.Add(-settledAfter))
@@ -106,8 +104,8 @@ WHERE job = ? AND planned >= ? AND planned < ?`
 	selectOfHour = "SELECT worker, cell FROM % WHERE at = ? AND job = ?"
 )
 
-// jobsOf gives the next jobs that have something in an hour, and the number of the last name
-// that it looked at, of so many; -1 when there are no more.
+// jobsOf returns the next jobs that have runs or roll-ups in an hour, and the number of the last of so many
+// names that it read; -1 if there are no more.
 func (s *Store) jobsOf(ctx context.Context, at recount, names *int64) (jobs []int64, last int64, err error) {
 	var end int64
 	if err := s.reader.QueryRowContext(ctx, "SELECT max(id) FROM names").Scan(&end); err != nil {
@@ -129,13 +127,13 @@ func (s *Store) jobsUpTo(ctx context.Context, at recount, last int64) ([]int64, 
 	})
 }
 
-// hourBounds are those of an hour in nanoseconds.
+// hourBounds returns the bounds of an hour in nanoseconds.
 func hourBounds(hour int64) (from, to int64) {
 	return hour * int64(time.Hour), (hour + 1) * int64(time.Hour)
 }
 
-// check compares a roll-up with its runs. What seems wrong is looked at again
-// where nobody writes, and then corrected.
+// check compares a roll-up with its runs. An apparent error is checked again within a write transaction, and
+// then corrected.
 func (s *Store) check(ctx context.Context, at recount) (looked int, repaired bool, err error) {
 	looked, right, err := s.compare(ctx, s.reader, at, nil)
 	if err != nil || right {
@@ -158,7 +156,7 @@ func (s *Store) check(ctx context.Context, at recount) (looked int, repaired boo
 	return looked, repaired, err
 }
 
-// compare tells whether the roll-ups of a job in an hour agree with its runs.
+// compare reports whether the roll-ups of a job in an hour agree with its runs.
 func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int64]*rollup.Cell) (looked int, right bool, err error) {
 	from, to := hourBounds(at.hour)
 	cells := map[int64]*rollup.Cell{}
@@ -189,13 +187,13 @@ func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int
 	return looked, sameCells(cells, stored), err
 }
 
-// cellsOf are those of the workers.
+// cellsOf returns the cells of the workers.
 func cellsOf(ctx context.Context, db asker, table string, at, job int64) (map[int64]*rollup.Cell, error) {
 	cells := map[int64]*rollup.Cell{}
 	return cells, addCells(ctx, db, cells, in(table, selectOfHour), at, job)
 }
 
-// addCells adds the rows of a query, which are a worker and a cell.
+// addCells adds the rows of a query, each a worker and a cell.
 func addCells(ctx context.Context, db asker, cells map[int64]*rollup.Cell, text string, args ...any) error {
 	_, err := collect(ctx, db, text, args, func(rows *sql.Rows) (none struct{}, err error) {
 		var worker int64
@@ -211,8 +209,8 @@ func addCells(ctx context.Context, db asker, cells map[int64]*rollup.Cell, text 
 	return err
 }
 
-// sameCells tells whether as many runs and times are counted. Sums may differ by what is
-// rounded whenever a cell is stored.
+// sameCells reports whether the counts of runs and times are equal. Sums may differ by the rounding of each
+// stored cell.
 func sameCells(a, b map[int64]*rollup.Cell) bool {
 	return maps.EqualFunc(a, b, func(a, b *rollup.Cell) bool {
 		return a.Runs == b.Runs && a.Duration.Count == b.Duration.Count && a.Delay.Count == b.Delay.Count
@@ -238,7 +236,7 @@ const (
 	selectDay     = "WITH RECURSIVE every(at) AS (SELECT ?1 UNION ALL SELECT at + 1 FROM every WHERE at < ?1 + 23)\nSELECT hours.worker, hours.cell FROM every CROSS JOIN hours ON hours.at = every.at AND hours.job = ?2"
 )
 
-// sumUp makes what a corrected roll-up is part of anew: that of all jobs, and the days.
+// sumUp recomputes the sums that contain a corrected roll-up: that of all jobs, and the days.
 func (s *Store) sumUp(ctx context.Context, tx *sql.Tx, at recount) error {
 	all := map[int64]*rollup.Cell{}
 	if err := addCells(ctx, tx, all, selectAllJobs, at.hour); err != nil {
@@ -248,7 +246,7 @@ func (s *Store) sumUp(ctx context.Context, tx *sql.Tx, at recount) error {
 		return err
 	}
 	day := floorDiv(at.hour, 24)
-	for _, job := range slices.Compact([]int64{nobody, at.job}) {
+	for _, job := range slices.Compact([]int64{noName, at.job}) {
 		cells := map[int64]*rollup.Cell{}
 		if err := addCells(ctx, tx, cells, selectDay, day*24, job); err != nil {
 			return err
@@ -267,7 +265,7 @@ func (s *Store) checkAll(ctx context.Context, hour int64) (repaired bool, err er
 		if err := addCells(ctx, db, jobs, selectAllJobs, hour); err != nil {
 			return false, err
 		}
-		all, err := cellsOf(ctx, db, "hours", hour, nobody)
+		all, err := cellsOf(ctx, db, "hours", hour, noName)
 		return sameCells(jobs, all), err
 	}
 	right, err := compare(s.reader)

@@ -10,22 +10,21 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// steps are the changes of the schema, oldest first; PRAGMA user_version counts
-// those that a file has had. A step that was released is never edited.
+// steps returns the changes of the schema, oldest first; PRAGMA user_version counts those that a file has
+// had. A released step is never edited.
 func steps() []step {
 	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges}, {text: schema5}}
 }
 
-// step is SQL, and what SQL cannot do.
+// step is SQL, and a function for what SQL cannot do.
 type step struct {
 	text string
 	then func(ctx context.Context, tx *sql.Tx) error
 }
 
-// Runs and changes are kept as whole documents, so that a field that is added
-// later needs no column unless something is to be found by it. Each index ends
-// with (planned, id), the order of every list, so that a page is read in order
-// from one place and never sorted.
+// Runs and changes are kept as complete documents, so that a new field needs no column unless it is a filter.
+// Each index ends with (planned, id), the order of every list, so that a page is read in order from one
+// position and never sorted.
 const schema1 = `
 CREATE TABLE runs (
 	id      TEXT NOT NULL PRIMARY KEY,
@@ -66,9 +65,9 @@ CREATE TABLE changes (
 CREATE INDEX changes_by_name ON changes (kind, name, id);
 `
 
-// The id of a run begins with its job's uid. An index of the ids themselves is thus
-// written all over with each batch, a page for each run; one that begins with what
-// comes after the uid, the planned time, is written at its end.
+// The id of a run begins with its job's uid. Each batch therefore writes an index of the ids at random
+// positions, a page for each run; an index that begins with the part after the uid, the planned time, is
+// written at its end.
 const schema2 = `
 ALTER TABLE runs RENAME TO runs1;
 CREATE TABLE runs (
@@ -92,7 +91,7 @@ CREATE INDEX runs_by_status ON runs (status, planned, id);
 CREATE INDEX runs_by_worker ON runs (worker, planned, id);
 `
 
-// There are few late ends: one for a run that was lost, and came to an end all the same.
+// There are few late ends: one for each lost run that ended on its worker.
 const schema3 = `
 CREATE TABLE late (
 	run TEXT NOT NULL PRIMARY KEY,
@@ -100,21 +99,20 @@ CREATE TABLE late (
 ) STRICT;
 `
 
-// tailOfID is what comes after the uid in a run's id; all of it where there is no dot.
+// tailOfID is the part after the uid in a run's id; the complete id if it has no dot.
 const tailOfID = "substr(id, instr(id, '.') + 1)"
 
-// A run is a narrow row, which holds what it can be found by, and a document beside it.
-// Rows stand in the order of the lists, so the newest are found without any index;
-// texts that many of them share are numbers. Each index begins with one filter, goes on
-// in the order of the lists, and has all other filters in it, so that rows are passed over without
-// being looked up. Three of them are partial: they hold what is rare, that is not the runs
-// that succeeded, were of the plan, or left with 0.
+// A run is a narrow row with its filters, and a document beside it. Rows are in the order of the lists, so
+// the newest are found without any index; texts that many of them share are numbers. Each index begins with
+// one filter, continues in the order of the lists, and contains all other filters, so that rows are skipped
+// without a look-up. Three of them are partial: they hold the rare values, which excludes runs that
+// succeeded, were planned, or ended with exit code 0.
 //
-// The id of most runs holds the time that they are planned for, so that it is found by
-// place; runs_named finds the others: triggered ones and gaps.
+// The id of most runs contains their planned time, so that it is found by position; runs_named finds the
+// others: triggered ones and gap entries.
 //
-// A document's number says when it came. Roll-ups hold the runs up to the number in
-// counters; see books.
+// A document's number is its order of arrival. Roll-ups contain the runs up to the number in counters; see
+// books.
 const schema4 = `
 CREATE TABLE names (
 	id   INTEGER PRIMARY KEY,
@@ -195,8 +193,8 @@ CREATE INDEX changes_by_at ON changes (at);
 CREATE INDEX changes_by_verb ON changes (verb, id);
 `
 
-// A change that is sealed has its place in the chain beside it. The same place twice is for who
-// verifies to find, not for the file to refuse.
+// A sealed change has its position in the chain beside it. A duplicate position is for the verification to
+// find, and not refused by the file.
 const schema5 = `
 ALTER TABLE changes ADD COLUMN seq INTEGER;
 ALTER TABLE changes ADD COLUMN previous TEXT;
@@ -233,20 +231,20 @@ func readChanges(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// room is what is known of the disk that a file is on.
+// room is the state of the disk of a file.
 type room struct {
 	size int64 // of the file
 	free int64
 }
 
-// What a migration writes for each run beside its document, about: rows, entries of indexes
-// and free pages. All of it is in the WAL once before it is in the file.
+// migratedRun estimates what a migration writes for each run beside its document: rows, entries of indexes
+// and free pages. All of it is in the WAL before it is in the file.
 const migratedRun = 1000
 
-// migratedChange is likewise what it writes for each change, once runs lie as they do now.
+// migratedChange estimates what it writes for each change, once runs have the present layout.
 const migratedChange = 300
 
-// needed is how many bytes a migration from a version takes of the disk, at most.
+// needed returns the maximum size of a migration from a version on the disk.
 func needed(ctx context.Context, tx *sql.Tx, version int) (runs, bytes int64, err error) {
 	if version >= 4 { // the fourth step was the last that copied runs
 		err = tx.QueryRowContext(ctx, "SELECT count(*) FROM changes").Scan(&bytes)
@@ -256,8 +254,8 @@ func needed(ctx context.Context, tx *sql.Tx, version int) (runs, bytes int64, er
 	return runs, 2*bytes + migratedRun*runs, err
 }
 
-// migrate brings a file to the newest schema, all steps in one transaction, and tells which
-// one it had. With many runs it takes minutes and much room: it says so first, or does not begin.
+// migrate brings a file to the newest schema, all steps in one transaction, and returns its previous version.
+// With many runs it takes minutes and much disk space: it logs this first, or returns an error.
 func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *slog.Logger) (version int, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -280,7 +278,7 @@ func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *sl
 	case version > 0:
 		is, err := disk()
 		if err != nil {
-			return version, fmt.Errorf("look how much room there is: %w", err)
+			return version, fmt.Errorf("read the free space: %w", err)
 		}
 		runs, need, err := needed(ctx, tx, version)
 		if err != nil {
@@ -292,9 +290,9 @@ func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *sl
 		if need > is.free {
 			return version, &common.Error{
 				Code: common.CodeUnavailable,
-				Message: fmt.Sprintf("the run log cannot be brought to schema version %d: up to %d MiB of its disk are needed for that, and %d MiB are free",
+				Message: fmt.Sprintf("the run log cannot be migrated to schema version %d: this needs up to %d MiB of its disk, and %d MiB are free",
 					len(all), need>>20+1, is.free>>20),
-				Hint: "nothing was changed: make room, or move the data folder to a larger disk",
+				Hint: "nothing was changed: free space, or move the data folder to a larger disk",
 			}
 		}
 		log.Info("run_log_migration_begins", "from", version, "to", len(all), "runs", runs, "size_bytes", is.size, "needs_bytes", need, "free_bytes", is.free)

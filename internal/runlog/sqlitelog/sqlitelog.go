@@ -1,17 +1,15 @@
 // Package sqlitelog keeps the run log in one SQLite file.
 //
-// It promises what the ports of package runlog promise. A batch is one
-// transaction, so all of it is stored or nothing, and it is synced to the disk
-// (WAL, synchronous=FULL) before Write returns. Any number of goroutines may use
-// a Store: writes wait for the one connection that writes, reads have connections
-// of their own and wait for nobody.
+// It promises what the ports of package runlog promise. A batch is one transaction, so all of it is stored or
+// nothing, and it is synced to the disk (WAL, synchronous=FULL) before Write returns. Any number of
+// goroutines may use a Store: writes wait for the single write connection, reads have connections of their
+// own and do not wait.
 //
-// Runs are counted together in roll-ups as they come; the newest are counted in memory
-// only, and counted again from the file at the next start (see books).
+// Runs are counted in roll-ups when they are stored; the newest counts are in memory only, and are counted
+// again from the file at the next start (see books).
 //
-// A Store has one goroutine, which ends with it: it copies what was written from the WAL to its
-// place (see checkpointer). The file belongs to one user (mode 0600) and must be on
-// a local disk.
+// A Store has one goroutine, which ends with it: it copies the WAL into the file (see checkpointer). The file
+// belongs to one user (mode 0600) and must be on a local disk.
 package sqlitelog
 
 import (
@@ -41,7 +39,7 @@ var _ interface {
 	runlog.Upkeep
 } = (*Store)(nil)
 
-// readers is how many reads run at the same time; more wait.
+// readers is how many reads run at the same time; others wait.
 const readers = 8
 
 // Store is an open run log.
@@ -51,28 +49,26 @@ type Store struct {
 	closed atomic.Bool
 	bounds bounds
 
-	// turn is held by the one who writes, and so is what follows.
+	// turn is held by the writer, which owns the fields below.
 	turn               chan struct{}
 	chunks, runs, docs *bulk
 	names              numbers
 	last               int64 // the highest number of a document so far
 	strays             bool  // see unclaimed
-	stale              bool  // what is in memory may not be what is in the file
-	version            int64 // of the file that it was
+	stale              bool  // the memory may differ from the file
+	version            int64 // of the file when it was read
 
 	pending pending
 	wal     *checkpointer
 }
 
-// Open opens the file, makes it where there is none, and brings its schema up to
-// date. A file with a newer schema is refused with common.CodeConflict; one that
-// cannot be opened is common.CodeUnavailable.
+// Open opens or creates the file, and migrates its schema. A file with a newer schema is refused with
+// common.CodeConflict; one that cannot be opened is common.CodeUnavailable.
 func Open(ctx context.Context, path string) (*Store, error) {
 	return OpenLogged(ctx, path, slog.New(slog.DiscardHandler))
 }
 
-// OpenLogged is Open that says when it brings the schema up to date, which takes minutes where there are
-// many runs.
+// OpenLogged is Open with a log of the migration of the schema, which takes minutes for many runs.
 func OpenLogged(ctx context.Context, path string, log *slog.Logger) (*Store, error) {
 	s, err := open(ctx, path, log)
 	if err != nil {
@@ -95,10 +91,9 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 			_ = s.Close()
 		}
 	}()
-	// auto_vacuum must come before anything is in the file; it lets pages that
-	// retention frees go back to the disk without rewriting the file. The cache (KiB) is to
-	// hold the pages that the indexes grow at. Who writes copies the WAL into the file only
-	// where the checkpointer cannot.
+	// auto_vacuum must be set before the first write; it returns pages that retention frees to the disk
+	// without rewriting the file. The cache (KiB) is to hold the pages at which the indexes grow. A writer
+	// copies the WAL into the file only if the checkpointer cannot.
 	s.writer, err = connect(path, 1, url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)", "auto_vacuum(incremental)",
 		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(32000)"}})
 	if err != nil {
@@ -113,7 +108,7 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 	if err != nil {
 		return nil, err
 	}
-	// Statements of several rows must not be ones that SQLite may have to undo alone: it would copy each
+	// Statements of several rows must not be ones that SQLite may have to undo separately: it would copy each
 	// page before it changes it. A row that cannot be stored ends the transaction.
 	for _, p := range []struct {
 		to      **bulk
@@ -133,7 +128,7 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 		return nil, err
 	}
 	s.wal = newCheckpointer(wal, s.turn)
-	if err := s.exclusive(ctx, func(*sql.Tx) error { return nil }); err != nil { // which reads what is in memory
+	if err := s.exclusive(ctx, func(*sql.Tx) error { return nil }); err != nil { // which loads the memory
 		return nil, err
 	}
 	if was > 0 && was < len(steps()) {
@@ -142,7 +137,7 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 	return s, s.reader.PingContext(ctx)
 }
 
-// exclusive runs a transaction that writes, in turn; after is called when it is durable.
+// exclusive executes a write transaction, one at a time; after is called when it is committed.
 func (s *Store) exclusive(ctx context.Context, do func(tx *sql.Tx) error, after ...func()) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -174,8 +169,8 @@ func (s *Store) exclusive(ctx context.Context, do func(tx *sql.Tx) error, after 
 	return nil
 }
 
-// begin begins a transaction that writes, with what is in memory as it is in the file: also
-// when another process has written to that.
+// begin begins a write transaction, with the memory in agreement with the file, even if another process has
+// written to it.
 func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	for {
 		if s.stale {
@@ -198,15 +193,15 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// versionOf is a number that another one's commit changes.
+// versionOf returns a number that a commit of another connection changes.
 func versionOf(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
 }) (n int64, err error) {
 	return n, db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&n)
 }
 
-// restrict makes the file, or takes it away from other users. SQLite gives the
-// files beside it (WAL, shared memory) the same mode.
+// restrict creates the file, or removes the permissions of other users. SQLite gives the files beside it
+// (WAL, shared memory) the same mode.
 func restrict(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -215,7 +210,7 @@ func restrict(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// roomOf looks at the disk that a file is on.
+// roomOf reads the state of the disk of a file.
 func roomOf(path string) (r room, err error) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(path, &disk); err != nil {
@@ -239,16 +234,16 @@ func connect(path string, connections int, options url.Values) (*sql.DB, error) 
 	return db, nil
 }
 
-// Ping tells whether the store answers; if not, the error is common.CodeUnavailable.
+// Ping reports whether the store answers; if not, the error is common.CodeUnavailable.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
 	if err := s.reader.QueryRowContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1").Scan(&one); err != nil {
-		return s.failed(ctx, "ask the run log", err)
+		return s.failed(ctx, "ping the run log", err)
 	}
 	return nil
 }
 
-// Close ends the store. What was written is on the disk already.
+// Close closes the store. All writes are on the disk already.
 func (s *Store) Close() error {
 	s.closed.Store(true)
 	var errs []error
@@ -260,7 +255,7 @@ func (s *Store) Close() error {
 			errs = append(errs, b.close())
 		}
 	}
-	// The writer goes last, so that it is the one to fold the WAL into the file.
+	// The writer is closed last, so that it copies the WAL into the file.
 	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -272,7 +267,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// failed says what was being done when err came.
+// failed wraps an error with the operation that failed.
 func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	if s.closed.Load() {
 		return &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the run log is closed", Err: err}
@@ -280,8 +275,8 @@ func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, failure(ctx, err))
 }
 
-// failure gives an error of SQLite the code that it means to a caller: disk, lock
-// and time troubles pass, so they are common.CodeUnavailable.
+// failure gives an error of SQLite its code for callers: errors of disk, locks and time are temporary, so
+// they are common.CodeUnavailable.
 func failure(ctx context.Context, err error) error {
 	if _, coded := errors.AsType[*common.Error](err); coded {
 		return err

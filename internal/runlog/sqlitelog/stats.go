@@ -14,7 +14,7 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// rangeOf is what of a book begins within [from, to); zero times do not bound it.
+// rangeOf returns the part of a book that begins within [from, to); zero times are no bounds.
 func (b *book) rangeOf(from, to time.Time) (first, end int64) {
 	first, end = math.MinInt64, math.MaxInt64
 	if !from.IsZero() {
@@ -26,8 +26,8 @@ func (b *book) rangeOf(from, to time.Time) (first, end int64) {
 	return first, end
 }
 
-// A row of roll-ups is looked up for each hour: there are few hours, and many jobs in each. Where
-// there are many hours all rows are passed instead.
+// A row of roll-ups is looked up for each hour: there are few hours, and many jobs in each. For many hours
+// all rows are read instead.
 const (
 	manyHours    = 50_000
 	selectWide   = "SELECT at, worker, cell FROM % WHERE at >= ?1 AND at < ?2 AND job = ?3"
@@ -48,19 +48,19 @@ func (c counted) at(p place) *rollup.Cell {
 	return c[p]
 }
 
-// ask is for the cells of a job in a book.
+// ask selects the cells of a job in a book.
 type ask struct {
 	book       int
 	job        int64
 	first, end int64
 }
 
-// cells gives what was asked for: what is in the file, and what is in memory only. keep says which
-// cell a place belongs to.
+// cells returns the selected cells: those in the file, and those in memory only. keep returns the cell to
+// which a place belongs.
 func (s *Store) cells(ctx context.Context, asks []ask, keep func(a *ask, p place) place) (counted, error) {
-	// What is in memory is looked at first. Where it has gone to the file meanwhile the
-	// number of the last run there is another one, and all is done again; after that the file alone
-	// is right too, a moment behind.
+	// The memory is read first. If it was written to the file meanwhile, the number of the last run there has
+	// changed, and all is read again; after three tries the file alone is used, which is right, but slightly
+	// behind.
 	for range 3 {
 		sum, upto := s.inMemory(asks, keep)
 		same, err := s.inFile(ctx, asks, &upto, sum, keep)
@@ -94,8 +94,7 @@ func (s *Store) inMemory(asks []ask, keep func(*ask, place) place) (counted, [2]
 	return sum, [2]int64{p.books[hours].upto, p.books[days].upto}
 }
 
-// inFile adds the cells of the file; same tells whether the books go as far as upto says, nil:
-// however far they go.
+// inFile adds the cells of the file; same reports whether the books are at the numbers of upto; nil: any.
 func (s *Store) inFile(ctx context.Context, asks []ask, upto *[2]int64, sum counted, keep func(*ask, place) place) (same bool, err error) {
 	tx, err := s.reader.BeginTx(ctx, nil)
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *Store) inFile(ctx context.Context, asks []ask, upto *[2]int64, sum coun
 	return true, nil
 }
 
-// Rollups gives rows in order of time, and of workers' ids.
+// Rollups returns rows in order of time, and of workers' ids.
 func (s *Store) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
 	rows, err := s.rollups(ctx, q)
 	if err != nil {
@@ -159,7 +158,7 @@ func (s *Store) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row
 }
 
 func (s *Store) rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row, error) {
-	a := ask{book: hours, job: nobody}
+	a := ask{book: hours, job: noName}
 	if q.Days {
 		a.book = days
 	}
@@ -177,7 +176,7 @@ func (s *Store) rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row
 	a.first, a.end = b.rangeOf(q.From, q.To)
 	sum, err := s.cells(ctx, []ask{a}, func(_ *ask, p place) place {
 		if !q.Workers {
-			p.worker = nobody
+			p.worker = noName
 		}
 		return p
 	})
@@ -205,8 +204,8 @@ func (s *Store) rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row
 	return rows, nil
 }
 
-// Totals are the cells of jobs over the hours that begin within [from, to). Whole days
-// among them are taken as such.
+// Totals returns the cells of jobs over the hours that begin within [from, to). Whole days among them are
+// read from the days.
 func (s *Store) Totals(ctx context.Context, jobs []string, from, to time.Time) (map[string]rollup.Cell, error) {
 	totals, err := s.totals(ctx, jobs, from, to)
 	if err != nil {
@@ -256,7 +255,7 @@ func (s *Store) totals(ctx context.Context, jobs []string, from, to time.Time) (
 	return totals, nil
 }
 
-// numbersOf gives the numbers of those names that there are.
+// numbersOf returns the numbers of the names that exist.
 func (s *Store) numbersOf(ctx context.Context, names []string) (map[string]int64, error) {
 	found := make(map[string]int64, len(names))
 	for _, name := range names {

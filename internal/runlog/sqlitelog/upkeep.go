@@ -11,8 +11,8 @@ import (
 	"carillon/internal/runlog/entry"
 )
 
-// Each transaction of the upkeep does so little that one that writes a batch does not wait
-// for it longer than for another batch.
+// Each transaction of the upkeep is so small that the writer of a batch does not wait for it longer than for
+// another batch.
 const (
 	expireRuns   = 50
 	expireChunks = 64
@@ -28,7 +28,7 @@ ORDER BY name LIMIT ?`
 	selectSize = "SELECT count(*), min(planned) FROM runs INDEXED BY runs_by_job WHERE job = ?"
 )
 
-// Kept tells of which jobs there are runs.
+// Kept lists the jobs that have runs.
 func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kept, error) {
 	type job struct {
 		name string
@@ -61,7 +61,7 @@ func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kep
 const (
 	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY planned DESC, id DESC LIMIT 1 OFFSET ?"
 	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
-	// SQLite reads the time in a document as days. One that nobody can read spares nothing.
+	// SQLite reads the time in a document as days. An unreadable one protects nothing.
 	ended = `EXISTS (SELECT 1 FROM docs WHERE docs.n = runs.n AND julianday(?) <
 CASE WHEN json_valid(doc) THEN coalesce(julianday(json_extract(doc, '$.endedAt')), julianday(runs.planned / 1e9, 'unixepoch')) END)`
 	deleteChunks = "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks WHERE run = ? LIMIT ?) RETURNING length(data)"
@@ -90,7 +90,7 @@ func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	if err != nil || stays == nil {
 		return gone, err
 	}
-	spares := "9999-12-31T23:59:59Z" // nothing ends after it
+	spares := "9999-12-31T23:59:59Z" // later than any end
 	if !e.Ended.IsZero() {
 		spares = e.Ended.UTC().Format(time.RFC3339Nano)
 	}
@@ -106,7 +106,7 @@ func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	return gone, err
 }
 
-// stays is the oldest place of which a run stays; nil where all do.
+// stays returns the oldest position of a run that stays; nil if all stay.
 func (s *Store) stays(ctx context.Context, job int64, e *runlog.Expiry) (*spot, error) {
 	newest := func(n int) (*spot, error) {
 		var at spot
@@ -141,12 +141,12 @@ func (s *Store) stays(ctx context.Context, job int64, e *runlog.Expiry) (*spot, 
 	return stays, nil
 }
 
-// before tells whether a place is older.
+// before reports whether a position is older.
 func (s spot) before(o spot) bool {
 	return s.planned < o.planned || s.planned == o.planned && s.id < o.id
 }
 
-// expirePiece deletes some of the runs that are older than what stays, and did not end after a time.
+// expirePiece deletes some of the runs that are older than a position, and did not end after a time.
 func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string, limit int, gone *runlog.Expired) error {
 	type oldest struct {
 		spot
@@ -163,7 +163,7 @@ func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays sp
 	counted := min(s.pending.books[hours].upto, s.pending.books[days].upto)
 	chunks := expireChunks
 	for _, r := range runs {
-		if r.n > counted { // what is gone cannot be counted again
+		if r.n > counted { // a deleted run cannot be counted again
 			if err := s.settle(ctx, tx, true); err != nil {
 				return err
 			}
@@ -199,8 +199,8 @@ func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays sp
 	return nil
 }
 
-// Tidy brings roll-ups up to date, looks for wrong ones, lets go of what is too old, and
-// gives free space back.
+// Tidy brings roll-ups up to date, checks for wrong ones, deletes expired data, and returns free space to the
+// disk.
 func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (runlog.Tidied, error) {
 	var done runlog.Tidied
 	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows, s.expireOrphans, s.repair, s.shrink} {
@@ -225,7 +225,7 @@ func (s *Store) countAll(ctx context.Context, _ *runlog.Tidy, done *runlog.Tidie
 	return err
 }
 
-// expireRows lets go of roll-ups and changes. Those of a time stand side by side.
+// expireRows deletes roll-ups and changes. Those of a time are adjacent.
 func (s *Store) expireRows(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	for _, e := range []struct {
 		text string
@@ -277,8 +277,8 @@ const (
 	chunksAtOnce = 1000
 )
 
-// expireOrphans lets go of output whose run is not there, and that is as old as the oldest
-// hours: what came after its run had gone. It looks at a part of all output each time, round and round.
+// expireOrphans deletes output without a run that is as old as the oldest hours: it was written after its run
+// was deleted. Each call reads a part of all output, in rotation.
 func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	if t.Hours.IsZero() {
 		return nil
@@ -332,14 +332,14 @@ func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.
 	return s.exclusive(ctx, func(tx *sql.Tx) error { return setCounter(ctx, tx, "checked_chunk", next) })
 }
 
-// What shrink leaves free, since it will be used again soon, and what it gives back at once.
+// Space that shrink leaves free, since it will be used again soon, and space that it returns at once.
 const (
 	freeShare  = 20 // a twentieth of the file
 	freePages  = 100
 	freePieces = 50
 )
 
-// shrink gives free pages at the end of the file back to the disk.
+// shrink returns free pages at the end of the file to the disk.
 func (s *Store) shrink(ctx context.Context, _ *runlog.Tidy, done *runlog.Tidied) error {
 	for n := range freePieces {
 		pages, err := s.shrinkPiece(ctx)
@@ -368,7 +368,7 @@ func (s *Store) shrinkPiece(ctx context.Context) (pages int64, err error) {
 		return 0, nil
 	}
 	err = s.exclusive(ctx, func(tx *sql.Tx) error {
-		// A step of the statement is a page; rows are asked for until there are no more.
+		// A step of the statement is a page; rows are read until there are no more.
 		rows, err := tx.QueryContext(ctx, "PRAGMA incremental_vacuum(100)")
 		if err != nil {
 			return err

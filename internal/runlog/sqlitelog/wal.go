@@ -5,21 +5,21 @@ import (
 	"database/sql"
 )
 
-// What was written stands in the WAL first, and is copied to its place in the file later: by a
-// goroutine with a connection of its own, which no writer waits for, a little at a time, so
-// that the disk is not busy with it for long. Pages that many batches change are copied once.
+// Writes go to the WAL first, and are copied into the file later: by a goroutine with a connection of its
+// own, which no writer waits for, a little at a time, so that the disk is not busy for long. Pages that many
+// batches change are copied once.
 const (
 	copyPages = 2000
-	// longPages is when the WAL is so long that the last of it is copied while nobody writes;
-	// it is begun anew only when all of it has been copied.
+	// longPages is the length of the WAL at which the rest of it is copied while no write is in progress; it
+	// is reset only when all of it has been copied.
 	longPages = 16_000
 )
 
-// A checkpointer copies the WAL whenever it is told to.
+// A checkpointer copies the WAL when it is notified.
 type checkpointer struct {
 	db   *sql.DB
 	tell chan struct{}
-	turn chan struct{} // of those who write
+	turn chan struct{} // of the writers
 	end  context.CancelFunc
 	done chan struct{}
 }
@@ -48,7 +48,7 @@ func (c *checkpointer) close() error {
 	return c.db.Close()
 }
 
-// look tells the goroutine if there is enough to copy.
+// look notifies the goroutine if there is enough to copy.
 func (c *checkpointer) look(ctx context.Context, db *sql.DB) {
 	if length, copied, err := walPages(ctx, db, "NOOP"); err == nil && length-copied < copyPages {
 		return
@@ -59,10 +59,10 @@ func (c *checkpointer) look(ctx context.Context, db *sql.DB) {
 	}
 }
 
-// copy copies what can be copied. What goes wrong passes, or hits those who write as
-// well; so it is left until the next time.
+// copy copies the WAL as far as possible. Errors are temporary, or affect writers as well; so they are left
+// until the next time.
 func (c *checkpointer) copy(ctx context.Context) {
-	for range 3 { // each leaves what was written meanwhile: less each time
+	for range 3 { // each leaves the pages written meanwhile: fewer each time
 		length, copied, err := walPages(ctx, c.db, "PASSIVE")
 		if err != nil || copied == length || length < longPages {
 			return
@@ -76,7 +76,7 @@ func (c *checkpointer) copy(ctx context.Context) {
 	}
 }
 
-// walPages gives the length of the WAL and how much of it has been copied.
+// walPages returns the length of the WAL and how much of it has been copied.
 func walPages(ctx context.Context, db *sql.DB, how string) (length, copied int64, err error) {
 	var busy int64
 	return length, copied, db.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+how+")").Scan(&busy, &length, &copied)

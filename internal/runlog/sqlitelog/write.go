@@ -17,8 +17,8 @@ ON CONFLICT DO NOTHING`
 	insertLate = `INSERT INTO late (run, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`
 )
 
-// Write stores the batch in one transaction. What is stored already stays as it
-// is. A batch that cannot be kept is common.CodeInvalid, and nothing of it is stored.
+// Write stores the batch in one transaction. Existing entries stay as they are. For an invalid batch it
+// returns common.CodeInvalid and stores nothing.
 func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	if b.Empty() {
 		return nil
@@ -48,8 +48,7 @@ type row struct {
 	args    [4]any // group, status, cause, exit
 }
 
-// rowsOf gives runs in the order in which they are stored. Of two with the same id the first
-// stays the first.
+// rowsOf returns runs in the order in which they are stored. Of two with the same id the first stays first.
 func rowsOf(runs []common.Run) ([]row, error) {
 	rows := make([]row, 0, len(runs))
 	seen := make(map[string]bool, len(runs))
@@ -124,7 +123,7 @@ func (s *Store) write(ctx context.Context, b *runlog.Batch, rows []row) error {
 	}, func() { s.count(fresh) })
 }
 
-// writeRuns stores the runs that are new, and gives them.
+// writeRuns stores the new runs, and returns them.
 func (s *Store) writeRuns(ctx context.Context, tx *sql.Tx, rows []row) (fresh []row, err error) {
 	rows, err = s.unclaimed(ctx, tx, rows)
 	if err != nil || len(rows) == 0 {
@@ -163,7 +162,7 @@ func (s *Store) writeRuns(ctx context.Context, tx *sql.Tx, rows []row) (fresh []
 	}, nil)
 }
 
-// number gives a row the numbers of its names, and its own.
+// number assigns a row the numbers of its names, and its own.
 func (s *Store) number(ctx context.Context, tx *sql.Tx, r *row) error {
 	var of [5]int64
 	for i, name := range [...]string{r.run.Job, r.run.Worker, r.run.Group, string(r.run.Status), string(r.run.Cause)} {
@@ -183,9 +182,9 @@ func (s *Store) number(ctx context.Context, tx *sql.Tx, r *row) error {
 	return nil
 }
 
-// unclaimed leaves out what no index would notice: a run whose id holds another time
-// than it is planned for, and has been stored with that time, or the other way round. Nobody makes such
-// ids; where there never was one there is nothing to do.
+// unclaimed removes duplicates that no index would detect: a run whose id contains another time than its
+// planned time, and that was stored with that time, or the other way round. No version creates such ids;
+// without any in the file there is nothing to do.
 func (s *Store) unclaimed(ctx context.Context, tx *sql.Tx, rows []row) ([]row, error) {
 	stray := func(r row) bool { _, ok := timed(r.run.ID); return ok && r.named }
 	if !s.strays {
@@ -213,7 +212,7 @@ func (s *Store) unclaimed(ctx context.Context, tx *sql.Tx, rows []row) ([]row, e
 	return kept, nil
 }
 
-// side is one side of a change for the driver, which takes an untyped nil for NULL.
+// side returns one value of a change for the driver, which needs an untyped nil for NULL.
 func side(data []byte) any {
 	if len(data) == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"carillon/internal/common"
 )
 
-// join gives the chunks from a place on without holes: where one begins behind the place that
-// is reached, a chunk says how much is missing; unless that may still come, where it ends.
+// join returns the chunks from a position on without gaps: if one begins after the position reached, a chunk
+// records how much is missing; if that may still arrive, the result ends there.
 func join(chunks []common.Chunk, at int64, mayFill func() bool) []common.Chunk {
 	joined := make([]common.Chunk, 0, len(chunks))
 	for _, c := range chunks {
@@ -28,7 +28,7 @@ func join(chunks []common.Chunk, at int64, mayFill func() bool) []common.Chunk {
 	return joined
 }
 
-// from is the rest of a chunk after a place within it.
+// from returns the rest of a chunk after a position within it.
 func from(c common.Chunk, at int64) common.Chunk {
 	n := at - c.Offset
 	if n <= 0 {
@@ -43,8 +43,8 @@ func from(c common.Chunk, at int64) common.Chunk {
 	return c
 }
 
-// pace is how many bytes are asked for at once: of a command that prints byte by byte few, since
-// each of its chunks takes much more than its text.
+// pace is how many bytes are read at once: few for a command that prints byte by byte, since each of its
+// chunks takes much more than its text.
 type pace struct {
 	limit int
 	most  int
@@ -58,7 +58,7 @@ const (
 
 func newPace(most int) pace { return pace{limit: min(firstAsk, most), most: most} }
 
-// read learns from an answer. It tells whether the limit may have ended it.
+// read adapts to an answer. It reports whether the limit may have ended it.
 func (p *pace) read(chunks []common.Chunk) (full bool) {
 	if len(chunks) == 0 {
 		return false
@@ -72,10 +72,10 @@ func (p *pace) read(chunks []common.Chunk) (full bool) {
 	return full
 }
 
-// Length finds how long the output of a run is just now, from a place on that is not behind
-// its end: with larger and larger steps, then between the last two, each a question for one chunk.
+// Length returns the present length of a run's output, searching from a position that is not after its end:
+// with growing steps, then between the last two, each a request for one chunk.
 func Length(ctx context.Context, src Source, run string, from int64) (int64, error) {
-	low, high, step := from, int64(-1), int64(0) // nothing ends behind high, once it is known
+	low, high, step := from, int64(-1), int64(0) // no output ends after high, once it is known
 	for high < 0 || low < high {
 		probe := low + step
 		if high >= 0 {
@@ -96,25 +96,25 @@ func Length(ctx context.Context, src Source, run string, from int64) (int64, err
 	return low, nil
 }
 
-// reads are the questions that followers behind the window ask. Who asks for the same place at
-// the same time, or a little later, shares the answer.
+// reads shares the requests of followers behind the window. Requests for the same position at the same time,
+// or a little later, share the answer.
 type reads struct {
 	mu    sync.Mutex
-	under map[int64]*reading // by place; those without an answer
+	under map[int64]*reading // by position; in flight
 	last  [4]*reading        // the newest answers
 	n     int                // of answers, ever
 }
 
-// reading is a question and, once done is closed, its answer.
+// reading is a request and, once done is closed, its answer.
 type reading struct {
 	at     int64
 	done   chan struct{}
 	chunks []common.Chunk
 	err    error
-	broken bool // by the context of who asked
+	broken bool // by the context of its caller
 }
 
-// at gives the output from a place on.
+// at returns the output from a position on.
 func (r *reads) at(ctx context.Context, place int64, ask func(context.Context) ([]common.Chunk, error)) ([]common.Chunk, error) {
 	for {
 		r.mu.Lock()

@@ -11,46 +11,46 @@ import (
 	"carillon/internal/common"
 )
 
-// oldEnd is how long after its end a run's output is not waited for any more.
+// oldEnd is how long after its end the output of a run is awaited.
 const oldEnd = time.Minute
 
-// feed is a run that is followed. One goroutine reads the store for all followers.
+// feed is a followed run. One goroutine reads the store for all followers.
 type feed struct {
 	hub       *Hub
 	id        string
 	followers int // guarded by hub.mu
 	cancel    context.CancelFunc
 	done      chan struct{} // closed when the goroutine has ended
-	reads     reads         // by those who are behind the window
+	reads     reads         // by followers behind the window
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, with each change of what follows
+	changed chan struct{} // closed and replaced with each change of the fields below
 	view    view
-	limit   time.Duration // for one question; grows while the store is slow; guarded by mu
-	waited  time.Duration // for the last question, if it was given up; otherwise zero; guarded by mu
+	limit   time.Duration // for one request; grows while the store is slow; guarded by mu
+	waited  time.Duration // for the last request, if it timed out; otherwise zero; guarded by mu
 
 	// owned by the goroutine
 	pace     pace
-	asked    time.Time // when the run was last looked at
-	blind    error     // what the last look failed with
-	moved    time.Time // when something was last printed, or the run last changed
-	hole     time.Time // since when something is missing before what comes next; zero if nothing is
-	failing  time.Time // since when questions fail; zero while they do not
+	asked    time.Time // when the run was last read
+	blind    error     // error of the last read of the run
+	moved    time.Time // when there was new output, or the run changed
+	hole     time.Time // since when output is missing before the next chunk; zero if none is
+	failing  time.Time // since when requests fail; zero while they succeed
 	vanished time.Time // since when the run is not found; zero while it is
 }
 
-// view is what is known of a run.
+// view is the known state of a run.
 type view struct {
 	run      common.Run
 	version  int            // of the run, counted from 1
-	ready    bool           // where the output ends is known
-	window   []common.Chunk // from start to head, without holes
+	ready    bool           // the end of the output is known
+	window   []common.Chunk // from start to head, without gaps
 	start    int64
 	head     int64
 	bytes    int // in the window
 	away     bool
-	ended    bool // nothing comes after head
-	complete bool // and all that the run printed, as far as anybody knows, is there
+	ended    bool // no output follows head
+	complete bool // and all known output of the run is present
 	err      error
 }
 
@@ -67,7 +67,7 @@ func newFeed(h *Hub, run common.Run) *feed {
 	return f
 }
 
-// change changes what is known, and wakes the followers.
+// change updates the view, and wakes the followers.
 func (f *feed) change(do func(v *view)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *feed) change(do func(v *view)) {
 	f.changed = make(chan struct{})
 }
 
-// look gives what is known, and what is closed when that changes.
+// look returns the view, and a channel that is closed when it changes.
 func (f *feed) look() (view, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,7 @@ func (f *feed) follow(ctx context.Context) {
 	}
 }
 
-// pause is how long the store is left in peace.
+// pause returns the time until the next request to the store.
 func (f *feed) pause(err error) time.Duration {
 	cfg, v := &f.hub.cfg, &f.view // only this goroutine writes it
 	switch {
@@ -120,7 +120,7 @@ func (f *feed) pause(err error) time.Duration {
 	return cfg.Every
 }
 
-// answered tells the followers when questions have failed for some time, and when they do not any more.
+// answered notifies the followers when requests have failed for some time, and when they succeed again.
 func (f *feed) answered(err error) {
 	switch {
 	case err == nil:
@@ -128,7 +128,7 @@ func (f *feed) answered(err error) {
 	case f.failing.IsZero():
 		f.failing = time.Now()
 	}
-	// A store that is slow is given more time before it counts as away.
+	// A slow store gets more time before it counts as unavailable.
 	slow := errors.Is(err, context.DeadlineExceeded) && f.patient()
 	if away := err != nil && !slow && time.Since(f.failing) >= f.hub.cfg.Away; away || err == nil {
 		if f.view.away != away {
@@ -137,9 +137,8 @@ func (f *feed) answered(err error) {
 	}
 }
 
-// step looks at the run, then at its output: what the run printed before it ended is
-// there when it is seen to have ended, unless it is on its way. Output is read also while nobody
-// can tell how the run is.
+// step reads the run, then its output: output that was printed before the run ended is present when the end
+// is seen, unless it is still in flight. Output is read even while the state of the run cannot be.
 func (f *feed) step(ctx context.Context) (again bool, err error) {
 	f.status(ctx)
 	if f.view.err != nil {
@@ -161,12 +160,12 @@ func (f *feed) step(ctx context.Context) (again bool, err error) {
 	return ended && taken > 0, nil
 }
 
-// status looks at the run, where that may tell something new.
+// status reads the run, if that may bring news.
 func (f *feed) status(ctx context.Context) {
 	cfg, was := &f.hub.cfg, f.view.run.Status
 	wait := cfg.Status - cfg.Every/2
 	if f.blind != nil {
-		wait = max(wait, min(time.Since(f.failing), cfg.Limit)) // each try may hold up the output
+		wait = max(wait, min(time.Since(f.failing), cfg.Limit)) // each try may delay the output
 	}
 	if was.Terminal() || time.Since(f.asked) < wait {
 		return
@@ -176,7 +175,7 @@ func (f *feed) status(ctx context.Context) {
 	run, err := f.hub.src.Run(limited, f.id)
 	f.asked, f.blind = time.Now(), nil
 	if common.CodeOf(err) == common.CodeNotFound {
-		// Between two places it may be seen in neither.
+		// While it moves between two keys it may be in neither.
 		if f.vanished.IsZero() {
 			f.vanished = time.Now()
 		}
@@ -204,7 +203,7 @@ func (f *feed) ask(ctx context.Context, offset int64, limit int) ([]common.Chunk
 	return chunks, err
 }
 
-// took sets the limit of the next question by how long the last one took.
+// took adapts the limit of the next request to the duration of the last one.
 func (f *feed) took(d time.Duration, err error) {
 	cfg := &f.hub.cfg
 	f.mu.Lock()
@@ -221,21 +220,21 @@ func (f *feed) took(d time.Duration, err error) {
 	}
 }
 
-// patient reports whether the next question waits longer than the last one did.
+// patient reports whether the next request waits longer than the last one did.
 func (f *feed) patient() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.waited < f.hub.cfg.LimitMost
 }
 
-// allowed returns how long the next question may take.
+// allowed returns how long the next request may take.
 func (f *feed) allowed() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.limit
 }
 
-// begin finds the end of what is there, and keeps all of it if it is little.
+// begin finds the end of the present output, and keeps all of it if it is small.
 func (f *feed) begin(ctx context.Context) error {
 	run := &f.view.run
 	if size := run.OutputBytes; run.Status.Terminal() && size > int64(f.hub.cfg.PieceBytes) {
@@ -272,7 +271,7 @@ func (f *feed) begin(ctx context.Context) error {
 	return nil
 }
 
-// read takes what comes next into the window. more tells that there may be some at once.
+// read reads the next output into the window. more reports whether there may be more at once.
 func (f *feed) read(ctx context.Context) (taken int, more bool, err error) {
 	head := f.view.head
 	chunks, err := f.ask(ctx, head, f.pace.limit)
@@ -291,7 +290,7 @@ func (f *feed) read(ctx context.Context) (taken int, more bool, err error) {
 	return len(chunks), more, nil
 }
 
-// mayFill tells whether what is missing before the next chunk may still come.
+// mayFill reports whether the output that is missing before the next chunk may still arrive.
 func (f *feed) mayFill() bool {
 	if f.hole.IsZero() {
 		f.hole = time.Now()
@@ -299,13 +298,13 @@ func (f *feed) mayFill() bool {
 	return !f.old() && time.Since(f.hole) < f.hub.cfg.Patience
 }
 
-// old tells whether the run ended so long ago that nothing is on its way.
+// old reports whether the run ended so long ago that no output is in flight.
 func (f *feed) old() bool {
 	ended := f.view.run.EndedAt
 	return f.view.run.Status.Terminal() && ended != nil && time.Since(*ended) > oldEnd
 }
 
-// finish ends the following, once all is there or nothing is to be waited for any more.
+// finish ends the feed once all output is present, or none is awaited any more.
 func (f *feed) finish() {
 	cfg, run := &f.hub.cfg, &f.view.run
 	complete, waited := f.view.head >= run.OutputBytes, time.Since(f.moved)
@@ -315,18 +314,18 @@ func (f *feed) finish() {
 	case f.old():
 	case !complete && waited < cfg.Patience:
 		return
-	case run.Status == common.StatusLost && waited < cfg.Settle: // who wrote that down knows not how much it printed
+	case run.Status == common.StatusLost && waited < cfg.Settle: // the length of its output is unknown
 		return
 	}
 	f.change(func(v *view) { v.ended, v.complete = true, complete })
 }
 
-// push adds what comes after the window, whose beginning goes when there is too much.
+// push appends chunks to the window, whose beginning is dropped if it is too large.
 func (v *view) push(chunks []common.Chunk, limit int) {
 	if len(chunks) == 0 {
 		return
 	}
-	window := append(slices.Clone(v.window), chunks...) // followers may look at the old one
+	window := append(slices.Clone(v.window), chunks...) // followers may read the old one
 	for _, c := range chunks {
 		v.bytes += cost(&c)
 		v.head = c.End()
@@ -339,7 +338,7 @@ func (v *view) push(chunks []common.Chunk, limit int) {
 	v.window, v.start = slices.Clip(window[n:]), window[n].Offset
 }
 
-// cost is the memory that a chunk takes.
+// cost returns the memory that a chunk takes.
 func cost(c *common.Chunk) int {
 	const frame = 160
 	return frame + len(c.Data)

@@ -8,36 +8,36 @@ import (
 	"carillon/internal/common"
 )
 
-// Part is what a follower gets next: one of its fields is set.
+// Part is the next item for a follower: one of its fields is set.
 type Part struct {
-	Run    *common.Run    // how the run is: at first, and each time that its status has changed
-	Chunks []common.Chunk // output, without holes: each begins where the one before it ended. The data is not to be changed.
-	Away   *bool          // the store, or etcd, does not answer; or does again
-	End    *End           // nothing comes after it
+	Run    *common.Run    // the run: at first, and after each change of its status
+	Chunks []common.Chunk // output, without gaps: each begins where the previous one ended. The data must not be modified.
+	Away   *bool          // the store, or etcd, does not answer; false: it does again
+	End    *End           // the last part
 }
 
-// End is how it ended.
+// End is the end of the output.
 type End struct {
 	Run      common.Run
 	Offset   int64 // where the output ends
-	Complete bool  // all is there that the run printed; of a lost one: as far as anybody knows
+	Complete bool  // all output is present; of a lost run: all known output
 }
 
-// Follower is somebody who follows a run. Its methods are for one goroutine.
+// Follower follows a run for one client. Its methods are for one goroutine.
 type Follower struct {
 	hub  *Hub
 	feed *feed
 
-	at      int64 // the place of what comes next
-	tail    int64 // the place is so far before the end; 0 once it is known
-	version int   // of the run that was given
-	away    bool  // that was told
+	at      int64 // the position of the next output
+	tail    int64 // distance of the start from the end; 0 once the position is known
+	version int   // of the run that was delivered
+	away    bool  // the state that was delivered
 	pace    pace
-	left    func() // called by Close; nil for nothing
+	left    func() // called by Close; may be nil
 }
 
-// Next waits for what comes next. What was given is not given again, also after an error of
-// the context, after which it may be called again.
+// Next waits for the next part. A part is delivered once; after an error of the context Next may be called
+// again.
 func (f *Follower) Next(ctx context.Context) (Part, error) {
 	for {
 		v, changed := f.feed.look()
@@ -84,7 +84,7 @@ func (f *Follower) Next(ctx context.Context) (Part, error) {
 	}
 }
 
-// rest waits after a question that failed.
+// rest waits after a failed request.
 func (f *Follower) rest(ctx context.Context) bool {
 	pause := time.NewTimer(2 * f.hub.cfg.Every)
 	defer pause.Stop()
@@ -97,7 +97,7 @@ func (f *Follower) rest(ctx context.Context) bool {
 	return true
 }
 
-// output gives what comes next, of which there is some.
+// output returns the next output, if there is any.
 func (f *Follower) output(ctx context.Context, v *view) ([]common.Chunk, error) {
 	if f.at >= v.start {
 		i := sort.Search(len(v.window), func(i int) bool { return v.window[i].End() > f.at })
@@ -119,8 +119,8 @@ func (f *Follower) output(ctx context.Context, v *view) ([]common.Chunk, error) 
 	return chunks, nil
 }
 
-// OnStop has something done when the hub is stopped, for who may be busy with something else
-// than Next. It is not done after Close, and must not wait.
+// OnStop registers a function that is called when the hub is stopped, for callers that may be blocked
+// elsewhere than in Next. It is not called after Close, and must not block.
 func (f *Follower) OnStop(do func()) {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()

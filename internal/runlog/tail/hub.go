@@ -10,24 +10,24 @@ import (
 	"carillon/internal/places"
 )
 
-// Source is where runs and their output are read.
+// Source reads runs and their output.
 type Source interface {
 	Run(ctx context.Context, id string) (common.Run, error)
-	// Output gives the chunks of a run that end after offset, in order of offset,
-	// as many as hold limit bytes, but at least one if there is any.
+	// Output returns the chunks of a run that end after offset, in order of offset, as many as fit into limit
+	// bytes, but at least one if there is any.
 	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 }
 
-// Config says how runs are followed. Zero values mean the defaults.
+// Config holds the settings of a Hub. Zero values mean the defaults.
 type Config struct {
-	Every       time.Duration // the store is asked for more output this often; default 250 ms
-	Status      time.Duration // and how the run is; a run that waits is looked at no more often; default 1 s
-	Idle        time.Duration // with nothing printed for this long, the store is asked half as often; default 1 min
-	Limit       time.Duration // for one question to a store that answers in time; default 5 s
-	LimitMost   time.Duration // for one question to a store that is slow; default 15 s
-	Patience    time.Duration // for output that should be there, and for what is missing in its middle; default 15 s
-	Settle      time.Duration // for output that may be there: of a run that was lost; default 3 s
-	Away        time.Duration // how long questions fail before followers are told; default 2 s
+	Every       time.Duration // interval of requests for more output; default 250 ms
+	Status      time.Duration // interval of reads of the run; also the shortest for a pending run; default 1 s
+	Idle        time.Duration // without output for this long, requests are half as frequent; default 1 min
+	Limit       time.Duration // for one request to a store that answers in time; default 5 s
+	LimitMost   time.Duration // for one request to a slow store; default 15 s
+	Patience    time.Duration // for output that should be present, and for gaps; default 15 s
+	Settle      time.Duration // for possible output of a lost run; default 3 s
+	Away        time.Duration // how long requests fail before followers are notified; default 2 s
 	WindowBytes int           // of the newest output of a run, kept in memory; default 256 KiB
 	PieceBytes  int           // read at once; default 128 KiB
 	Followers   int           // at a time; one client has at most a quarter of them; default 500
@@ -56,10 +56,10 @@ func set[T comparable](v *T, def T) {
 	}
 }
 
-// ErrStopped ends the followers of a hub that was stopped: elsewhere they may go on.
+// ErrStopped ends the followers of a stopped hub: they may continue at another master.
 var ErrStopped = errors.New("the server stops")
 
-// Hub knows who follows what. Its methods are safe for concurrent use.
+// Hub manages the followers of runs. Its methods are safe for concurrent use.
 type Hub struct {
 	cfg     Config
 	src     Source
@@ -73,14 +73,14 @@ type Hub struct {
 	hurry   map[*Follower]func() // guarded by mu
 }
 
-// New makes a hub. Nothing runs before somebody follows.
+// New returns a hub. It starts no goroutine before the first follower.
 func New(src Source, cfg Config) *Hub {
 	cfg.complete()
 	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){},
 		follows: places.New(cfg.Followers), waits: places.New(cfg.Waiters)}
 }
 
-// Stop ends all followers, and takes no more.
+// Stop ends all followers, and accepts no more.
 func (h *Hub) Stop() {
 	h.stop.Do(func() { close(h.stopped) })
 	h.mu.Lock()
@@ -90,29 +90,29 @@ func (h *Hub) Stop() {
 	}
 }
 
-// Place is where a follower begins: at an offset, or so many bytes before the end of what
-// is there, if Tail is not zero.
+// Place is where a follower begins: at an offset, or so many bytes before the present end if Tail is not
+// zero.
 type Place struct {
 	Offset int64
 	Tail   int64
 }
 
-// Follow begins to follow a run, for a client that is identified by any stable text. A run that is not there is an
-// error with common.CodeNotFound, too many followers, of all clients or of this one, is one with common.CodeTooMany.
-// The caller closes the follower.
+// Follow starts to follow a run, for a client that is identified by any stable text. It returns
+// common.CodeNotFound if there is no such run, and common.CodeTooMany if there are too many followers, in
+// total or of this client. The caller closes the follower.
 func (h *Hub) Follow(ctx context.Context, id string, from Place, client string) (*Follower, error) {
 	run, err := h.src.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.enter(&h.follows, client, "too_many_follow", "too many follow the output of runs at this server just now",
-		"ask again later, or read it piece by piece"); err != nil {
+	if err := h.enter(&h.follows, client, "too_many_follow", "too many clients follow the output of runs at this server",
+		"try again later, or read the output page by page"); err != nil {
 		return nil, err
 	}
 	return h.join(run, from, func() { h.exit(&h.follows, client) }), nil
 }
 
-// join makes a follower of a run; left is called when it has left.
+// join creates a follower of a run; left is called when it is closed.
 func (h *Hub) join(run common.Run, from Place, left func()) *Follower {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,7 +125,7 @@ func (h *Hub) join(run common.Run, from Place, left func()) *Follower {
 	return &Follower{hub: h, feed: f, at: from.Offset, tail: from.Tail, pace: newPace(h.cfg.PieceBytes), left: left}
 }
 
-// leave is the end of a follower. The last one of a run waits for the run's goroutine.
+// leave removes a follower. The last one of a run waits for the run's goroutine.
 func (h *Hub) leave(who *Follower) {
 	f := who.feed
 	h.mu.Lock()

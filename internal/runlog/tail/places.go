@@ -8,27 +8,28 @@ import (
 	"carillon/internal/places"
 )
 
-// retryAfter is when a client that found no place may try again.
+// retryAfter is when a refused client may try again.
 const retryAfter = 5 * time.Second
 
-// Wait is a place for a client that waits for the end of a run. Such places are counted apart from those of
-// followers, so that live output leaves room for them. The caller closes it; its methods are for one goroutine.
+// Wait is a place for a client that waits for the end of a run. These places are separate from those of
+// followers, so that live output leaves room for them. The caller closes it; its methods are for one
+// goroutine.
 type Wait struct {
 	hub    *Hub
 	client string
 }
 
-// Reserve takes a place to wait, before there is a run to wait for. Too many waiting is an error with
-// common.CodeTooMany, a stopped hub one with common.CodeUnavailable.
+// Reserve reserves a place to wait, before the run exists. It returns common.CodeTooMany if too many wait,
+// and common.CodeUnavailable if the hub is stopped.
 func (h *Hub) Reserve(client string) (*Wait, error) {
-	if err := h.enter(&h.waits, client, "too_many_wait_for_runs", "too many requests wait for the ends of runs at this server just now",
-		"ask again later, or without wait"); err != nil {
+	if err := h.enter(&h.waits, client, "too_many_wait_for_runs", "too many requests wait for the end of a run at this server",
+		"try again later, or without wait"); err != nil {
 		return nil, err
 	}
 	return &Wait{hub: h, client: client}, nil
 }
 
-// End waits until a run has ended and returns it. All who wait for one run, or follow it, share one reader.
+// End waits until a run has ended and returns it. All waiters and followers of one run share one reader.
 func (w *Wait) End(ctx context.Context, id string) (common.Run, error) {
 	run, err := w.hub.src.Run(ctx, id)
 	if err != nil {
@@ -49,16 +50,16 @@ func (w *Wait) End(ctx context.Context, id string) (common.Run, error) {
 	}
 }
 
-// Close gives the place back.
+// Close releases the place.
 func (w *Wait) Close() { w.hub.exit(&w.hub.waits, w.client) }
 
-// enter takes a place for a client.
+// enter reserves a place for a client.
 func (h *Hub) enter(of *places.Places, client, reason, message, hint string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
 	case <-h.stopped:
-		return &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "ask again, or another one", Err: ErrStopped}
+		return &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "try again, or use another server", Err: ErrStopped}
 	default:
 	}
 	if !of.Take(client) {

@@ -27,7 +27,7 @@ type world struct {
 	runs   map[string]common.Run
 	chunks map[string][]common.Chunk
 	away   error
-	blind  error         // nobody knows how a run is
+	blind  error         // error of reads of the run
 	slow   time.Duration // that a read takes
 	looks  int           // at runs
 	reads  int           // of output

@@ -151,7 +151,7 @@ func TestManyFollowersOneReader(t *testing.T) {
 	}
 }
 
-// Who does not read holds up nobody, and loses nothing.
+// A follower that does not read delays no other, and loses nothing.
 func TestSlowFollower(t *testing.T) {
 	bubble(t, Config{WindowBytes: 10_000}, func(r *rig) {
 		slow, fast := r.follow(Place{}), r.follow(Place{})
@@ -272,7 +272,7 @@ func TestStoreAway(t *testing.T) {
 				r.t.Errorf("told %v", f.away)
 			}
 		}
-		// Somebody who comes meanwhile waits, at whatever place.
+		// Another follower waits meanwhile, at any position.
 		f.Close()
 		r.set(func() { r.hang = true })
 		end := r.follow(Place{Tail: 5})
@@ -299,7 +299,7 @@ func TestSlowStore_OutputComesAndNothingSaysAway(t *testing.T) {
 	})
 }
 
-// Output goes on while nobody can tell how the run is.
+// Output continues while the state of the run cannot be read.
 func TestEtcdAway(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		f := r.follow(Place{})
