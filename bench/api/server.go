@@ -174,7 +174,7 @@ func (s *server) usage() (total usage) {
 	return total
 }
 
-// freeAddress is one on loopback where nobody listens just now.
+// freeAddress returns an unused address on loopback.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -46,7 +46,7 @@ func (p Plan) Times() []time.Time {
 // Count is how many fires there are.
 func (p Plan) Count() int { return len(p.Times()) * len(p.Jobs) }
 
-// contains tells whether a fire lies within the plan's time.
+// contains reports whether a fire lies within the plan's time.
 func (p Plan) contains(at time.Time) bool { return !at.Before(p.From) && at.Before(p.To) }
 
 // Spread is a distribution of durations.

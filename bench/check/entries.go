@@ -37,7 +37,7 @@ func (p Plan) Account(entries []Entry) Accounts {
 		switch {
 		case !jobs[e.Job]:
 		case !e.To.IsZero():
-			// A gap stands for fires that did not run, each of which it accounts for.
+			// A gap entry covers fires that did not run, and accounts for each of them.
 			for at := e.From.Truncate(p.step()).Add(p.step()); !at.After(e.To); at = at.Add(p.step()) {
 				f := Fire{e.Job, at.UTC()}
 				if !p.contains(at) {
@@ -52,7 +52,7 @@ func (p Plan) Account(entries []Entry) Accounts {
 		case p.contains(e.Planned):
 			key, before := once{e.Fire, e.Attempt}, last[e.Fire]
 			known := before.Job != ""
-			// Attempt 0 stands for a fire that did not run, so no other goes with it.
+			// Attempt 0 is for a fire that did not run, so it is the only one.
 			if seen[key] || passed[e.Fire] || known && (before.Attempt == 0) != (e.Attempt == 0) {
 				v.Twice++
 			}

@@ -24,7 +24,7 @@ func classic(ctx context.Context, client *clientv3.Client, key string) error {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		for range answers { // a keep-alive that nobody reads is dropped with a warning
+		for range answers { // an unread keep-alive is dropped with a warning
 		}
 	}()
 	resp, err := client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
@@ -33,7 +33,7 @@ func classic(ctx context.Context, client *clientv3.Client, key string) error {
 		return fmt.Errorf("lock: %w", err)
 	}
 	if !resp.Succeeded {
-		return fmt.Errorf("%s was locked by somebody else", key)
+		return fmt.Errorf("%s was locked by another worker", key)
 	}
 	stop()
 	<-drained

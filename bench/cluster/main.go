@@ -133,7 +133,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return errors.Join(failed...)
 }
 
-// say tells whoever waits what is going on.
+// say prints progress.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.log, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
 }

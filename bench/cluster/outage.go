@@ -288,7 +288,7 @@ func putHeld(ctx context.Context, client *clientv3.Client, cursor time.Time) (na
 	return names, nil
 }
 
-// outboxes counts what waits in etcd, and tells how large etcd's file is.
+// outboxes counts the outcomes in etcd, and returns the size of etcd's file.
 func outboxes(ctx context.Context, client *clientv3.Client) (count, size int64, err error) {
 	resp, err := client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
@@ -418,7 +418,7 @@ func (c *cluster) settledCoverage(ctx context.Context, job string, from, to time
 	return v, nil // what is missing is a figure
 }
 
-// coverage counts how many entries of the ledger stand for each fire of a job after a time, up to another.
+// coverage counts how many entries of the ledger cover each fire of a job after a time, up to another.
 func (c *cluster) coverage(ctx context.Context, job string, from, to time.Time) (v coverage, err error) {
 	v.fires = int(to.Sub(from) / time.Second)
 	entries := make([]uint8, v.fires) // of the fire so many seconds after the first

@@ -90,7 +90,7 @@ func (p *process) alive() bool {
 	}
 }
 
-// said tells whether the process has printed a text.
+// said reports whether the process has printed a text.
 func (p *process) said(text string) bool {
 	data, err := os.ReadFile(p.log)
 	return err == nil && strings.Contains(string(data), text)
@@ -154,7 +154,7 @@ func usageOf(pid int) usage {
 	return u
 }
 
-// freeAddress is one on loopback where nobody listens just now.
+// freeAddress returns an unused address on loopback.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *sheet) print(out io.Writer) {
 	for _, f := range s.footprints {
 		fmt.Fprintf(w, "%s\t%s\t%.1f s\t%.0f %%\t%s\t%s\n", f.row, f.process, f.cpu.Seconds(), 100*f.cpu.Seconds()/f.during.Seconds(), mib(f.rss), mib(f.peak))
 	}
-	_ = w.Flush() // to a terminal, or a pipe that somebody has closed
+	_ = w.Flush() // to a terminal, or a pipe that was closed
 }
 
 func mib(bytes int64) string { return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20)) }

@@ -117,7 +117,7 @@ func (h *history) run(n int) common.Run {
 		r.Reason = &common.Reason{Code: "killed", Data: map[string]string{"by": "ada"}, Text: "killed by ada"}
 	case c < 55:
 		r.Status, exit = common.StatusLost, -1
-		r.Reason = &common.Reason{Code: "lease_expired", Text: "the worker was not heard of any more"}
+		r.Reason = &common.Reason{Code: "lease_expired", Text: "the worker's lease expired"}
 	case c < 62:
 		r.Status, r.Attempt, worker = common.StatusSkipped, 0, -1
 		r.Reason = &common.Reason{Code: "overlap", Text: "the run before had not ended"}

@@ -99,7 +99,7 @@ func (t *talk) Authenticate(context.Context, auth.Credential) (auth.Identity, er
 }
 
 func (t *talk) Login(context.Context, auth.Login) (auth.Session, error) {
-	return auth.Session{}, errors.New("nobody logs in")
+	return auth.Session{}, errors.New("logins are not supported")
 }
 
 func (t *talk) KnownNetwork(context.Context, string, string) bool { return true }
@@ -214,7 +214,7 @@ func follow(ctx context.Context, b *bench, followers, jump int) (out followed, e
 	return out, err
 }
 
-// readStream gives the data of each event of output, and ends with the run, or when it is told so.
+// readStream sends the data of each event of output, and ends with the run, or when it is stopped.
 func readStream(ctx context.Context, url string, take func(data []byte, now time.Time) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

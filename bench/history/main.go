@@ -182,7 +182,7 @@ func kind(where string) string {
 	return "MongoDB"
 }
 
-// filled tells whether the store holds the whole history.
+// filled reports whether the store holds the whole history.
 func (b *bench) filled(ctx context.Context) (bool, error) {
 	first, last := b.made.run(0), b.made.run(b.runs-1)
 	for _, r := range []string{first.ID, last.ID} {

@@ -46,7 +46,7 @@ func appendText(to []byte, text string) []byte {
 
 // appendField appends the value of a field, in descending order where desc.
 func appendField(to []byte, doc bsoncore.Document, field string, desc bool) []byte {
-	v, _ := doc.LookupErr(field) // the zero value stands for a missing field
+	v, _ := doc.LookupErr(field) // the zero value means a missing field
 	from := len(to)
 	to = appendValue(to, v)
 	if desc {

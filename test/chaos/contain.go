@@ -21,7 +21,7 @@ func inside() bool { return os.Getenv(insideVariable) != "" }
 
 // contained runs the program again inside of namespaces of its own: of processes, so
 // that all that was started ends with it, however it ends; of mounts, so that small
-// disks can be made; and of the network, where nobody else lives. No name of them is
+// disks can be made; and of the network, where no other process runs. No name of them is
 // left anywhere. It says false where this machine does not permit it.
 func contained(ctx context.Context, args []string) (code int, done bool) {
 	self, err := os.Executable()

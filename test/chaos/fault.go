@@ -12,7 +12,7 @@ import (
 	"carillon/test/chaos/check"
 )
 
-// fault is something that breaks, or that somebody does at a bad time.
+// fault is a failure, or an action of a person at a bad time.
 type fault struct {
 	name  string
 	about string
@@ -25,7 +25,7 @@ type fault struct {
 
 	jobs      setLike       // of the set that runs meanwhile
 	unharmed  bool          // no running command may die of it
-	permitted []check.Rule  // what nobody can promise under it; docs/reliability.md says so
+	permitted []check.Rule  // violations that cannot be excluded under it, by docs/reliability.md
 	rest      time.Duration // how long it may take until all is settled, beyond the usual
 	env       []string      // of the workers
 	disk      int64         // bytes of each worker's disk; 0: that of the machine
@@ -69,7 +69,7 @@ func named(name string) (fault, error) {
 	return fault{}, fmt.Errorf("there is no fault %q; there are %s", name, strings.Join(names, " "))
 }
 
-// say tells whoever watches.
+// say prints progress.
 func (s *strike) say(format string, args ...any) {
 	what := s.fault.name
 	if s.w != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func commandFaults() []fault {
-	return []fault{{name: "commands", about: "commands ignore TERM, leave children behind, hold their outputs open, print floods, one long line, NULs and what is not UTF-8, and read what nobody writes",
+	return []fault{{name: "commands", about: "commands ignore TERM, leave children behind, hold their outputs open, print floods, one long line, NULs and what is not UTF-8, and read input that is never written",
 		takes: 40 * time.Second, unharmed: true, needs: []resource{theHands}, run: misbehave}}
 }
 
@@ -24,7 +24,7 @@ func (s *strike) misbehaving(name string, args []string) *ownJob {
 }
 
 // misbehave has jobs of all kinds of bad manners. Those that leave something behind hold
-// their lock with it, so that whoever comes next sees it.
+// their lock with it, so that the next run sees it.
 func misbehave(ctx context.Context, s *strike) error {
 	for _, c := range []struct {
 		name    string

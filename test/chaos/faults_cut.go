@@ -11,7 +11,7 @@ import (
 	"carillon/test/chaos/check"
 )
 
-// The lengths of a cut: one that nobody needs to mind, and one that outlives the
+// The lengths of a cut: one without consequences, and one that outlives the
 // lease, lostAfter, and what survivors then do.
 const (
 	shortCut = 8 * time.Second

@@ -75,7 +75,7 @@ func (s *strike) flooding(ctx context.Context, jobs int, bytes int64, length tim
 	return nil
 }
 
-// tells waits until the worker says that something is not as it should be, or that it is again.
+// tells waits until the worker raises a condition, or ends it.
 func (s *strike) tells(ctx context.Context, code string, on bool) error {
 	what := fmt.Sprintf("%s says that %s is %t", s.w.name, code, on)
 	return s.wait(ctx, 40*time.Second, what, func() bool {

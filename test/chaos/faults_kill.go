@@ -206,7 +206,7 @@ func stopFaults() []fault {
 	return []fault{
 		stop(theWorker, "short", short), stop(theGuardian, "short", short), stop(theBoth, "short", short),
 		stop(theWorker, "long", long), stop(theGuardian, "long", long),
-		// With both of them frozen there is nobody left who could end the commands.
+		// With both of them frozen no process is left to end the commands.
 		stop(theBoth, "long", long, check.Overlaps, check.Survivor),
 		{name: "freeze", jobs: likeLong, about: "SIGSTOP to everything of a worker, commands too, for 40s, as when a machine sleeps", takes: long + 5*time.Second, alone: true,
 			needs: []resource{aWorker}, permitted: []check.Rule{check.Overlaps, check.Survivor},

@@ -21,7 +21,7 @@ type entry struct {
 }
 
 // follow calls for each line that is appended to the ledger from now on, within less
-// than a millisecond, until it is told to stop.
+// than a millisecond, until it is stopped.
 func follow(ctx context.Context, path string, each func(entry) (stop bool)) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -31,7 +31,7 @@ func main() {
 	os.Exit(code)
 }
 
-// options are what the program was told.
+// options are the flags of the program.
 type options struct {
 	bin, dir, fault, results string
 	all, quick, list, keep   bool
@@ -205,7 +205,7 @@ func (l *lab) close() {
 	}
 }
 
-// say tells whoever waits what is going on.
+// say prints progress.
 func (l *lab) say(format string, args ...any) {
 	fmt.Fprintf(l.log, time.Now().Format("15:04:05.000")+" "+format+"\n", args...)
 }

@@ -66,7 +66,7 @@ func (n *network) newPlace() (*place, error) {
 		}))
 }
 
-// remove takes the place away when nobody lives there any more.
+// remove deletes the place when no process is left in it.
 func (p *place) remove() error {
 	if p == nil {
 		return nil

@@ -147,7 +147,7 @@ func (p *process) proper() int {
 	return p.pid()
 }
 
-// said tells whether the process has printed a text.
+// said reports whether the process has printed a text.
 func (p *process) said(text string) bool {
 	data, err := os.ReadFile(p.log)
 	return err == nil && strings.Contains(string(data), text)
@@ -201,7 +201,7 @@ func nameOf(pid int) string {
 	return strings.TrimSpace(string(data))
 }
 
-// runs tells whether a process is there and not a zombie.
+// runs reports whether a process exists and is no zombie.
 func runs(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -277,7 +277,7 @@ func (u *unit) keep(ctx context.Context) error {
 	}
 }
 
-// want says whether the process is to be there, and after how long it comes back.
+// want sets whether the process should run, and after how long it is restarted.
 func (u *unit) want(wanted bool, pause time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

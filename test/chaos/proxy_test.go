@@ -111,7 +111,7 @@ func TestProxyHolds(t *testing.T) {
 	}
 }
 
-// The request is carried out, and whoever sent it never hears of that.
+// The request is executed, and its sender gets no response.
 func TestProxyForgets(t *testing.T) {
 	p, heard := behindProxy(t)
 	c := dial(t, p)

@@ -146,7 +146,7 @@ func readRows(f *os.File) (rows []row, err error) {
 	return rows, nil
 }
 
-// sum says whether all is well.
+// sum reports whether there is no violation.
 func (l *lab) sum() error {
 	var bad []string
 	for _, r := range l.rows {

@@ -185,7 +185,7 @@ func (s *stack) startEtcd(ctx, own context.Context) error {
 	return s.restrict(ctx)
 }
 
-// etcdAnswers tells whether the cluster takes writes.
+// etcdAnswers reports whether the cluster accepts writes.
 func (s *stack) etcdAnswers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -304,7 +304,7 @@ func (w *worker) setClock(offset time.Duration) {
 	w.clock = offset
 }
 
-// registered tells whether all workers say that they live.
+// registered reports whether all workers are registered.
 func (s *stack) registered(ctx context.Context) bool {
 	clocks, err := s.liveWorkers(ctx)
 	if err != nil {

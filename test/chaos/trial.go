@@ -56,18 +56,18 @@ type row struct {
 	NotMade   []string          `json:"notMade,omitempty"`
 	Errors    []string          `json:"errors,omitempty"`
 	Figures   []string          `json:"figures,omitempty"` // what was measured
-	Permitted int               `json:"permitted"`         // violations that nobody can promise not to happen
+	Permitted int               `json:"permitted"`         // violations that cannot be excluded
 	Kept      string            `json:"kept,omitempty"`
 
 	check.Report
 }
 
-// bad tells whether a promise was broken, or the trial could not be made.
+// bad reports whether a guarantee was violated, or the trial could not be executed.
 func (r *row) bad() bool {
 	return len(r.Violations) > 0 || len(r.Errors) > 0 || r.Unsettled != "" || r.idle()
 }
 
-// idle tells whether the trial's only fault could not be made. Among others one may
+// idle reports whether the trial's only fault could not be injected. Among others one may
 // come at a time at which another one is in its way.
 func (r *row) idle() bool { return len(r.Faults) == 1 && len(r.NotMade) == 1 }
 

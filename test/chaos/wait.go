@@ -35,7 +35,7 @@ func until(ctx context.Context, limit time.Duration, what string, condition func
 	return nil
 }
 
-// freeAddress is one on loopback where nobody listens just now.
+// freeAddress returns an unused address on loopback.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -71,7 +71,7 @@ func TestAccess(t *testing.T) {
 	enters(t, first, "root", later)
 }
 
-// visitor is somebody with a cookie.
+// visitor is a client with a cookie.
 type visitor struct {
 	t      *testing.T
 	base   string

@@ -115,7 +115,7 @@ func TestAuditChainOfKilledMasters(t *testing.T) {
 		}
 		return nil
 	}
-	eventually(t, "somebody seals", func() bool { return seals() != nil })
+	eventually(t, "a master seals", func() bool { return seals() != nil })
 	first := seals()
 	down.Store(&first.base)
 	if code := processes[first.base].end(syscall.SIGKILL); code != -1 {
@@ -176,13 +176,13 @@ func TestAuditChainOfKilledMasters(t *testing.T) {
 			}
 			cursor = "&cursor=" + page.NextCursor
 		}
-		// What was asked for last may have been done without an answer.
+		// The last request may have been applied without a response.
 		if seen != saved[w] && seen != saved[w]+1 {
 			t.Errorf("%d entries of writer %d, which has saved %d times", seen, w, saved[w])
 		}
 		total -= seen
 	}
 	if total != 1 { // the bootstrap
-		t.Errorf("%d entries are of nobody", total)
+		t.Errorf("%d entries have no actor", total)
 	}
 }

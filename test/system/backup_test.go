@@ -38,7 +38,7 @@ func history(t *testing.T, a *api, until time.Time) (all, fires string) {
 	return b.String(), fires
 }
 
-// holds tells whether a backup has all of the runs. It looks at a copy.
+// holds reports whether a backup has all of the runs. It looks at a copy.
 func holds(t *testing.T, file string, runs []run) bool {
 	t.Helper()
 	data, err := os.ReadFile(file)

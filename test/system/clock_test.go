@@ -52,7 +52,7 @@ func TestClockJumpsAhead_JobsGoOn(t *testing.T) {
 	p.end(syscall.SIGTERM)
 
 	p, a = launch(dir, "1h")
-	eventually(t, "the jump is told of", func() bool { return a.has("clock_unproven") })
+	eventually(t, "the jump is reported", func() bool { return a.has("clock_unproven") })
 	before := a.ticks()
 	eventually(t, "the job runs by the time before the jump", func() bool { return a.ticks() >= before+3 })
 	p.end(syscall.SIGTERM)
@@ -77,7 +77,7 @@ func TestCursorsInFuture_AreRecovered(t *testing.T) {
 	p.end(syscall.SIGTERM)
 
 	_, a = launch(dir, "0s")
-	within(t, 2*time.Minute, "the cursor is told of", func() bool { return a.has("cursor_in_future") })
+	within(t, 2*time.Minute, "the cursor is reported", func() bool { return a.has("cursor_in_future") })
 	if text := cronctl(t, a, dir, "recover"); !strings.Contains(text, "nothing was changed") || !strings.Contains(text, "brought_back") {
 		t.Errorf("a dry recovery says %s", text)
 	}
@@ -86,5 +86,5 @@ func TestCursorsInFuture_AreRecovered(t *testing.T) {
 		t.Errorf("the recovery says %s", text)
 	}
 	eventually(t, "the job runs again", func() bool { return a.ticks() >= before+3 })
-	eventually(t, "nothing is told of any more", func() bool { return !a.has("cursor_in_future") })
+	eventually(t, "nothing is reported any more", func() bool { return !a.has("cursor_in_future") })
 }

@@ -230,11 +230,11 @@ func TestCompose(t *testing.T) {
 	}
 	workers["worker-2"] = p.wholeLife(a, workers["worker-2"])
 
-	// Without a certificate nobody is let in; a worker's opens what a worker needs.
+	// A client without a certificate is refused; a worker's has the permissions of a worker.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := p.etcdAs("").Get(ctx, common.JobsPrefix+"tick"); err == nil {
-		t.Error("etcd answers to whoever asks")
+		t.Error("etcd answers without authentication")
 	}
 	client := p.etcdAs("worker-1")
 	root := p.etcdAs("etcd-users")
@@ -295,7 +295,7 @@ func (p *topology) mongoGate() *mongoGate {
 	return gate
 }
 
-// keepsToItsRole wants nobody to have asked MongoDB for what the roles of mongodb-users.js
+// keepsToItsRole fails if a client sent MongoDB a command beyond the roles of mongodb-users.js
 // do not give, and only those to have been let in whom the script has made.
 func (p *topology) keepsToItsRole(gate *mongoGate) {
 	t := p.t
@@ -340,7 +340,7 @@ func (p *topology) keepsToItsRole(gate *mongoGate) {
 	for what, other := range map[string]string{
 		"no certificate":       shows,
 		"a wrong password":     strings.Replace(uri, password, "wrong-"+password, 1),
-		"nobody's name":        strings.Replace(uri, "carillon-worker:", "mallory:", 1),
+		"an unknown name":      strings.Replace(uri, "carillon-worker:", "mallory:", 1),
 		"another authority":    strings.Replace(uri, "tlsCAFile="+p.secret("worker-1", "ca.crt"), "tlsCAFile="+p.secret("master", "tls.crt"), 1),
 		"no TLS":               strings.Replace(uri, "tls=true&tlsCAFile="+p.secret("worker-1", "ca.crt"), "tls=false", 1),
 		"no name, no password": strings.Replace(strings.Replace(uri, "carillon-worker:"+password+"@", "", 1), "&authMechanism=SCRAM-SHA-256", "", 1),
@@ -469,7 +469,7 @@ func TestProcessOne(t *testing.T) {
 	}
 }
 
-// children lists the children of a process, also those that nobody has reaped.
+// children lists the children of a process, including zombies.
 func children(t *testing.T, pid string) (found []string) {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/" + pid + "/task/*/children")

@@ -96,7 +96,7 @@ func (a *api) allSucceeded(t *testing.T, names []string) {
 	}
 }
 
-// A worker that is told to stop lets its commands end, takes nothing more, and leaves
+// A worker that is stopped lets its commands end, takes nothing more, and leaves
 // its share to the others at once.
 func TestDrainOfAWorker(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestDrainOfAWorker(t *testing.T) {
 	a.allSucceeded(t, ticks)
 }
 
-// Commands that outlast the drain are told to end, and then ended; what they printed
+// Commands that outlast the drain receive SIGTERM, and are then killed; what they printed
 // and what became of them is written down before the worker is gone.
 func TestDrainDeadline(t *testing.T) {
 	t.Parallel()
@@ -227,7 +227,7 @@ func TestSecondSignalHurries(t *testing.T) {
 	}
 }
 
-// The others are told before anything else happens.
+// The others are notified before anything else happens.
 func TestDrainIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

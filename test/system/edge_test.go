@@ -181,7 +181,7 @@ func (e *edge) sizes(t *testing.T) {
 	}
 }
 
-// login makes a session by the link that was printed, in a browser that somebody has given a cookie before.
+// login creates a session by the printed link, in a browser that has a cookie already.
 func (e *edge) login() *http.Cookie {
 	e.t.Helper()
 	link := regexp.MustCompile(`/#login=([a-z0-9]+)`).FindStringSubmatch(e.p.text())
@@ -278,7 +278,7 @@ func (e *edge) forwarded(t *testing.T) {
 			"X-Forwarded-For", fmt.Sprintf("198.51.%d.1", i), "Forwarded", fmt.Sprintf("for=198.51.%d.1", i), "X-Real-IP", fmt.Sprintf("198.51.%d.1", i))
 		if last = resp.StatusCode; last == http.StatusTooManyRequests {
 			if resp.Header.Get("Retry-After") == "" {
-				t.Error("nobody says when to come again")
+				t.Error("there is no Retry-After")
 			}
 			break
 		}
@@ -302,7 +302,7 @@ func (e *edge) reload(t *testing.T) {
 	}
 	e.certs.write([]byte("nonsense"), []byte("nonsense"))
 	var ready string
-	eventually(t, "files that cannot be used are told of", func() bool {
+	eventually(t, "files that cannot be used are reported", func() bool {
 		status, err := e.try(http.MethodGet, "/readyz", nil, &ready)
 		return err == nil && status == http.StatusOK && strings.Contains(ready, "certificate_unusable")
 	})
@@ -310,7 +310,7 @@ func (e *edge) reload(t *testing.T) {
 		t.Errorf("the server shows %s", got)
 	}
 	e.certs.replace("third")
-	eventually(t, "the next good one is shown, and nothing more is told", func() bool {
+	eventually(t, "the next good one is shown, and nothing more is reported", func() bool {
 		status, err := e.try(http.MethodGet, "/readyz", nil, &ready)
 		return err == nil && status == http.StatusOK && !strings.Contains(ready, "certificate") && e.certs.of(e.address) == "third"
 	})

@@ -35,7 +35,7 @@ func (o overview) has(code string) bool {
 }
 
 // One of the masters is elected, another one when that one is killed; and what the elected one
-// finds out, a job that nobody may run, all of them tell.
+// finds out, a job that no worker may run, all of them report.
 func TestElected(t *testing.T) {
 	t.Parallel() // it mostly waits
 	c := newCluster(t)
@@ -70,7 +70,7 @@ func TestElected(t *testing.T) {
 		o := second.overview()
 		return o.Leader != nil && o.Leader.Since.After(since)
 	})
-	within(t, 3*time.Minute, "it finds the job that nobody runs", func() bool { return second.overview().has("fires_overdue") })
+	within(t, 3*time.Minute, "it finds the overdue job", func() bool { return second.overview().has("fires_overdue") })
 	third := add()
 	third.token = first.token
 	eventually(t, "the third is ready", third.ready)

@@ -87,7 +87,7 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 		}
 		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/search?q="+url.QueryEscape("password: [secret:db]!"), nil, &hits)
 		if len(hits.Items) == 0 || hits.Items[0].Run.ID != id {
-			t.Errorf("what stands for it is not found: %+v", hits)
+			t.Errorf("its replacement is not found: %+v", hits)
 		}
 	}
 	if code := p.end(syscall.SIGTERM); code != 0 {

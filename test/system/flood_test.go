@@ -149,7 +149,7 @@ func TestFlood(t *testing.T) {
 	t.Logf("asked %d times whether it lives; others were answered %d times with 200, %d with 401, %d with 429",
 		asked, f.answers[200].Load(), f.answers[401].Load(), f.answers[429].Load())
 	if f.answers[429].Load() == 0 {
-		t.Error("nobody was told to ask less")
+		t.Error("no client was asked to slow down")
 	}
 	eventually(t, "it serves again", func() bool {
 		status, err := a.try(http.MethodGet, "/api/v1/jobs/bell", nil, nil)
@@ -171,7 +171,7 @@ func TestFlood(t *testing.T) {
 	a.do(http.StatusOK, http.MethodGet, "/metrics", nil, &shown)
 	counted := `carillon_http_requests_refused_total{reason="connections"} `
 	if !strings.Contains(shown, counted) || strings.Contains(shown, counted+"0\n") {
-		t.Error("nobody counts what was refused")
+		t.Error("refused requests are not counted")
 	}
 	if lines := strings.Count(p.text(), "\n"); lines > 20_000 {
 		t.Errorf("the log has %d lines", lines)

@@ -179,7 +179,7 @@ func within(t testing.TB, limit time.Duration, what string, condition func() boo
 // given are the addresses that freePort gave: tests that run beside each other get none twice.
 var given sync.Map
 
-// freePort gives an address on which nobody listens just now.
+// freePort returns an unused address.
 func freePort(t testing.TB) string {
 	t.Helper()
 	for {

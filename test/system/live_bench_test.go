@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkLiveOutput measures how long a line takes from the command that prints it to
-// somebody who follows its run over HTTP, at a real standalone: of a job that prints now
+// a client that follows its run over HTTP, at a real standalone: of a job that prints now
 // and then, and of one that prints all the time.
 func BenchmarkLiveOutput(b *testing.B) {
 	_, a := standalone(b, b.TempDir())

@@ -38,7 +38,7 @@ type mongoGate struct {
 	used map[string]map[string]bool // commands that were asked for, and whether they may be, by user; guarded by mu
 }
 
-// subject is whom a client's certificate names; nobody without one.
+// subject returns the name in a client's certificate; empty without one.
 func subject(client net.Conn) string {
 	conn, secure := client.(*tls.Conn)
 	if !secure || conn.Handshake() != nil || len(conn.ConnectionState().PeerCertificates) == 0 {
@@ -47,7 +47,7 @@ func subject(client net.Conn) string {
 	return conn.ConnectionState().PeerCertificates[0].Subject.String()
 }
 
-// beforeLogin is what MongoDB answers to whoever has not logged in.
+// beforeLogin is MongoDB's response before a login.
 var beforeLogin = []string{"hello", "ismaster", "saslstart", "saslcontinue", "ping", "endsessions", "buildinfo"}
 
 func newMongoGate(t *testing.T, behind, certificate, key string, clients *x509.CertPool, passwords map[string]string, may map[string][]string) *mongoGate {
@@ -135,7 +135,7 @@ func (g *mongoGate) serve(client net.Conn) {
 	}
 }
 
-// allowed tells whether a user may ask for a command, and notes that it was asked for.
+// allowed reports whether a user may send a command, and records the request.
 func (g *mongoGate) allowed(user, command string) bool {
 	if slices.Contains(beforeLogin, command) {
 		return true

@@ -23,7 +23,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// ears hear what is told: an HTTP server that verifies webhooks, and an SMTP server.
+// ears receive notifications: an HTTP server that verifies webhooks, and an SMTP server.
 type ears struct {
 	t      *testing.T
 	hook   *httptest.Server
@@ -159,7 +159,7 @@ func runAndWait(a *api, job, want string) {
 	eventually(a.t, job+" has "+want, func() bool { return a.count("job="+job, status(want)) == before+1 })
 }
 
-// A job fails twice and recovers: who asked for it hears of each once, by webhook and by
+// A job fails twice and recovers: each is notified once, by webhook and by
 // mail, although the master that tells is killed on the way.
 func TestNotifications(t *testing.T) {
 	t.Parallel() // it mostly waits
@@ -191,7 +191,7 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("the end of the output is %q", e.output)
 	}
 
-	// The master that tells is killed while it tries in vain; the other one goes on with what it left.
+	// The notifying master is killed while deliveries fail; the other one continues with the rest.
 	e.mu.Lock()
 	e.deaf = true
 	e.mu.Unlock()
@@ -223,7 +223,7 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("tried as %s, told as %s", e.refused[0], calls["run.recovered"][0])
 	}
 
-	// What ends while nobody is elected is told by who comes next.
+	// A run that ends while no master is elected is notified by the next one.
 	if err := os.Remove(gate); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestNotifications(t *testing.T) {
 	eventually(t, "the third master is ready", a.ready)
 	runAndWait(a, "other", "failed")
 	_ = third
-	within(t, 90*time.Second, "the other job's failure is told", func() bool { calls, mails := e.heard(); return len(calls["run.failed"]) == 2 && len(mails) == 3 })
+	within(t, 90*time.Second, "the other job's failure is notified", func() bool { calls, mails := e.heard(); return len(calls["run.failed"]) == 2 && len(mails) == 3 })
 
 	// The log of deliveries has all of it, and a test goes out at once.
 	var log struct {
@@ -248,7 +248,7 @@ func TestNotifications(t *testing.T) {
 	if calls, _ := e.heard(); len(calls["channel.test"]) != 1 {
 		t.Errorf("the test was heard %d times", len(calls["channel.test"]))
 	}
-	// A channel that does not exist is told of in the log of deliveries.
+	// A channel that does not exist is reported in the log of deliveries.
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "astray", "command": "false", "notify": map[string]any{"on": []string{"failed"}, "to": []string{"nowhere"}}}, nil)
 	runAndWait(a, "astray", "failed")
 	eventually(t, "the delivery says that the channel is not there", func() bool {

@@ -198,7 +198,7 @@ func TestTokensEnd(t *testing.T) {
 		frail(a, name, filepath.Join(c.dir, "none"))
 		runAndWait(a, name, "failed")
 		told++
-		eventually(t, when+": the failure is told", func() bool { calls, _ := ear.heard(); return len(calls["run.failed"]) == told })
+		eventually(t, when+": the failure is notified", func() bool { calls, _ := ear.heard(); return len(calls["run.failed"]) == told })
 		eventually(t, when+": live events come", func() bool { return live.tellOf(name) && live.tellOf("tick") })
 		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name + "-long", "command": "exec sleep 600"}, nil)
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"-long/run", map[string]any{}, nil)

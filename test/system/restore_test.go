@@ -56,7 +56,7 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.startEtcd()
-	eventually(t, "it is told of", func() bool { return a.ready() && a.has("etcd_went_back") })
+	eventually(t, "it is reported", func() bool { return a.ready() && a.has("etcd_went_back") })
 	before = len(started(t, file))
 	time.Sleep(5 * time.Second) // in which nothing may happen
 	if after := len(started(t, file)); after != before {

@@ -265,7 +265,7 @@ func commandLines(pid int) string {
 func TestWorkersExposeNothing(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
-		t.Skip("needs root: a worker lets nobody else see its files")
+		t.Skip("needs root: a worker's files are readable by its user only")
 	}
 	c := newCluster(t)
 	a := c.master()
@@ -354,7 +354,7 @@ func address(t *testing.T, text string) string {
 	return net.JoinHostPort(ip.String(), strconv.FormatUint(n, 10))
 }
 
-// What a job says of its user is only a wish: a worker without a file of users refuses it, and the ledger shows it.
+// A job's user is only a request: a worker without a run-as file refuses it, and the ledger shows it.
 func TestRunAs(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -406,7 +406,7 @@ func TestRunAs(t *testing.T) {
 	if err := os.Chmod(rules, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is told that the file does not count", func() bool {
+	eventually(t, "the invalid file is reported", func() bool {
 		var page string
 		status, err := a.try(http.MethodGet, "/api/v1/workers", nil, &page)
 		return err == nil && status == http.StatusOK && strings.Contains(page, "run_as_ignored")

@@ -90,7 +90,7 @@ func (m machine) enter(program ...string) []string {
 	return append([]string{"netns", "exec", m.name, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, program...)
 }
 
-// free gives an address on the wire on which nobody listens just now.
+// free returns an unused address of the network.
 func (m machine) free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", m.host+":0")

@@ -79,7 +79,7 @@ func TestTwoVersions(t *testing.T) {
 	for _, m := range []*api{a, b} {
 		m.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/detached/placement", nil, &ranking)
 		if ranking.Reason.Data["needs_feature"] != "1" {
-			t.Errorf("nobody may run it because of %v", ranking.Reason.Data)
+			t.Errorf("no worker may run it because of %v", ranking.Reason.Data)
 		}
 	}
 

@@ -77,13 +77,13 @@ func (j *judge) accounts() map[string]*account {
 	return fires
 }
 
-// manual tells whether a fire was asked for outside the plan.
+// manual reports whether a fire was requested outside the plan.
 func manual(fire string) bool {
 	_, id, _ := strings.Cut(fire, ".")
 	return strings.HasPrefix(id, "t")
 }
 
-// passed are the fires that a gap stands for, and checks how many it says they are.
+// passed returns the fires that a gap entry covers, and checks their count.
 func (j *judge) passed(job *Job, r *Run) []time.Time {
 	var times []time.Time
 	var must, may int64
@@ -100,7 +100,7 @@ func (j *judge) passed(job *Job, r *Run) []time.Time {
 		}
 	}
 	if r.Gap.Count < must || r.Gap.Count > may {
-		j.broken(Strays, r.Job, r.ID, "stands for %d fires after %s and up to %s, of which there are %d to %d",
+		j.broken(Strays, r.Job, r.ID, "covers %d fires after %s and up to %s, of which there are %d to %d",
 			r.Gap.Count, r.Gap.From.Format(time.RFC3339Nano), r.Gap.To.Format(time.RFC3339Nano), must, may)
 	}
 	return times
@@ -242,7 +242,7 @@ func (j *judge) follow(fires map[string]*account) {
 	}
 }
 
-// unwanted tells whether somebody asked to kill the run: the next one, maybe.
+// unwanted reports whether there was a kill request for the run, or maybe for the next one.
 func (j *judge) unwanted(job *Job, r *Run) bool {
 	return job.Overlap == Replace || slices.ContainsFunc(j.Journal, func(e Event) bool { return e.kills(r) })
 }

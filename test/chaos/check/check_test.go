@@ -215,7 +215,7 @@ func TestClean(t *testing.T) {
 			w.did(WorkerCut, 32, 39)
 			w.did(EtcdAway, 41, 48).Worker = ""
 		},
-		"killed by somebody": func(w *world) {
+		"killed by request": func(w *world) {
 			id := w.begin(30, 30, 33, 1)
 			w.told(30, 1, "killed", "cron", 0).Signal = "TERM"
 			w.did(RunKilled, 32, 33).Run = id
@@ -331,11 +331,11 @@ func TestViolations(t *testing.T) {
 			w.told(30, 1, "succeeded", "cron", 0)
 		}},
 		"succeeded without a beginning": {Outcome, func(w *world) { w.told(30, 1, "succeeded", "cron", 0) }},
-		"killed by nobody": {Outcome, func(w *world) {
+		"killed without a request": {Outcome, func(w *world) {
 			w.begin(30, 30, 33, 1)
 			w.told(30, 1, "killed", "cron", 0)
 		}},
-		"a signal of nobody": {Outcome, func(w *world) {
+		"a signal without a sender": {Outcome, func(w *world) {
 			w.begin(30, 30, 33, 1)
 			w.told(30, 1, "failed", "cron", 0).ExitCode = nil
 			w.Runs[len(w.Runs)-1].Signal = "KILL"
@@ -398,7 +398,7 @@ func TestViolations(t *testing.T) {
 			w.told(30, 3, "succeeded", "rerun", 0)
 			w.told(30, 4, "succeeded", "rerun", 0)
 		}},
-		"another number than it was told": {Attempts, func(w *world) {
+		"another number than it received": {Attempts, func(w *world) {
 			w.ran(30)
 			for i := range w.Lines {
 				w.Lines[i].Attempt = 2

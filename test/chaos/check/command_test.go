@@ -93,7 +93,7 @@ func TestCommand(t *testing.T) {
 		t.Fatalf("%+v, %v; it says %d lines", got, err, end.B)
 	}
 	if n, _ := of(lines, Met); n > 0 {
-		t.Fatal("it met somebody")
+		t.Fatal("it met another command")
 	}
 }
 
@@ -169,7 +169,7 @@ func TestCommandPrints(t *testing.T) {
 			t.Errorf("%s: exit code %d, %d bytes, and it says %d", name, code, r.output.Len(), end.C)
 		}
 		if n, _ := of(lines, Alive); name == "a kept pipe" && n == 0 {
-			t.Error("nobody held the pipe")
+			t.Error("no process held the pipe")
 		}
 		if (name == "always fails") != (code == 1) {
 			t.Errorf("%s: exit code %d", name, code)

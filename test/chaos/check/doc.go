@@ -8,7 +8,7 @@
 // count only for planned times, which are the same for everybody.
 //
 // It says only what it can prove: a command counts as alive from its first line to
-// its last one, or while somebody else saw it; that two commands of a job are alive
+// its last one, or while another command saw it; that two commands of a job are alive
 // together is seen by the commands themselves, through a lock that ends with its
 // process. It has no goroutines, and keeps everything but output in memory.
 package check

@@ -45,7 +45,7 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
-// Gap stands for the fires after From, up to and including To.
+// Gap covers the fires after From, up to and including To.
 type Gap struct {
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"`

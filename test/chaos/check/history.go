@@ -21,8 +21,8 @@ type History struct {
 	Rules Rules `json:"rules"`
 }
 
-// Rules are what the system under test was told, and what is expected of it. The
-// zero value stands for the defaults.
+// Rules are the settings of the system under test, and what is expected of it. The
+// zero value means the defaults.
 type Rules struct {
 	TTL       time.Duration `json:"ttl"`       // of a worker's lease; 15 s
 	Survive   time.Duration `json:"survive"`   // how long a command may outlive its worker; 1 s

@@ -35,9 +35,9 @@ const (
 	WorkerEnded   Kind = "worker_ended"   // it was asked to end: from, until it had ended
 	WorkerStopped Kind = "worker_stopped" // SIGSTOP to the worker, its guardian or both: from, until SIGCONT or its end
 	WorkerCut     Kind = "worker_cut"     // it could not reach etcd: from, until
-	EtcdAway      Kind = "etcd_away"      // nobody could: from, until it answered again
+	EtcdAway      Kind = "etcd_away"      // etcd was unreachable: from, until it answered again
 	OutputLimited Kind = "output_limited" // spool or disk were too small: parts of the output of runs of this worker may be missing
-	RunKilled     Kind = "run_killed"     // somebody asked to kill a run: from, until it was answered
+	RunKilled     Kind = "run_killed"     // a kill request for a run: from, until it was answered
 	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
 	Seen          Kind = "seen"           // a process of Run was looked at, and was alive: at
 	Triggered     Kind = "triggered"      // a fire was asked for by hand, and accepted: at, Fire

@@ -19,7 +19,7 @@ const (
 	Start  What = "start"  // it runs (how long it will, in ms; wall clock and boot clock at that moment, in ns)
 	Out    What = "out"    // it has printed so far (numbered lines, bytes)
 	End    What = "end"    // it ends (exit code, numbered lines, bytes)
-	Term   What = "term"   // it was told to end (numbered lines, bytes)
+	Term   What = "term"   // it received SIGTERM (numbered lines, bytes)
 	Met    What = "met"    // when it started, another command of its job was alive
 	Alive  What = "alive"  // a child that left it lives (the command's pid, count)
 	Broken What = "broken" // it could not do what it was to do (errno)

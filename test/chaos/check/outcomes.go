@@ -64,7 +64,7 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 			j.broken(Outcome, r.Job, r.ID, "%s, and its command was never seen to end", r.Status)
 		case c.end == nil && !killed && j.excuse(job, c) == nil &&
 			!j.happened(CommandKilled, c.At, to, func(e *Event) bool { return e.Run == r.ID }):
-			j.broken(Outcome, r.Job, r.ID, "%s by signal %s, which nobody sent", r.Status, r.Signal)
+			j.broken(Outcome, r.Job, r.ID, "%s by signal %s, which was not sent", r.Status, r.Signal)
 		case c.end == nil && r.Status == "succeeded":
 			j.broken(Outcome, r.Job, r.ID, "succeeded, and was ended by signal %s", r.Signal)
 		case c.end != nil && (r.ExitCode == nil || int64(*r.ExitCode) != c.end.A):
@@ -74,7 +74,7 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 		}
 	case "killed":
 		if !killed {
-			j.broken(Outcome, r.Job, r.ID, "killed (%s), which nobody asked for", code(r.Reason))
+			j.broken(Outcome, r.Job, r.ID, "killed (%s), without a request", code(r.Reason))
 		}
 	case "timed_out":
 		if !job.Timeout {
@@ -93,7 +93,7 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 	}
 }
 
-// limited tells whether there was no room for output while a command ran.
+// limited reports whether there was no room for output while a command ran.
 func (j *judge) limited(c *command) bool {
 	return j.happened(OutputLimited, c.At, c.last, func(e *Event) bool { return e.Worker == "" || e.Worker == c.Worker })
 }

@@ -35,7 +35,7 @@ type Job struct {
 	Spells []Spell `json:"spells"`
 }
 
-// Exclusive tells whether no two commands of the job may ever be alive together.
+// Exclusive reports whether no two commands of the job may ever be alive together.
 func (j *Job) Exclusive() bool { return j.Overlap != Allow && j.OnLost != Detach }
 
 // MostAttempts is how many there may be for one fire.
@@ -77,7 +77,7 @@ func (s *Spell) untilLate() time.Time {
 	return s.UntilLate
 }
 
-// Need tells whether the spell has a fire at a time.
+// Need reports whether the spell has a fire at a time.
 func (s *Spell) Need(at time.Time) Need {
 	switch {
 	case s.Every <= 0, at.Sub(s.Anchor)%s.Every != 0, !at.After(s.From), at.After(s.untilLate()):
@@ -103,7 +103,7 @@ func (s *Spell) Times() []time.Time {
 	return times
 }
 
-// Need tells whether the job has a fire at a time. Two spells may both allow a time
+// Need reports whether the job has a fire at a time. Two spells may both allow a time
 // where one was replaced by the other.
 func (j *Job) Need(at time.Time) Need {
 	most := Stray

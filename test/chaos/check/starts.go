@@ -28,7 +28,7 @@ func (j *judge) starts() {
 		}
 		_, fire, attempt := splitRun(c.Run)
 		if c.Attempt != attempt {
-			j.broken(Attempts, c.Job, c.Run, "its command was told that it is attempt %d", c.Attempt)
+			j.broken(Attempts, c.Job, c.Run, "its command received attempt %d", c.Attempt)
 		}
 		if fire == job.FireID(c.Planned) && job.Need(c.Planned) == Stray {
 			j.broken(Strays, c.Job, c.Run, "started for %s, which is no fire of the job", c.Planned.Format(time.RFC3339))

@@ -50,7 +50,7 @@ func troublesOf(journal []Event, ttl time.Duration) []trouble {
 	return all
 }
 
-// instant tells whether a worker is gone for good from the beginning.
+// instant reports whether a worker is permanently gone from the beginning.
 func (t *trouble) instant() bool { return t.kind == WorkerKilled || t.kind == WorkerEnded }
 
 func (t *trouble) on(worker string) bool { return t.worker == "" || worker == "" || t.worker == worker }
@@ -89,7 +89,7 @@ func (j *judge) excuse(job *Job, c *command) *trouble {
 	return nil
 }
 
-// happened tells whether the journal has an event of a kind that overlaps a time and
+// happened reports whether the journal has an event of a kind that overlaps a time and
 // that the filter takes.
 func (j *judge) happened(kind Kind, from, to Boot, filter func(*Event) bool) bool {
 	return slices.ContainsFunc(j.Journal, func(e Event) bool {
