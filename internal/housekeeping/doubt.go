@@ -57,13 +57,13 @@ func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 		passed := time.Since(t.since)
 		if t.since.IsZero() || now.Sub(t.from.Add(passed)).Abs() > steady {
 			t.since, t.from = time.Now(), now
-			k.cfg.Log.Warn("clock_doubted", "now", now.UTC(), "believed_until", t.noted.UTC(), "for", probation)
+			k.cfg.Log.Warn("clock_suspect", "now", now.UTC(), "trusted_until", t.noted.UTC(), "for", probation)
 		}
 		if time.Since(t.since) < probation {
 			k.doubt(t.noted, now)
 			return false, nil
 		}
-		k.cfg.Log.Warn("clock_believed", "now", now.UTC())
+		k.cfg.Log.Warn("clock_ok", "now", now.UTC())
 	}
 	t.since = time.Time{}
 	k.doubt(t.noted, time.Time{}) // no doubt

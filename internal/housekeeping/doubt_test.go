@@ -68,7 +68,7 @@ func TestClockIsDoubted(t *testing.T) {
 						t.Errorf("conditions %v", got)
 					}
 				})
-				if n := strings.Count(h.log.String(), "clock_doubted"); n != 1 {
+				if n := strings.Count(h.log.String(), "clock_suspect"); n != 1 {
 					t.Errorf("it was said %d times", n)
 				}
 				if h.page.at.Before(noon.Add(c.ahead)) {
@@ -125,7 +125,7 @@ func TestClockIsBelieved(t *testing.T) {
 				t.Errorf("noted %v", h.page.at)
 			}
 		})
-		if strings.Contains(h.log.String(), "clock_doubted") {
+		if strings.Contains(h.log.String(), "clock_suspect") {
 			t.Errorf("the log says:\n%s", h.log.String())
 		}
 	})

@@ -8,19 +8,18 @@ import (
 	"carillon/internal/runlog/audit"
 )
 
-// record is who changed what: the elected master seals it, and every master shows and
-// verifies it.
+// record is the audit: the elected master seals entries; every master lists and verifies them.
 type record struct {
 	*runlog.Changes
 	verifier *audit.Verifier
 }
 
-// Verify verifies a part of the chain.
+// Verify verifies a part of the audit chain.
 func (r record) Verify(ctx context.Context, from int64, limit int) (audit.Step, error) {
 	return r.verifier.Step(ctx, from, limit)
 }
 
-// newSealer makes the sealer of this master, for when it is elected.
+// newSealer creates the sealer that this master runs while it is elected.
 func (m *Master) newSealer() *audit.Sealer {
 	return audit.NewSealer(audit.Config{Chain: m.chain(), Store: m.cfg.Store, Alone: m.allSeal, Log: m.cfg.Log,
 		Delivered: m.cfg.Metrics.ChangesDelivered, Failed: m.cfg.Metrics.LogStoreError})
@@ -28,7 +27,7 @@ func (m *Master) newSealer() *audit.Sealer {
 
 func (m *Master) chain() *auditstore.Chain { return auditstore.New(m.cfg.Etcd, m.elector.Held) }
 
-// allSeal tells whether every master that is alive leaves changes to the elected one.
+// allSeal reports whether every live master leaves changes to the elected one.
 func (m *Master) allSeal() bool {
 	snapshot := m.members.Snapshot()
 	if snapshot.Generation == 0 {

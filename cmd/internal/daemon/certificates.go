@@ -12,20 +12,20 @@ import (
 	"carillon/internal/runlog/mongolog"
 )
 
-// Certificates are those that a daemon shows to others. They are replaced without a
-// restart. A nil one holds none.
+// Certificates holds the certificates that a daemon presents. They are replaced without a restart. A nil value
+// holds none.
 type Certificates struct {
 	log  *slog.Logger
 	ends func(use string, at time.Time)
 	held []*certs.Keeper
 }
 
-// NewCertificates makes an empty set; ends hears when each of them ends.
+// NewCertificates creates an empty set; ends is called with the expiry time of each certificate.
 func NewCertificates(log *slog.Logger, ends func(use string, at time.Time)) *Certificates {
 	return &Certificates{log: log, ends: ends}
 }
 
-// keep reads a certificate and adds it. It is called before the parts are started.
+// keep reads a certificate and adds it. It is called before the parts start.
 func (c *Certificates) keep(use string, files certs.Files) (*certs.Keeper, error) {
 	keeper, err := certs.Open(certs.Config{Use: use, Files: files, Now: WallClock, Log: c.log, Ends: c.ends})
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *Certificates) all() []*certs.Keeper {
 	return c.held
 }
 
-// OpenMongoDB opens the log store that the settings name. Where it is shown a client certificate,
-// the connections made after that is replaced show the new one.
+// OpenMongoDB opens the log store of the settings. After its client certificate is replaced, new connections
+// present the new one.
 func OpenMongoDB(ctx context.Context, m config.MongoDB, kept *Certificates) (*mongolog.Store, error) {
 	cfg := mongolog.Config{URI: m.URI.Reveal(), Database: m.Database}
 	if cert, key := m.ClientCertificate(); cert != "" {
@@ -66,7 +66,7 @@ func (c *Certificates) parts() (all []lifecycle.Part) {
 	return all
 }
 
-// Conditions tell of those that end, and of files that cannot be used.
+// Conditions returns conditions for certificates that expire soon and for files that cannot be used.
 func (c *Certificates) Conditions() (all []common.Condition) {
 	if c == nil {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// WallClock reads a wall clock that is wrong by CARILLON_CLOCK_OFFSET. It is built
-// only into the programs with which benchmarks and tests show what wrong clocks do.
+// WallClock reads a wall clock that is wrong by CARILLON_CLOCK_OFFSET. It is built only into programs for
+// benchmarks and tests of wrong clocks.
 func WallClock() time.Time { return time.Now().Round(0).Add(offset) }
 
-// offset is read before main looks at the environment, and taken out of it: it is
-// no setting, and settings that are not known are refused.
+// offset is read before main reads the environment, and removed from it: it is not a setting, and unknown
+// settings are refused.
 var offset = takeOffset()
 
 func takeOffset() time.Duration {
@@ -21,12 +21,13 @@ func takeOffset() time.Duration {
 	if err != nil {
 		return 0
 	}
-	// The guardian, which has no settings, hands it on to the worker.
+	// The guardian, which has no settings, passes it on to the worker.
 	if os.Getenv("CARILLON_GUARDIAN") != "" && os.Unsetenv(name) != nil {
 		return 0
 	}
 	return d
 }
 
-// synchronized reports whether the kernel knows the wall clock to be set by NTP. One that is wrong is not.
+// synchronized reports whether the kernel considers the wall clock synchronised by NTP. A clock with an offset
+// is not.
 func synchronized() bool { return offset == 0 && kernelSynchronized() }

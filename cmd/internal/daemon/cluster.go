@@ -16,27 +16,26 @@ import (
 	"carillon/internal/registry"
 )
 
-// cluster is who is alive, and what time it is there, as a worker sees it.
+// cluster is a worker's view of the live members and their clocks.
 type cluster struct {
 	members    *registry.Members
 	guard      *registry.Guard
-	conditions *conditions // of this worker
+	conditions *conditions // conditions of this worker
 	origin     *Origin
 	stopping   func() bool
-	full       func() bool                             // the outboxes are
-	clocked    func(skew time.Duration, disagree bool) // hears the verdict on our clock
-	loop       *health.Loop                            // of follow
+	full       func() bool                             // whether the outboxes are full
+	clocked    func(skew time.Duration, disagree bool) // receives the verdict on this worker's clock
+	loop       *health.Loop                            // loop of follow
 
 	mu      sync.Mutex
 	verdict clockguard.Verdict
-	judged  time.Time // with the monotonic clock's reading
-	wall    time.Time // that it was judged by
-	of      uint64    // the generation of the members that it was judged by
+	judged  time.Time // with a monotonic reading
+	wall    time.Time // wall clock that was judged
+	of      uint64    // generation of the members at that time
 }
 
 const (
-	// judgeEvery is how long a verdict on our clock is good for, unless the clock jumps or
-	// there is news of the members.
+	// judgeEvery is the validity of a verdict on the clock, unless the clock jumps or the members change.
 	judgeEvery = 500 * time.Millisecond
 	clockJump  = 100 * time.Millisecond
 )
@@ -46,7 +45,7 @@ func (c *cluster) Members() ([]common.Member, uint64) {
 	return s.Members, s.Generation
 }
 
-// Latest is the last time whose fires may be decided about; none is while etcd has gone back.
+// Latest returns the latest time whose fires may be decided; the zero time if etcd was restored.
 func (c *cluster) Latest(now time.Time) time.Time {
 	if c.wentBack() != nil {
 		return time.Time{}
@@ -54,7 +53,7 @@ func (c *cluster) Latest(now time.Time) time.Time {
 	return c.clock().Limit(now)
 }
 
-// wentBack returns why nothing may be claimed or resolved: this worker, or another one, has noticed that etcd was
+// wentBack returns why nothing may be claimed or resolved: this or another worker has noticed that etcd was
 // restored from a backup.
 func (c *cluster) wentBack() error {
 	if err := c.origin.wentBack(); err != nil {
@@ -63,19 +62,19 @@ func (c *cluster) wentBack() error {
 	return noticed(c.members.Snapshot().Members)
 }
 
-// noticed returns what workers say of an etcd that was restored.
+// noticed returns the error of workers that report a restored etcd.
 func noticed(members []common.Member) error {
 	for i := range members {
 		for _, c := range members[i].Conditions {
 			if c.Code == common.ConditionEtcdWentBack {
-				return wentBack("worker " + common.Excerpt(cmp.Or(members[i].Name, members[i].Worker)) + " has noticed it")
+				return wentBack("worker " + common.Excerpt(cmp.Or(members[i].Name, members[i].Worker)) + " noticed it")
 			}
 		}
 	}
 	return nil
 }
 
-// claimGate keeps a worker's claims from an etcd that was restored.
+// claimGate prevents claims in a restored etcd.
 type claimGate struct{ w *Worker }
 
 func (g claimGate) Check() error        { return g.w.cluster.wentBack() }
@@ -84,7 +83,7 @@ func (g claimGate) WentBack(why string) { g.w.cfg.Origin.Lineage.WentBack(why) }
 
 func (c *cluster) Trouble() string {
 	if c.stopping() {
-		return "it is stopping"
+		return "the worker is stopping"
 	}
 	if err := c.wentBack(); err != nil {
 		return err.Error()
@@ -92,10 +91,10 @@ func (c *cluster) Trouble() string {
 	return c.conditions.trouble()
 }
 
-// Full is dispatch.Cluster's.
+// Full reports whether the outboxes are full. It implements dispatch.Cluster.
 func (c *cluster) Full() bool { return c.full() }
 
-// clock is the verdict on our clock.
+// clock returns the verdict on this worker's clock.
 func (c *cluster) clock() clockguard.Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,8 +105,8 @@ func (c *cluster) clock() clockguard.Verdict {
 	return c.verdict
 }
 
-// follow calls rouse when others may run what they might not before, or the other way round, and announce when
-// this worker may; it notifies gone when a worker went, and watches over the clocks.
+// follow watches members and clocks. It calls rouse when the set of eligible workers may have changed, and
+// announce when this worker's own eligibility changed; it notifies gone when a worker left or died.
 func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse, announce func(), gone ...chan struct{}) {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -124,7 +123,7 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse, announce 
 			for _, ch := range gone {
 				select {
 				case ch <- struct{}{}:
-				default: // it is about to look
+				default: // a notification is pending
 				}
 			}
 		}
@@ -150,17 +149,18 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse, announce 
 	}
 }
 
-// abilities is a text that changes when it changes who may run what.
+// abilities returns a text that changes whenever the eligibility of any worker may change.
 func abilities(members []common.Member, trouble string) string {
 	var text strings.Builder
 	text.WriteString(trouble)
 	for _, c := range placement.Candidates(members) {
-		fmt.Fprintf(&text, "\n%s %v %d %d %t %s %v", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble, c.Features)
+		fmt.Fprintf(&text, "\n%s %v %d %d %t %s %v", c.ID, c.Labels, c.Slots, c.Weight, c.Draining, c.Trouble,
+			c.Features)
 	}
 	return text.String()
 }
 
-// clockConditions tells what a verdict means.
+// clockConditions returns the conditions of a verdict on the clock.
 func clockConditions(v clockguard.Verdict) []common.Condition {
 	doubts := beliefConditions(v.Belief, WallClock())
 	if !v.Stop && !v.Disagree {

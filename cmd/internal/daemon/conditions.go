@@ -11,27 +11,26 @@ import (
 	"carillon/internal/common"
 )
 
-// conditions gathers what is not as it should be from those who know. It says once in
-// the log when a condition begins and when it ends, and knows since when each lasts.
-// It is safe for concurrent use.
+// conditions collects the active conditions of all sources. It logs the start and end of each once, and records
+// its start time. It is safe for concurrent use.
 type conditions struct {
-	who     string // the name of this worker or master
+	who     string // name of this worker or master
 	log     *slog.Logger
 	gauge   func(code string, lasts bool)
-	sources []func() []common.Condition // asked often; they look at memory only
+	sources []func() []common.Condition // called often; they only read memory
 
 	mu      sync.Mutex
 	lasting map[conditionKey]common.Condition // guarded by mu
 }
 
-// conditionKey tells two conditions apart: of one code there may be one about each worker, and about each loop.
+// conditionKey identifies a condition: one code may be active for several workers and loops.
 type conditionKey struct{ code, who, worker, loop string }
 
 func newConditions(who string, log *slog.Logger, gauge func(code string, lasts bool), sources ...func() []common.Condition) *conditions {
 	return &conditions{who: who, log: log, gauge: gauge, sources: sources, lasting: map[conditionKey]common.Condition{}}
 }
 
-// now gives what lasts just now: what keeps the worker from claiming first, then the oldest first.
+// now returns the active conditions: those that stop claims first, then oldest first.
 func (c *conditions) now() []common.Condition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +51,8 @@ func (c *conditions) now() []common.Condition {
 		}
 		now[key] = f
 		if !known {
-			c.log.Warn("condition_began", "code", f.Code, "text", f.Text, "since", f.From, "stops_claims", f.StopsClaims)
+			c.log.Warn("condition_began", "code", f.Code, "text", f.Text, "since", f.From, "stops_claims",
+				f.StopsClaims)
 		}
 	}
 	for key, before := range c.lasting {
@@ -73,13 +73,14 @@ func (c *conditions) now() []common.Condition {
 			}
 			return 1
 		}
-		return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Data["worker"], b.Data["worker"]),
+		return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Code,
+			b.Code), cmp.Compare(a.Data["worker"], b.Data["worker"]),
 			cmp.Compare(a.Data["loop"], b.Data["loop"]))
 	})
 	return list
 }
 
-// tell sets the gauges of codes that came or went.
+// tell sets the gauges of codes that began or ended.
 func (c *conditions) tell(now map[conditionKey]common.Condition) {
 	change := map[string]bool{}
 	for key := range c.lasting {
@@ -93,7 +94,7 @@ func (c *conditions) tell(now map[conditionKey]common.Condition) {
 	}
 }
 
-// trouble is why this worker claims nothing, if it does not.
+// trouble returns why this worker claims nothing; empty if it claims.
 func (c *conditions) trouble() string {
 	if all := c.now(); len(all) > 0 && all[0].StopsClaims {
 		return all[0].Text
@@ -101,7 +102,7 @@ func (c *conditions) trouble() string {
 	return ""
 }
 
-// watch looks every second, so that what nobody asks about is told of as well.
+// watch evaluates the conditions every second, so that changes are logged even without requests.
 func (c *conditions) watch(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -115,5 +116,5 @@ func (c *conditions) watch(ctx context.Context) error {
 	}
 }
 
-// Conditions tells that our clock is not the cluster's, or that nobody can tell whether it is.
+// Conditions reports a clock that differs from the cluster's, or that cannot be compared.
 func (c *cluster) Conditions() []common.Condition { return clockConditions(c.clock()) }

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common"
 )
 
-// A condition is told of once when it begins and once when it ends, and knows since when it lasts.
+// The start and the end of a condition are logged once each, and its start time is kept.
 func TestConditions(t *testing.T) {
 	var told bytes.Buffer
 	var source []common.Condition
@@ -64,7 +64,7 @@ func TestClockConditions(t *testing.T) {
 		t.Errorf("a clock that is off: %+v", off)
 	}
 	if unsure := clockConditions(clockguard.Verdict{Disagree: true}); len(unsure) != 1 || unsure[0].StopsClaims {
-		t.Errorf("clocks that disagree stop nobody: %+v", unsure)
+		t.Errorf("clocks that disagree must not stop claims: %+v", unsure)
 	}
 }
 

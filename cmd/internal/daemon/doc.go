@@ -1,4 +1,3 @@
-// Package daemon wires the parts of master and worker, each of which runs alone in
-// its own binary and both of which run in the standalone. It holds no logic of its
-// own: what there is to decide is decided in the packages that it puts together.
+// Package daemon wires the parts of master and worker; each runs in its own binary, and both run in the
+// standalone. Decisions are made in the packages that it wires.
 package daemon

@@ -17,35 +17,36 @@ import (
 	"carillon/internal/httpapi"
 )
 
-// doctor looks at all that a cluster depends on, anew for each who asks.
+// doctor checks everything that a cluster depends on, anew for each request.
 type doctor struct {
 	state   state
 	workers interface {
 		Workers(ctx context.Context) ([]common.Member, error)
 	}
-	host         string // of this master
+	host         string // host of this master
 	version      string
 	certificates *Certificates
 }
 
 const (
 	examineLimit = 5 * time.Second
-	// slowAnswer is how long etcd and the log store may take for a word.
+	// slowAnswer is the response time of etcd and of the log store from which they count as slow.
 	slowAnswer = 500 * time.Millisecond
-	// defaultQuota is that of an etcd that was given none. Before 3.6 a server does not say which it has.
+	// defaultQuota is etcd's quota if none is configured. Before version 3.6 a server does not report its
+	// quota.
 	defaultQuota = 2 << 30
-	// Shares of the quota in percent.
+	// Shares of the quota, in percent.
 	spaceWarns, spaceFails = 70, 90
-	// skewWarns is how far off a clock may be.
+	// skewWarns is the tolerated clock skew.
 	skewWarns = time.Second
-	// lagWarns is how long the watch may be silent: it says every few seconds that it lives.
+	// lagWarns is the tolerated silence of a watch, which etcd confirms every few seconds.
 	lagWarns = 20 * time.Second
-	// Outcomes that wait for the log store.
+	// Numbers of outcomes waiting for the log store.
 	waitingWarns = 10_000
 	certWarns    = 14 * 24 * time.Hour
 )
 
-// Examine looks at everything at once; what was found comes in the order in which to look at it.
+// Examine runs all checks concurrently; the findings are sorted in the order in which to read them.
 func (d *doctor) Examine(ctx context.Context) httpapi.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
@@ -56,7 +57,12 @@ func (d *doctor) Examine(ctx context.Context) httpapi.Examination {
 		all.Go(func() { found[i] = look(ctx) })
 	}
 	all.Wait()
-	result := httpapi.Examination{At: WallClock().UTC(), Master: d.host, Version: d.version, Findings: slices.Concat(found...)}
+	result := httpapi.Examination{
+		At:       WallClock().UTC(),
+		Master:   d.host,
+		Version:  d.version,
+		Findings: slices.Concat(found...),
+	}
 	result.Status = httpapi.Worst(result.Findings)
 	return result
 }
@@ -70,20 +76,20 @@ func fault(status httpapi.FindingStatus, check, who, advice, text string, args .
 }
 
 const (
-	adviseEtcd    = "Look whether it runs, and whether this master reaches it: etcdctl endpoint status, and etcd's log."
-	adviseVersion = "Upgrade etcd, one member after the other: older ones let a worker's user read and do more than its role says."
-	adviseSpace   = "Have etcd compact its history (--auto-compaction-retention=1h), then defragment it, one member after the other: etcdctl defrag. Or give it a larger --quota-backend-bytes."
-	adviseNoSpace = "Make room (compact, then etcdctl defrag on each member), then take the alarm back: etcdctl alarm disarm."
-	adviseCert    = "Put a new certificate into the file's place: it is taken up without a restart. A timer should renew it (certbot, step, cert-manager)."
-	adviseClock   = "Set the clocks of all machines by NTP: timedatectl set-ntp true, or chrony."
+	adviseEtcd    = "Check that etcd runs and that this master can reach it: etcdctl endpoint status, and etcd's log."
+	adviseVersion = "Upgrade etcd, one member after the other: older versions allow a worker's user more than its role permits."
+	adviseSpace   = "Compact etcd's history (--auto-compaction-retention=1h), then defragment it, one member after the other: etcdctl defrag. Or increase --quota-backend-bytes."
+	adviseNoSpace = "Free space (compact, then etcdctl defrag on each member), then disarm the alarm: etcdctl alarm disarm."
+	adviseCert    = "Replace the certificate file: it is loaded without a restart. A timer should renew it (certbot, step, cert-manager)."
+	adviseClock   = "Synchronise the clocks of all machines with NTP: timedatectl set-ntp true, or chrony."
 )
 
-// etcd looks at each member: whether it answers, how fast, its version, its space, its leader.
+// etcd checks each member: availability, response time, version, space, leader.
 func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 	client := d.state.etcd
 	endpoints := client.Endpoints()
 	if len(endpoints) == 0 {
-		endpoints = []string{""} // in this process
+		endpoints = []string{""} // etcd in this process
 	}
 	found := make([][]httpapi.Finding, len(endpoints))
 	var asked sync.WaitGroup
@@ -95,7 +101,8 @@ func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 			status, err := client.Status(ctx, endpoint)
 			who := cmp.Or(endpoint, "in this process")
 			if err != nil {
-				found[i] = []httpapi.Finding{fault(httpapi.FindingFailing, "etcd", who, adviseEtcd, "it does not answer: %s", common.Excerpt(err.Error()))}
+				found[i] = []httpapi.Finding{fault(httpapi.FindingFailing, "etcd", who, adviseEtcd,
+					"it does not respond: %s", common.Excerpt(err.Error()))}
 				return
 			}
 			found[i] = judgeEtcd(who, status, time.Since(began))
@@ -103,25 +110,31 @@ func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 	}
 	asked.Wait()
 	all := slices.Concat(found...)
-	if err := d.state.sight().etcd; err != nil {
-		all = append(all, fault(httpapi.FindingFailing, "etcd", "", adviseEtcd+" With a user and a password, look whether they still count.",
+	if err := d.state.latest().etcd; err != nil {
+		all = append(all, fault(httpapi.FindingFailing, "etcd", "", adviseEtcd+" If it uses a user and password, check that they are valid.",
 			"this master cannot read from etcd: %s", common.Excerpt(err.Error())))
 	}
 	return all
 }
 
-// judgeEtcd says what a member's answer means.
+// judgeEtcd returns the findings of a member's status.
 func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []httpapi.Finding {
 	var all []httpapi.Finding
 	switch {
 	case s.Leader == 0:
-		all = append(all, fault(httpapi.FindingFailing, "etcd", who, "Look whether most members of etcd run and reach each other.", "it knows of no leader: nothing can be written"))
+		all = append(all,
+			fault(httpapi.FindingFailing, "etcd", who,
+				"Check that a majority of etcd's members run and reach each other.", "it has no leader: writes fail"))
 	case s.IsLearner:
-		all = append(all, fault(httpapi.FindingWarning, "etcd", who, "Promote it (etcdctl member promote), or leave it out of etcd.endpoints.", "it is a learner, which serves no writes"))
+		all = append(all,
+			fault(httpapi.FindingWarning, "etcd", who,
+				"Promote it (etcdctl member promote), or remove it from etcd.endpoints.", "it is a learner, which accepts no writes"))
 	case took > slowAnswer:
-		all = append(all, fault(httpapi.FindingWarning, "etcd", who, "Look at its disk: etcd wants one whose fsync takes under 10 ms, and shares with nobody.", "it took %v to answer", took.Round(time.Millisecond)))
+		all = append(all,
+			fault(httpapi.FindingWarning, "etcd", who,
+				"Check its disk: etcd needs a dedicated one with fsync under 10 ms.", "response time %v", took.Round(time.Millisecond)))
 	default:
-		all = append(all, ok("etcd", who, "it answers within %v", within(took)))
+		all = append(all, ok("etcd", who, "response time %v", within(took)))
 	}
 	if why := etcdkit.VersionFault(s.Version); why != "" {
 		all = append(all, fault(httpapi.FindingWarning, "etcd_version", who, adviseVersion, "%s", why))
@@ -129,19 +142,22 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 		all = append(all, ok("etcd_version", who, "%s", s.Version))
 	}
 	share := s.DbSize * 100 / cmp.Or(s.DbSizeQuota, defaultQuota)
-	text := fmt.Sprintf("%s of %s are taken (%d %%), %s of them in use", size(s.DbSize), size(s.DbSizeQuota), share, size(s.DbSizeInUse))
+	text := fmt.Sprintf("%s of %s allocated (%d %%), %s of it in use", size(s.DbSize), size(s.DbSizeQuota), share,
+		size(s.DbSizeInUse))
 	if s.DbSizeQuota == 0 {
-		text = fmt.Sprintf("%s are taken, %s of them in use; this version does not say what its quota is", size(s.DbSize), size(s.DbSizeInUse))
-		// More than the default shows that it was given a larger one.
+		text = fmt.Sprintf("%s allocated, %s of it in use; this version does not report its quota", size(s.DbSize),
+			size(s.DbSizeInUse))
+		// More than the default means that a larger quota is configured.
 		if share > 100 {
 			share = 0
 		} else if share >= spaceWarns {
-			share, text = spaceWarns, text+", and the default is "+size(defaultQuota)
+			share, text = spaceWarns, text+"; the default quota is "+size(defaultQuota)
 		}
 	}
 	switch {
 	case slices.ContainsFunc(s.Errors, func(e string) bool { return strings.Contains(e, "NOSPACE") }):
-		all = append(all, fault(httpapi.FindingFailing, "etcd_space", who, adviseNoSpace, "it is full and takes no writes: %s", text))
+		all = append(all,
+			fault(httpapi.FindingFailing, "etcd_space", who, adviseNoSpace, "it is full and refuses writes: %s", text))
 	case share >= spaceFails:
 		all = append(all, fault(httpapi.FindingFailing, "etcd_space", who, adviseSpace, "%s", text))
 	case share >= spaceWarns:
@@ -151,18 +167,20 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 	}
 	for _, e := range s.Errors {
 		if !strings.Contains(e, "NOSPACE") {
-			all = append(all, fault(httpapi.FindingFailing, "etcd", who, "Look at etcd's log: etcdctl alarm list says what it is.", "it raises an alarm: %s", common.Excerpt(e)))
+			all = append(all,
+				fault(httpapi.FindingFailing, "etcd", who,
+					"List alarms with etcdctl alarm list, and read etcd's log.", "alarm active: %s", common.Excerpt(e)))
 		}
 	}
 	return all
 }
 
-// within is a time in whole milliseconds, one at least.
+// within rounds a duration to milliseconds, at least one.
 func within(took time.Duration) time.Duration {
 	return max(took.Round(time.Millisecond), time.Millisecond)
 }
 
-// size writes bytes for people.
+// size formats bytes.
 func size(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -173,7 +191,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// clocks compares everybody's with this master's.
+// clocks compares the clocks of all members with this master's.
 func (d *doctor) clocks(context.Context) []httpapi.Finding {
 	verdict, snapshot := d.state.guard.Judge(), d.state.members.Snapshot()
 	var all []httpapi.Finding
@@ -183,35 +201,38 @@ func (d *doctor) clocks(context.Context) []httpapi.Finding {
 	votes := snapshot.Votes(d.state.id, WallClock(), time.Now())
 	for _, v := range votes {
 		if v.Ahead.Abs() >= skewWarns {
-			all = append(all, fault(httpapi.FindingWarning, "clock", v.Who, adviseClock, "its clock is %v off this master's", v.Ahead.Round(time.Millisecond)))
+			all = append(all,
+				fault(httpapi.FindingWarning, "clock", v.Who, adviseClock,
+					"its clock differs from this master's by %v", v.Ahead.Round(time.Millisecond)))
 		}
 	}
 	switch {
 	case len(all) > 0:
 	case len(votes) == 0:
-		all = append(all, ok("clock", "", "there is no other clock to compare this master's with"))
+		all = append(all, ok("clock", "", "no other clock to compare this master's with"))
 	default:
-		all = append(all, ok("clock", "", "%d clocks were compared with this master's, and agree with it within a second", len(votes)))
+		all = append(all, ok("clock", "", "%d clocks agree with this master's within a second", len(votes)))
 	}
 	return all
 }
 
-// watch tells how fresh what this master knows of the jobs is.
+// watch reports the age of this master's data about jobs.
 func (d *doctor) watch(context.Context) []httpapi.Finding {
-	const advice = "This master hears nothing from etcd. Look at the network between them; it asks anew by itself."
+	const advice = "This master receives nothing from etcd. Check the network between them; the watch is retried automatically."
 	switch lag := d.state.fresh.lag(); {
 	case d.state.fresh.fault() != nil:
 		return []httpapi.Finding{fault(httpapi.FindingFailing, "watch", "", advice, "%s", d.state.fresh.fault())}
 	case lag > lagWarns:
-		return []httpapi.Finding{fault(httpapi.FindingWarning, "watch", "", advice, "nothing was heard of the jobs for %v", lag.Round(time.Second))}
+		return []httpapi.Finding{fault(httpapi.FindingWarning, "watch", "", advice,
+			"no confirmation from the watch of jobs for %v", lag.Round(time.Second))}
 	default:
-		return []httpapi.Finding{ok("watch", "", "heard of the jobs %v ago", lag.Round(time.Millisecond))}
+		return []httpapi.Finding{ok("watch", "", "watch of jobs confirmed %v ago", lag.Round(time.Millisecond))}
 	}
 }
 
-// logStore asks the store for a sign of life, and counts what waits for it.
+// logStore pings the log store and counts the backlog for it.
 func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
-	const advice = "Look whether it runs, and its log. Nothing is lost meanwhile: outcomes wait in etcd, and output on the workers' disks."
+	const advice = "Check that it runs, and read its log. Nothing is lost in the meantime: outcomes are kept in etcd, output on the workers' disks."
 	began := time.Now()
 	pinging, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -220,33 +241,46 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	var all []httpapi.Finding
 	switch {
 	case err != nil:
-		all = append(all, fault(httpapi.FindingFailing, "log_store", "", advice, "it does not answer: %s", common.Excerpt(err.Error())))
+		all = append(all,
+			fault(httpapi.FindingFailing, "log_store", "", advice, "it does not respond: %s",
+				common.Excerpt(err.Error())))
 	case took > slowAnswer:
-		all = append(all, fault(httpapi.FindingWarning, "log_store", "", "Look at its load and its disk.", "it took %v to answer", took.Round(time.Millisecond)))
+		all = append(all,
+			fault(httpapi.FindingWarning, "log_store", "", "Check its load and its disk.", "response time %v",
+				took.Round(time.Millisecond)))
 	default:
-		all = append(all, ok("log_store", "", "it answers within %v", within(took)))
+		all = append(all, ok("log_store", "", "response time %v", within(took)))
 	}
-	resp, err := d.state.etcd.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithSerializable())
+	resp, err := d.state.etcd.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(),
+		clientv3.WithSerializable())
 	switch {
 	case err != nil:
-		all = append(all, fault(httpapi.FindingUnknown, "outbox", "", "", "what waits for the log store cannot be counted while etcd does not answer"))
+		all = append(all,
+			fault(httpapi.FindingUnknown, "outbox", "", "",
+				"the backlog for the log store cannot be counted while etcd does not respond"))
 	case resp.Count >= waitingWarns:
-		all = append(all, fault(httpapi.FindingWarning, "outbox", "", "Look whether the log store keeps up: its disk and its load.", "%d outcomes wait in etcd for the log store", resp.Count))
+		all = append(all,
+			fault(httpapi.FindingWarning, "outbox", "", "Check the disk and the load of the log store.",
+				"%d outcomes are waiting in etcd for the log store", resp.Count))
 	default:
-		all = append(all, ok("outbox", "", "%d outcomes wait in etcd for the log store", resp.Count))
+		all = append(all, ok("outbox", "", "%d outcomes are waiting in etcd for the log store", resp.Count))
 	}
 	switch count, full := d.state.backlog.Waiting(); {
 	case full:
-		all = append(all, fault(httpapi.FindingFailing, "changes", "", advice, "%d changes wait in etcd for the log store: jobs cannot be saved until it takes them", count))
+		all = append(all,
+			fault(httpapi.FindingFailing, "changes", "", advice,
+				"%d changes are waiting in etcd for the log store: jobs cannot be saved until it accepts them", count))
 	case count >= waitingWarns:
-		all = append(all, fault(httpapi.FindingWarning, "changes", "", "Look whether the log store keeps up, and whether a master is elected.", "%d changes wait in etcd for the log store", count))
+		all = append(all,
+			fault(httpapi.FindingWarning, "changes", "",
+				"Check the disk and the load of the log store, and that a master is elected.", "%d changes are waiting in etcd for the log store", count))
 	default:
-		all = append(all, ok("changes", "", "%d changes wait in etcd for the log store", count))
+		all = append(all, ok("changes", "", "%d changes are waiting in etcd for the log store", count))
 	}
 	return all
 }
 
-// certificatesInUse tells how long each is good for.
+// certificatesInUse reports the remaining validity of each certificate.
 func (d *doctor) certificatesInUse(context.Context) []httpapi.Finding {
 	var all []httpapi.Finding
 	for _, keeper := range d.certificates.all() {
@@ -256,26 +290,29 @@ func (d *doctor) certificatesInUse(context.Context) []httpapi.Finding {
 	return all
 }
 
-// judgeCertificate warns when a fifth of the certificate's life is left, or two weeks: a
+// judgeCertificate warns when the smaller of two weeks and a fifth of the certificate's lifetime is left: a
 // timer should have renewed it by then.
 func judgeCertificate(who string, life, left time.Duration, until time.Time) httpapi.Finding {
 	at, warns := until.UTC().Format("2006-01-02 15:04 UTC"), min(certWarns, life/5)
 	switch {
 	case left <= 0:
-		return fault(httpapi.FindingFailing, "certificate", who, adviseCert, "it ended at %s", at)
+		return fault(httpapi.FindingFailing, "certificate", who, adviseCert, "expired at %s", at)
 	case left < warns/5:
-		return fault(httpapi.FindingFailing, "certificate", who, adviseCert, "it ends in %v, at %s", left.Round(time.Minute), at)
+		return fault(httpapi.FindingFailing, "certificate", who, adviseCert, "expires in %v, at %s",
+			left.Round(time.Minute), at)
 	case left < warns:
-		return fault(httpapi.FindingWarning, "certificate", who, adviseCert, "it ends in %d days, at %s", int(left.Hours()/24), at)
+		return fault(httpapi.FindingWarning, "certificate", who, adviseCert, "expires in %d days, at %s",
+			int(left.Hours()/24), at)
 	}
-	return ok("certificate", who, "it is good until %s", at)
+	return ok("certificate", who, "valid until %s", at)
 }
 
-// staff looks at who is there to run anything.
+// staff checks the workers.
 func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 	members, err := d.workers.Workers(ctx)
 	if err != nil {
-		return []httpapi.Finding{fault(httpapi.FindingUnknown, "workers", "", "", "they cannot be listed while etcd does not answer")}
+		return []httpapi.Finding{fault(httpapi.FindingUnknown, "workers", "", "",
+			"workers cannot be listed while etcd does not respond")}
 	}
 	var all []httpapi.Finding
 	alive, slots, used, draining := 0, 0, 0, 0
@@ -284,13 +321,15 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 		name := cmp.Or(m.Name, m.Worker)
 		switch {
 		case m.Lease == 0:
-			all = append(all, fault(httpapi.FindingWarning, "worker", name, "Start it again. One that will not come back is forgotten with: cronctl undrain "+m.Worker+"; cronctl set worker "+m.Worker+" --reset slots,weight,labels",
-				"it is not there, and something is set for it"))
+			all = append(all, fault(httpapi.FindingWarning, "worker", name, "Start it again. If it will not return, delete its settings: cronctl undrain "+m.Worker+"; cronctl set worker "+m.Worker+" --reset slots,weight,labels",
+				"it is not running, but has settings"))
 			continue
 		case m.Draining || m.Settings.Drain:
 			draining++
 		case m.Trouble != "":
-			all = append(all, fault(httpapi.FindingFailing, "worker", name, "It takes runs again by itself when that is over.", "it takes no runs: %s", m.Trouble))
+			all = append(all,
+				fault(httpapi.FindingFailing, "worker", name,
+					"It accepts runs again automatically when the condition ends.", "it accepts no runs: %s", m.Trouble))
 		}
 		alive, slots, used = alive+1, slots+m.EffectiveSlots(), used+m.Used
 	}
@@ -300,16 +339,19 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 	}
 	switch {
 	case alive == 0:
-		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "", "Start carillon-worker on some machine.", "no worker is alive: nothing runs")}, all...)
+		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "",
+			"Start carillon-worker on at least one machine.", "no worker is alive: no job runs")}, all...)
 	case alive == draining:
-		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "", "Let one take runs again: cronctl undrain WORKER.", "all workers are draining: nothing new runs")}, all...)
+		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "",
+			"End the drain of a worker: cronctl undrain WORKER.", "all workers are draining: no new run starts")}, all...)
 	case used >= slots:
-		return append([]httpapi.Finding{fault(httpapi.FindingWarning, "workers", "", "Start more workers, or give them more slots: cronctl set worker WORKER --slots N.", "all slots are taken, and what falls due waits: %s", text)}, all...)
+		return append([]httpapi.Finding{fault(httpapi.FindingWarning, "workers", "",
+			"Start more workers, or give them more slots: cronctl set worker WORKER --slots N.", "all slots are in use and due fires are waiting: %s", text)}, all...)
 	}
 	return append([]httpapi.Finding{ok("workers", "", "%s", text)}, all...)
 }
 
-// masters compares the versions of everybody.
+// masters compares the versions of all masters and workers.
 func (d *doctor) masters(context.Context) []httpapi.Finding {
 	snapshot := d.state.members.Snapshot()
 	apart := map[string][]string{}
@@ -326,28 +368,31 @@ func (d *doctor) masters(context.Context) []httpapi.Finding {
 		}
 	}
 	if len(apart) == 0 {
-		return []httpapi.Finding{ok("versions", "", "%d masters and %d workers are of version %s", masters, len(snapshot.Members), d.version)}
+		return []httpapi.Finding{ok("versions", "", "%d masters and %d workers have version %s", masters,
+			len(snapshot.Members), d.version)}
 	}
 	var all []httpapi.Finding
 	for _, version := range slices.Sorted(maps.Keys(apart)) {
 		who := apart[version]
 		slices.Sort(who)
-		all = append(all, fault(httpapi.FindingWarning, "versions", "", "Upgrade the older ones: a rolling upgrade may take its time, but should come to an end.",
-			"this master is of version %s, and of version %s are: %s", d.version, cmp.Or(version, "(unknown)"), common.Excerpt(strings.Join(who, ", "))))
+		all = append(all, fault(httpapi.FindingWarning, "versions", "", "Complete the rolling upgrade: upgrade the older processes.",
+			"this master has version %s; version %s: %s", d.version, cmp.Or(version,
+				"(unknown)"), common.Excerpt(strings.Join(who, ", "))))
 	}
 	return all
 }
 
-// leader tells who does the housekeeping.
+// leader reports the elected master.
 func (d *doctor) leader(context.Context) []httpapi.Finding {
 	if holder, elected := d.state.elector.Leader(); elected {
-		return []httpapi.Finding{ok("elected", "", "master %s, since %s", holder.Name, holder.Since.UTC().Format("2006-01-02 15:04 UTC"))}
+		return []httpapi.Finding{ok("elected", "", "master %s, since %s", holder.Name,
+			holder.Since.UTC().Format("2006-01-02 15:04 UTC"))}
 	}
-	return []httpapi.Finding{fault(httpapi.FindingFailing, "elected", "", "One should be elected within a minute. If not, look whether the masters reach etcd, and at their logs.",
-		"no master is elected: nobody does the housekeeping, seals the audit chain, or tells people")}
+	return []httpapi.Finding{fault(httpapi.FindingFailing, "elected", "", "One should be elected within a minute. If not, check that the masters reach etcd, and read their logs.",
+		"no master is elected: housekeeping, the audit chain and notifications are stopped")}
 }
 
-// others are the degraded modes of which the looks above do not tell.
+// others reports active conditions that no other check covers.
 func (d *doctor) others(context.Context) []httpapi.Finding {
 	var all []httpapi.Finding
 	for _, c := range d.state.Conditions() {
@@ -365,54 +410,137 @@ func (d *doctor) others(context.Context) []httpapi.Finding {
 	}
 	for _, check := range []string{"jobs", "audit", "notifications", "housekeeping"} {
 		if !slices.ContainsFunc(all, func(f httpapi.Finding) bool { return f.Check == check }) {
-			all = append(all, ok(check, "", "nothing stands out"))
+			all = append(all, ok(check, "", "no active problem"))
 		}
 	}
 	return all
 }
 
-// cure is what to do about a degraded mode.
+// cure is the remedy for a condition.
 type cure struct {
 	check  string
 	advice string
 	fails  bool
-	seen   bool // a look of its own tells of it
+	seen   bool // covered by a check of its own
 }
 
 var cures = map[string]cure{
-	common.ConditionEtcdAway:        {seen: true},
-	common.ConditionEtcdFull:        {seen: true},
-	common.ConditionLogStoreAway:    {check: "log_store", fails: true, advice: "Look whether who tells of it reaches the log store. Nothing is lost meanwhile: outcomes wait in etcd, and output on the worker's disk."},
-	common.ConditionOutboxFull:      {check: "outbox", fails: true, advice: "Bring the log store back: outcomes drain by themselves, and then workers claim again."},
-	common.ConditionSpoolFull:       {check: "worker", fails: true, advice: "Bring the log store back, or give the worker more room (spoolMax): the oldest output is being dropped."},
-	common.ConditionDiskFull:        {check: "worker", fails: true, advice: "Make room on the worker's disk: it takes runs again by itself."},
-	common.ConditionClockOff:        {check: "clock", fails: true, advice: adviseClock},
-	common.ConditionWorkerLost:      {check: "worker", advice: "Its runs are resolved by themselves after lostAfter. Look at the machine; start the worker again, or leave it."},
-	common.ConditionNoWorkers:       {seen: true},
-	common.ConditionWatchStale:      {check: "watch", advice: "Look at the rights of this process in etcd, at the network, and at the log for watch_interrupted; it is retried by itself."},
-	common.ConditionLoopStuck:       {check: "loops", advice: "Look at the error, at the rights of this process in etcd, and at its log; it is retried by itself."},
-	common.ConditionNoElectedMaster: {check: "masters", fails: true, advice: "Look at the masters' logs for election_failed and duty_stuck, and at their rights under /cron/leader/."},
-	common.ConditionUnreadable:      {check: "jobs", fails: true, advice: "Look at the key with etcdctl get: something else wrote it, or a newer version did. Define the job anew, or delete it."},
+	common.ConditionEtcdAway: {seen: true},
+	common.ConditionEtcdFull: {seen: true},
+	common.ConditionLogStoreAway: {
+		check:  "log_store",
+		fails:  true,
+		advice: "Check that the reporting process can reach the log store. Nothing is lost in the meantime: outcomes are kept in etcd, output on the worker's disk.",
+	},
+	common.ConditionOutboxFull: {
+		check:  "outbox",
+		fails:  true,
+		advice: "Restore the log store: outcomes are then delivered automatically, and workers claim again.",
+	},
+	common.ConditionSpoolFull: {
+		check:  "worker",
+		fails:  true,
+		advice: "Restore the log store, or increase the worker's spoolMax: the oldest output is being dropped.",
+	},
+	common.ConditionDiskFull: {
+		check:  "worker",
+		fails:  true,
+		advice: "Free space on the worker's disk: it then accepts runs again automatically.",
+	},
+	common.ConditionClockOff: {check: "clock", fails: true, advice: adviseClock},
+	common.ConditionWorkerLost: {
+		check:  "worker",
+		advice: "Its runs are resolved automatically after lostAfter. Check the machine; start the worker again if it is still needed.",
+	},
+	common.ConditionNoWorkers: {seen: true},
+	common.ConditionWatchStale: {
+		check:  "watch",
+		advice: "Check the permissions of this process in etcd, the network, and watch_interrupted in the log. The watch is retried automatically.",
+	},
+	common.ConditionLoopStuck: {
+		check:  "loops",
+		advice: "Check the error, the permissions of this process in etcd, and its log. The loop is retried automatically.",
+	},
+	common.ConditionNoElectedMaster: {
+		check:  "masters",
+		fails:  true,
+		advice: "Check the masters' logs for election_failed and duty_stuck, and their permissions under /cron/leader/.",
+	},
+	common.ConditionUnreadable: {
+		check:  "jobs",
+		fails:  true,
+		advice: "Read the key with etcdctl get: another program or a newer version wrote it. Define the job again, or delete it.",
+	},
 	common.ConditionMissesFeature: {
 		check: "versions",
 		advice: "Upgrade the worker. For memoryMax and tasksMax give it a cgroup with the controllers memory and pids, as " +
 			"the supplied unit does. Until then other workers run those jobs.",
 	},
-	common.ConditionHousekeeping:    {check: "housekeeping", advice: "Look at the elected master's log for housekeeping_failed: most often the log store refuses."},
-	common.ConditionOverdue:         {check: "jobs", fails: true, advice: "Ask why nobody takes them: cronctl describe job NAME says who may run it, and why the others may not."},
-	common.ConditionNoEntry:         {check: "jobs", fails: true, advice: "This should not happen: keep the logs of masters and workers of that hour, and tell the authors."},
+	common.ConditionHousekeeping: {
+		check:  "housekeeping",
+		advice: "Check the elected master's log for housekeeping_failed; usually the log store refused a request.",
+	},
+	common.ConditionOverdue: {
+		check:  "jobs",
+		fails:  true,
+		advice: "Find out why no worker claims them: cronctl describe job NAME lists the eligible workers, and why others are not eligible.",
+	},
+	common.ConditionNoEntry: {
+		check:  "jobs",
+		fails:  true,
+		advice: "This indicates a defect: keep the logs of masters and workers of that hour, and report it.",
+	},
 	common.ConditionCertificateEnds: {seen: true},
-	common.ConditionCertificateBad:  {check: "certificate", fails: true, advice: "Look whether certificate and key belong together and may be read: the one before stays in use until then."},
-	common.ConditionChangesFull:     {seen: true},
-	common.ConditionAuditStuck:      {check: "audit", fails: true, advice: "Look at the elected master's log, and whether the log store takes writes: changes wait in etcd until they are sealed, and nothing is lost."},
-	common.ConditionClockUnproven:   {check: "clock", fails: true, advice: adviseClock},
-	common.ConditionCursorInFuture:  {check: "jobs", fails: true, advice: "Set the clocks right, then bring the cursors back: cronctl recover."},
-	common.ConditionEtcdWentBack:    {check: "etcd", fails: true, advice: "Follow docs/backup.md, then accept what etcd holds: cronctl recover."},
-	common.ConditionCannotStart:     {check: "worker", fails: true, advice: "Look at the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and at the disk of its data folder: it takes runs again when a probe succeeds."},
-	common.ConditionStartHangs:      {check: "worker", advice: "Look for a file system that does not answer (df, findmnt) among those that hold the programs and folders of its jobs."},
-	common.ConditionGuardianSilent:  {check: "worker", advice: "Look at the first of the worker's two processes on that host (ps): continue it if it is stopped or traced, or restart the worker."},
-	common.ConditionRunAs:           {check: "worker", advice: "Mend the worker's runAs file: it must be valid, belong to root, and be writable by nobody else. What it said before counts until then."},
-	common.ConditionNotifyStuck:     {check: "notifications", fails: true, advice: "Look at the elected master's log for notices_interrupted. Nothing is lost: it goes on from where it was."},
-	common.ConditionNotifyBehind:    {check: "notifications", advice: "Wait: it reads what etcd has compacted from the log store, page by page. Look at the log store if that takes long."},
-	common.ConditionNotifyFailing:   {check: "notifications", advice: "Look at what it answers: cronctl get deliveries --channel NAME -o wide; then try it: cronctl test channel NAME."},
+	common.ConditionCertificateBad: {
+		check:  "certificate",
+		fails:  true,
+		advice: "Check that certificate and key match and are readable: the previous certificate stays in use until then.",
+	},
+	common.ConditionChangesFull: {seen: true},
+	common.ConditionAuditStuck: {
+		check:  "audit",
+		fails:  true,
+		advice: "Check the elected master's log, and that the log store accepts writes. Changes are kept in etcd until they are sealed; nothing is lost.",
+	},
+	common.ConditionClockUnproven: {check: "clock", fails: true, advice: adviseClock},
+	common.ConditionCursorInFuture: {
+		check:  "jobs",
+		fails:  true,
+		advice: "Correct the clocks, then repair the cursors: cronctl recover.",
+	},
+	common.ConditionEtcdWentBack: {
+		check:  "etcd",
+		fails:  true,
+		advice: "Follow docs/backup.md, then accept the restored data: cronctl recover.",
+	},
+	common.ConditionCannotStart: {
+		check:  "worker",
+		fails:  true,
+		advice: "Check the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and the disk of its data folder: it accepts runs again when a probe succeeds.",
+	},
+	common.ConditionStartHangs: {
+		check:  "worker",
+		advice: "Look for a file system that does not respond (df, findmnt) among those with the programs and folders of its jobs.",
+	},
+	common.ConditionGuardianSilent: {
+		check:  "worker",
+		advice: "Check the first of the worker's two processes on that host (ps): continue it if it is stopped or traced, or restart the worker.",
+	},
+	common.ConditionRunAs: {
+		check:  "worker",
+		advice: "Correct the worker's runAs file: it must be valid, owned by root, and writable by root only. Its previous content applies until then.",
+	},
+	common.ConditionNotifyStuck: {
+		check:  "notifications",
+		fails:  true,
+		advice: "Check the elected master's log for notices_interrupted. Nothing is lost: notifications continue from the same position.",
+	},
+	common.ConditionNotifyBehind: {
+		check:  "notifications",
+		advice: "Wait: outcomes that etcd has compacted are read from the log store, page by page. Check the log store if that takes long.",
+	},
+	common.ConditionNotifyFailing: {
+		check:  "notifications",
+		advice: "Check its responses: cronctl get deliveries --channel NAME -o wide; then test it: cronctl test channel NAME.",
+	},
 }

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/registry"
 )
 
-// Whatever can be degraded, somebody is told what to do about it.
+// doctor has a remedy for every condition.
 func TestEveryConditionHasACure(t *testing.T) {
 	for _, code := range common.ConditionCodes() {
 		if c, known := cures[code]; !known || !c.seen && (c.advice == "" || c.check == "") {
@@ -41,19 +41,19 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		"old":      {status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }), check: "etcd_version", want: httpapi.FindingWarning, text: "3.5.33"},
 		"filling":  {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }), check: "etcd_space", want: httpapi.FindingWarning, text: "73 %"},
 		"nearly":   {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }), check: "etcd_space", want: httpapi.FindingFailing},
-		"full":     {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }), check: "etcd_space", want: httpapi.FindingFailing, text: "no writes"},
+		"full":     {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }), check: "etcd_space", want: httpapi.FindingFailing, text: "refuses writes"},
 		"corrupt":  {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }), check: "etcd", want: httpapi.FindingFailing, text: "CORRUPT"},
 		"headless": {status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }), check: "etcd", want: httpapi.FindingFailing, text: "leader"},
 		"learner":  {status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }), check: "etcd", want: httpapi.FindingWarning},
 		"slow":     {status: status(func(*clientv3.StatusResponse) {}), took: 2 * time.Second, check: "etcd", want: httpapi.FindingWarning, text: "2s"},
 		"quota not told": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }), check: "etcd_space", want: httpapi.FindingWarning,
-			text: "does not say what its quota is, and the default is 2.0 GiB"},
+			text: "does not report its quota; the default quota is 2.0 GiB"},
 		"quota not told, little taken": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1000<<20 })},
 		"quota not told, and larger":   {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 3<<30 })},
 		"quota not told, full": {status: status(func(s *clientv3.StatusResponse) {
 			s.DbSizeQuota, s.DbSize, s.Errors = 0, 3<<30, []string{"alarm:NOSPACE"}
 		}), check: "etcd_space",
-			want: httpapi.FindingFailing, text: "no writes"},
+			want: httpapi.FindingFailing, text: "refuses writes"},
 	} {
 		wrong := 0
 		for _, f := range judgeEtcd("e", c.status, c.took) {
@@ -153,6 +153,6 @@ func TestDoctor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if found := r.doctor().Examine(ctx); found.Status != httpapi.FindingFailing {
-		t.Errorf("nobody can be asked: %+v", found)
+		t.Errorf("no source is available: %+v", found)
 	}
 }

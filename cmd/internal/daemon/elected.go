@@ -20,27 +20,26 @@ import (
 	"carillon/internal/runlog/audit"
 )
 
-// duty is what the elected master does, for as long as it is elected. It is begun again, after a
-// while, where it ends before its context does. It must end when the context ends: nobody
-// is elected in its place before it has.
+// duty is a task of the elected master. It is restarted after a pause if it returns before its context ends. It
+// must return when the context ends: no other master is elected before.
 type duty struct {
 	name string
 	run  func(ctx context.Context) error
 	loop *health.Loop // counts its rounds while this master is elected
 }
 
-// Waits before a duty is begun again.
+// Pauses before a duty is restarted.
 const (
 	dutyFirst = time.Second
 	dutyMost  = time.Minute
-	// dutyLate is how long after its context's end a duty is missed.
+	// dutyLate is how long after the end of its context a duty counts as stuck.
 	dutyLate = 10 * time.Second
 )
 
-// errEnded says that a duty ended without a reason.
-var errEnded = errors.New("it ended by itself")
+// errEnded reports that a duty returned without an error.
+var errEnded = errors.New("ended without an error")
 
-// perform does all duties until the context ends, and waits for them.
+// perform runs all duties until the context ends, and waits for them.
 func perform(ctx context.Context, log *slog.Logger, duties []duty) {
 	var all sync.WaitGroup
 	for _, d := range duties {
@@ -55,7 +54,7 @@ func perform(ctx context.Context, log *slog.Logger, duties []duty) {
 	all.Wait()
 }
 
-// persist begins the duty again and again.
+// persist restarts the duty until the context ends.
 func (d duty) persist(ctx context.Context, log *slog.Logger) {
 	d.loop.Start()
 	defer d.loop.End()
@@ -80,7 +79,7 @@ func (d duty) persist(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// miss says so when the duty goes on for long after its context's end: nobody does it meanwhile.
+// miss logs a duty that continues long after the end of its context: until it returns, no master performs it.
 func (d duty) miss(ctx context.Context, log *slog.Logger, ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -96,23 +95,23 @@ func (d duty) miss(ctx context.Context, log *slog.Logger, ended <-chan struct{})
 	}
 }
 
-// findings are what the elected master has found out, as every master knows it.
+// findings are the results of the elected master, as every master receives them.
 type findings struct {
 	*leader.Bulletin[common.Findings]
 }
 
-// Conditions are those that the elected master tells of.
+// Conditions returns the conditions that the elected master reports.
 func (f findings) Conditions() []common.Condition { return f.Latest().Conditions }
 
-// Overdue gives the jobs that are overdue, those that have been for longest first.
+// Overdue returns the overdue jobs, longest first.
 func (f findings) Overdue(context.Context) ([]common.Overdue, error) { return f.Latest().Overdue, nil }
 
-// believed is up to which time the clock of the elected master was.
+// believed is the time up to which the clock of the elected master was trusted.
 type believed struct {
 	Until time.Time `json:"until"`
 }
 
-// diary is what the keeper of the history leaves to the next.
+// diary stores the believed time for the next elected master.
 type diary struct{ memo *leader.Memo[believed] }
 
 func (d diary) Read(ctx context.Context) (time.Time, error) {
@@ -124,21 +123,22 @@ func (d diary) Write(ctx context.Context, at time.Time) error {
 	return d.memo.Write(ctx, believed{Until: at.UTC()})
 }
 
-// upkeep are the duties that keep the history at its bounds, look for jobs that do not run, and
-// tell the other masters. tell are further conditions that the elected master knows of.
+// upkeep returns the duties that enforce retention, detect jobs that do not run, and publish findings. tell
+// returns further conditions of the elected master.
 func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers, guard *registry.Guard, tell ...func() []common.Condition) []duty {
-	// What may not be done too early, or without knowing all jobs, is put off.
+	// Deletions wait until all jobs are known and enough time has passed.
 	now := func() (time.Time, error) {
 		if err := m.fresh.fault(); err != nil {
 			return time.Time{}, err
 		}
 		if !m.catalog.Whole() {
-			return time.Time{}, errors.New("the jobs were not read yet")
+			return time.Time{}, errors.New("jobs not read yet")
 		}
 		return guard.Now()
 	}
 	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now,
-		Diary: diary{leader.NewMemo[believed](m.elector, common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
+		Diary: diary{leader.NewMemo[believed](m.elector,
+			common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
 	fires := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
 		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep, Report: m.loops.duties[dutyAudit].Done})
@@ -165,12 +165,12 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog
 	}
 }
 
-// duty makes a duty that has a loop of its name.
+// duty creates a duty with a loop of its name.
 func (m *Master) duty(name string, run func(ctx context.Context) error) duty {
 	return duty{name: name, run: run, loop: m.loops.duties[name]}
 }
 
-// unless leaves out conditions that follow from one that is raised already.
+// unless suppresses conditions that follow from one that is active already.
 func unless(raised func() bool, source func() []common.Condition) func() []common.Condition {
 	return func() []common.Condition {
 		if raised() {
@@ -180,10 +180,10 @@ func unless(raised func() bool, source func() []common.Condition) func() []commo
 	}
 }
 
-// tellEvery is how often it is looked whether the elected master has something to tell.
+// tellEvery is the interval at which the elected master checks for findings to publish.
 const tellEvery = 2 * time.Second
 
-// alike tells whether all workers are of this master's version.
+// alike reports whether all workers have this master's version.
 func (m *Master) alike() bool {
 	for _, w := range m.members.Snapshot().Members {
 		if w.Version != m.cfg.Version {

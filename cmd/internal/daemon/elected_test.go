@@ -48,7 +48,7 @@ func TestDutiesAreBegunAgain(t *testing.T) {
 		if begun != 15 { // after 1, 2, 4, 8, 16 and 32 s, and each minute then
 			t.Errorf("the duty that fails was begun %d times", begun)
 		}
-		for _, want := range []string{`duty_failed duty=fails error="no luck" again_in=1s`, `again_in=1m0s`, `duty=ends error="it ended by itself"`} {
+		for _, want := range []string{`duty_failed duty=fails error="no luck" again_in=1s`, `again_in=1m0s`, `duty=ends error="ended without an error"`} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("nothing was said of %s", want)
 			}

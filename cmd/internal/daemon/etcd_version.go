@@ -18,8 +18,8 @@ const (
 	versionAgain = 30 * time.Second
 )
 
-// EtcdVersions asks each member of etcd once for its version, as soon as it answers, and
-// warns, once for each version, of those that do not keep one user out of another's keys.
+// EtcdVersions requests the version of each member of etcd once, as soon as the member responds. It logs a
+// warning, once per version, for versions that do not isolate the keys of users.
 func EtcdVersions(client *clientv3.Client, log *slog.Logger) lifecycle.Part {
 	return etcdVersions(client.Endpoints(), func(ctx context.Context, endpoint string) (string, error) {
 		status, err := client.Status(ctx, endpoint)
@@ -45,7 +45,8 @@ func etcdVersions(endpoints []string, version func(ctx context.Context, endpoint
 				}
 			}
 			for _, found := range slices.Sorted(maps.Keys(outdated)) {
-				log.Warn("etcd_outdated", "version", found, "endpoints", outdated[found], "fault", etcdkit.VersionFault(found))
+				log.Warn("etcd_outdated", "version", found, "endpoints", outdated[found], "fault",
+					etcdkit.VersionFault(found))
 			}
 			if unknown = silent; len(unknown) == 0 {
 				return nil

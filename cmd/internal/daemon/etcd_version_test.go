@@ -54,7 +54,7 @@ func TestEtcdVersions(t *testing.T) {
 	})
 }
 
-// A real one says its version to whoever is logged in, and is new enough.
+// A real etcd reports its version to any logged-in user, and is new enough.
 func TestEtcdVersionOfARealOne(t *testing.T) {
 	client := etcdtest.Start(t)
 	var log bytes.Buffer

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/common"
 )
 
-// beat tells the guardian that this worker is alive, and by when its runs must be dead. The
-// guardian reads the boot clock, whatever this worker counts by.
+// beat reports to the guardian that this worker is alive, and by when its runs must be killed. The guardian
+// uses the boot clock, whatever clock this worker uses.
 func (w *Worker) beat(killBy time.Duration) {
 	if killBy > 0 {
 		killBy += bootclock.Now() - w.cfg.Boot()
@@ -17,23 +17,23 @@ func (w *Worker) beat(killBy time.Duration) {
 	w.cfg.Guardian.Beat(killBy)
 }
 
-// followGuardian ends all runs as soon as the guardian is gone, or does not answer for too long, and then the
-// worker: no process would end its runs if it were killed now.
+// followGuardian ends all runs, and then the worker, when the guardian has died or does not respond for too
+// long: no process would end the runs if the worker were killed.
 func (w *Worker) followGuardian(ctx context.Context) error {
 	err := w.cfg.Guardian.Follow(ctx, w.cfg.Log)
 	if err != nil {
-		w.dispatcher.Halt() // first: it would claim what follows the runs that it loses, and lose that too
+		w.dispatcher.Halt() // first, so that it does not claim the fires that follow the runs it is about to lose
 		w.executor.Load().KillAll()
 	}
 	return err
 }
 
-// guardianConditions reports a guardian that does not answer.
+// guardianConditions reports a guardian that does not respond.
 func (w *Worker) guardianConditions() []common.Condition {
 	since := w.cfg.Guardian.Silent()
 	if since.IsZero() {
 		return nil
 	}
 	return []common.Condition{{Code: common.ConditionGuardianSilent, From: since.UTC(), StopsClaims: true,
-		Text: "the guardian of this worker does not answer: if the worker were killed now, commands could live on"}}
+		Text: "the guardian of this worker does not respond: if the worker were killed now, its commands could survive"}}
 }

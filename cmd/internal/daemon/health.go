@@ -16,12 +16,12 @@ import (
 	"carillon/internal/lifecycle"
 )
 
-// Pinger is a store that can tell whether it is there.
+// Pinger is a store that can be checked for availability.
 type Pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// checkOf is what was looked at, and how it was found.
+// checkOf returns the result of one readiness check.
 func checkOf(name string, needed bool, err error) httpapi.Check {
 	c := httpapi.Check{Name: name, OK: err == nil, Needed: needed}
 	if err != nil {
@@ -30,19 +30,19 @@ func checkOf(name string, needed bool, err error) httpapi.Check {
 	return c
 }
 
-// fault is what is wrong with a watch.
+// fault returns the error of a watch.
 func (f *freshness) fault() error {
 	switch lag := f.lag(); {
 	case f.at.Load() == 0:
-		return errors.New("the jobs were not read yet")
+		return errors.New("jobs not read yet")
 	case lag > stale:
-		return fmt.Errorf("nothing was heard for %v", lag.Round(time.Second))
+		return fmt.Errorf("no confirmation from etcd for %v", lag.Round(time.Second))
 	}
 	return nil
 }
 
-// ready tells whether the worker can do its work: it claims, and knows of the jobs. What
-// else is not as it should be keeps it from nothing.
+// ready reports whether the worker can do its work: it claims, and its data about jobs is current. Other
+// conditions do not affect readiness.
 func (w *Worker) ready() httpapi.Readiness {
 	var trouble error
 	if t := w.cluster.Trouble(); t != "" {
@@ -55,12 +55,13 @@ func (w *Worker) ready() httpapi.Readiness {
 			away = errors.New(c.Text)
 		}
 	}
-	return httpapi.ReadinessOf([]httpapi.Check{checkOf("etcd", true, away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault()),
+	return httpapi.ReadinessOf([]httpapi.Check{checkOf("etcd", true,
+		away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault()),
 		checkOf("loops", true, w.loops.Fault())}, lasting)
 }
 
-// LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a
-// unix socket. Nothing there changes anything.
+// LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a unix socket. It accepts no
+// changes.
 func (w *Worker) LocalServer(address string, metrics http.Handler) lifecycle.Part {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
@@ -69,9 +70,10 @@ func (w *Worker) LocalServer(address string, metrics http.Handler) lifecycle.Par
 		ready := w.ready()
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(ready.HTTPStatus())
-		_ = json.NewEncoder(rw).Encode(ready) // the client may have gone
+		_ = json.NewEncoder(rw).Encode(ready) // the client may have disconnected
 	})
-	return serverPart("local", func() (net.Listener, error) { return listenLocal(address) }, httpapi.Server(mux, w.cfg.Log, nil))
+	return serverPart("local", func() (net.Listener, error) { return listenLocal(address) },
+		httpapi.Server(mux, w.cfg.Log, nil))
 }
 
 func listenLocal(address string) (net.Listener, error) {
@@ -80,13 +82,13 @@ func listenLocal(address string) (net.Listener, error) {
 		return net.Listen("tcp", address)
 	}
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-		return nil, fmt.Errorf("remove an earlier socket: %w", err)
+		return nil, fmt.Errorf("remove stale socket: %w", err)
 	}
 	return net.Listen("unix", path)
 }
 
-// serverPart runs an HTTP server: it listens at its start, so that an address in
-// use is told at once, and lets requests in flight finish at its stop.
+// serverPart runs an HTTP server: it listens when it starts, so that an address in use is reported at once, and
+// lets requests in flight finish when it stops.
 func serverPart(name string, listen func() (net.Listener, error), server *http.Server) lifecycle.Part {
 	var listener net.Listener
 	return lifecycle.Part{

@@ -17,26 +17,25 @@ import (
 	"carillon/internal/proctree"
 )
 
-// Home is a worker's data folder, locked while this process lives, as is the
-// worker's id on this machine.
+// Home is a worker's data folder. Folder and worker id are locked while this process lives.
 type Home struct {
 	Dir  string
 	Life common.Life
-	Mark proctree.Mark // of this process and all that it starts; 0: none
+	Mark proctree.Mark // mark of this process and its children; 0: none
 	lock *os.File
 	id   net.Listener
 }
 
-// ErrHomeInUse says that another process holds the data folder.
+// ErrHomeInUse reports that another process holds the data folder.
 var ErrHomeInUse = errors.New("the data folder is in use by another process")
 
 var idPattern = regexp.MustCompile(`^[a-z2-7]{16}$`)
 
-// OpenHome locks the data folder, making it if need be, and begins a life of the
-// worker whose id is kept in it.
+// OpenHome locks the data folder, which it creates if missing, and begins a life of the worker whose id it
+// contains.
 func OpenHome(dir, name string) (*Home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make data folder: %w", err)
+		return nil, fmt.Errorf("create data folder: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -57,8 +56,8 @@ func OpenHome(dir, name string) (*Home, error) {
 		BootID: executor.BootID(), PIDNamespace: executor.PIDNamespace()}}, nil
 }
 
-// MarkProcess marks this process and all that it will start as this life's. Where that cannot be, what hides from a
-// sweep may be missed, so that the runs of this life are not recovered at once.
+// MarkProcess marks this process and all processes that it will start as belonging to this life. Without the
+// mark a sweep may miss hidden processes, so that the runs of this life are not recovered at once.
 func (h *Home) MarkProcess(log *slog.Logger) {
 	mark, err := executor.MarkProcess(h.Life.Worker)
 	if err != nil {
@@ -67,18 +66,16 @@ func (h *Home) MarkProcess(log *slog.Logger) {
 	h.Mark, h.Life.Marked = mark, mark != 0
 }
 
-// Close gives folder and id free.
+// Close releases the locks of folder and id.
 func (h *Home) Close() error { return errors.Join(h.id.Close(), h.lock.Close()) }
 
-// claimID keeps the worker's id for this process: a copy of a data folder has the
-// same id and another lock, and a worker that started on it would end the commands
-// of the living one as leftovers. The name of an abstract socket is taken until its
-// process has ended, however it ends; nobody is ever spoken to through it.
+// claimID reserves the worker's id for this process: a copy of a data folder has the same id but another lock,
+// and a worker started on it would kill the commands of the live one as leftovers. The name of an abstract
+// socket is reserved until its process has ended, however it ends; no process connects to it.
 //
-// The kernel keeps such names apart by network namespace, and processes by another,
-// so the socket is looked for wherever a process lives that can be seen from here:
-// what cannot be seen cannot be taken for a leftover either. Two that start at the
-// same moment may both give up.
+// The kernel separates such names by network namespace, and processes by PID namespace, so the socket is
+// searched for in the namespaces of all visible processes: a process that is not visible here cannot be killed
+// as a leftover either. Two workers that start at the same moment may both fail.
 func claimID(id string) (net.Listener, error) {
 	name := "@carillon-worker-" + id
 	l, err := net.Listen("unix", name)
@@ -86,12 +83,12 @@ func claimID(id string) (net.Listener, error) {
 		return nil, twin(id, "on this machine")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep the worker's id: %w", err)
+		return nil, fmt.Errorf("reserve worker id: %w", err)
 	}
 	elsewhere, err := takenElsewhere(name)
 	switch {
 	case err != nil:
-		return nil, errors.Join(fmt.Errorf("look for another life of this worker: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("search for another process of this worker: %w", err), l.Close())
 	case elsewhere:
 		return nil, errors.Join(twin(id, "on this machine, in another network namespace,"), l.Close())
 	}
@@ -99,12 +96,12 @@ func claimID(id string) (net.Listener, error) {
 }
 
 func twin(id, where string) error {
-	return fmt.Errorf("worker %s lives %s already, on a data folder of which this may be a copy: %w", id, where, ErrHomeInUse)
+	return fmt.Errorf("worker %s is already running %s, with a data folder of which this one may be a copy: %w", id,
+		where, ErrHomeInUse)
 }
 
-// takenElsewhere tells whether a process in another network namespace holds the name
-// of an abstract socket. The list of sockets, unix(7), is readable by all, and it is
-// the same file for all processes of a namespace.
+// takenElsewhere reports whether a process in another network namespace holds the name of an abstract socket.
+// The list of sockets, unix(7), is world-readable, and is the same file for all processes of a namespace.
 func takenElsewhere(name string) (bool, error) {
 	lists, err := filepath.Glob("/proc/[0-9]*/net/unix")
 	if err != nil {
@@ -118,11 +115,11 @@ func takenElsewhere(name string) (bool, error) {
 	for _, list := range lists {
 		namespace, err := inode(list)
 		if err != nil || looked[namespace] {
-			continue // it has ended, or we know
+			continue // it has ended, or its namespace is checked already
 		}
 		data, err := os.ReadFile(list)
 		if err != nil {
-			continue // likewise; another process may show the same list
+			continue // likewise; another process may provide the same list
 		}
 		looked[namespace] = true
 		for line := range strings.Lines(string(data)) {
@@ -142,17 +139,17 @@ func inode(path string) (uint64, error) {
 	return stat.Ino, nil
 }
 
-// WorkerID gives the id of the worker whose data folder this is, making folder and id if
-// need be. The worker may live meanwhile.
+// WorkerID returns the id of the worker with this data folder; it creates folder and id if missing. The worker
+// may be running.
 func WorkerID(dir string) (string, error) {
 	path := filepath.Join(dir, "worker.id")
 	if _, err := os.Stat(path); err == nil {
 		return workerID(path)
 	}
-	// What root made, the worker could not write.
+	// A worker could not write to files that root created.
 	var folder syscall.Stat_t
 	if err := syscall.Stat(dir, &folder); err == nil && int(folder.Uid) != os.Geteuid() {
-		return "", fmt.Errorf("%s belongs to the user %d: make the worker's id as that user", dir, folder.Uid)
+		return "", fmt.Errorf("%s belongs to user %d: create the worker id as that user", dir, folder.Uid)
 	}
 	home, err := OpenHome(dir, "")
 	if err != nil {
@@ -161,22 +158,22 @@ func WorkerID(dir string) (string, error) {
 	return home.Life.Worker, home.Close()
 }
 
-// workerID reads the id, or makes it at the first start.
+// workerID reads the id, or creates it at the first start.
 func workerID(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		id := common.NewID()
 		if err := os.WriteFile(path, []byte(id+"\n"), 0o600); err != nil {
-			return "", fmt.Errorf("keep the worker's id: %w", err)
+			return "", fmt.Errorf("reserve worker id: %w", err)
 		}
 		return id, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the worker's id: %w", err)
+		return "", fmt.Errorf("read worker id: %w", err)
 	}
 	id := strings.TrimSpace(string(data))
 	if !idPattern.MatchString(id) {
-		return "", fmt.Errorf("%s does not hold a worker's id", path)
+		return "", fmt.Errorf("%s does not contain a worker id", path)
 	}
 	return id, nil
 }

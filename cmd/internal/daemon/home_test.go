@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The id is made once, whoever asks first, and stays.
+// The id is created once, by the first caller, and stays.
 func TestWorkerID(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "worker")
 	id, err := WorkerID(dir)

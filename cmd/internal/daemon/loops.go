@@ -14,18 +14,18 @@ import (
 	"carillon/internal/registry"
 )
 
-// watchSpec is the loop of a watch of etcd.
+// watchSpec describes the loop of a watch of etcd.
 func watchSpec(watch, effect string) health.Spec {
 	return health.Spec{Name: "watch_" + watch, Code: common.ConditionWatchStale, Effect: effect}
 }
 
-// membershipSpecs are the watches of registry.Members.
+// membershipSpecs describes the watches of registry.Members.
 func membershipSpecs() map[string]health.Spec {
 	names := registry.Watches()
 	return map[string]health.Spec{
-		names[0]: watchSpec(names[0], "workers that come and go are not noticed"),
+		names[0]: watchSpec(names[0], "workers that join or leave are not noticed"),
 		names[1]: watchSpec(names[1], "changed settings of workers do not apply"),
-		names[2]: watchSpec(names[2], "the clocks of masters are not known"),
+		names[2]: watchSpec(names[2], "the clocks of masters are unknown"),
 	}
 }
 
@@ -35,7 +35,7 @@ type watches struct {
 	loops map[string]*health.Loop
 }
 
-// report receives the error of an interrupted watch, or nil when it is whole.
+// report takes the error of an interrupted watch, or nil when it works again.
 func (w watches) report(watch string, err error) {
 	w.loops[watch].Done(err)
 	if err != nil {
@@ -43,12 +43,12 @@ func (w watches) report(watch string, err error) {
 	}
 }
 
-// of returns the report of one watch.
+// of returns the report function of one watch.
 func (w watches) of(watch string) func(error) {
 	return func(err error) { w.report(watch, err) }
 }
 
-// serving counts loops from the beginning of a part until its end.
+// serving counts loops from the start of a part until its end.
 func serving(serve func(context.Context) error, loops ...*health.Loop) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for _, l := range loops {
@@ -82,9 +82,9 @@ func newWorkerLoops(log *slog.Logger, limit time.Duration, excused func() bool) 
 	w := &workerLoops{Loops: health.NewLoops(limit, excused)}
 	needed := func(spec health.Spec) *health.Loop { spec.Needed = true; return w.Add(spec) }
 	w.watches = watches{log: log, loops: map[string]*health.Loop{
-		watchJobs:     needed(watchSpec(watchJobs, "changes of jobs are not known")),
-		watchTriggers: needed(watchSpec(watchTriggers, "runs that were requested do not start here")),
-		watchKills:    needed(watchSpec(watchKills, "kill requests for runs of this worker are not obeyed")),
+		watchJobs:     needed(watchSpec(watchJobs, "changes of jobs are not noticed")),
+		watchTriggers: needed(watchSpec(watchTriggers, "requested runs do not start here")),
+		watchKills:    needed(watchSpec(watchKills, "kill requests for runs of this worker are not noticed")),
 		watchSecrets:  w.Add(watchSpec(watchSecrets, "changed secrets are read from etcd one by one")),
 	}}
 	for watch, spec := range membershipSpecs() {
@@ -92,18 +92,40 @@ func newWorkerLoops(log *slog.Logger, limit time.Duration, excused func() bool) 
 		w.loops[watch] = loop
 		w.membership = append(w.membership, loop)
 	}
-	w.registration = needed(health.Spec{Name: "registration", Effect: "the other workers and the masters do not know the state of this worker"})
+	w.registration = needed(health.Spec{
+		Name:   "registration",
+		Effect: "other workers and the masters do not see the state of this worker",
+	})
 	w.scheduler = needed(health.Spec{Name: "scheduler", Effect: "no fire starts here"})
-	w.finishes = w.Add(health.Spec{Name: "finishes", OnDemand: true, Effect: "outcomes of runs that ended are not committed"})
+	w.finishes = w.Add(health.Spec{
+		Name:     "finishes",
+		OnDemand: true,
+		Effect:   "outcomes of ended runs are not committed",
+	})
 	w.delivery = w.Add(health.Spec{Name: "delivery", Effect: "outcomes and output do not reach the log store"})
-	w.recovery = w.Add(health.Spec{Name: "recovery", OnDemand: true, Effect: "this worker does not resolve orphaned runs"})
-	w.outboxes = w.Add(health.Spec{Name: "outbox_recovery", OnDemand: true, Effect: "outcomes of dead workers do not reach the log store"})
-	w.outboxSize = w.Add(health.Spec{Name: "outbox_size", OnDemand: true, Effect: "it is not known how much the outboxes hold"})
-	w.cluster = w.Add(health.Spec{Name: "membership", Effect: "workers that come and go are not noticed, nor clocks that are wrong"})
+	w.recovery = w.Add(health.Spec{
+		Name:     "recovery",
+		OnDemand: true,
+		Effect:   "this worker does not resolve orphaned runs",
+	})
+	w.outboxes = w.Add(health.Spec{
+		Name:     "outbox_recovery",
+		OnDemand: true,
+		Effect:   "outcomes of dead workers do not reach the log store",
+	})
+	w.outboxSize = w.Add(health.Spec{
+		Name:     "outbox_size",
+		OnDemand: true,
+		Effect:   "the size of the outboxes is unknown",
+	})
+	w.cluster = w.Add(health.Spec{
+		Name:   "membership",
+		Effect: "workers that join or leave, and wrong clocks, are not noticed",
+	})
 	return w
 }
 
-// measured reports each look at the size of the outboxes, and its errors to failed.
+// measured reports each measurement of the outboxes' size, and its errors to failed.
 func (w *workerLoops) measured(failed func(error)) func(error) {
 	return func(err error) {
 		w.outboxSize.Done(err)
@@ -137,38 +159,45 @@ const (
 func newMasterLoops(log *slog.Logger, limit time.Duration, excused func() bool) *masterLoops {
 	m := &masterLoops{Loops: health.NewLoops(limit, excused)}
 	m.watches = watches{log: log, loops: map[string]*health.Loop{
-		watchJobs:            m.Add(watchSpec(watchJobs, "changes of jobs are not known")),
-		leader.WatchElection: m.Add(watchSpec(leader.WatchElection, "this master neither knows nor becomes the elected one")),
-		leader.WatchFindings: m.Add(watchSpec(leader.WatchFindings, "what the elected master found is not known")),
-		watchEvents:          m.Add(watchSpec(watchEvents, "live events of this master stand still")),
-		watchOutboxes:        m.Add(watchSpec(watchOutboxes, "lists do not show all outcomes that wait for the log store")),
+		watchJobs: m.Add(watchSpec(watchJobs, "changes of jobs are not noticed")),
+		leader.WatchElection: m.Add(watchSpec(leader.WatchElection,
+			"this master does not notice elections and cannot be elected")),
+		leader.WatchFindings: m.Add(watchSpec(leader.WatchFindings,
+			"the findings of the elected master are not received")),
+		watchEvents: m.Add(watchSpec(watchEvents, "live events of this master have stopped")),
+		watchOutboxes: m.Add(watchSpec(watchOutboxes,
+			"lists do not show all outcomes that are waiting for the log store")),
 	}}
 	for watch, spec := range membershipSpecs() {
 		loop := m.Add(spec)
 		m.loops[watch] = loop
 		m.membership = append(m.membership, loop)
 	}
-	m.presence = m.Add(health.Spec{Name: "presence", Effect: "the other masters do not know the state of this one"})
-	m.delivery = m.Add(health.Spec{Name: "delivery", Effect: "outcomes that masters wrote do not reach the log store"})
-	m.lookout = m.Add(health.Spec{Name: "lookout", Effect: "it is not known whether etcd and the log store answer"})
+	m.presence = m.Add(health.Spec{Name: "presence", Effect: "other masters do not see the state of this one"})
+	m.delivery = m.Add(health.Spec{Name: "delivery", Effect: "outcomes written by masters do not reach the log store"})
+	m.lookout = m.Add(health.Spec{Name: "lookout", Effect: "outages of etcd and the log store are not noticed"})
 	m.election = m.Add(health.Spec{Name: "election", Code: common.ConditionNoElectedMaster, OnDemand: true,
-		Effect: "no master is elected, so that housekeeping, audit and notifications stand still"})
+		Effect: "no master is elected: housekeeping, audit and notifications are stopped"})
 	m.duties = map[string]*health.Loop{}
 	for duty, effect := range map[string]string{
 		dutyHousekeeping:  "old runs are not deleted",
 		dutyAudit:         "overdue fires are not noticed",
-		dutyFindings:      "what the elected master finds is not published",
+		dutyFindings:      "findings of the elected master are not published",
 		dutyAuditChain:    "changes are not added to the audit",
-		dutyNotifications: "late runs and summaries are not notified",
-		dutyChannels:      "channels that fail are not noticed",
-		dutyJobMetrics:    "metrics of single jobs stay as they were",
+		dutyNotifications: "no notifications of late runs, no summaries",
+		dutyChannels:      "failing channels are not noticed",
+		dutyJobMetrics:    "metrics of single jobs are not updated",
 	} {
-		m.duties[duty] = m.Add(health.Spec{Name: "duty_" + duty, Effect: effect, OnDemand: duty == dutyHousekeeping || duty == dutyAuditChain})
+		m.duties[duty] = m.Add(health.Spec{
+			Name:     "duty_" + duty,
+			Effect:   effect,
+			OnDemand: duty == dutyHousekeeping || duty == dutyAuditChain,
+		})
 	}
 	return m
 }
 
-// countedPlan lets the scheduler's loop report each of its rounds.
+// countedPlan makes the scheduler's loop report each of its rounds.
 type countedPlan struct {
 	schedulerMetrics
 	loop *health.Loop
@@ -179,14 +208,14 @@ func (c countedPlan) Planned(jobs int) {
 	c.schedulerMetrics.Planned(jobs)
 }
 
-// schedulerMetrics are those of the scheduler.
+// schedulerMetrics are the metrics of the scheduler.
 type schedulerMetrics interface {
 	Planned(jobs int)
 	QueueDepth(queue string, n int)
 	ClockJump(by time.Duration)
 }
 
-// countedFinisher reports how long the oldest outcome has been refused.
+// countedFinisher reports how long the oldest refused outcome has been waiting.
 type countedFinisher struct {
 	dispatch.Finisher
 	loop *health.Loop
@@ -195,7 +224,7 @@ type countedFinisher struct {
 	refused map[string]bool // runs; guarded by mu
 }
 
-// Finish commits outcomes. The round ends when none is left that etcd refused.
+// Finish commits outcomes. The round ends when no refused outcome is left.
 func (c *countedFinisher) Finish(ctx context.Context, batch []common.Outcome) []error {
 	errs := c.Finisher.Finish(ctx, batch)
 	c.mu.Lock()

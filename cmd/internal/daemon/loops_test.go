@@ -231,7 +231,7 @@ func (g *gate) check(ops ...clientv3.Op) error {
 			continue
 		}
 		if op.IsKeysOnly() && string(op.KeyBytes()) == common.JobsPrefix {
-			continue // the lookout's question whether etcd answers
+			continue // the check of the monitor whether etcd responds
 		}
 		if no, _ := g.refuses(op.KeyBytes(), !op.IsGet()); no {
 			return rpctypes.ErrPermissionDenied
@@ -516,17 +516,17 @@ func TestLogStoreThatIsSlowIsNotAway(t *testing.T) {
 	m.state.store = store
 	store.mu.Lock()
 	m.state.look(t.Context())
-	if err := m.state.sight().store; err != nil {
+	if err := m.state.latest().store; err != nil {
 		t.Errorf("after the time of one look: %v", err)
 	}
-	for m.state.sight().store == nil {
+	for m.state.latest().store == nil {
 		m.state.look(t.Context())
 	}
 	if waited := time.Since(m.state.asked); waited < pingLimit {
 		t.Errorf("away after %v", waited)
 	}
 	store.mu.Unlock()
-	for m.state.sight().store != nil {
+	for m.state.latest().store != nil {
 		m.state.look(t.Context())
 	}
 }
@@ -559,7 +559,7 @@ func TestSchedulerReportsItsRounds(t *testing.T) {
 	})
 }
 
-// refusingFinisher refuses the runs that it is told to.
+// refusingFinisher refuses the listed runs.
 type refusingFinisher map[string]error
 
 func (f refusingFinisher) Finish(_ context.Context, batch []common.Outcome) []error {

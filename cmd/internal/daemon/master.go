@@ -35,7 +35,7 @@ import (
 	"carillon/internal/secretstore"
 )
 
-// LogStore is a store of the history, whole.
+// LogStore is the complete interface of a log store.
 type LogStore interface {
 	runlog.Writer
 	runlog.Reader
@@ -45,14 +45,14 @@ type LogStore interface {
 	Pinger
 }
 
-// MasterConfig is what a master is made of.
+// MasterConfig configures a master.
 type MasterConfig struct {
-	// ID is made anew for each start, or is that of the worker in the same process: both have
-	// one clock, and what an earlier life left behind under it is no vote.
+	// ID is new for each start, or that of the worker in the same process: both have the same clock, and a key
+	// that an earlier start left under the id does not count as a vote.
 	ID string
-	// Clock is what is known of the wall clock; shared with the worker in the same process.
+	// Clock watches the wall clock; shared with the worker in the same process.
 	Clock *Clock
-	// Origin is what is known of where etcd's data comes from; shared likewise.
+	// Origin detects a restore of etcd; shared with the worker in the same process.
 	Origin   *Origin
 	HTTP     config.HTTP
 	OIDC     config.OIDC
@@ -60,18 +60,18 @@ type MasterConfig struct {
 	Store    LogStore
 	Auth     *authstore.Store
 	Timezone string
-	// AuditRetention is how long it is kept who changed what; 0 is for ever.
+	// AuditRetention is how long audit entries are kept; 0 is unlimited.
 	AuditRetention time.Duration
 	Limits         config.Limits
-	// MetricsMaxJobs is how many jobs have metrics of their own.
+	// MetricsMaxJobs limits the number of jobs with their own metrics.
 	MetricsMaxJobs int
 	Notify         config.Notify
 	Console        fs.FS
 	Version        string
 	Log            *slog.Logger
 	Metrics        *metrics.Master
-	Exposed        http.Handler // what /metrics shows
-	// Certificates are those that it shows to others; that of the API comes to those.
+	Exposed        http.Handler // handler of /metrics
+	// Certificates are those that the master presents; that of the API is added to them.
 	Certificates *Certificates
 
 	loopLimit time.Duration // as in WorkerConfig
@@ -87,21 +87,21 @@ type Master struct {
 	outboxes *jobmgr.Outboxes
 	changes  *runlog.Sink
 	elector  *leader.Elector
-	duties   []duty // of the elected master
+	duties   []duty // duties of the elected master
 	findings findings
 	feed     *feed.Hub
 	notices  *notices
 	state    state
 	server   *http.Server
 	secure   *tls.Config // nil: the API is served without TLS
-	// connections bounds those of the server.
+	// connections limits the connections of the server.
 	connections *httpapi.Connections
 	fresh       freshness
 	loops       *masterLoops
 	address     atomic.Value // net.Addr
 }
 
-// NewMaster puts a master together. Nothing runs before its parts are started.
+// NewMaster creates a master. Nothing runs before its parts start.
 func NewMaster(cfg MasterConfig) (*Master, error) {
 	m := &Master{cfg: cfg, connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies)}
 	if files := cfg.HTTP.TLS; files != (config.ServerTLS{}) {
@@ -114,7 +114,13 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.etcdAway)
 	m.members = registry.NewMembers(cfg.Etcd, WallClock, m.loops.report)
-	presence := common.MasterPresence{ID: cfg.ID, Host: hostname(), Version: cfg.Version, StartedAt: WallClock().UTC(), Seals: true}
+	presence := common.MasterPresence{
+		ID:        cfg.ID,
+		Host:      hostname(),
+		Version:   cfg.Version,
+		StartedAt: WallClock().UTC(),
+		Seals:     true,
+	}
 	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
 	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done, func() common.MasterPresence {
 		now := presence
@@ -125,18 +131,21 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.elector = leader.New(leader.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
 		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected, Report: m.loops.report})
 	m.findings = findings{leader.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
-	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs), func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
+	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs),
+		func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
 	interner := schedule.NewInterner()
 	m.catalog = jobmgr.NewCatalog(watcher, interner)
 	m.outboxes = jobmgr.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
-	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd), cfg.Store, cfg.Log, delivery{cfg.Metrics})
+	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd),
+		cfg.Store, cfg.Log, delivery{cfg.Metrics})
 	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log, Health: m.loops.loops[watchEvents]})
 	sealer := m.newSealer()
 	changed := func() { m.changes.Outcomes(); sealer.Wake() }
-	look := &lookout{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard,
+	look := &monitor{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard,
 		elector: m.elector, loops: m.loops}
-	m.state = state{lookout: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own:     newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
+	m.state = state{monitor: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
+		own: newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions,
+			cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
 	box, err := SecretBox(cfg.Notify.SecretsKey)
@@ -156,7 +165,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		report: m.loops.duties[dutyNotifications].Done}); err != nil {
 		return nil, err
 	}
-	m.duties = append(m.upkeep(store, history, there, staff, guard, m.notices.Conditions, m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions)),
+	m.duties = append(m.upkeep(store, history, there, staff, guard, m.notices.Conditions,
+		m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions)),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, m.notices.notifier.Run),
 		m.duty(dutyChannels, func(ctx context.Context) error {
@@ -168,8 +178,15 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff, Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
-		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(), there)}, Findings: m.findings,
-		Doctor:   &doctor{state: m.state, workers: staff, host: presence.Host, version: cfg.Version, certificates: cfg.Certificates},
+		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(),
+			there)}, Findings: m.findings,
+		Doctor: &doctor{
+			state:        m.state,
+			workers:      staff,
+			host:         presence.Host,
+			version:      cfg.Version,
+			certificates: cfg.Certificates,
+		},
 		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), PublicURL: cfg.Notify.PublicURL, Logger: cfg.Log, Now: WallClock,
 		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,
@@ -183,7 +200,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	return m, nil
 }
 
-// Parts are the master's parts in the order of their start. The stores are the caller's.
+// Parts returns the master's parts in start order. The caller owns the stores.
 func (m *Master) Parts() []lifecycle.Part {
 	return append(m.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
@@ -192,7 +209,12 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "membership", Serve: serving(ignoreEnd(m.members.Run), m.loops.membership...)},
 		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
 		{Name: "outboxes", Serve: serving(ignoreEnd(m.outboxes.Run), m.loops.loops[watchOutboxes])},
-		{Name: "changes", Serve: serving(func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) }, m.loops.delivery), StopTimeout: sinkDrain + time.Second},
+		{
+			Name: "changes",
+			Serve: serving(func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) },
+				m.loops.delivery),
+			StopTimeout: sinkDrain + time.Second,
+		},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
 		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
 		{Name: "conditions", Serve: m.state.own.watch},
@@ -206,15 +228,15 @@ func (m *Master) Parts() []lifecycle.Part {
 	}...)
 }
 
-// etcdAway reports whether etcd did not answer at the last look.
-func (m *Master) etcdAway() bool { return m.state.lookout != nil && m.state.sight().etcd != nil }
+// etcdAway reports whether etcd did not respond at the last check.
+func (m *Master) etcdAway() bool { return m.state.monitor != nil && m.state.latest().etcd != nil }
 
 func (m *Master) gauges(lag time.Duration) {
 	m.cfg.Metrics.Jobs(m.catalog.Len())
 	m.cfg.Metrics.WatchLag(lag)
 }
 
-// Address is where the API listens, once it does.
+// Address returns the address of the API while it listens.
 func (m *Master) Address() string {
 	if a, ok := m.address.Load().(net.Addr); ok {
 		return a.String()
@@ -235,7 +257,7 @@ func (m *Master) listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// hostname is for people; a machine that does not know its name is unknown.
+// hostname returns the name of this machine for display, or "unknown".
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -244,7 +266,7 @@ func hostname() string {
 	return name
 }
 
-// delivery counts what the sink of changes does.
+// delivery counts the writes of the sink of changes.
 type delivery struct{ m *metrics.Master }
 
 func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
@@ -257,7 +279,8 @@ func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
 func (delivery) QueueDepth(string, int) {}
 func (delivery) OutputDropped(int)      {}
 
-// wentBack returns why no cursor may be moved: this master, or a worker, has noticed that etcd was restored from a backup.
+// wentBack returns why no cursor may be moved: this master or a worker has noticed that etcd was restored from
+// a backup.
 func (m *Master) wentBack() error {
 	if err := m.cfg.Origin.wentBack(); err != nil {
 		return err
@@ -265,7 +288,7 @@ func (m *Master) wentBack() error {
 	return noticed(m.members.Snapshot().Members)
 }
 
-// lives reports whether a worker's life goes on.
+// lives reports whether a worker process is alive.
 func (m *Master) lives(life common.Life) bool {
 	member, alive := m.members.Snapshot().Member(life.Worker)
 	return alive && member.Life.Life == life.Life

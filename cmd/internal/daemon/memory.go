@@ -10,34 +10,34 @@ import (
 	"carillon/internal/lifecycle"
 )
 
-// Headroom is how much garbage may gather before it is collected.
+// Headroom is the amount of garbage that may accumulate before a collection.
 type Headroom struct {
-	bytes uint64 // at least so much, or
-	least int    // so many percent of the live memory, if that is more
+	bytes uint64 // minimum in bytes, or
+	least int    // percentage of the live memory, if that is more
 }
 
 var (
-	// WorkerHeadroom is for daemons that run jobs. What they keep is small beside what a burst of runs
-	// throws away: at Go's default, of as much garbage as there is live memory, collecting it took an
-	// eighth of the time.
+	// WorkerHeadroom is for daemons that run jobs. Their live memory is small compared with the garbage of a
+	// burst of runs: at Go's default, garbage of the size of the live memory, collections took an eighth of the
+	// time.
 	WorkerHeadroom = Headroom{bytes: 96 << 20, least: 100}
-	// MasterHeadroom is for masters. What they throw away are pages of lists, and while the log store is
-	// away they keep an index of the outcomes in etcd: garbage must not come to more than that.
+	// MasterHeadroom is for masters. Their garbage consists of pages of lists, and while the log store is
+	// unavailable they keep an index of the outcomes in etcd: garbage must not exceed the size of that index.
 	MasterHeadroom = Headroom{bytes: 32 << 20, least: 50}
 )
 
 const (
-	// quietGC and mostGC are percent of the live memory.
+	// quietGC and mostGC are percentages of the live memory.
 	quietGC, mostGC = 100, 800
 	tuneEvery       = 5 * time.Second
-	// A daemon that has allocated less than this in each of so many looks is quiet: it needs
-	// no headroom, and gives back what a burst made it take.
+	// A daemon that allocated less than this in each of several checks is quiet: it needs no headroom and
+	// returns the memory that a burst took.
 	quiet     = 16 << 20
 	quietLook = 12
 )
 
-// tuneGC keeps the collector's goal at the live memory with the headroom on top; and doubled, or less, while
-// the daemon is quiet. GOGC switches it off.
+// tuneGC keeps the garbage collector's target at the live memory plus the headroom; and at double the live
+// memory, or less, while the daemon is quiet. GOGC switches it off.
 func tuneGC(room Headroom) lifecycle.Part {
 	return lifecycle.Part{Name: "memory", Serve: func(ctx context.Context) error {
 		if os.Getenv("GOGC") != "" {
@@ -70,13 +70,13 @@ func tuneGC(room Headroom) lifecycle.Part {
 	}}
 }
 
-// rest tells from what is allocated whether a daemon is quiet.
+// rest detects from the allocation rate whether a daemon is quiet.
 type rest struct {
 	allocated uint64
 	looks     int
 }
 
-// look tells whether the daemon has just become quiet.
+// look reports whether the daemon has just become quiet.
 func (r *rest) look(allocated uint64) (began bool) {
 	if allocated-r.allocated >= quiet {
 		r.looks = 0
@@ -89,7 +89,7 @@ func (r *rest) look(allocated uint64) (began bool) {
 
 func (r *rest) quiet() bool { return r.looks >= quietLook }
 
-// memory is how much was ever allocated, and what the last collection left.
+// memory returns the bytes ever allocated, and the live bytes after the last collection.
 func memory() (allocated, live uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(samples)
@@ -101,7 +101,7 @@ func memory() (allocated, live uint64) {
 	return allocated, live
 }
 
-// percentFor goes in steps, so that not every change of the live memory makes another goal.
+// percentFor returns steps, so that small changes of the live memory do not change the target.
 func (h Headroom) percentFor(live uint64) int {
 	if live == 0 {
 		return quietGC

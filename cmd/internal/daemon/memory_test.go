@@ -28,7 +28,7 @@ func TestMasterHeadroom_BoundsGarbage(t *testing.T) {
 	}
 }
 
-// A daemon is quiet after a minute in which little was allocated, hears of it once, and is
+// A daemon is quiet after a minute in which little was allocated, reports it once, and is
 // not quiet any more when much is.
 func TestQuiet(t *testing.T) {
 	var r rest

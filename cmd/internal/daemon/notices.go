@@ -20,28 +20,28 @@ import (
 	"carillon/internal/webhook"
 )
 
-// notices are what people are told: the elected master tells, and sees which channels fail;
-// every master shows what was told, and tries channels.
+// notices wires the notifications: the elected master sends them and detects failing channels; every master
+// lists deliveries and tests channels.
 type notices struct {
 	*alertstore.Store
 	notifier *alerts.Notifier
 	webhooks *webhook.Sender
 
 	mu      sync.Mutex
-	failing []string // channels; guarded by mu
+	failing []string // failing channels; guarded by mu
 }
 
-// failingLook is how often the elected master looks for channels that fail.
+// failingLook is the interval at which the elected master checks for failing channels.
 const failingLook = 15 * time.Second
 
-// told is what the notifier needs of the rest of a master.
+// told provides the notifier with the data of a master.
 type told struct {
 	jobs    *jobmgr.Store
 	catalog *jobmgr.Catalog
 	history *runlog.View
 	habits  *runlog.Habits
 	overdue func(ctx context.Context) ([]common.Overdue, error)
-	report  func(error) // the result of each look at late runs
+	report  func(error) // receives the result of each check for late runs
 }
 
 func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) {
@@ -65,7 +65,7 @@ func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) 
 	return n, nil
 }
 
-// SecretBox opens and seals secrets with the keys of the settings; it is nil where they name none.
+// SecretBox encrypts and decrypts secrets with the keys of the settings; nil if there are none.
 func SecretBox(key config.Secret) (*seal.Box, error) {
 	if key.Empty() {
 		return nil, nil
@@ -73,7 +73,7 @@ func SecretBox(key config.Secret) (*seal.Box, error) {
 	return seal.Parse(key.Reveal())
 }
 
-// Test tells a test on a channel. That it was asked for is written down before.
+// Test sends a test notification to a channel. The request is recorded in the audit first.
 func (n *notices) Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error) {
 	if err := n.NoteTest(ctx, actor, name); err != nil {
 		return alerts.Notice{}, err
@@ -81,7 +81,7 @@ func (n *notices) Test(ctx context.Context, actor common.Actor, name string) (al
 	return n.notifier.Test(ctx, name, actor.Name)
 }
 
-// watch looks for channels that fail, for as long as this master is elected. report receives the result of each look.
+// watch checks for failing channels while this master is elected. report receives the result of each check.
 func (n *notices) watch(ctx context.Context, log *slog.Logger, report func(error)) error {
 	defer n.found(nil)
 	tick := time.NewTicker(failingLook)
@@ -102,7 +102,7 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger, report func(error
 	}
 }
 
-// look reads what waits and, where that looks bad, what was sent as well.
+// look reads the waiting notifications and, if many failed, the sent ones as well.
 func (n *notices) look(ctx context.Context) ([]string, error) {
 	waiting, err := n.Waiting(ctx)
 	if err != nil || len(alerts.Failing(waiting, WallClock())) == 0 {
@@ -118,7 +118,7 @@ func (n *notices) found(failing []string) {
 	n.failing = failing
 }
 
-// Conditions tells which channels fail.
+// Conditions reports the failing channels.
 func (n *notices) Conditions() []common.Condition {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -130,11 +130,11 @@ func (n *notices) Conditions() []common.Condition {
 		Text: "channels do not accept notifications: " + names}}
 }
 
-// Told are the jobs that want somebody to be told of them.
+// Told returns the jobs with notifications.
 func (t told) Told() (jobs []common.JobState, known bool) { return t.catalog.Told() }
 
-// AtLeast gives a job as of a version, or a later one: from etcd, where the catalog has not
-// heard of that version yet.
+// AtLeast returns a job at a version or a later one: from etcd if the catalog has not received that version
+// yet.
 func (t told) AtLeast(ctx context.Context, name string, version int64) (common.JobState, bool, error) {
 	if job, known := t.catalog.Job(name); known && job.Version >= version {
 		return job, true, nil
@@ -146,8 +146,8 @@ func (t told) AtLeast(ctx context.Context, name string, version int64) (common.J
 	return job, err == nil, err
 }
 
-// Exists tells whether there is a run. While the log store is away etcd has all that is
-// not in it yet, the attempt after an outcome that is in etcd among them.
+// Exists reports whether a run exists. While the log store is unavailable, etcd holds all runs that are not in
+// it yet, including the attempt after an outcome that is in etcd.
 func (t told) Exists(ctx context.Context, run string) (bool, error) {
 	_, err := t.history.Run(ctx, run)
 	switch common.CodeOf(err) {
@@ -161,16 +161,16 @@ func (t told) Exists(ctx context.Context, run string) (bool, error) {
 }
 
 const (
-	// pageOfRuns is how many runs of a job are read together after a gap.
+	// pageOfRuns is the number of runs of a job that are read together after a gap.
 	pageOfRuns = 500
-	// lookBack and lookBackMost bound which runs of before the gap are looked at: those that ended in it may have been
+	// lookBack and lookBackMost limit how far before the gap runs are read: runs that ended in it may have been
 	// planned long before.
 	lookBack     = 24 * time.Hour
 	lookBackMost = 1000
 )
 
-// Since returns a page of the runs of a job that may have ended since a time: first the newest ones that were planned
-// before it, then those that were planned after it, the oldest first.
+// Since returns a page of the runs of a job that may have ended since a time: first those planned before it,
+// newest first, then those planned after it, oldest first.
 func (t told) Since(ctx context.Context, job string, since time.Time, after alerts.Mark) ([]common.Run, alerts.Mark, error) {
 	first := after == alerts.Mark{}
 	q := runlog.Query{Job: job, From: since, Oldest: true, Limit: pageOfRuns}
@@ -183,7 +183,7 @@ func (t told) Since(ctx context.Context, job string, since time.Time, after aler
 	page, err := t.history.Runs(ctx, q)
 	switch {
 	case err == nil && page.Partial:
-		return nil, after, common.Errorf(common.CodeUnavailable, "the log store does not answer")
+		return nil, after, common.Errorf(common.CodeUnavailable, "the log store does not respond")
 	case err != nil:
 		return nil, after, err
 	case first:
@@ -197,7 +197,7 @@ func (t told) Since(ctx context.Context, job string, since time.Time, after aler
 	return page.Runs, alerts.Mark{PlannedAt: last.PlannedAt, Run: last.ID}, nil
 }
 
-// Tail gives the end of a run's output.
+// Tail returns the end of a run's output.
 func (t told) Tail(ctx context.Context, run string, printed int64, bytes int) (string, error) {
 	chunks, err := t.history.Output(ctx, run, max(0, printed-int64(bytes)), common.MaxChunk)
 	if err != nil {
@@ -213,8 +213,8 @@ func (t told) Tail(ctx context.Context, run string, printed int64, bytes int) (s
 	return strings.ToValidUTF8(string(text), "\uFFFD"), nil
 }
 
-// Late gives what of the jobs should have started, or ended, by now: runs that wait or run
-// for longer than usual, and fires that nobody has taken.
+// Late returns the runs of the jobs that should have started or ended by now: runs that wait or run longer than
+// usual, and fires that no worker has claimed.
 func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (late []common.Run, err error) {
 	wanted := make(map[string]*common.JobState, len(jobs))
 	for i := range jobs {
@@ -229,7 +229,7 @@ func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (
 	for i := range live {
 		names[i] = live[i].Job
 	}
-	usual, err := t.habits.Of(ctx, names) // what is remembered, where the log store is away
+	usual, err := t.habits.Of(ctx, names) // the remembered values while the log store is unavailable
 	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
 		return nil, err
 	}
@@ -244,7 +244,8 @@ func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (
 	}
 	for _, o := range overdue {
 		if job := wanted[o.Job]; job != nil {
-			late = append(late, common.Run{Job: o.Job, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, Fire: common.PlannedFire(job.UID, o.PlannedAt),
+			late = append(late, common.Run{Job: o.Job, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, Fire: common.PlannedFire(job.UID,
+				o.PlannedAt),
 				PlannedAt: o.PlannedAt, DueAt: &o.DueAt, Cause: common.CauseCron, Status: common.StatusWaiting, Reason: o.Reason})
 		}
 	}

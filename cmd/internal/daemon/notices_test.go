@@ -106,7 +106,7 @@ func TestWhatIsLate(t *testing.T) {
 	waits("other", &b, now.Add(-2*time.Minute))
 	runs("quick", &a, now.Add(-30*time.Second))
 	runs("slow", &a, now.Add(-10*time.Minute))
-	runs("nobody.knows", &b, now.Add(-10*time.Minute)) // there are too few runs to say
+	runs("too.few", &b, now.Add(-10*time.Minute)) // there are too few runs to say
 	var usual rollup.Cell
 	for range 2 * runlog.EnoughRuns {
 		usual.Add(&common.Run{Status: common.StatusSucceeded, Attempt: 1, PlannedAt: now, StartedAt: new(now), EndedAt: new(now.Add(10 * time.Second))})

@@ -18,25 +18,26 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Origin watches over whether what etcd holds goes on from what it held before. Where it was restored from a
-// backup, nothing is claimed and no cursor moves until an operator accepts that (common.EpochKey).
+// Origin detects a restore of etcd from a backup: a state that does not continue the state seen before. After a
+// restore nothing is claimed and no cursor moves until an operator accepts the data (common.EpochKey).
 type Origin struct {
 	Lineage *etcdkit.Lineage
 
-	path   string // of the file; empty: nothing is remembered
+	path   string // path of the file; empty: nothing is remembered
 	log    *slog.Logger
 	denied sync.Once
 }
 
 const (
 	originFile = "etcd.json"
-	// lookBackEvery is how often etcd is asked, also where nothing else is, and keepOriginEvery how often its
-	// answer is written down.
+	// lookBackEvery is the interval at which etcd is asked without other requests, and keepOriginEvery that at
+	// which its answer is stored.
 	lookBackEvery   = 2 * time.Second
 	keepOriginEvery = 10 * time.Second
 )
 
-// OpenOrigin reads what an earlier start with this data folder saw of etcd. A file that cannot be read counts as none.
+// OpenOrigin reads the state of etcd that an earlier start with this data folder saw. An unreadable file counts
+// as missing.
 func OpenOrigin(dir string, log *slog.Logger) *Origin {
 	o := &Origin{path: filepath.Join(dir, originFile), log: log}
 	var seen etcdkit.Seen
@@ -51,12 +52,12 @@ func OpenOrigin(dir string, log *slog.Logger) *Origin {
 	return o
 }
 
-// NewOrigin makes one that remembers nothing of earlier starts.
+// NewOrigin creates an Origin without the state of earlier starts.
 func NewOrigin(log *slog.Logger) *Origin {
 	return &Origin{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, WallClock), log: log}
 }
 
-// wentBack returns why nothing may be claimed; nil where it may.
+// wentBack returns why nothing may be claimed; nil if claims are allowed.
 func (o *Origin) wentBack() error {
 	if _, why := o.Lineage.Seen(); why != "" {
 		return wentBack(why)
@@ -69,7 +70,7 @@ func wentBack(why string) error {
 		Message: "etcd was restored from a backup: " + why, Hint: "follow docs/backup.md, then run cronctl recover"}
 }
 
-// Conditions tells that etcd was restored.
+// Conditions reports a restored etcd.
 func (o *Origin) Conditions() []common.Condition {
 	_, why := o.Lineage.Seen()
 	if why == "" {
@@ -79,7 +80,7 @@ func (o *Origin) Conditions() []common.Condition {
 		Text: "etcd was restored from a backup, " + why + ": nothing is claimed until cronctl recover"}}
 }
 
-// first asks etcd until it has answered: before anything is claimed it is known whether it was restored.
+// first asks etcd until it answers: a restore must be detected before anything is claimed.
 func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for o.look(ctx, client) != nil {
@@ -91,14 +92,14 @@ func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
 	}
 }
 
-// look asks etcd, and takes its answer for the beginning where an operator has accepted it since etcd was
-// seen last.
+// look asks etcd, and starts from its answer if an operator has accepted it since etcd was last seen.
 func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	before, _ := o.Lineage.Seen()
 	resp, err := client.Get(ctx, common.EpochKey)
-	if errors.Is(err, rpctypes.ErrPermissionDenied) { // granted by an older etcd-users.sh: a restore is noticed all the same
+	if errors.Is(err,
+		rpctypes.ErrPermissionDenied) { // permissions of an older etcd-users.sh: a restore is detected all the same
 		o.denied.Do(func() {
 			o.log.Warn("epoch_unreadable", "key", common.EpochKey, "hint", "run deploy/etcd-users.sh worker again")
 		})
@@ -107,7 +108,7 @@ func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	o.Lineage.Answered(resp.Header, before.Revision) // a client in process has nobody else to do it
+	o.Lineage.Answered(resp.Header, before.Revision) // an in-process client does not report its answers
 	seen, why := o.Lineage.Seen()
 	if why == "" {
 		return nil
@@ -115,7 +116,7 @@ func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
 	for _, kv := range resp.Kvs {
 		epoch, err := common.Decode[common.Epoch](kv.Value)
 		if err != nil || !epoch.At.After(seen.At) {
-			continue // it is of before, or of before the backup
+			continue // it is from before, or from before the backup
 		}
 		o.log.Warn("etcd_accepted", "epoch", epoch.ID, "by", epoch.By)
 		o.Lineage.Accept()
@@ -124,7 +125,7 @@ func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
 	return nil
 }
 
-// keep looks again and again, and writes down what was seen, until the context ends.
+// keep repeats look and stores the result until the context ends.
 func (o *Origin) keep(client *clientv3.Client) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var kept time.Time

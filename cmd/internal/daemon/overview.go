@@ -17,19 +17,18 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// state is how the cluster is, as a master sees it. What is away takes nothing but itself
-// out of it.
+// state is the state of the cluster as a master sees it. If a source is unavailable, only its part is missing.
 type state struct {
-	*lookout
-	id      string      // of this master
-	own     *conditions // of this master
+	*monitor
+	id      string      // id of this master
+	own     *conditions // id of this master
 	etcd    *clientv3.Client
 	catalog *jobmgr.Catalog
 	members *registry.Members
 	elector *leader.Elector
 }
 
-// Conditions are those that this master sees, and those that workers and other masters report of themselves.
+// Conditions returns the conditions that this master detects, and those that workers and other masters report.
 func (s state) Conditions() []common.Condition {
 	all := s.own.now()
 	add := func(who string, reported []common.Condition) {
@@ -38,7 +37,7 @@ func (s state) Conditions() []common.Condition {
 			same := func(o common.Condition) bool {
 				return o.Code == c.Code && o.Who == c.Who && o.Data["worker"] == c.Data["worker"] && o.Data["loop"] == c.Data["loop"]
 			}
-			if !slices.ContainsFunc(all, same) { // a worker and a master in one process see the same
+			if !slices.ContainsFunc(all, same) { // a worker and a master in one process report the same
 				all = append(all, c)
 			}
 		}
@@ -55,7 +54,7 @@ func (s state) Conditions() []common.Condition {
 	return all
 }
 
-// Overview is the cluster in a few numbers.
+// Overview returns the cluster in a few numbers.
 func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 	o := httpapi.Overview{LogStore: httpapi.StoreOK, Degraded: s.Conditions()}
 	if s.StoreAway() {
@@ -92,17 +91,26 @@ func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 	return o, nil
 }
 
-// Masters are those that are alive.
+// Masters returns the live masters.
 func (s state) Masters(context.Context) ([]httpapi.Master, error) {
 	snapshot := s.members.Snapshot()
 	if snapshot.Generation == 0 {
-		return nil, common.Errorf(common.CodeUnavailable, "this master does not know the others yet")
+		return nil, common.Errorf(common.CodeUnavailable, "this master has not listed the others yet")
 	}
 	holder, _ := s.elector.Leader()
 	all := make([]httpapi.Master, len(snapshot.Masters))
 	for i := range snapshot.Masters {
 		m := &snapshot.Masters[i]
-		all[i] = httpapi.Master{ID: m.ID, Host: m.Host, Address: m.Address, Version: m.Version, StartedAt: m.StartedAt, Clock: m.Clock, SkewMs: m.Skew.Milliseconds(), Answers: m.ID == s.id}
+		all[i] = httpapi.Master{
+			ID:        m.ID,
+			Host:      m.Host,
+			Address:   m.Address,
+			Version:   m.Version,
+			StartedAt: m.StartedAt,
+			Clock:     m.Clock,
+			SkewMs:    m.Skew.Milliseconds(),
+			Answers:   m.ID == s.id,
+		}
 		if m.ID == holder.ID {
 			all[i].LeadsSince = new(holder.Since)
 		}
@@ -113,7 +121,7 @@ func (s state) Masters(context.Context) ([]httpapi.Master, error) {
 	return all, nil
 }
 
-// present is the log store for who would rather hear at once that it is away than wait.
+// present is the log store for callers that need an error at once, rather than wait, while it is unavailable.
 type present struct {
 	runlog.Reader
 	runlog.Statistics
@@ -125,7 +133,11 @@ func (p present) gone() error {
 	if !p.away() {
 		return nil
 	}
-	return &common.Error{Code: common.CodeUnavailable, Message: "the log store does not answer", Hint: "it is tried again every few seconds"}
+	return &common.Error{
+		Code:    common.CodeUnavailable,
+		Message: "the log store does not respond",
+		Hint:    "retry: its availability is checked every few seconds",
+	}
 }
 
 func (p present) Run(ctx context.Context, id string) (common.Run, error) {

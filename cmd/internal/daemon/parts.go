@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ignoreEnd makes a loop that tells why its context ended into one that ends in peace.
+// ignoreEnd makes serve return nil when its context ends, instead of the cause.
 func ignoreEnd(serve func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := serve(ctx); ctx.Err() == nil {
@@ -16,7 +16,7 @@ func ignoreEnd(serve func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// untilEnd makes a task that may be done early into a part that lasts.
+// untilEnd makes a task that may finish early into a part that lasts until the context ends.
 func untilEnd(serve func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := serve(ctx); err != nil {
@@ -27,25 +27,25 @@ func untilEnd(serve func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// freshness is when a watch last showed that it has all there is.
+// freshness is the time at which a watch last confirmed that it is complete.
 type freshness struct{ at atomic.Int64 }
 
 func (f *freshness) mark() { f.at.Store(time.Now().UnixNano()) }
 
-// lag is how long ago that was.
+// lag returns the time since then.
 func (f *freshness) lag() time.Duration {
 	at := f.at.Load()
 	if at == 0 {
-		return time.Hour // never yet
+		return time.Hour // not confirmed yet
 	}
 	return time.Since(time.Unix(0, at))
 }
 
-// stale is how long a watch may be silent before a daemon is not ready: longer
-// than its own patience, after which it lists again.
+// stale is how long a watch may be silent before a daemon is not ready: longer than the watch's own limit,
+// after which it lists again.
 const stale = 45 * time.Second
 
-// report tells the lag every second until the context ends.
+// report reports the lag every second until the context ends.
 func (f *freshness) report(ctx context.Context, tell func(time.Duration)) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -8,13 +8,13 @@ import (
 	"carillon/internal/jobmgr"
 )
 
-// recovery brings cursors back. It knows by itself whether etcd was restored.
+// recovery repairs cursors. It detects by itself whether etcd was restored.
 type recovery struct {
 	store *jobmgr.Store
 	state state
 }
 
-// Recover brings cursors back that are in the future and, after a restore of etcd, accepts what it holds.
+// Recover moves back cursors that are in the future and, after a restore of etcd, accepts its data.
 func (r recovery) Recover(ctx context.Context, actor common.Actor, request common.RecoverRequest) (common.Recovered, error) {
 	wentBack := func(c common.Condition) bool { return c.Code == common.ConditionEtcdWentBack }
 	request.Restored = request.Restored || slices.ContainsFunc(r.state.Conditions(), wentBack)

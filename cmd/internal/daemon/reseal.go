@@ -12,17 +12,17 @@ import (
 	"carillon/internal/secretstore"
 )
 
-// Reseal seals all secrets with the first key, and tells how many were sealed with another.
+// Reseal encrypts all secrets with the first key, and returns how many were encrypted with another.
 func Reseal(ctx context.Context, etcd *clientv3.Client, key config.Secret) (secrets, channels int, err error) {
 	box, err := SecretBox(key)
 	if err != nil {
 		return 0, 0, fmt.Errorf("secretsKey: %w", err)
 	}
 	actor := common.Actor{Name: "reseal", Remote: "console"}
-	nobody := func() {} // no change of what is shown to anybody
-	if secrets, err = secretstore.New(etcd, box, WallClock, nobody).Reseal(ctx, actor); err != nil {
+	ignored := func() {} // no visible change
+	if secrets, err = secretstore.New(etcd, box, WallClock, ignored).Reseal(ctx, actor); err != nil {
 		return secrets, 0, err
 	}
-	channels, err = alertstore.New(etcd, box, WallClock, nobody).Reseal(ctx, actor)
+	channels, err = alertstore.New(etcd, box, WallClock, ignored).Reseal(ctx, actor)
 	return secrets, channels, err
 }

@@ -25,13 +25,13 @@ import (
 	"carillon/internal/registry"
 )
 
-// Exit codes of the daemons, beside those of config.ExitCode.
+// Exit codes of the daemons, in addition to those of config.ExitCode.
 const (
 	exitFailed = 1
-	exitTwin   = 4 // another process lives under this worker's id
+	exitTwin   = 4 // another process runs with this worker's id
 )
 
-// Execute runs a command line and gives the exit code.
+// Execute runs a command line and returns the exit code.
 func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
@@ -50,15 +50,15 @@ func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 		return exitTwin
 	case errors.Is(err, errFailed):
 		return exitFailed
-	default: // a flag or a setting that cannot work
+	default: // an invalid flag or setting
 		return config.ExitCode
 	}
 }
 
-// errFailed marks what went wrong at work, rather than with the settings.
+// errFailed marks runtime failures, as opposed to invalid settings.
 var errFailed = errors.New("failed")
 
-// Failed marks an error as one that may pass, for the exit code.
+// Failed marks an error as one that may be temporary, for the exit code.
 func Failed(err error) error {
 	if err == nil || errors.Is(err, registry.ErrTwin) || errors.Is(err, ErrHomeInUse) {
 		return err
@@ -71,8 +71,8 @@ type failure struct{ error }
 func (f failure) Is(target error) bool { return target == errFailed }
 func (f failure) Unwrap() error        { return f.error }
 
-// Serve runs the parts until a signal. A second signal hurries the stop. The end of a terminal is such a signal too,
-// unless the program was started with it ignored, as by nohup(1).
+// Serve runs the parts until a signal. A second signal shortens the stop. The hangup of a terminal (SIGHUP)
+// counts as a signal, unless the program was started with it ignored, as by nohup(1).
 func Serve(ctx context.Context, log *slog.Logger, room Headroom, parts ...lifecycle.Part) error {
 	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -83,13 +83,13 @@ func Serve(ctx context.Context, log *slog.Logger, room Headroom, parts ...lifecy
 	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC(room)}, parts...)...).Run(stop, hurry))
 }
 
-// statusEvery is how often systemd is given a new status, at most.
+// statusEvery is the minimum interval between status updates to systemd.
 const statusEvery = 5 * time.Second
 
-// Notified puts two parts around those of a daemon that talk to systemd, where it asks for that. The first one reports
-// ready as soon as the process runs, so that a host boots while etcd is away, and then that it is alive and what it
-// does: waiting for etcd until all parts have started, then what status returns. The last one reports that the daemon
-// stops. Where there is a guardian, it speaks with systemd, and reports who is alive.
+// Notified wraps the parts of a daemon in two parts that notify systemd, if it asks for that. The first reports
+// ready as soon as the process runs, so that a host boots while etcd is unavailable, and then liveness and
+// status: waiting for etcd until all parts have started, then the result of status. The last one reports that
+// the daemon stops. If there is a guardian, it notifies systemd, and reports the main process.
 func Notified(log *slog.Logger, child *guardian.Child, status func() string, parts ...lifecycle.Part) []lifecycle.Part {
 	notify := func(state string) {
 		var err error
@@ -141,7 +141,7 @@ func Notified(log *slog.Logger, child *guardian.Child, status func() string, par
 	return append(append([]lifecycle.Part{first}, parts...), last)
 }
 
-// statusLine returns a daemon's status in one line: its gravest active problem, or what it does.
+// statusLine returns a daemon's status in one line: its most severe active problem, or its activity.
 func statusLine(lasting []common.Condition, otherwise string) string {
 	if len(lasting) == 0 {
 		return otherwise
@@ -149,13 +149,13 @@ func statusLine(lasting []common.Condition, otherwise string) string {
 	return common.Excerpt(lasting[0].Text)
 }
 
-// Status is the worker's status in one line.
+// Status returns the worker's status in one line.
 func (w *Worker) Status() string {
 	running, _ := w.dispatcher.Running()
 	return statusLine(w.conditions.now(), fmt.Sprintf("running %d commands", running))
 }
 
-// Status is the master's status in one line.
+// Status returns the master's status in one line.
 func (m *Master) Status() string {
 	doing := "serving on " + m.Address()
 	if holder, elected := m.elector.Leader(); elected && holder.ID == m.cfg.ID {
@@ -164,8 +164,8 @@ func (m *Master) Status() string {
 	return statusLine(m.state.own.now(), doing)
 }
 
-// DialEtcd makes the client that the settings ask for. Where certificates are kept, the
-// connections that are made after its own was replaced show the new one.
+// DialEtcd creates the client of the settings. If certificates are kept, connections made after a replacement
+// present the new one.
 func DialEtcd(c config.Etcd, kept *Certificates, lineage *etcdkit.Lineage) (*clientv3.Client, error) {
 	secure, err := c.TLS.Config()
 	if err != nil {
@@ -178,5 +178,12 @@ func DialEtcd(c config.Etcd, kept *Certificates, lineage *etcdkit.Lineage) (*cli
 		}
 		keeper.Client(secure)
 	}
-	return etcdkit.Dial(etcdkit.Config{Endpoints: c.Endpoints, Username: c.Username, Password: c.Password.Reveal(), Reload: c.Password.Reload, TLS: secure, Lineage: lineage})
+	return etcdkit.Dial(etcdkit.Config{
+		Endpoints: c.Endpoints,
+		Username:  c.Username,
+		Password:  c.Password.Reveal(),
+		Reload:    c.Password.Reload,
+		TLS:       secure,
+		Lineage:   lineage,
+	})
 }

@@ -12,12 +12,12 @@ import (
 	"carillon/internal/oidc"
 )
 
-// NewAccess makes the store of users, tokens and sessions.
+// NewAccess creates the store of users, tokens and sessions.
 func NewAccess(client *clientv3.Client, c *config.OIDC) *authstore.Store {
 	return authstore.New(client, WallClock, issuerOf(c))
 }
 
-// issuerOf is who vouches for people; nil where nobody does.
+// issuerOf returns the issuer that authenticates users; nil if there is none.
 func issuerOf(c *config.OIDC) *auth.Issuer {
 	if !c.Configured() {
 		return nil
@@ -29,7 +29,7 @@ func issuerOf(c *config.OIDC) *auth.Issuer {
 	return &auth.Issuer{URL: c.Issuer, Rules: rules}
 }
 
-// newSSO makes the way to log in at an issuer; nil where there is none.
+// newSSO creates the login at an issuer; nil if there is none.
 func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
 	if !c.Configured() {
 		return nil, nil
@@ -39,6 +39,7 @@ func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
 		return nil, err
 	}
 	return oidc.New(oidc.Config{Title: c.Title, Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(),
-		RedirectURL: strings.TrimSuffix(public, "/") + httpapi.SSOCallback, Scopes: c.Scopes, NameClaim: c.NameClaim, GroupsClaim: c.GroupsClaim,
+		RedirectURL: strings.TrimSuffix(public,
+			"/") + httpapi.SSOCallback, Scopes: c.Scopes, NameClaim: c.NameClaim, GroupsClaim: c.GroupsClaim,
 		Rules: issuerOf(c).Rules, Roots: roots, Now: WallClock}), nil
 }

@@ -20,26 +20,26 @@ import (
 	"carillon/internal/executor"
 )
 
-// Clock compares the wall clock with its own past, which it remembers in the data folder. It is safe
-// for concurrent use.
+// Clock compares the wall clock with its own past, which it stores in the data folder. It is safe for
+// concurrent use.
 type Clock struct {
-	path string // of the file; empty: nothing is remembered
+	path string // path of the file; empty: nothing is remembered
 	log  *slog.Logger
 
 	mu     sync.Mutex
 	trust  *clockguard.Trust // guarded by mu
-	belief clockguard.Belief // guarded by mu; as of the last judgement
+	belief clockguard.Belief // guarded by mu; result of the last judge
 }
 
 const (
 	clockFile = "clock.json"
-	// keepClockEvery is how often the believed time is written down: the most that a restarted machine
-	// remembers too little.
+	// keepClockEvery is the interval at which the trusted time is stored; after a restart it may be too old by
+	// this much.
 	keepClockEvery = 10 * time.Second
 )
 
-// OpenClock reads what an earlier start of a daemon with this data folder knew of the time. A file
-// that cannot be read counts as none.
+// OpenClock reads the time that an earlier start with this data folder stored. An unreadable file counts as
+// missing.
 func OpenClock(dir string, log *slog.Logger) *Clock {
 	c := &Clock{path: filepath.Join(dir, clockFile), log: log}
 	var remembered clockguard.Remembered
@@ -54,10 +54,10 @@ func OpenClock(dir string, log *slog.Logger) *Clock {
 	return c
 }
 
-// NewClock makes a clock that remembers nothing of earlier starts.
+// NewClock creates a clock without the time of earlier starts.
 func NewClock(log *slog.Logger) *Clock { return &Clock{log: log, trust: &clockguard.Trust{}} }
 
-// judge compares the wall clock with its past. proven says that another clock agrees.
+// judge compares the wall clock with its past. proven reports that another clock agrees.
 func (c *Clock) judge(wall time.Time, proven bool) clockguard.Belief {
 	at := bootclock.Now()
 	c.mu.Lock()
@@ -66,15 +66,15 @@ func (c *Clock) judge(wall time.Time, proven bool) clockguard.Belief {
 	c.belief = c.trust.Judge(wall, at, proven || synchronized())
 	switch b := c.belief; {
 	case b.Doubt && !before:
-		c.log.Warn("clock_doubted", "now", wall.UTC(), "believed", b.Time.UTC(), "for", b.Left)
+		c.log.Warn("clock_suspect", "now", wall.UTC(), "trusted", b.Time.UTC(), "for", b.Left)
 	case before && !b.Doubt:
-		c.log.Warn("clock_believed", "now", wall.UTC())
+		c.log.Warn("clock_ok", "now", wall.UTC())
 	}
 	return c.belief
 }
 
-// keep writes the believed time down, again and again, until the context ends. While the clock is in doubt, what
-// was written before stays.
+// keep stores the trusted time repeatedly until the context ends. While the clock is suspect, the stored time
+// is kept.
 func (c *Clock) keep(ctx context.Context) error {
 	tick := time.NewTicker(keepClockEvery)
 	defer tick.Stop()
@@ -98,7 +98,7 @@ func (c *Clock) write() error {
 	return replaceFile(c.path, clockguard.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: executor.BootID()})
 }
 
-// replaceFile writes a value as JSON in place of a file, whole or not at all.
+// replaceFile replaces a file atomically with a value as JSON.
 func replaceFile(path string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -110,25 +110,26 @@ func replaceFile(path string, value any) error {
 	return os.Rename(path+".new", path)
 }
 
-// kernelSynchronized reports whether the kernel knows the wall clock to be set by NTP: setting it by hand
-// ends that.
+// kernelSynchronized reports whether the kernel considers the wall clock synchronised by NTP: setting it
+// manually ends that.
 func kernelSynchronized() bool {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
 	return err == nil && state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
 }
 
-// beliefConditions tells of a clock that jumped ahead.
+// beliefConditions reports a clock that jumped ahead.
 func beliefConditions(b clockguard.Belief, wall time.Time) []common.Condition {
 	if !b.Ahead(wall) {
 		return nil
 	}
 	ahead, left := wall.Sub(b.Time).Round(time.Second), b.Left.Round(time.Second)
-	text := fmt.Sprintf("its clock jumped ahead by %v; it is believed when it is synchronized by NTP, or in %v", ahead, left)
+	text := fmt.Sprintf("its clock jumped ahead by %v; it is trusted again once synchronised by NTP, or in %v",
+		ahead, left)
 	if b.Cold {
-		text += "; until then nothing is claimed here"
+		text += "; until then this worker claims nothing"
 	} else {
-		text += "; until then jobs fire by the time before the jump"
+		text += "; until then jobs fire by the time from before the jump"
 	}
 	return []common.Condition{{Code: common.ConditionClockUnproven, StopsClaims: b.Cold, Text: text,
 		Data: common.Words{"ahead": ahead.String(), "left": left.String()}}}

@@ -34,46 +34,46 @@ import (
 const (
 	sessionTTL    = joblock.DefaultTTL
 	registerEvery = 5 * time.Second
-	// patience is how long a start waits for an earlier life's registration to go.
+	// patience is how long a start waits for the registration of an earlier life to expire.
 	patience = sessionTTL + 5*time.Second
-	// stopWait is how long a command that was told to stop may take, and its finish.
+	// stopWait is the time for stopped commands to end and for their outcomes to be committed.
 	stopWait  = 30 * time.Second
 	sinkDrain = 10 * time.Second
-	// claimsWait is how long claims that are on their way when a stop begins are waited for.
+	// claimsWait is how long a stop waits for claims in flight.
 	claimsWait = 15 * time.Second
 )
 
-// WorkerConfig is what a worker is made of.
+// WorkerConfig configures a worker.
 type WorkerConfig struct {
 	Home   *Home
 	Etcd   *clientv3.Client
 	Store  runlog.Writer
 	Spool  runlog.Spool
 	Labels map[string]string
-	// Secrets are masked in what commands print.
+	// Secrets are masked in the output of commands.
 	Secrets *mask.Files
-	// Box opens the secrets that jobs refer to; nil: none can be opened here.
+	// Box decrypts the secrets that jobs refer to; nil: this worker cannot decrypt any.
 	Box *seal.Box
-	// RunAs says as whom jobs run; nil: all as this process's user.
+	// RunAs selects the user that jobs run as; nil: the user of this process.
 	RunAs *runas.File
-	// MaxRunTime bounds how long a command runs; 0: only its job does.
+	// MaxRunTime limits the run time of a command; 0: only its job limits it.
 	MaxRunTime time.Duration
-	// OutboxMax bounds, in bytes, what the outboxes of all workers and masters hold together.
+	// OutboxMax limits, in bytes, the total size of the outboxes of all workers and masters.
 	OutboxMax int64
 	Slots     int
 	Drain     time.Duration
 	Version   string
 	Log       *slog.Logger
 	Metrics   *metrics.Worker
-	// Certificates are those that it shows to others; nil where the master of the same process has them.
+	// Certificates are those that the worker presents; nil if the master of the same process holds them.
 	Certificates *Certificates
-	// Origin is what is known of where etcd's data comes from.
+	// Origin detects a restore of etcd.
 	Origin *Origin
-	// Clock is what is known of the wall clock.
+	// Clock watches the wall clock.
 	Clock *Clock
-	// Boot is the clock by which runs are ended when etcd is away for too long.
+	// Boot is the clock that determines when runs end if etcd is unavailable for too long.
 	Boot func() time.Duration
-	// Guardian is the process that watches over this one; nil: none does.
+	// Guardian is the process that watches over this one; nil: there is none.
 	Guardian *guardian.Child
 
 	loopLimit time.Duration // how long a loop may be stuck before that is a condition; for tests
@@ -86,7 +86,7 @@ type Worker struct {
 	keeper     *registry.Keeper
 	sink       *runlog.Sink
 	load       *joblock.Load
-	executor   atomic.Pointer[executor.Executor] // set by its part; health checks may ask before
+	executor   atomic.Pointer[executor.Executor] // set by its part; health checks may read it before
 	members    *registry.Members
 	cluster    *cluster
 	conditions *conditions
@@ -94,7 +94,7 @@ type Worker struct {
 	dispatcher *dispatch.Dispatcher
 	recovery   *dispatch.Recovery
 	bequests   *dispatch.Bequests
-	orphaned   chan struct{} // somebody went: the recovery is to look
+	orphaned   chan struct{} // a worker left: the recovery scans
 	bequeathed chan struct{} // likewise
 	feed       *dispatch.Feed
 	watcher    *jobmgr.Watcher
@@ -105,29 +105,52 @@ type Worker struct {
 	loops      *workerLoops
 }
 
-// NewWorker puts a worker together. Nothing runs before its parts are started.
+// NewWorker creates a worker. Nothing runs before its parts start.
 func NewWorker(cfg WorkerConfig) *Worker {
-	w := &Worker{cfg: cfg, started: time.Now().UTC(), orphaned: make(chan struct{}, 1), bequeathed: make(chan struct{}, 1)}
+	w := &Worker{
+		cfg:        cfg,
+		started:    time.Now().UTC(),
+		orphaned:   make(chan struct{}, 1),
+		bequeathed: make(chan struct{}, 1),
+	}
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
 	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
 	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
-	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration, cfg.Origin.Lineage.WentBack)
+	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
+		cfg.Origin.Lineage.WentBack)
 	w.members = registry.NewMembers(client, WallClock, w.loops.report)
-	w.cluster = &cluster{members: w.members, guard: registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge), origin: cfg.Origin, stopping: w.draining.Load, clocked: cfg.Metrics.Clock, loop: w.loops.cluster}
+	w.cluster = &cluster{
+		members:  w.members,
+		guard:    registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
+		origin:   cfg.Origin,
+		stopping: w.draining.Load,
+		clocked:  cfg.Metrics.Clock,
+		loop:     w.loops.cluster,
+	}
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
-	w.sink = runlog.NewSink(runlog.SinkConfig{Spool: cfg.Spool, OutboxBytes: cfg.OutboxMax, Workers: w.alive, Outboxes: w.load.Bytes, Report: w.loops.delivery.Done}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
+	w.sink = runlog.NewSink(runlog.SinkConfig{
+		Spool:       cfg.Spool,
+		OutboxBytes: cfg.OutboxMax,
+		Workers:     w.alive,
+		Outboxes:    w.load.Bytes,
+		Report:      w.loops.delivery.Done,
+	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
 	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
 		w.startConditions, w.guardianConditions, cfg.Origin.Conditions)
 	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
 	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
-		Plan:     w.loop,
-		Claimer:  joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim"), claimGate{w}),
-		Finisher: &countedFinisher{Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")), loop: w.loops.finishes, refused: map[string]bool{}},
-		Runner:   runner{w},
-		Cluster:  w.cluster,
-		Session:  w.session,
-		Locks:    joblock.NewRetaker(client, w.session, w.unanswered("retake")),
+		Plan:    w.loop,
+		Claimer: joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim"), claimGate{w}),
+		Finisher: &countedFinisher{
+			Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")),
+			loop:     w.loops.finishes,
+			refused:  map[string]bool{},
+		},
+		Runner:  runner{w},
+		Cluster: w.cluster,
+		Session: w.session,
+		Locks:   joblock.NewRetaker(client, w.session, w.unanswered("retake")),
 		Causes: dispatch.Causes{Stopping: executor.ErrStopping, CutOff: executor.ErrCutOff,
 			Killed: func(k common.Kill) error {
 				return executor.Killed{By: k.By, Note: k.Note, Code: k.Code, Signal: k.Signal, At: k.At}
@@ -145,17 +168,18 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		}}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
 	w.secrets = secretstore.NewTable(client, cfg.Box, time.Now)
-	w.watcher = jobmgr.NewWatcher(client, w.loops.of(watchJobs), func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
+	w.watcher = jobmgr.NewWatcher(client, w.loops.of(watchJobs),
+		func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
 	return w
 }
 
-// OpenRunAs reads the file that says as whom jobs run; nil where there is none.
+// OpenRunAs reads the runAs file; nil if there is none.
 func OpenRunAs(path string, log *slog.Logger) (*runas.File, error) {
 	if path != "" {
 		return runas.Open(runas.Config{Path: path, Capable: executor.Capable, Log: log})
 	}
 	if os.Geteuid() == 0 {
-		log.Warn("commands_run_as_root", "hint", "let the worker run as a user of its own, or name others in a file of runAs")
+		log.Warn("commands_run_as_root", "hint", "run the worker as its own user, or configure users in a runAs file")
 	}
 	return nil, nil
 }
@@ -164,7 +188,7 @@ func (w *Worker) unanswered(what string) func(error) {
 	return func(err error) { w.cfg.Log.Warn("etcd_unanswered", "call", what, "error", err) }
 }
 
-// runner lets the dispatcher's tasks run in the executor.
+// runner runs the dispatcher's tasks in the executor.
 type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
@@ -172,22 +196,34 @@ func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 		MayStart: t.MayStart, KillNow: t.KillNow, Wishes: t.Wishes}, r.w.sink)
 }
 
-// Parts are the worker's parts in the order of their start. The data folder and
-// the stores are the caller's.
+// Parts returns the worker's parts in start order. The caller owns the data folder and the stores.
 func (w *Worker) Parts() []lifecycle.Part {
 	return append(w.cfg.Certificates.parts(), []lifecycle.Part{
 		{Name: "clock", Serve: w.cfg.Clock.keep},
 		{Name: "leftovers", Start: w.sweep},
-		{Name: "executor", Start: w.openExecutor, Stop: func(context.Context) error { return w.executor.Load().Close() }},
+		{
+			Name:  "executor",
+			Start: w.openExecutor,
+			Stop:  func(context.Context) error { return w.executor.Load().Close() },
+		},
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.watch},
 		{Name: "etcd origin", Start: w.cfg.Origin.first(w.cfg.Etcd), Serve: w.cfg.Origin.keep(w.cfg.Etcd)},
 		{Name: "registration", Start: w.register, Serve: serving(w.keeper.Run, w.loops.registration)},
-		{Name: "sink", Serve: serving(func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) }, w.loops.delivery), StopTimeout: sinkDrain + time.Second},
+		{
+			Name: "sink",
+			Serve: serving(func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) },
+				w.loops.delivery),
+			StopTimeout: sinkDrain + time.Second,
+		},
 		{Name: "members", Serve: serving(ignoreEnd(w.members.Run), w.loops.membership...)},
 		{Name: "outboxes", Serve: w.load.Run},
-		{Name: "recovery", Start: w.recover, Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) }},
+		{
+			Name:  "recovery",
+			Start: w.recover,
+			Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) },
+		},
 		{Name: "bequests", Serve: func(ctx context.Context) error { return w.bequests.Run(ctx, w.bequeathed) }},
 		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},
 		{Name: "scheduler", Serve: serving(w.loop.Run, w.loops.scheduler)},
@@ -199,13 +235,16 @@ func (w *Worker) Parts() []lifecycle.Part {
 		}},
 		{Name: "jobs", Serve: serving(ignoreEnd(w.followJobs), w.loops.loops[watchJobs])},
 		{Name: "triggers", Serve: serving(ignoreEnd(w.followTriggers), w.loops.loops[watchTriggers])},
-		{Name: "gauges", Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil }},
+		{
+			Name:  "gauges",
+			Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil },
+		},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
 	}...)
 }
 
-// drain says that this worker takes nothing more. The others need not hear of it: they
-// would notice by what it does not claim.
+// drain announces that this worker accepts no more runs. The announcement is optional: other workers notice it
+// by missing claims.
 func (w *Worker) drain(ctx context.Context) error {
 	w.draining.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -216,30 +255,31 @@ func (w *Worker) drain(ctx context.Context) error {
 	return nil
 }
 
-// sweep ends what an earlier life of this worker left running.
+// sweep kills processes that an earlier life of this worker left behind.
 func (w *Worker) sweep(ctx context.Context) error {
 	life := w.cfg.Home.Life
 	swept, err := executor.Sweep(ctx, life.Worker, life.Life)
 	if err != nil {
-		return fmt.Errorf("look for what an earlier life left running: %w", err)
+		return fmt.Errorf("search for processes of an earlier life: %w", err)
 	}
 	if swept.Killed > 0 || swept.Left > 0 {
 		w.cfg.Log.Warn("leftovers_killed", "killed", swept.Killed, "left", swept.Left)
 	}
 	if swept.Doubtful > 0 {
-		w.cfg.Log.Warn("leftovers_possible", "processes", swept.Doubtful, "hint", "they changed RLIMIT_RTTIME: earlier runs are recovered after lostAfter")
+		w.cfg.Log.Warn("leftovers_possible", "processes", swept.Doubtful, "hint",
+			"they changed RLIMIT_RTTIME: earlier runs are recovered after lostAfter")
 	}
 	w.recovery.Swept = swept.Complete()
 	if _, err := executor.RemoveWorkDirs(w.cfg.Home.Dir); err != nil {
 		return fmt.Errorf("remove folders of an earlier life: %w", err)
 	}
 	if _, err := executor.RemoveBorrowed(life.Worker); err != nil {
-		w.cfg.Log.Warn("folders_not_removed", "error", err) // they are others', and in nobody's way
+		w.cfg.Log.Warn("folders_not_removed", "error", err) // they belong to other users and do no harm
 	}
 	return nil
 }
 
-// startConditions are those of the executor, once there is one: no condition is asked for before.
+// startConditions returns the conditions of the executor, once it exists.
 func (w *Worker) startConditions() []common.Condition {
 	if x := w.executor.Load(); x != nil {
 		return x.Conditions()
@@ -257,8 +297,8 @@ func (w *Worker) openExecutor(context.Context) error {
 	return err
 }
 
-// register waits for etcd, however long, and then for an earlier life's key to go.
-// A life that ended on this machine, in our sight, and left nothing running needs no waiting for: its lease is revoked.
+// register waits for etcd, without a limit, and then for the key of an earlier life to expire. If that life
+// ended on this machine and left no process behind, its lease is revoked instead.
 func (w *Worker) register(ctx context.Context) error {
 	life := w.cfg.Home.Life
 	w.loops.registration.Begin()
@@ -274,8 +314,8 @@ func (w *Worker) register(ctx context.Context) error {
 	return w.keeper.Register(ctx, patience)
 }
 
-// gone tells whether no process has an id, or one that has ended and that nobody reaps. A
-// process that took over the id of one that ended only makes a start wait.
+// gone reports whether no process has this id, or only a zombie that is not reaped. A process that reused the
+// id only delays the start.
 func gone(pid int) bool {
 	if pid <= 0 || pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
@@ -284,10 +324,10 @@ func gone(pid int) bool {
 	return found && p.Dead
 }
 
-// recover resolves what may be resolved at once, before anything is claimed.
+// recover resolves what can be resolved at once, before anything is claimed.
 func (w *Worker) recover(ctx context.Context) error {
 	if _, err := w.recovery.Pass(ctx); err != nil {
-		w.cfg.Log.Warn("recovery_failed", "error", err) // the loop tries again
+		w.cfg.Log.Warn("recovery_failed", "error", err) // the loop retries
 	}
 	return nil
 }
@@ -303,7 +343,7 @@ func (w *Worker) registration() common.Registration {
 		Features: w.executor.Load().Features(), Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
 }
 
-// slots are the worker's own, or those that an operator gave it.
+// slots returns the worker's own slots, or those that an operator set.
 func (w *Worker) slots() int {
 	if me, found := w.members.Snapshot().Member(w.cfg.Home.Life.Worker); found {
 		return me.EffectiveSlots()
@@ -311,7 +351,7 @@ func (w *Worker) slots() int {
 	return w.cfg.Slots
 }
 
-// alive is how many workers share what etcd holds for the log store.
+// alive returns how many workers share the limit of outboxes in etcd.
 func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
 func (w *Worker) followCluster(ctx context.Context) error {
@@ -343,14 +383,15 @@ func (w *Worker) alarm(jobs []common.JobState) {
 	}
 }
 
-// followSecrets follows what could be opened: without a key, and maybe without the right to read
-// them in etcd, nothing is.
+// followSecrets follows the secrets if they can be decrypted: without a key, and possibly without the
+// permission to read them in etcd, none are.
 func (w *Worker) followSecrets(ctx context.Context) error {
 	if w.cfg.Box == nil {
 		<-ctx.Done()
 		return nil
 	}
-	return serving(func(ctx context.Context) error { return w.secrets.Follow(ctx, w.loops.of(watchSecrets)) }, w.loops.loops[watchSecrets])(ctx)
+	return serving(func(ctx context.Context) error { return w.secrets.Follow(ctx, w.loops.of(watchSecrets)) },
+		w.loops.loops[watchSecrets])(ctx)
 }
 
 func (w *Worker) followTriggers(ctx context.Context) error {

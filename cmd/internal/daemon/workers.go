@@ -9,13 +9,13 @@ import (
 	"carillon/internal/registry"
 )
 
-// workers are the workers as the API sees them.
+// workers provides the workers to the API.
 type workers struct {
 	settings *registry.Settings
 	members  *registry.Members
 }
 
-// Workers reads them from etcd, so that who has changed one sees the change.
+// Workers reads the workers from etcd, so that a caller sees its own changes.
 func (w workers) Workers(ctx context.Context) ([]common.Member, error) {
 	return w.settings.Workers(ctx)
 }
@@ -24,7 +24,7 @@ func (w workers) UpdateWorker(ctx context.Context, actor common.Actor, id string
 	return w.settings.Update(ctx, actor, id, change)
 }
 
-// Placement tells who would run a job now.
+// Placement returns the workers that are eligible for a job now, by rank.
 func (w workers) Placement(ctx context.Context, job *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
 	all, err := w.settings.Workers(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (w workers) Placement(ctx context.Context, job *common.StoredJob) ([]httpap
 	return items, new(placement.Unplaced(verdicts)), nil
 }
 
-// unplaced tells why no worker may run a job, as far as is known here; nil where one may.
+// unplaced returns why no worker is eligible for a job, as far as is known here; nil if one is.
 func (w workers) unplaced(job *common.StoredJob) *common.Reason {
 	snapshot := w.members.Snapshot()
 	if snapshot == nil || snapshot.Generation == 0 {
@@ -72,7 +72,7 @@ func (w workers) unplaced(job *common.StoredJob) *common.Reason {
 	return &reason
 }
 
-// wishOf is what a job asks of a worker.
+// wishOf returns the placement requirements of a job.
 func wishOf(job *common.StoredJob) (placement.Wish, error) {
 	terms := job.Terms()
 	wish := placement.Wish{Job: job.Name, Slots: terms.Slots, Strategy: terms.Strategy, Needs: job.MustHave()}

@@ -23,7 +23,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// rig is a master's lookout over a real etcd; its looks are the test's.
+// rig is a master's monitor over a real etcd; its looks are the test's.
 type rig struct {
 	*testing.T
 	server *etcdtest.Server
@@ -44,9 +44,9 @@ func newRig(t *testing.T) *rig {
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
 	elector := leader.New(leader.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
-	look := &lookout{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil, nil),
+	look := &monitor{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil, nil),
 		elector: elector, loops: loops}
-	r.state = state{lookout: look, id: "m", etcd: r.etcd, catalog: catalog, members: members,
+	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: catalog, members: members,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
 		elector: elector}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -153,7 +153,7 @@ func TestLogStoreAway(t *testing.T) {
 	}
 	reader := present{Reader: nil, away: r.state.StoreAway}
 
-	r.away(errors.New("nobody listens"))
+	r.away(errors.New("connection refused"))
 	r.want("the log store is away", common.ConditionLogStoreAway)
 	ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions())
 	if ready.Status != "degraded" || ready.Conditions[0].Who != "master-host" {
@@ -162,7 +162,7 @@ func TestLogStoreAway(t *testing.T) {
 	if o, err = r.state.Overview(t.Context()); err != nil || o.LogStore != httpapi.StoreAway || o.Running == nil {
 		t.Errorf("overview %+v, %v", o, err)
 	}
-	// Nobody waits for it in vain.
+	// Callers get an error at once.
 	if _, err := reader.Runs(t.Context(), runlog.Query{}); common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("a read of it: %v", err)
 	}
@@ -186,7 +186,7 @@ func TestWorkersConditionsAreShown(t *testing.T) {
 	r.fresh.mark()
 	reg := registered("l1")
 	reg.Trouble = "the disk is full"
-	reg.Conditions = []common.Condition{{Code: common.ConditionDiskFull, Who: "somebody else", Text: "the disk is full", StopsClaims: true, From: WallClock()}}
+	reg.Conditions = []common.Condition{{Code: common.ConditionDiskFull, Who: "another worker", Text: "the disk is full", StopsClaims: true, From: WallClock()}}
 	r.put(common.WorkerKey("w1"), reg)
 	r.alive(1)
 	r.want("a worker tells of itself", common.ConditionDiskFull)
@@ -196,7 +196,7 @@ func TestWorkersConditionsAreShown(t *testing.T) {
 	}
 }
 
-// A worker that goes with runs that nobody has resolved is missed; one that leaves nothing is not.
+// A worker that dies with unresolved runs is reported; one without runs is not.
 func TestWorkerLost(t *testing.T) {
 	r := newRig(t)
 	r.fresh.mark()
@@ -205,7 +205,7 @@ func TestWorkerLost(t *testing.T) {
 		reg.Worker, reg.Name = w, "name-"+w
 		r.put(common.WorkerKey(w), reg)
 		r.alive(i + 1)
-		r.codes() // it came after somebody looked
+		r.codes() // it joined after a check
 	}
 	record := common.Record{Run: "u.f.1", Fire: "u.f", Job: "a", JobUID: "u", Owner: common.Life{Worker: "w2", Name: "name-w2", Life: "l-w2"}}
 	r.put(common.RecordKey("a", record.Run), record)
@@ -219,17 +219,17 @@ func TestWorkerLost(t *testing.T) {
 	}
 	r.erase(common.RecordKey("a", record.Run))
 	r.want("its run is resolved")
-	// Nobody is left.
+	// No worker is left.
 	r.erase(common.WorkerKey("w1"))
 	r.alive(0)
 	r.want("the last one has gone a moment ago")
 	r.state.mu.Lock()
-	r.state.seen.nobody = WallClock().Add(-nobodyFor)
+	r.state.seen.noWorkers = WallClock().Add(-noWorkersFor)
 	r.state.mu.Unlock()
-	r.want("nobody came", common.ConditionNoWorkers)
+	r.want("no worker joined", common.ConditionNoWorkers)
 	r.put(common.WorkerKey("w1"), registered("l3"))
 	r.alive(1)
-	r.want("somebody came")
+	r.want("a worker joined")
 }
 
 // In a rolling upgrade old workers leave alone what they do not know.
@@ -253,7 +253,7 @@ func TestWorkerTooOld(t *testing.T) {
 	r.put(common.JobKey("a"), job)
 	for begun := time.Now(); len(r.state.catalog.Needs()) == 0; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			t.Fatal("the catalog did not hear of the job within a minute")
+			t.Fatal("the catalog did not receive the job within a minute")
 		}
 	}
 	r.want("a job does", common.ConditionMissesFeature)
@@ -290,7 +290,7 @@ func TestEtcdFullAndAway(t *testing.T) {
 	r.want("etcd takes no writes", common.ConditionEtcdFull)
 	alarm(pb.AlarmRequest_DEACTIVATE)
 	r.want("etcd has room again")
-	_ = r.etcd.Close() // nobody is reached any more
+	_ = r.etcd.Close() // no request succeeds any more
 	r.want("etcd is away", common.ConditionEtcdAway)
 	if ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions()); ready.Status != "unavailable" {
 		t.Errorf("a master without etcd is %+v", ready)
@@ -305,7 +305,7 @@ func TestSavesAreRefusedWhileEtcdIsNearlyFull(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.state.look(t.Context())
-	if used := r.state.sight().used; used < 0 || used >= savesUpTo {
+	if used := r.state.latest().used; used < 0 || used >= savesUpTo {
 		t.Fatalf("a new etcd is %d %% full", used)
 	}
 	if err := r.state.room(); err != nil {
