@@ -1,8 +1,8 @@
-// Package check judges what a benchmark saw. It knows the plan by arithmetic, reads
-// the ledger that the started commands wrote themselves, and compares the two.
+// Package check evaluates a benchmark. It computes the plan by arithmetic, reads the ledger that the started
+// commands wrote themselves, and compares the two.
 //
-// It shares no code with what it judges: what it says about a fire rests on the
-// command's own words. It has no goroutines, and keeps everything in memory.
+// It shares no code with the system under test: its results depend only on the records of the commands. It
+// has no goroutines, and keeps everything in memory.
 package check
 
 import (
@@ -20,7 +20,7 @@ type Fire struct {
 type Plan struct {
 	Jobs     []string
 	From, To time.Time
-	Step     time.Duration // a second, where it is zero
+	Step     time.Duration // a second if zero
 }
 
 func (p Plan) step() time.Duration {
@@ -30,7 +30,7 @@ func (p Plan) step() time.Duration {
 	return p.Step
 }
 
-// Times are the times at which each job is to fire: full steps of Unix time.
+// Times returns the times at which each job is to fire: full steps of Unix time.
 func (p Plan) Times() []time.Time {
 	var times []time.Time
 	at := p.From.UTC().Truncate(p.step())
@@ -43,7 +43,7 @@ func (p Plan) Times() []time.Time {
 	return times
 }
 
-// Count is how many fires there are.
+// Count returns the number of fires.
 func (p Plan) Count() int { return len(p.Times()) * len(p.Jobs) }
 
 // contains reports whether a fire lies within the plan's time.

@@ -2,8 +2,8 @@ package check
 
 import "time"
 
-// Entry is an outcome in the ledger of what is judged: of one attempt for a fire, or,
-// where To is set, of all fires after From and up to To.
+// Entry is an outcome in the ledger of the system under test: of one attempt of a fire, or, if To is set, of
+// all fires after From and up to To.
 type Entry struct {
 	Fire
 	Attempt        int
@@ -12,16 +12,16 @@ type Entry struct {
 	Started, Ended time.Time
 }
 
-// Accounts is the verdict on the entries of a plan.
+// Accounts is the result for the entries of a plan.
 type Accounts struct {
 	Planned  int
 	None     int            // fires without an outcome
-	Open     int            // fires that wait or run
-	Twice    int            // outcomes of a fire and attempt beyond the first, or of a fire that ran and was passed over
+	Open     int            // pending or active fires
+	Twice    int            // outcomes of a fire and attempt beyond the first, or of a fire that ran and has a gap entry
 	ByStatus map[string]int // fires by the outcome of their last attempt
 }
 
-// Account holds entries against a plan.
+// Account compares entries with a plan.
 func (p Plan) Account(entries []Entry) Accounts {
 	type once struct {
 		Fire

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Line is what a started command wrote about itself.
+// Line is the record that a started command wrote about itself.
 type Line struct {
 	Fire
 	Run, Worker string
@@ -16,8 +16,7 @@ type Line struct {
 	Start       time.Time
 }
 
-// ReadLines reads the file that the commands appended to. A file that is not there
-// has no lines.
+// ReadLines reads the file to which the commands append. A missing file has no lines.
 func ReadLines(path string) ([]Line, error) {
 	data, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -57,19 +56,19 @@ func parse(text string) (Line, error) {
 	return Line{Fire: Fire{Job: f[0], Planned: planned.UTC()}, Run: f[2], Attempt: attempt, Worker: f[4], Start: time.Unix(0, start).UTC()}, nil
 }
 
-// Started is the verdict on the lines of a plan.
+// Started is the result for the lines of a plan.
 type Started struct {
 	Planned, Ran int
 	Missed       int // fires of the plan without a line
 	Doubled      int // lines of a fire and attempt beyond the first
-	Stray        int // lines of the plan's jobs at times that are not its own
+	Stray        int // lines of the plan's jobs at other times
 	Late         Spread
 	ByWorker     map[string]int
 }
 
-// Compare holds lines against a plan. A worker whose wall clock is ahead by an offset
-// starts early by as much: its lateness is judged by its own clock. Lines of the
-// plan's jobs outside its time are looked at for doubles only.
+// Compare compares lines with a plan. A worker whose wall clock is ahead by an offset starts early by as
+// much: its lateness is measured by its own clock. Lines of the plan's jobs outside its time are checked for
+// doubles only.
 func (p Plan) Compare(lines []Line, offsets map[string]time.Duration) Started {
 	type once struct {
 		Fire

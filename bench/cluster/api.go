@@ -16,7 +16,7 @@ import (
 	"carillon/bench/check"
 )
 
-// job is what the bench says of one.
+// job holds the fields of a job that the bench sets.
 type job struct {
 	Name          string   `json:"name"`
 	CronExpr      string   `json:"cronExpr"`
@@ -37,10 +37,10 @@ type catchUp struct {
 
 const everySecond = "* * * * * * *"
 
-// loaders is how many requests are under way at a time while jobs are loaded.
+// loaders is how many requests are in flight while jobs are loaded.
 const loaders = 8
 
-// api speaks to a master.
+// api is a client of a master.
 type api struct {
 	base, token string
 	client      *http.Client
@@ -50,7 +50,7 @@ func newAPI(base string) *api {
 	return &api{base: base, client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: loaders}}}
 }
 
-// do makes a request that must be answered as wanted; the answer goes into out.
+// do sends a request that must be answered with the wanted status; the response is decoded into out.
 func (a *api) do(ctx context.Context, want int, method, path string, body, out any) error {
 	var payload io.Reader
 	if body != nil {
@@ -94,7 +94,7 @@ func (a *api) ready(ctx context.Context) bool {
 	return a.do(ctx, http.StatusOK, http.MethodGet, "/readyz", nil, nil) == nil
 }
 
-// load creates jobs, a few at a time, and gives up at the first that is refused.
+// load creates jobs, a few at a time, and stops at the first error.
 func (a *api) load(ctx context.Context, jobs []job) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -120,7 +120,7 @@ func (a *api) load(ctx context.Context, jobs []job) error {
 	return context.Cause(ctx)
 }
 
-// entries reads the ledger of a time, page after page.
+// entries reads the ledger of a period, page after page.
 func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, error) {
 	type item struct {
 		Job, Status string
@@ -152,7 +152,7 @@ func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, e
 	}
 }
 
-// metrics reads a page of metrics. A sample's name has its labels, as printed.
+// metrics reads a page of metrics. A sample's name includes its labels, as printed.
 func (a *api) metrics(ctx context.Context) (map[string]float64, error) {
 	var text string
 	if err := a.do(ctx, http.StatusOK, http.MethodGet, "/metrics", nil, &text); err != nil {

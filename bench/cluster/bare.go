@@ -12,20 +12,20 @@ import (
 	"carillon/bench/check"
 )
 
-// helper is the command of jobs that write down their start in a file.
+// helper is the command of jobs that record their start in a file.
 func (b *bench) helper(ledger string) []string {
 	return []string{filepath.Join(b.bin, "helper"), ledger}
 }
 
-// throughShell is a command as a job's command line runs it.
+// throughShell is a command executed by a shell, like that of a job.
 func throughShell(words ...string) []string {
 	return []string{"/bin/sh", "-c", strings.Join(words, " ")}
 }
 
-// starters are how many starts the bare rates are measured with: more only add latency.
+// starters is the number of concurrent starts of the bare rates: more only add latency.
 var starters = [...]int{2, 4}
 
-// bareRate is the most runs/s of a command that fork and exec alone reach here.
+// bareRate returns the highest rate in runs/s of a command that fork and exec alone reach on this machine.
 func (b *bench) bareRate(ctx context.Context, command []string) (best float64, each string, err error) {
 	var shown []string
 	seconds := "4"
@@ -47,8 +47,8 @@ func (b *bench) bareRate(ctx context.Context, command []string) (best float64, e
 	return best, strings.Join(shown, ", "), nil
 }
 
-// bareBurst starts a number of helpers as fast as fork and exec alone can, some times
-// over, and gives the best of the spreads of their lateness.
+// bareBurst starts a number of helpers as fast as fork and exec alone can, several times, and returns the
+// best spread of their lateness.
 func (b *bench) bareBurst(ctx context.Context, ledger string, count int, command []string) (check.Spread, error) {
 	var best check.Spread
 	read, rounds := 0, 3

@@ -7,9 +7,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// classic is one run under the pattern that is common with etcd: a lease for each
-// run, kept alive, a transaction that takes the lock under it, and a revoke. It
-// counts where nothing of it fails; what is run would come before the revoke.
+// classic executes one run under the pattern that is common with etcd: a lease for each run with keep-alives,
+// a transaction that takes the lock under it, and a revoke. It counts only if no step fails; the command
+// would run before the revoke.
 func classic(ctx context.Context, client *clientv3.Client, key string) error {
 	lease, err := client.Grant(ctx, 5)
 	if err != nil {

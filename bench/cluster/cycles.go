@@ -17,12 +17,12 @@ import (
 	"carillon/internal/joblock"
 )
 
-// clients are how many work on etcd at a time.
+// clients is how many clients use etcd at a time.
 var clients = [...]int{1, 16, 64}
 
-// cycles counts how many runs a second can be locked and unlocked: each with a lease of
-// its own, as is common, and claimed and finished by the product's own transactions,
-// in batches as its worker makes them. No command is run.
+// cycles counts how many runs per second can be locked and unlocked: each with a lease of its own, the common
+// pattern, and claimed and finished by the product's own transactions, in batches of the size that its worker
+// uses. No command is executed.
 func cycles(ctx context.Context, b *bench) error {
 	server, url, err := b.newEtcd(ctx, filepath.Join(b.dir, "cycles"))
 	if err != nil {
@@ -59,7 +59,7 @@ func cycles(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// perSecond lets n clients work for a while and adds up what they have done.
+// perSecond runs n clients for a while and adds up their operations.
 func perSecond(ctx context.Context, n int, length time.Duration, work func(context.Context, int) (int, error)) (float64, error) {
 	began := time.Now()
 	var done atomic.Int64
@@ -86,15 +86,15 @@ type runner struct {
 	jobs     []common.JobState
 }
 
-// newRunners makes runners that share a session, as those of one worker do. The
-// jobs must be new: end deletes them.
+// newRunners returns runners that share a session, like those of one worker. The jobs must be new: end
+// deletes them.
 func newRunners(ctx context.Context, client *clientv3.Client, n int) (runners []*runner, end func(), err error) {
 	life := common.Life{Worker: common.NewID(), Name: "bench", Life: common.NewID()}
 	ignore := func(error) {}
 	session := joblock.NewSession(client, joblock.DefaultTTL, bootclock.Now, slog.New(slog.DiscardHandler), func() {})
 	sessionCtx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	group.Go(func() { _ = session.Run(sessionCtx) }) // it ends with its context only
+	group.Go(func() { _ = session.Run(sessionCtx) }) // it ends only with its context
 	end = func() {
 		cancel()
 		group.Wait()
@@ -115,7 +115,7 @@ func newRunners(ctx context.Context, client *clientv3.Client, n int) (runners []
 	return runners, end, nil
 }
 
-// made writes jobs with their cursors, and gives them as a worker would see them.
+// made writes jobs with their cursors, and returns them as a worker would receive them.
 func made(ctx context.Context, client *clientv3.Client, jobs []common.Job, now time.Time) (states []common.JobState, err error) {
 	for len(jobs) > 0 {
 		part := jobs[:min(50, len(jobs))]

@@ -9,7 +9,7 @@ import (
 	"carillon/bench/check"
 )
 
-// overload offers twice what the standalone sustains, and then nothing but one job a second.
+// overload offers twice the sustained rate of the standalone, and then only one job a second.
 func overload(ctx context.Context, b *bench) error {
 	rate, err := b.sustains(ctx)
 	if err != nil {
@@ -25,8 +25,8 @@ func overload(ctx context.Context, b *bench) error {
 	}
 	count, length := int(2*rate), min(b.length(30*time.Second), 30*time.Second)
 	from, to := window(count, length)
-	// What cannot be started within a second is not wanted any more: a backlog that
-	// has to be run would be work for as long as the overload was.
+	// Fires that cannot be started within a second are dropped: a backlog that must be executed would take as
+	// long as the overload lasted.
 	jobs, names := many("over", count, job{Command: "true", StartDeadline: "1s", CatchUp: &catchUp{Policy: "none"}}.during(from, to))
 	if err := s.loadBefore(ctx, jobs, from.Add(-2*time.Second)); err != nil {
 		return err
@@ -67,7 +67,7 @@ func overload(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// peakUntil looks ten times a second how much memory a process holds.
+// peakUntil measures the memory of a process ten times a second.
 func peakUntil(ctx context.Context, p *process, end time.Time) (peak int64, err error) {
 	for time.Now().Before(end) {
 		peak = max(peak, p.usage().rss)
@@ -78,8 +78,8 @@ func peakUntil(ctx context.Context, p *process, end time.Time) (peak int64, err 
 	return peak, nil
 }
 
-// calmAfter tells how long after a time the probe's fires began to be started
-// within ten milliseconds, all of them until the end.
+// calmAfter returns how long after a time all fires of the probe, until the end, were started within ten
+// milliseconds.
 func calmAfter(lines []check.Line, since, end time.Time) (normal bool, after time.Duration) {
 	late := map[time.Time]time.Duration{}
 	for _, l := range lines {
@@ -95,7 +95,7 @@ func calmAfter(lines []check.Line, since, end time.Time) (normal bool, after tim
 	return normal, at.Add(time.Second).Sub(since)
 }
 
-// kill ends one of three workers without warning, in the middle of a second's fires.
+// kill kills one of three workers without warning, in the middle of a second's fires.
 func kill(ctx context.Context, b *bench) error {
 	const count, stagger = 300, 2 * time.Second
 	c, err := b.newCluster(ctx, 0, 0, 0)
@@ -128,7 +128,7 @@ func kill(ctx context.Context, b *bench) error {
 		return err
 	}
 	b.sheet.took("kill", seen, time.Since(began), c.processes()...)
-	// Its runs are taken for lost when its lease (15 s) and lostAfter are over.
+	// Its runs are resolved as lost after its lease (15 s) and lostAfter.
 	if err := sleepUntil(ctx, blow.Add(42*time.Second)); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func kill(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// firstAttempts leaves out what was run again.
+// firstAttempts drops re-runs.
 func firstAttempts(lines []check.Line) []check.Line {
 	var first []check.Line
 	for _, l := range lines {

@@ -18,11 +18,11 @@ func dial(url string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: []string{url}, Logger: zap.NewNop(), DialTimeout: 10 * time.Second})
 }
 
-// fillOptions are of an etcd that is filled before anything is measured.
+// fillOptions are the options of an etcd that is filled before the measurement.
 func fillOptions() []string { return []string{"--unsafe-no-fsync", "--max-txn-ops", "2000"} }
 
-// fill writes n jobs that fire once a year straight into etcd, as a master would,
-// many in a transaction: through the API a million would take too long.
+// fill writes n jobs that fire once a year directly to etcd, like a master, many in a transaction: through
+// the API a million would take too long.
 func fill(ctx context.Context, url string, n int, more ...common.Job) error {
 	client, err := dial(url)
 	if err != nil {
@@ -75,8 +75,8 @@ func put(ctx context.Context, client *clientv3.Client, jobs []common.Job, now ti
 	return err
 }
 
-// fillStandalone makes a standalone's folder that holds jobs: its keyspace is that of
-// an etcd server with one member of this name.
+// fillStandalone creates a standalone's data directory that holds jobs: its keyspace is that of an etcd
+// server with one member of this name.
 func (b *bench) fillStandalone(ctx context.Context, dir string, n int, more ...common.Job) error {
 	const peer = "http://localhost:2380"
 	server, url, err := b.newEtcd(ctx, dir, append(fillOptions(), "--name", "carillon", "--data-dir", filepath.Join(dir, "data", "etcd", "data"),

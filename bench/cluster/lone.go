@@ -10,7 +10,7 @@ import (
 	"carillon/internal/common"
 )
 
-// lone has one job a second on a machine that does nothing else.
+// lone has one job per second on an otherwise idle machine.
 func lone(ctx context.Context, b *bench) error {
 	s, err := b.newStandalone(ctx, filepath.Join(b.dir, "lone"))
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *bench) loneOn(ctx context.Context, s *standalone, length time.Duration)
 	return b.lateOf(ctx, s, "lone", "lone", length)
 }
 
-// lateOf watches the every-second job of a standalone that is loaded already.
+// lateOf measures the every-second job of a loaded standalone.
 func (b *bench) lateOf(ctx context.Context, s *standalone, row, name string, length time.Duration) (check.Started, error) {
 	from := time.Now().Add(3 * time.Second).Truncate(time.Second)
 	plan := check.Plan{Jobs: []string{name}, From: from, To: from.Add(length)}
@@ -51,8 +51,8 @@ func (b *bench) lateOf(ctx context.Context, s *standalone, row, name string, len
 	return plan.Compare(lines, nil), err
 }
 
-// idle100k starts a standalone on a hundred thousand jobs of which none is due, and
-// one that is due each second.
+// idle100k starts a standalone with a hundred thousand jobs of which none is due, and one that is due each
+// second.
 func idle100k(ctx context.Context, b *bench) error {
 	if b.lone.N == 0 {
 		s, err := b.newStandalone(ctx, filepath.Join(b.dir, "lone-before"))
@@ -90,7 +90,7 @@ func idle100k(ctx context.Context, b *bench) error {
 		return err
 	}
 	b.sheet.add("idle100k", "cold start to the first fire", fmt.Sprintf("%.2f s", first.Seconds()), "≤ 3 s", reached(first <= 3*time.Second))
-	if err := sleep(ctx, 5*time.Second); err != nil { // the garbage of the start is swept
+	if err := sleep(ctx, 5*time.Second); err != nil { // for the garbage collection after the start
 		return err
 	}
 	v, err := b.lateOf(ctx, s, "idle100k", "due", b.length(20*time.Second))

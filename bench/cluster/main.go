@@ -1,10 +1,9 @@
-// Command cluster measures Carillon as a whole: it starts its programs as real
-// processes, loads jobs through the REST API, lets a small helper write down when it
-// was started, and judges that by a checker that knows the plan by itself (package
-// check). Beside each figure stands what the machine can do without any of it.
+// Command cluster measures Carillon as a whole: it starts its programs as real processes, loads jobs through
+// the REST API, lets a small helper record when it was started, and compares that with the plan by a checker
+// that computes the plan independently (package check). Each figure is printed with the machine's own limit.
 //
-// It ends by itself, kills what it started by process id, and keeps everything in a
-// temporary folder. docs/benchmarks.md says what the rows mean.
+// It ends by itself, kills the processes that it started by process id, and keeps everything in a temporary
+// directory. docs/benchmarks.md describes the rows.
 package main
 
 import (
@@ -40,8 +39,7 @@ type row struct {
 	run  func(context.Context, *bench) error
 }
 
-// rows are in the order in which they are run: the later ones use rates that the
-// first one finds.
+// rows are in the order of execution: later ones use rates that the first one measures.
 func rows() []row {
 	return []row{
 		{"sustained", sustained},
@@ -62,12 +60,12 @@ func rows() []row {
 // bench is one run of the program.
 type bench struct {
 	bin, dir string
-	duration time.Duration // of what a row measures; 0: each its own
+	duration time.Duration // of the measurement of a row; 0: the default of each row
 	quick    bool
 	log      io.Writer
 	started  []*process
 	sheet    sheet
-	rate     float64      // runs/s of the standalone, once it is known
+	rate     float64      // runs/s of the standalone, once it is measured
 	lone     check.Spread // lateness of a lone job, likewise
 }
 
@@ -116,7 +114,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		began := time.Now()
 		b.say("%s …", r.name)
-		// Nothing waits for ever, whatever it is that hangs.
+		// No wait is unbounded, whatever hangs.
 		rowCtx, cancel := context.WithTimeout(ctx, 25*time.Minute+2*b.duration)
 		err := r.run(rowCtx, b)
 		cancel()
@@ -138,7 +136,7 @@ func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.log, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
 }
 
-// length is how long to measure what its goal wants measured for so long.
+// length returns the duration of a measurement whose goal defines this default.
 func (b *bench) length(goal time.Duration) time.Duration {
 	switch {
 	case b.duration > 0:
@@ -149,7 +147,7 @@ func (b *bench) length(goal time.Duration) time.Duration {
 	return goal
 }
 
-// sleep waits, or fails when the context ends first.
+// sleep waits, or returns an error if the context ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -163,7 +161,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 func sleepUntil(ctx context.Context, t time.Time) error { return sleep(ctx, time.Until(t)) }
 
-// until looks every 20 ms whether something has come about.
+// until checks a condition every 20 ms.
 func until(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
 	deadline := time.Now().Add(limit)
 	for !condition() {

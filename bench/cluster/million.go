@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// million starts a worker on a million jobs of which none is due.
+// million starts a worker with a million jobs of which none is due.
 func million(ctx context.Context, b *bench) error {
 	jobs := 1_000_000
 	if b.quick {
@@ -51,7 +51,7 @@ func million(ctx context.Context, b *bench) error {
 		return fmt.Errorf("the worker ended: %s", w.tail())
 	}
 	ready := time.Since(w.began)
-	if err := sleep(ctx, 10*time.Second); err != nil { // the garbage of the start is swept
+	if err := sleep(ctx, 10*time.Second); err != nil { // for the garbage collection after the start
 		return err
 	}
 	began, seen := time.Now(), look(w, c.etcd)

@@ -25,19 +25,18 @@ const (
 	outboxMax = 160 << 20
 	// compaction is how old history in etcd can be, with --auto-compaction-retention=5m.
 	compaction = 10 * time.Minute
-	// deadWorker has the outbox that is filled.
+	// deadWorker owns the outbox that is filled.
 	deadWorker = "workerthatisgone"
-	// storing is how long the log store may take for all that waits.
+	// storing bounds the time in which the log store accepts the backlog.
 	storing = 10 * time.Minute
-	// ownPart of the bound the worker fills by itself.
+	// ownPart is the part of the bound that the worker fills by itself.
 	ownPart = 2 << 20
 )
 
-// outage is the log store away for a day, at 100 fires a second. What the first hour would write is put
-// into the outbox of a worker that is gone, and, as much as it must hold to be stopped, into that of the
-// worker; the last MiB it fills by itself.
-// From then on nothing is to be written, and a day of that is a cursor that stands a day back: 100 jobs
-// more have such cursors.
+// outage measures a day without the log store, at 100 fires a second. The outcomes of the first hour are put
+// into the outbox of a dead worker and, as many as it must hold to be stopped, into that of the worker; the
+// last MiB it fills by itself. From then on nothing is written, so the rest of the day is a cursor that is a
+// day behind: 100 further jobs have such cursors.
 func outage(ctx context.Context, b *bench) error {
 	c, err := b.newCluster(ctx)
 	if err != nil {
@@ -57,7 +56,7 @@ func outage(ctx context.Context, b *bench) error {
 		bound = 24 << 20
 	}
 	sizes := watchSizes(ctx, client)
-	own := bound / 16 // a worker that holds less is not stopped by what others hold
+	own := bound / 16 // a worker that holds less is not stopped by the outboxes of others
 	earlier, err := fillOutbox(ctx, client, deadWorker, "earlier", func(_ int, bytes int64) bool { return bytes >= bound-own-ownPart })
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func outage(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := sleep(ctx, 10*time.Second); err != nil { // what was under way when it was full is written
+	if err := sleep(ctx, 10*time.Second); err != nil { // for the writes in flight when it was full
 		return err
 	}
 	count, _, err := outboxes(ctx, client)
@@ -132,11 +131,11 @@ func outage(ctx context.Context, b *bench) error {
 	return c.comeBack(ctx, client, address, groups, waiting, sizes)
 }
 
-// backlogOutcomes wait in the row backlog.
+// backlogOutcomes is the number of undelivered outcomes in the row backlog.
 const backlogOutcomes = 200_000
 
-// backlog is a master with outcomes that wait in etcd, and no log store: its lists and its memory, with
-// outcomes that come while it runs, and with outcomes that are there when it starts.
+// backlog measures a master with undelivered outcomes in etcd and no log store: its lists and its memory,
+// with outcomes that arrive while it runs, and with outcomes that exist when it starts.
 func backlog(ctx context.Context, b *bench) error {
 	c, err := b.newCluster(ctx)
 	if err != nil {
@@ -169,7 +168,7 @@ func backlog(ctx context.Context, b *bench) error {
 			}
 			if err := until(ctx, storing, "the master has read all outcomes", func() bool {
 				asked := time.Now()
-				// Until it has, a list waits for two seconds.
+				// Until then, a list waits for two seconds.
 				return c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?limit=100", nil, nil) == nil && time.Since(asked) < time.Second
 			}); err != nil {
 				return err
@@ -192,7 +191,7 @@ func backlog(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// full reports whether a worker says that the outboxes are.
+// full reports whether a worker has the condition outbox_full.
 func (c *cluster) full(ctx context.Context) bool {
 	var page struct {
 		Items []struct{ Conditions []struct{ Code string } }
@@ -210,14 +209,14 @@ func (c *cluster) full(ctx context.Context) bool {
 	return false
 }
 
-// filled is the outcomes of jobs that fired each second after a time, up to another.
+// filled returns the outcomes of jobs that fired each second after a time, up to another.
 type filled struct {
 	jobs     []string
 	from, to time.Time
 	count    int
 }
 
-// fillOutbox writes outcomes of the last hours into the outbox of a worker, whole seconds of them.
+// fillOutbox writes outcomes of the last hours, in whole seconds, into the outbox of a worker.
 func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string, enough func(count int, bytes int64) bool) (f filled, err error) {
 	const batch, writers = 100, 4
 	start := time.Now().UTC().Truncate(time.Second).Add(-2 * time.Hour)
@@ -271,7 +270,7 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string
 	return f, context.Cause(ctx)
 }
 
-// putHeld writes jobs whose cursors stand at a time long past, as if their fires had been held since.
+// putHeld writes jobs whose cursors are far in the past, as if their fires had been held since.
 func putHeld(ctx context.Context, client *clientv3.Client, cursor time.Time) (names []string, err error) {
 	for i := range outageJobs {
 		stored := common.StoredJob{Job: common.Job{Name: fmt.Sprintf("day-%05d", i), Command: "true", Timezone: "UTC", CronExpr: everySecond,
@@ -301,7 +300,7 @@ func outboxes(ctx context.Context, client *clientv3.Client) (count, size int64, 
 	return resp.Count, status.DbSize, nil
 }
 
-// listing is a list that is asked for again and again.
+// listing is a list that is requested repeatedly.
 type listing struct {
 	what, path string
 	goal       time.Duration
@@ -313,7 +312,7 @@ func (l *listing) at(percent int) time.Duration {
 	return l.took[min(len(l.took)-1, len(l.took)*percent/100)]
 }
 
-// listFor lists one after the other for a time.
+// listFor requests a list repeatedly for a time.
 func (c *cluster) listFor(ctx context.Context, length time.Duration, job string) ([]*listing, error) {
 	all := []*listing{
 		{what: "page of 100 runs", path: "/api/v1/runs?limit=100", goal: 50 * time.Millisecond},
@@ -334,8 +333,8 @@ func (c *cluster) listFor(ctx context.Context, length time.Duration, job string)
 	return all, nil
 }
 
-// comeBack starts the log store again, and holds the ledger against the plan: each fire of each group of jobs
-// up to now has one entry.
+// comeBack restarts the log store, and compares the ledger with the plan: each fire of each group of jobs up
+// to now has one entry.
 func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address string, groups []planned, waiting int, sizes *etcdSizes) error {
 	began, seen := time.Now(), look(c.processes()...)
 	to := began.UTC().Truncate(time.Second)
@@ -389,7 +388,7 @@ type planned struct {
 	from, to time.Time
 }
 
-// coverage is how the ledger accounts for fires.
+// coverage counts how the ledger accounts for fires.
 type coverage struct{ fires, none, twice, ran, passed, gaps int }
 
 func (v *coverage) add(o coverage) {
@@ -397,7 +396,7 @@ func (v *coverage) add(o coverage) {
 	v.ran, v.passed, v.gaps = v.ran+o.ran, v.passed+o.passed, v.gaps+o.gaps
 }
 
-// settledCoverage waits until all fires of a job have an entry, within limits.
+// settledCoverage waits, with a limit, until all fires of a job have an entry.
 func (c *cluster) settledCoverage(ctx context.Context, job string, from, to time.Time) (v coverage, err error) {
 	last := ""
 	limit := until(ctx, storing, "the fires of "+job+" have an entry", func() bool {
@@ -405,7 +404,7 @@ func (c *cluster) settledCoverage(ctx context.Context, job string, from, to time
 			last = err.Error()
 		}
 		if err == nil && v.none > 0 {
-			_ = sleep(ctx, time.Second) // until looks at the context
+			_ = sleep(ctx, time.Second) // until checks the context
 		}
 		return err == nil && v.none == 0
 	})
@@ -415,13 +414,13 @@ func (c *cluster) settledCoverage(ctx context.Context, job string, from, to time
 	case err != nil:
 		return v, fmt.Errorf("%w: %s", limit, last)
 	}
-	return v, nil // what is missing is a figure
+	return v, nil // missing entries are part of the result
 }
 
 // coverage counts how many entries of the ledger cover each fire of a job after a time, up to another.
 func (c *cluster) coverage(ctx context.Context, job string, from, to time.Time) (v coverage, err error) {
 	v.fires = int(to.Sub(from) / time.Second)
-	entries := make([]uint8, v.fires) // of the fire so many seconds after the first
+	entries := make([]uint8, v.fires) // by seconds after the first fire
 	mark := func(at time.Time) {
 		if i := int(at.Sub(from)/time.Second) - 1; i >= 0 && i < len(entries) && entries[i] < 2 {
 			entries[i]++
@@ -471,13 +470,13 @@ func (c *cluster) coverage(ctx context.Context, job string, from, to time.Time) 
 	return v, nil
 }
 
-// etcdSizes is how large etcd's file was at most, and how much of it was in use.
+// etcdSizes holds the largest size of etcd's file, and how much of it was in use.
 type etcdSizes struct {
 	mu         sync.Mutex
 	file, used int64
 }
 
-// watchSizes looks each second until the context ends.
+// watchSizes measures each second until the context ends.
 func watchSizes(ctx context.Context, client *clientv3.Client) *etcdSizes {
 	s := &etcdSizes{}
 	go func() {

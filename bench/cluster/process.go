@@ -14,7 +14,7 @@ import (
 	"carillon/internal/proctree"
 )
 
-// process is a program that was started.
+// process is a started program.
 type process struct {
 	*exec.Cmd
 	name  string
@@ -23,7 +23,7 @@ type process struct {
 	done  chan struct{} // closed when it has ended
 }
 
-// start runs a program of the bench's folder. Its own folder is made below dir.
+// start runs a program of the bench's directory. Its own directory is created below dir.
 func (b *bench) start(dir, name, program string, env []string, args ...string) (*process, error) {
 	p := &process{Cmd: exec.Command(filepath.Join(b.bin, program), args...), name: name, log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -36,26 +36,26 @@ func (b *bench) start(dir, name, program string, env []string, args ...string) (
 	defer log.Close()
 	p.Stdout, p.Stderr = log, log
 	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
-	// A terminal's ^C is for the bench, which then ends what it started.
+	// A terminal's ^C is for the bench, which then ends its processes.
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.began = time.Now()
 	if err := p.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	b.started = append(b.started, p)
-	go func() { defer close(p.done); _ = p.Wait() }() // how it ended is seen in its log
+	go func() { defer close(p.done); _ = p.Wait() }() // the log shows how it ended
 	return p, nil
 }
 
-// killAll ends what a row has left behind.
+// killAll kills the remaining processes of a row.
 func (b *bench) killAll() {
 	for _, p := range b.started {
 		p.kill()
 	}
 }
 
-// kill ends the process at once: what it keeps is thrown away. If it is a guardian, its
-// worker goes at the same time, as when a machine ends.
+// kill kills the process at once: its data is not kept. If it is a guardian, its worker is killed at the same
+// time, as when a machine fails.
 func (p *process) kill() {
 	if p.alive() {
 		below := proctree.Below(p.Process.Pid)
@@ -69,7 +69,7 @@ func (p *process) kill() {
 	}
 }
 
-// stop lets the process end by itself, for some seconds.
+// stop waits some seconds for a graceful stop of the process.
 func (p *process) stop() {
 	if p.alive() {
 		_ = p.Process.Signal(syscall.SIGTERM)
@@ -96,7 +96,7 @@ func (p *process) said(text string) bool {
 	return err == nil && strings.Contains(string(data), text)
 }
 
-// tail is the end of what the process has printed.
+// tail returns the end of the output of the process.
 func (p *process) tail() string {
 	data, err := os.ReadFile(p.log)
 	if err != nil {
@@ -105,13 +105,13 @@ func (p *process) tail() string {
 	return string(data[max(0, len(data)-2000):])
 }
 
-// usage is what a process has taken of the machine.
+// usage is the resource usage of a process.
 type usage struct {
 	cpu       time.Duration
 	rss, peak int64 // bytes
 }
 
-// usage is that of a process and, if it is a guardian, of the worker that it guards.
+// usage returns the usage of a process and, if it is a guardian, of its worker.
 func (p *process) usage() usage {
 	u := usageOf(p.Process.Pid)
 	for _, below := range proctree.Below(p.Process.Pid) {
@@ -123,7 +123,7 @@ func (p *process) usage() usage {
 	return u
 }
 
-// usageOf reads /proc; of a process that has ended it is empty.
+// usageOf reads /proc; for an ended process it is empty.
 func usageOf(pid int) usage {
 	var u usage
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -10,8 +10,7 @@ import (
 	"carillon/bench/check"
 )
 
-// raft counts what a thousand runs that are due together cost in etcd, with one
-// worker and with ten.
+// raft counts the cost in etcd of a thousand runs that are due together, with one worker and with ten.
 func raft(ctx context.Context, b *bench) error {
 	for _, workers := range []int{1, 10} {
 		if err := b.raftOf(ctx, raftLoad{row: "raft", what: fmt.Sprintf("1,000 due together, workers: %d", workers), workers: workers, jobs: 1000,
@@ -30,7 +29,7 @@ type raftLoad struct {
 	goal          float64 // entries for each run
 }
 
-// raftOf runs the load on a cluster, whose etcd can be asked.
+// raftOf runs the load on a cluster with a separate etcd.
 func (b *bench) raftOf(ctx context.Context, l raftLoad) error {
 	c, err := b.newCluster(ctx, make([]time.Duration, l.workers)...)
 	if err != nil {
@@ -46,8 +45,8 @@ func (b *bench) raftOf(ctx context.Context, l raftLoad) error {
 	if err := c.load(ctx, jobs); err != nil {
 		return err
 	}
-	// What the loading left to be delivered is delivered, and a first round is run. The
-	// count begins and ends between two rounds.
+	// First the changes of the loading are delivered and a first round is executed. The count begins and ends
+	// between two rounds.
 	step := max(l.step, time.Second)
 	from := time.Now().Add(8 * time.Second).Truncate(step).Add(step)
 	plan := check.Plan{Jobs: names, From: from, To: from.Add(max(l.length, step)), Step: step}
@@ -82,7 +81,7 @@ func (b *bench) raftOf(ctx context.Context, l raftLoad) error {
 // cost is what etcd has counted.
 type cost struct {
 	committed     int64 // Raft entries
-	registrations int64 // writes of what says who is alive
+	registrations int64 // writes of registrations
 }
 
 func entriesOf(ctx context.Context, c *cluster, client *clientv3.Client) (cost, error) {

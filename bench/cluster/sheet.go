@@ -31,14 +31,14 @@ type figure struct {
 	verdict                verdict
 }
 
-// footprint is what a process took during a row.
+// footprint is the resource usage of a process during a row.
 type footprint struct {
 	row, process string
 	usage
 	during time.Duration
 }
 
-// sheet gathers what is printed at the end.
+// sheet collects the results that are printed at the end.
 type sheet struct {
 	at         time.Time
 	load       string
@@ -52,7 +52,7 @@ func (s *sheet) add(row, what, value, goal string, v verdict) {
 	s.figures = append(s.figures, figure{row, what, value, goal, v})
 }
 
-// took notes what processes took since a look at them.
+// took records the usage of processes since an earlier reading.
 func (s *sheet) took(row string, since map[*process]usage, during time.Duration, processes ...*process) {
 	for _, p := range processes {
 		if !p.alive() {
@@ -91,7 +91,7 @@ func (s *sheet) print(out io.Writer) {
 
 func mib(bytes int64) string { return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20)) }
 
-// ms shows a duration in milliseconds.
+// ms formats a duration in milliseconds.
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 
 func loadAverage() string {

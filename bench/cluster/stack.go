@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// startLimit is how long anything may take until it is ready.
+// startLimit bounds the time until a process is ready.
 const startLimit = 2 * time.Minute
 
-// standalone is all of it in one process.
+// standalone runs everything in one process.
 type standalone struct {
 	*process
 	*api
@@ -22,7 +22,7 @@ type standalone struct {
 	ledger string // file that the helper appends to
 }
 
-// newStandalone starts one on a folder, which may hold jobs already.
+// newStandalone starts one on a directory, which may contain jobs already.
 func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -68,7 +68,7 @@ type worker struct {
 	offset time.Duration // of its wall clock
 }
 
-// newEtcd starts an etcd server on a folder; fsync is on unless said otherwise.
+// newEtcd starts an etcd server on a directory; fsync is on by default.
 func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *process, url string, err error) {
 	client, err := freeAddress()
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *pro
 	return p, url, nil
 }
 
-// newCluster starts one with workers whose clocks are off by the offsets.
+// newCluster starts a cluster with workers whose clocks are off by the offsets.
 func (b *bench) newCluster(ctx context.Context, offsets ...time.Duration) (*cluster, error) {
 	dir, err := os.MkdirTemp(b.dir, "cluster-")
 	if err != nil {
@@ -111,7 +111,7 @@ func (b *bench) newCluster(ctx context.Context, offsets ...time.Duration) (*clus
 	return c, nil
 }
 
-// open starts the processes, each when what it needs is there.
+// open starts the processes, each when its dependencies are ready.
 func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error) {
 	b := c.b
 	if c.etcd, c.etcdURL, err = b.newEtcd(ctx, c.dir, c.etcdOptions...); err != nil {
@@ -142,7 +142,7 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	return nil
 }
 
-// startMaster starts the master, at the address that it had before, and waits until it is ready.
+// startMaster starts the master, at its previous address, and waits until it is ready.
 func (c *cluster) startMaster(ctx context.Context) (err error) {
 	if c.master, err = c.b.start(c.dir, "master", "carillon-master", nil, c.masterFlags...); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (c *cluster) startMongo(ctx context.Context) error {
 	return c.mongoAt(ctx, address)
 }
 
-// mongoAt starts the log store at an address, with what it holds already.
+// mongoAt starts the log store at an address, with its existing data.
 func (c *cluster) mongoAt(ctx context.Context, address string) (err error) {
 	if c.mongo, err = c.b.start(c.dir, "mongofast", "mongofast", nil, "--listen", address, "--dir", filepath.Join(c.dir, "mongo")); err != nil {
 		return err
@@ -197,14 +197,14 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 	if !w.alive() {
 		return fmt.Errorf("%s ended: %s", name, w.tail())
 	}
-	// It has registered just now. A worker that is not built to listen to the variable has the right time.
+	// It has just registered. A worker that is built without support for the variable has the right time.
 	if (ahead - offset).Abs() > 300*time.Millisecond {
 		return fmt.Errorf("the clock of %s is off by %v, and was to be by %v: was it built with -tags clockoffset?", name, ahead.Round(time.Millisecond), offset)
 	}
 	return nil
 }
 
-// registered gives the wall clocks of the live workers, by name.
+// registered returns the wall clocks of the live workers, by name.
 func (c *cluster) registered(ctx context.Context) (map[string]time.Time, error) {
 	var page struct {
 		Items []struct {
@@ -222,7 +222,7 @@ func (c *cluster) registered(ctx context.Context) (map[string]time.Time, error) 
 	return names, nil
 }
 
-// offsets are those of the workers' clocks, by worker id.
+// offsets returns the offsets of the workers' clocks, by worker id.
 func (c *cluster) offsets() (map[string]time.Duration, error) {
 	all := map[string]time.Duration{}
 	for _, w := range c.workers {
@@ -243,10 +243,10 @@ func (c *cluster) processes() []*process {
 	return all
 }
 
-// kill ends everything, the newest first.
+// kill ends all processes, the newest first.
 func (c *cluster) kill() {
 	all := c.processes()
-	for i := range all { // some are not there where the start failed
+	for i := range all { // some are missing if the start failed
 		if p := all[len(all)-1-i]; p != nil {
 			p.kill()
 		}

@@ -9,8 +9,8 @@ import (
 	"carillon/bench/check"
 )
 
-// sustained offers as many fires a second as bare fork and exec could start, and
-// counts the runs that end, are finished in etcd and are kept in the log store.
+// sustained offers as many fires per second as bare fork and exec could start, and counts the runs that end,
+// are finished in etcd and are stored in the log store.
 func sustained(ctx context.Context, b *bench) error {
 	shell, err := b.offered(ctx, "sustained", "sh -c true", throughShell("true"), job{Command: "true"}, 0.8)
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 	return rate, nil
 }
 
-// sustains is the rate of the standalone: measured before, told, or found out now.
+// sustains returns the sustained rate of the standalone: measured before, given, or measured now.
 func (b *bench) sustains(ctx context.Context) (float64, error) {
 	if b.rate == 0 {
 		rate, err := b.offered(ctx, "sustained", "sh -c true", throughShell("true"), job{Command: "true"}, 0.8)
@@ -78,8 +78,8 @@ func (b *bench) sustains(ctx context.Context) (float64, error) {
 	return b.rate, nil
 }
 
-// steady loads four fifths of what the standalone sustains, and less on clusters of
-// one to three workers whose clocks are apart, and looks for fires missed or doubled.
+// steady loads four fifths of the sustained rate of the standalone, and less on clusters of one to three
+// workers with different clocks, and checks for missed or doubled fires.
 func steady(ctx context.Context, b *bench) error {
 	rate, err := b.sustains(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func steady(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// doubleBears is how many fires a second the double of MongoDB can take in.
+// doubleBears is how many fires per second the double of MongoDB can store.
 const doubleBears = 100
 
 func (b *bench) steadyCluster(ctx context.Context, offsets []time.Duration) error {
@@ -121,7 +121,7 @@ func (b *bench) steadyCluster(ctx context.Context, offsets []time.Duration) erro
 		length: b.length(15 * time.Second), api: c.api, ledger: c.ledger, offsets: apart, processes: c.processes()})
 }
 
-// watch is a load of every-second jobs of which each fire is looked at.
+// watch is a load of every-second jobs of which each fire is checked.
 type watch struct {
 	row, what string
 	jobs      int
@@ -132,10 +132,10 @@ type watch struct {
 	offsets   map[string]time.Duration
 	processes []*process
 	goal      bool
-	p99       time.Duration // bare, where the goal is a ratio to it
+	p99       time.Duration // of the bare start, if the goal is a ratio to it
 }
 
-// watched runs the load and adds what it saw to the sheet.
+// watched runs the load and adds the results to the sheet.
 func (b *bench) watched(ctx context.Context, w watch) error {
 	like := job{Args: b.helper(w.ledger)}
 	if w.shell {
@@ -186,7 +186,7 @@ func (b *bench) watched(ctx context.Context, w watch) error {
 	return nil
 }
 
-// counts are the shares of the workers, without their ids.
+// counts returns the shares of the workers, without their ids.
 func counts(by map[string]int) []int {
 	var all []int
 	for _, n := range by {

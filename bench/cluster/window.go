@@ -8,14 +8,13 @@ import (
 	"carillon/bench/check"
 )
 
-// window gives a stretch that begins when so many jobs can have been loaded, also on
-// a busy machine.
+// window returns a period that begins when so many jobs can have been loaded, even on a busy machine.
 func window(jobs int, length time.Duration) (from, to time.Time) {
 	from = time.Now().UTC().Add(4*time.Second + time.Duration(jobs)*2*time.Millisecond).Truncate(time.Second)
 	return from, from.Add(length)
 }
 
-// during makes a job fire each second of a stretch, and never again.
+// during makes a job fire each second of a period only.
 func (j job) during(from, to time.Time) job {
 	last := to.Add(-time.Millisecond)
 	j.CronExpr, j.StartAt, j.EndAt = everySecond, &from, &last
@@ -33,7 +32,7 @@ func (a *api) loadBefore(ctx context.Context, jobs []job, from time.Time) error 
 	return nil
 }
 
-// many makes jobs that differ in their names only.
+// many returns jobs that differ only in their names.
 func many(prefix string, n int, like job) (jobs []job, names []string) {
 	for i := range n {
 		like.Name = fmt.Sprintf("%s-%05d", prefix, i)
@@ -42,12 +41,11 @@ func many(prefix string, n int, like job) (jobs []job, names []string) {
 	return jobs, names
 }
 
-// settled waits until the ledger of a plan has an outcome for each fire, or no
-// longer comes closer to it.
+// settled waits until the ledger of a plan has an outcome for each fire, or stops making progress.
 func settled(ctx context.Context, a *api, plan check.Plan, patience time.Duration) (check.Accounts, error) {
 	deadline := time.Now().Add(patience)
 	for {
-		entries, err := a.entries(ctx, plan.From, plan.To.Add(time.Hour)) // a gap stands at its last fire
+		entries, err := a.entries(ctx, plan.From, plan.To.Add(time.Hour)) // a gap entry has the time of its last fire
 		if err != nil {
 			return check.Accounts{}, err
 		}

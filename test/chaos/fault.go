@@ -16,28 +16,28 @@ import (
 type fault struct {
 	name  string
 	about string
-	// does it, lasts it out, and undoes it. It returns early, with an error, only
-	// where it could not be made.
+	// does it, lasts it out, and undoes it. It returns early, with an error, only if it could not be
+	// injected.
 	run   func(context.Context, *strike) error
-	takes time.Duration // until run returns, as a rule: fires go on for so long
-	needs []resource    // what no other fault may touch meanwhile
-	alone bool          // is not mixed with others: it takes too long, or everything
+	takes time.Duration // until run returns, usually: fires continue for so long
+	needs []resource    // resources that no other fault may use meanwhile
+	alone bool          // is not combined with others: it takes too long, or needs everything
 
 	jobs      setLike       // of the set that runs meanwhile
 	unharmed  bool          // no running command may die of it
 	permitted []check.Rule  // violations that cannot be excluded under it, by docs/reliability.md
-	rest      time.Duration // how long it may take until all is settled, beyond the usual
+	rest      time.Duration // extra time until all is settled
 	env       []string      // of the workers
 	disk      int64         // bytes of each worker's disk; 0: that of the machine
-	passwords bool          // etcd asks for passwords in the whole trial
-	forgets   bool          // etcd loses what it had acknowledged, which no other fault is to meet
+	passwords bool          // etcd requires passwords during the trial
+	forgets   bool          // etcd loses acknowledged writes, which must not meet other faults
 }
 
-// resource is a part of the stack that faults break.
+// resource is a part of the stack that faults affect.
 type resource string
 
 const (
-	aWorker  resource = "worker" // whichever the strike has drawn
+	aWorker  resource = "worker" // the one drawn by the strike
 	theEtcd  resource = "etcd"
 	theStore resource = "store"
 	theHeads resource = "masters"
@@ -47,17 +47,17 @@ const (
 // strike is one fault in one trial.
 type strike struct {
 	*trial
-	w     *worker // that it is about, where it is about one
+	w     *worker // the affected worker, if there is one
 	rng   *rand.Rand
 	fault fault
 }
 
-// faults are all that can be made.
+// faults returns all faults.
 func faults() []fault {
 	return slices.Concat(killFaults(), stopFaults(), hideFaults(), starveFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
 }
 
-// named finds one.
+// named returns a fault by its name.
 func named(name string) (fault, error) {
 	var names []string
 	for _, f := range faults() {
@@ -78,10 +78,10 @@ func (s *strike) say(format string, args ...any) {
 	s.trial.say("%s: "+format, append([]any{what}, args...)...)
 }
 
-// errPromise says that a fault was made, and a promise broken by it.
+// errPromise reports that a fault was injected, and violated a guarantee.
 var errPromise = errors.New("a promise is broken")
 
-// etcdBack waits until etcd takes writes again.
+// etcdBack waits until etcd accepts writes again.
 func (s *strike) etcdBack(ctx context.Context) error {
 	return s.wait(ctx, time.Minute, "etcd takes writes again", func() bool { return s.etcdAnswers(ctx) })
 }

@@ -12,7 +12,7 @@ import (
 	"carillon/test/chaos/check"
 )
 
-// entry is a line of the commands' ledger, as it comes.
+// entry is a line of the commands' ledger.
 type entry struct {
 	what, job, run, worker string
 	pid                    int

@@ -1,12 +1,10 @@
-// Command chaos breaks things around Carillon's real processes and looks whether its
-// promises hold: three etcd servers, a log store, two masters and three workers, each
-// worker in a network of its own where that is permitted. The jobs' command writes a
-// ledger that shares nothing with what is tested, and a checker that knows the plan
-// (package check) judges.
+// Command chaos injects faults around Carillon's real processes and checks whether its guarantees hold: three
+// etcd servers, a log store, two masters and three workers, each worker in a network of its own where that is
+// permitted. The command of the jobs writes a ledger that is independent of the system under test, and a
+// checker that computes the plan independently (package check) evaluates it.
 //
-// Everything that it draws by lot follows from a seed, which it prints with the
-// command that repeats a trial; the operating system's own timing does not. It ends
-// by itself, also on ^C, and ends with it whatever it started.
+// All random choices derive from a seed, which it prints with the command that repeats a trial; the timing of
+// the operating system does not. It ends by itself, also on ^C, and ends all processes that it started.
 package main
 
 import (
@@ -43,12 +41,12 @@ type options struct {
 	share                    share
 }
 
-// share says which trials are to be made here, where several programs share them.
+// share selects the trials of this program if several programs share them.
 type share struct{ mine, of int }
 
 func (s *share) String() string { return fmt.Sprintf("%d/%d", s.mine, s.of) }
 
-// Set reads "1/2", the first of two.
+// Set parses "1/2", the first of two.
 func (s *share) Set(text string) error {
 	if n, err := fmt.Sscanf(text, "%d/%d", &s.mine, &s.of); err != nil || n != 2 || s.mine < 1 || s.mine > s.of {
 		return errors.New("must be like 1/2")
@@ -115,7 +113,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// start builds the programs, goes into namespaces, and makes the trials there.
+// start builds the programs, enters namespaces, and executes the trials there.
 func start(ctx context.Context, o options, args []string, stdout, stderr io.Writer) int {
 	if !inside() {
 		if o.bin == "" {
@@ -152,17 +150,17 @@ func start(ctx context.Context, o options, args []string, stdout, stderr io.Writ
 	return 0
 }
 
-// lab makes trials.
+// lab executes trials.
 type lab struct {
 	host     *host
 	dir      string
 	results  string
 	share    share
-	turn     int // trials that were come by
+	turn     int // trials so far
 	outputs  int // runs of each trial whose output is read
 	plain    bool
 	keep     bool
-	own      bool // the folder was made here
+	own      bool // the directory was created here
 	out, log io.Writer
 	rows     []row
 }
@@ -192,7 +190,7 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 	return l, err
 }
 
-// close removes the folder where nothing is kept in it.
+// close removes the directory if nothing in it is kept.
 func (l *lab) close() {
 	l.host.killAll()
 	for _, r := range l.rows {

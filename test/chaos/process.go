@@ -16,16 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host starts processes, and ends them all. What its processes leave behind becomes
-// its own child, so that nothing of it outlives the host.
+// host starts processes, and ends them all. Orphans of its processes become its own children, so that none
+// outlives the host.
 type host struct {
 	bin string
 
 	mu  sync.Mutex
-	own map[int]*process // owned under mu: started and not waited for yet
+	own map[int]*process // owned under mu: started and not reaped yet
 }
 
-// newHost makes this process the parent of whatever is orphaned below it.
+// newHost makes this process the parent of all orphans below it.
 func newHost(bin string) (*host, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become a subreaper: %w", err)
@@ -33,7 +33,7 @@ func newHost(bin string) (*host, error) {
 	return &host{bin: bin, own: map[int]*process{}}, nil
 }
 
-// process is a program that was started.
+// process is a started program.
 type process struct {
 	*exec.Cmd
 	name  string
@@ -42,7 +42,7 @@ type process struct {
 	done  chan struct{} // closed when it has ended
 }
 
-// command says how to start a program of ours.
+// command describes how to start a program.
 type command struct {
 	name, program, log string
 	at                 *place
@@ -67,7 +67,7 @@ func (h *host) start(c command) (*process, error) {
 	}
 	h.own[p.pid()] = p
 	go func() {
-		_ = p.Wait() // how it ended is kept in its state
+		_ = p.Wait() // its state shows how it ended
 		h.mu.Lock()
 		delete(h.own, p.pid())
 		h.mu.Unlock()
@@ -76,26 +76,26 @@ func (h *host) start(c command) (*process, error) {
 	return p, nil
 }
 
-// reap waits for orphans that have ended, until the context does.
+// reap reaps orphans that have ended, until the context ends.
 func (h *host) reap(ctx context.Context) {
 	for sleep(ctx, 100*time.Millisecond) == nil {
 		h.orphans(func(pid int) { _, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) })
 	}
 }
 
-// orphans calls for each child that was not started here.
+// orphans visits each child that was not started here.
 func (h *host) orphans(visit func(pid int)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, pid := range children(os.Getpid()) {
-		// A program that is just being run by os/exec is waited for by it.
+		// A program that os/exec is just starting is reaped by it.
 		if h.own[pid] == nil && !slices.Contains([]string{"ip", "tc"}, nameOf(pid)) {
 			visit(pid)
 		}
 	}
 }
 
-// killAll ends all that was started, and what that left behind.
+// killAll ends all started processes, and their orphans.
 func (h *host) killAll() {
 	for range 100 {
 		var left []*process
@@ -124,7 +124,7 @@ func (h *host) killAll() {
 
 func (p *process) pid() int { return p.Process.Pid }
 
-// signal is sent unless the process has been waited for.
+// signal sends a signal unless the process has been reaped.
 func (p *process) signal(s syscall.Signal) { _ = p.Process.Signal(s) }
 
 func (p *process) alive() bool {
@@ -136,11 +136,11 @@ func (p *process) alive() bool {
 	}
 }
 
-// proper is the process that does the work: a worker's main process is a guardian
-// that runs the same program once more.
+// proper returns the process that does the work: a worker's main process is a guardian that runs the same
+// program once more.
 func (p *process) proper() int {
 	for _, child := range children(p.pid()) {
-		if name := nameOf(child); name != "" && name == nameOf(p.pid()) { // who executes what is closed to others
+		if name := nameOf(child); name != "" && name == nameOf(p.pid()) { // unreadable for an executable without read permission
 			return child
 		}
 	}
@@ -153,7 +153,7 @@ func (p *process) said(text string) bool {
 	return err == nil && strings.Contains(string(data), text)
 }
 
-// tail is the end of what the process has printed.
+// tail returns the end of the output of the process.
 func (p *process) tail() string {
 	data, err := os.ReadFile(p.log)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *process) tail() string {
 	return string(data[max(0, len(data)-1000):])
 }
 
-// children are the processes whose parent a process is.
+// children returns the processes with a parent.
 func children(pid int) []int {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
@@ -183,7 +183,7 @@ func children(pid int) []int {
 	return all
 }
 
-// descendants are the children, their children, and so on.
+// descendants returns the children, their children, and so on.
 func descendants(pid int) []int {
 	var all []int
 	for _, child := range children(pid) {
@@ -192,7 +192,7 @@ func descendants(pid int) []int {
 	return all
 }
 
-// nameOf is the short name of a process.
+// nameOf returns the short name of a process.
 func nameOf(pid int) string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
@@ -211,7 +211,7 @@ func runs(pid int) bool {
 	return found && !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
 }
 
-// startedAt tells processes apart that have had the same id, one after the other.
+// startedAt distinguishes processes that had the same id at different times.
 func startedAt(pid int) string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -224,15 +224,15 @@ func startedAt(pid int) string {
 	return ""
 }
 
-// unit is a process that is started again when it ends, as systemd does.
+// unit is a process that is restarted when it ends, as by systemd.
 type unit struct {
 	name   string
 	launch func() (*process, error)
 
 	mu      sync.Mutex
 	current *process      // owned under mu, as is all below
-	wanted  bool          // is to be there
-	pause   time.Duration // before it is started again
+	wanted  bool          // should run
+	pause   time.Duration // before it is restarted
 	starts  int
 	changed chan struct{} // closed when wanted or pause change
 }
@@ -241,8 +241,8 @@ func newUnit(name string, launch func() (*process, error)) *unit {
 	return &unit{name: name, launch: launch, wanted: true, pause: time.Second, changed: make(chan struct{})}
 }
 
-// keep starts the process, and starts it again, until the context ends. What it
-// started then is not ended by it.
+// keep starts the process, and restarts it, until the context ends. The end of the context does not end the
+// process.
 func (u *unit) keep(ctx context.Context) error {
 	for {
 		u.mu.Lock()

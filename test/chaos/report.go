@@ -13,7 +13,7 @@ import (
 	"carillon/test/chaos/check"
 )
 
-// columns are the heads of the table, and what stands below them.
+// columns are the headings of the table, with the rules below them.
 var columns = []struct {
 	head string
 	of   func(*row) string
@@ -37,7 +37,7 @@ var columns = []struct {
 	{"verdict", func(r *row) string { return r.verdict() }},
 }
 
-// other are the violations that have no column.
+// other counts the violations without a column.
 func (r *row) other() int {
 	shown := 0
 	for _, rule := range []check.Rule{check.Doubled, check.Twice, check.Overlaps, check.Silent, check.Open, check.Outcome, check.Output} {
@@ -75,7 +75,7 @@ func spread(s check.Spread) string {
 	return "≤ " + brief(s.Max)
 }
 
-// print shows a result as it comes.
+// print prints a result as it arrives.
 func (l *lab) print(r row) {
 	var cells []string
 	for _, c := range columns {
@@ -104,8 +104,8 @@ func (l *lab) print(r row) {
 	fmt.Fprintln(l.out, "  again:", r.Again)
 }
 
-// save writes a result down, in the place of an earlier one of its name, or after the
-// others. Several programs may do so at a time.
+// save writes a result to the file, in place of an earlier one of its name, or after the others. Several
+// programs may do so at a time.
 func save(path string, r row) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

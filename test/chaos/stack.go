@@ -18,13 +18,13 @@ import (
 	"carillon/test/chaos/check"
 )
 
-// workers is how many there are.
+// workers is the number of workers.
 const workers = 3
 
-// etcdToken tells this cluster of etcd from others.
+// etcdToken distinguishes this cluster of etcd from others.
 const etcdToken = "chaos"
 
-// startLimit is how long anything may take until it is ready.
+// startLimit bounds the time until a process is ready.
 const startLimit = time.Minute
 
 // stack is a cluster of real processes: three etcd servers, a log store, two masters
@@ -39,7 +39,7 @@ type stack struct {
 	ledger string   // file that the commands append to
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
-	failed chan error // of a process that could not be started again
+	failed chan error // of a process that could not be restarted
 
 	etcds, masters []*unit
 	mongo          *unit
@@ -50,9 +50,9 @@ type stack struct {
 	etcdCluster string   // the members, as etcd's flag --initial-cluster names them
 	masterEtcd  proxies  // of both masters
 	masterMongo proxies
-	client      *clientv3.Client // past all proxies; root, where etcd asks for passwords
-	passwords   bool             // etcd asks for them
-	accounts    *accounts        // nil where it does not
+	client      *clientv3.Client // bypasses all proxies; root if etcd requires passwords
+	passwords   bool             // etcd requires them
+	accounts    *accounts        // nil if it does not
 }
 
 // worker is one of the three.
@@ -65,7 +65,7 @@ type worker struct {
 	clock time.Duration // how far its wall clock is off; owned under unit.mu
 }
 
-// newStack starts all of it, and waits until everybody is there.
+// newStack starts all processes, and waits until they are ready.
 func newStack(ctx context.Context, h *host, dir string, env []string, passwords bool) (*stack, error) {
 	// The stack outlives the faults, and the interrupt that ends them.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -113,7 +113,7 @@ func readID(dir string) (string, error) {
 	return strings.TrimSpace(string(id)), err
 }
 
-// wait is until, but for a process that cannot be started.
+// wait is until, but ends with a process that cannot be started.
 func (s *stack) wait(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
 	var failed error
 	err := until(ctx, limit, what, func() bool {
@@ -124,13 +124,13 @@ func (s *stack) wait(ctx context.Context, limit time.Duration, what string, cond
 			return condition()
 		}
 	})
-	if err == nil && failed == nil { // a condition that waits may have ended with the context
+	if err == nil && failed == nil { // the condition may have ended with the context
 		err = context.Cause(ctx)
 	}
 	return errors.Join(err, failed)
 }
 
-// keep has a unit started, and started again.
+// keep starts a unit, and restarts it.
 func (s *stack) keep(ctx context.Context, u *unit) *unit {
 	s.tasks.Go(func() {
 		if err := u.keep(ctx); err != nil {
@@ -162,7 +162,7 @@ func (s *stack) startEtcd(ctx, own context.Context) error {
 	s.etcdPeers, s.etcdCluster = peers, strings.Join(names, ",")
 	for i, url := range s.etcdURLs {
 		name := fmt.Sprintf("etcd-%d", i+1)
-		// What a killed process has written is kept by the kernel: no fsync is needed here.
+		// Data written by a killed process is kept by the kernel: no fsync is needed here.
 		args := []string{"--name", name, "--data-dir", filepath.Join(s.dir, name),
 			"--unsafe-no-fsync", "--log-level", "warn", "--heartbeat-interval", "100", "--election-timeout", "1000",
 			"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
@@ -220,7 +220,7 @@ func (s *stack) newProxies(ctx context.Context, at string, upstreams []string) (
 	return all, nil
 }
 
-// servers are the flags that say where etcd and the log store are.
+// servers returns the flags with the addresses of etcd and the log store.
 func servers(etcd, mongo proxies) []string {
 	var urls []string
 	for _, p := range etcd {
@@ -297,7 +297,7 @@ func (s *stack) startWorker(own context.Context, i int) (err error) {
 	return nil
 }
 
-// setClock sets the wall clock that the worker's next life has.
+// setClock sets the wall clock of the worker's next incarnation.
 func (w *worker) setClock(offset time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -318,7 +318,7 @@ func (s *stack) registered(ctx context.Context) bool {
 	return true
 }
 
-// count is how many keys are below a prefix.
+// count returns how many keys are below a prefix.
 func (s *stack) count(ctx context.Context, prefix string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -329,7 +329,7 @@ func (s *stack) count(ctx context.Context, prefix string) (int64, error) {
 	return resp.Count, nil
 }
 
-// unsettled tells what has not come to rest: keys, by prefix, that have to go.
+// unsettled returns what is not settled yet: the number of keys, by prefix, that must be deleted.
 func (s *stack) unsettled(ctx context.Context) (map[string]int64, error) {
 	left := map[string]int64{}
 	for _, prefix := range []string{"/cron/runs/", "/cron/lock/", "/cron/outbox/", "/cron/triggers/", "/cron/killer/"} {
@@ -357,7 +357,7 @@ func (s *stack) units() []*unit {
 	return all
 }
 
-// close ends everything.
+// close ends all processes.
 func (s *stack) close() {
 	s.cancel()
 	s.tasks.Wait()
@@ -371,14 +371,14 @@ func (s *stack) close() {
 		_ = s.client.Close()
 	}
 	for _, w := range s.workers {
-		_ = w.place.remove() // goes with us in any case
+		_ = w.place.remove() // removed with the namespace in any case
 	}
 	if s.net != nil {
 		_ = s.net.remove()
 	}
 }
 
-// ready asks one of the masters.
+// ready requests the readiness of one of the masters.
 func (s *stack) ready(ctx context.Context, master int) bool {
 	status, err := s.ask(ctx, s.bases[master], http.MethodGet, "/readyz", nil, nil)
 	return err == nil && status == http.StatusOK

@@ -19,7 +19,7 @@ import (
 	"carillon/test/chaos/check"
 )
 
-// trial is one stack, one set of jobs, and what is done to them meanwhile.
+// trial is one stack, one set of jobs, and a script of faults.
 type trial struct {
 	*stack
 	name string
@@ -31,13 +31,13 @@ type trial struct {
 
 	mu       sync.Mutex
 	planned  []check.Job   // owned under mu, as is all below
-	deaths   time.Duration // the longest that commands stayed after a kill
-	notMade  []string      // faults that could not be made
-	promises []string      // what faults themselves saw broken
-	figures  []string      // what they measured
+	deaths   time.Duration // the longest time that commands survived a kill
+	notMade  []string      // faults that could not be injected
+	promises []string      // violations that faults detected themselves
+	figures  []string      // their measurements
 }
 
-// row is what a trial came to.
+// row is the result of a trial.
 type row struct {
 	Name      string        `json:"name"`
 	Faults    []string      `json:"faults"`
@@ -46,13 +46,13 @@ type row struct {
 	At        time.Time     `json:"at"`
 	Took      time.Duration `json:"took"`
 	Contained bool          `json:"contained"` // each worker in a network of its own
-	Deaths    time.Duration `json:"deaths"`    // the longest that commands stayed after SIGKILL to their worker
+	Deaths    time.Duration `json:"deaths"`    // the longest time that commands survived SIGKILL of their worker
 	Rest      time.Duration `json:"rest"`      // from the end of the faults and the fires until all was settled
 	Unsettled string        `json:"unsettled,omitempty"`
 
 	Before    map[string]vitals `json:"before"` // by worker, at rest
 	After     map[string]vitals `json:"after"`
-	Apart     string            `json:"apart,omitempty"` // what did not return to what it was
+	Apart     string            `json:"apart,omitempty"` // vitals that did not return to their values
 	NotMade   []string          `json:"notMade,omitempty"`
 	Errors    []string          `json:"errors,omitempty"`
 	Figures   []string          `json:"figures,omitempty"` // what was measured
@@ -67,16 +67,16 @@ func (r *row) bad() bool {
 	return len(r.Violations) > 0 || len(r.Errors) > 0 || r.Unsettled != "" || r.idle()
 }
 
-// idle reports whether the trial's only fault could not be injected. Among others one may
-// come at a time at which another one is in its way.
+// idle reports whether the trial's only fault could not be injected. With others, one may come at a time at
+// which another one is in its way.
 func (r *row) idle() bool { return len(r.Faults) == 1 && len(r.NotMade) == 1 }
 
-// warm is how long all is well before the first fault, calm how long fires go on after the last.
+// warm is the time before the first fault, calm is how long fires continue after the last.
 const (
 	warm = 6 * time.Second
 	calm = 8 * time.Second
-	// rest is how long it may take until nothing is left to be settled: the lease, what
-	// the jobs say about being lost, and what is run again then.
+	// rest is how long it may take until nothing is left to settle: the lease, lostAfter of the jobs, and the
+	// re-runs.
 	rest = 5 * time.Minute
 )
 
@@ -88,7 +88,7 @@ type scheduled struct {
 	seed   uint64
 }
 
-// try makes a trial of a script.
+// try executes a trial of a script.
 func (l *lab) try(ctx context.Context, name string, seed uint64, jobs int, script []scheduled) row {
 	r := row{Name: name, Seed: seed, At: time.Now().UTC().Truncate(time.Second), Contained: inside()}
 	dir, err := os.MkdirTemp(l.dir, "trial-")
@@ -116,7 +116,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	for _, s := range script {
 		length = max(length, s.at+s.takes)
 	}
-	// Nothing waits for ever, whatever it is that hangs.
+	// No wait is unbounded, whatever hangs.
 	settling := rest
 	for _, s := range script {
 		settling = max(settling, rest+s.rest)
@@ -130,7 +130,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 		return err
 	}
 	env, clear, err := furnish(dir, script)
-	defer func() { _ = clear() }() // what is left of it ends with our namespace
+	defer func() { _ = clear() }() // the rest ends with our namespace
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	return t.judge(ctx, script, r)
 }
 
-// create makes jobs, and plans them.
+// create creates jobs, and plans them.
 func (t *trial) create(ctx context.Context, set []planned) error {
 	for i := range set {
 		var made struct{ Meta struct{ UID string } }
@@ -193,7 +193,7 @@ func (t *trial) create(ctx context.Context, set []planned) error {
 	return nil
 }
 
-// plan hands a job to the checker, or what has become of it.
+// plan passes a job, or its change, to the checker.
 func (t *trial) plan(j check.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -204,21 +204,21 @@ func (t *trial) plan(j check.Job) {
 	t.planned = append(t.planned, j)
 }
 
-// figure takes down something that was measured.
+// figure records a measurement.
 func (t *trial) figure(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.figures = append(t.figures, fmt.Sprintf(format, args...))
 }
 
-// gone notes how long commands stayed after their worker was killed.
+// gone records how long commands survived the kill of their worker.
 func (t *trial) gone(_ whom, after time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.deaths = max(t.deaths, after)
 }
 
-// play makes the faults of a script, each at its time.
+// play injects the faults of a script, each at its time.
 func (t *trial) play(ctx context.Context, script []scheduled) error {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -251,8 +251,7 @@ func (t *trial) play(ctx context.Context, script []scheduled) error {
 	return nil
 }
 
-// settle waits until everybody is back and nothing is left to be done; otherwise it
-// says what is.
+// settle waits until all processes are back and nothing is left to settle; otherwise it returns what is.
 func (t *trial) settle(ctx context.Context, limit time.Duration) (left string) {
 	err := t.wait(ctx, limit, "all has come to rest", func() bool {
 		keys, err := t.unsettled(ctx)
@@ -274,7 +273,7 @@ func (t *trial) settle(ctx context.Context, limit time.Duration) (left string) {
 	return left
 }
 
-// judge holds what happened against what was to happen.
+// judge compares the events with the expectations.
 func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 	h := check.History{Jobs: t.planned, Until: t.until, Journal: t.all()}
 	if err := t.collect(ctx, &h); err != nil {
@@ -312,7 +311,7 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 	return os.WriteFile(filepath.Join(t.dir, "report.json"), data, 0o600)
 }
 
-// lostAlive are the runs that were lost while their command ran.
+// lostAlive returns the runs that were lost while their command ran.
 func lostAlive(h *check.History) (died []string) {
 	began := map[string]bool{}
 	for i := range h.Lines {
@@ -328,15 +327,15 @@ func lostAlive(h *check.History) (died []string) {
 	return died
 }
 
-// How many runs have their output read: beside floods each takes long.
+// Number of runs whose output is read: with floods each takes long.
 const (
 	manyOutputs = 60
 	fewOutputs  = 15
-	// reading is after how long no more is read: beside floods each takes much longer.
+	// reading bounds the time of reading output: with floods each takes much longer.
 	reading = 5 * time.Minute
 )
 
-// sample chooses runs whose output is read: first those that a fault may have met.
+// sample chooses runs whose output is read: first those that a fault may have affected.
 func (t *trial) sample(h *check.History) map[string]bool {
 	first, rest := map[string]bool{}, map[string]bool{}
 	for i := range h.Lines {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sleep waits, or fails when the context ends first.
+// sleep waits, or returns an error if the context ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -21,7 +21,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 func sleepUntil(ctx context.Context, t time.Time) error { return sleep(ctx, time.Until(t)) }
 
-// until looks every 20 ms whether something has come about.
+// until checks a condition every 20 ms.
 func until(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
 	deadline := time.Now().Add(limit)
 	for !condition() {
