@@ -1,6 +1,6 @@
-// Command api measures the API of a standalone: a real process with its etcd and SQLite, spoken
-// to over HTTP on loopback, as an admin with a token. It prints what was wanted and what was measured
-// as a Markdown table. docs/benchmarks.md says what the rows mean.
+// Command api measures the API of a standalone: a real process with its etcd and SQLite, used over HTTP on
+// loopback, as an admin with a token. It prints goals and results as a Markdown table. docs/benchmarks.md
+// describes the rows.
 package main
 
 import (
@@ -28,18 +28,18 @@ func main() {
 	}
 }
 
-// row is a part of the bench that can be run alone. It may give several lines of the table.
+// row is a part of the bench that can be run alone. It may print several lines of the table.
 type row struct {
 	name string
 	run  func(context.Context, *bench) ([]line, error)
 }
 
-// rows are in the order in which they are run: the first one makes the jobs that the others use.
+// rows are in the order of execution: the first one creates the jobs that the others use.
 func rows() []row {
 	return []row{{"register", register}, {"lists", lists}, {"put", put}, {"apply", apply}}
 }
 
-// line is one of the table. Where there is no goal there is no verdict.
+// line is a line of the table. A line without a goal has no verdict.
 type line struct {
 	what, goal, measured string
 	met                  *bool
@@ -56,7 +56,7 @@ type bench struct {
 	quick  bool
 }
 
-// seconds is how long a row takes that goes on for a time.
+// seconds is the duration of a row that is measured over a period.
 func (b *bench) seconds() time.Duration {
 	if b.quick {
 		return 4 * time.Second
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	}
 	defer func() { err = errors.Join(err, b.server.end(stderr, err != nil)) }()
 	var lines []line
-	// What was measured is printed also where a later row fails.
+	// Results are printed even if a later row fails.
 	defer func() {
 		print(out, lines)
 		fmt.Fprintf(out, "\n%d jobs; %d cores, %s, %s; %s, load %s before, %s after\n", b.jobs, runtime.NumCPU(), cpuModel(), runtime.Version(),

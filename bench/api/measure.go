@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// clients are how many speak to the server at a time.
+// clients is the number of concurrent clients.
 const clients = 16
 
 // jobText is a job as the bench sends it: one of some teams and groups, at night.
@@ -28,10 +28,10 @@ func jobText(i int, command string) []byte {
 	return data
 }
 
-// jobName spreads the jobs over the alphabet, as names do that people give.
+// jobName spreads the jobs over the alphabet, like names that people choose.
 func jobName(i int) string { return fmt.Sprintf("%04x-job-%d", uint16(i*40503), i) }
 
-// times are how long requests took.
+// times are the durations of requests.
 type times []time.Duration
 
 func (t times) at(quantile float64) time.Duration {
@@ -54,7 +54,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// together has some clients do something, each over a connection of its own, until one fails.
+// together runs some clients, each over a connection of its own, until one fails.
 func (b *bench) together(ctx context.Context, n int, do func(ctx context.Context, c *conn) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -83,7 +83,7 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 	const stretch = 1000
 	before := b.server.usage()
 	var next atomic.Int64
-	ended := make([]time.Time, b.jobs) // in the order in which they were asked for
+	ended := make([]time.Time, b.jobs) // in the order of their requests
 	took := make(times, b.jobs)
 	began := time.Now()
 	err := b.together(ctx, clients, func(ctx context.Context, c *conn) error {
@@ -105,8 +105,8 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 	rate := float64(b.jobs) / ended[b.jobs-1].Sub(began).Seconds()
 	first := stretch / ended[stretch-1].Sub(began).Seconds()
 	last := stretch / ended[b.jobs-1].Sub(ended[b.jobs-1-stretch]).Seconds()
-	// One thousand of a second is moved by any other thing that the machine does: of the first and the
-	// last tenth as well.
+	// A single second is affected by other load of the machine: so the first and the last tenth are measured
+	// as well.
 	tenth := b.jobs / 10
 	firstTenth := float64(tenth) / ended[tenth-1].Sub(began).Seconds()
 	lastTenth := float64(tenth) / ended[b.jobs-1].Sub(ended[b.jobs-1-tenth]).Seconds()
@@ -118,9 +118,9 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 	}, nil
 }
 
-// lists asks for pages of 50, with every filter and order, two at a time.
+// lists requests pages of 50, with every filter and order, two at a time.
 func lists(ctx context.Context, b *bench) (lines []line, err error) {
-	// Who lists waits for what this master has written, up to a second; that is no part of a list.
+	// A list waits for the writes of this master, up to a second; that is no part of its duration.
 	settled, err := b.server.dial()
 	if err != nil {
 		return nil, err
@@ -182,8 +182,8 @@ func lists(ctx context.Context, b *bench) (lines []line, err error) {
 	return append(lines, judged("`GET /jobs`, any of these", "p99 < 50 ms", fmt.Sprintf("p99 %s (`%s`)", ms(worst), worstOf), worst < 50*time.Millisecond)), nil
 }
 
-// put changes jobs, so many in a second whether the earlier ones are answered or not. How long one
-// takes counts from when it was due.
+// put changes jobs, so many in a second whether the earlier ones are answered or not. The duration counts
+// from the due time.
 func put(ctx context.Context, b *bench) ([]line, error) {
 	const rate = 500
 	n := int(b.seconds().Seconds()) * rate

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/proctree"
 )
 
-// server is the standalone that is measured.
+// server is the measured standalone.
 type server struct {
 	cmd            *exec.Cmd
 	dir, log       string
@@ -28,7 +28,7 @@ type server struct {
 	done           chan struct{} // closed when it has ended
 }
 
-// start starts it with a folder of its own, and without a bound of requests.
+// start starts it with its own directory, and without a limit of requests.
 func start(ctx context.Context, program string) (*server, error) {
 	dir, err := os.MkdirTemp("", "carillon-api-*")
 	if err != nil {
@@ -46,12 +46,12 @@ func start(ctx context.Context, program string) (*server, error) {
 	s.cmd = exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--listen", s.address)
 	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CARILLON_API_RATE=0", "CARILLON_LOG_LEVEL=warn"}
 	s.cmd.Stdout, s.cmd.Stderr = log, log
-	// A terminal's ^C is for the bench, which then ends what it started.
+	// A terminal's ^C is for the bench, which then ends its processes.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	go func() { defer close(s.done); _ = s.cmd.Wait() }() // how it ended is seen in its log
+	go func() { defer close(s.done); _ = s.cmd.Wait() }() // the log shows how it ended
 	for limit := time.Now().Add(30 * time.Second); ; {
 		if err := s.ready(); err == nil {
 			return s, nil
@@ -74,12 +74,12 @@ func (s *server) ready() error {
 	}
 	defer c.close()
 	if _, err = c.do(http.StatusOK, http.MethodGet, "/readyz", nil); err == nil {
-		_, err = c.do(http.StatusOK, http.MethodGet, "/api/v1/auth/me", nil) // the token is written down before it is good
+		_, err = c.do(http.StatusOK, http.MethodGet, "/api/v1/auth/me", nil) // the token is written before it is valid
 	}
 	return err
 }
 
-// end stops it and throws its folder away, after its last words where something failed.
+// end stops it and deletes its directory, after printing the end of its log if a row failed.
 func (s *server) end(stderr io.Writer, failed bool) error {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
@@ -94,7 +94,8 @@ func (s *server) end(stderr io.Writer, failed bool) error {
 	return os.RemoveAll(s.dir)
 }
 
-// conn is one connection: a client that costs less than net/http's, since it takes the same cores.
+// conn is one connection: a client that uses less CPU than net/http's, since it shares the cores with the
+// server.
 type conn struct {
 	net.Conn
 	server *server
@@ -112,7 +113,7 @@ func (s *server) dial() (*conn, error) {
 
 func (c *conn) close() { _ = c.Close() }
 
-// do makes a request that must be answered as wanted, and gives the answer's body.
+// do sends a request that must be answered with the wanted status, and returns the body of the response.
 func (c *conn) do(want int, method, path string, body []byte) ([]byte, error) {
 	c.out.Reset()
 	fmt.Fprintf(&c.out, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n", method, path, c.server.address, c.server.token)
@@ -142,20 +143,20 @@ func (c *conn) do(want int, method, path string, body []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// usage is what a process, or some, have taken of the machine.
+// usage is the resource usage of one or more processes.
 type usage struct {
 	cpu    time.Duration
 	memory int64 // bytes
 }
 
-// usage is that of the processes of the standalone.
+// usage returns that of the processes of the standalone.
 func (s *server) usage() (total usage) {
 	pids := []int{s.cmd.Process.Pid}
 	for _, below := range proctree.Below(pids[0]) {
 		pids = append(pids, below.PID)
 	}
 	for _, pid := range pids {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // of a process that has ended there is none
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // absent if the process has ended
 		for text := range strings.Lines(string(status)) {
 			if name, value, _ := strings.Cut(text, ":"); name == "VmRSS" {
 				kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)

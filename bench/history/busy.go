@@ -12,9 +12,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// while writes 500 runs a second, 50 at a time, as long as something else is done, and
-// gives what each write took. A write that is due while another one is under way is counted
-// from when it was due.
+// while writes 500 runs a second, 50 at a time, during another operation, and returns the duration of each
+// write. A write that is due during another one counts from its due time.
 func (b *bench) while(ctx context.Context, salt int, do func(context.Context) error) (times, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -51,8 +50,8 @@ func (b *bench) while(ctx context.Context, salt int, do func(context.Context) er
 	return writes, errors.Join(err, <-written)
 }
 
-// expire deletes the oldest tenth, job by job, as housekeeping does: so many at a time that it takes some
-// 20 ms, with a rest of four times as long after each piece. Then half as many again without any rest.
+// expire deletes the oldest tenth, job by job, as housekeeping does: pieces of some 20 ms, with a pause of
+// four times as long after each. Then half as many again without a pause.
 func expire(ctx context.Context, b *bench) ([]line, error) {
 	const goal = 100 * time.Millisecond
 	tenth, more := b.made.run(b.runs/10).PlannedAt, b.made.run(b.runs/10+b.runs/20).PlannedAt
@@ -99,7 +98,7 @@ func expire(ctx context.Context, b *bench) ([]line, error) {
 	}, nil
 }
 
-// delete deletes runs planned before a time; it rests for so many times as long as each piece took.
+// delete deletes runs planned before a time; it pauses for a multiple of the duration of each piece.
 func (b *bench) delete(ctx context.Context, before time.Time, rest time.Duration) (gone int, err error) {
 	for after := ""; ; {
 		kept, err := b.store.Kept(ctx, after, 100)
@@ -126,7 +125,7 @@ func (b *bench) delete(ctx context.Context, before time.Time, rest time.Duration
 	}
 }
 
-// backup copies the store while it is written to, where it can.
+// backup copies the store during writes, if it supports that.
 func backup(ctx context.Context, b *bench) (lines []line, err error) {
 	s, can := b.store.(interface {
 		Backup(ctx context.Context, path string) error

@@ -9,9 +9,8 @@ import (
 	"carillon/internal/common"
 )
 
-// The history: what a cluster of eight workers may have behind it. Some jobs run every few seconds,
-// most of them every quarter of an hour or more rarely, so that a hundredth of the jobs has a
-// third of the runs.
+// The history is that of a cluster of eight workers. Some jobs run every few seconds, most of them every
+// quarter of an hour or more rarely, so that a hundredth of the jobs has a third of the runs.
 const (
 	jobCount    = 200
 	groupCount  = 12
@@ -23,10 +22,10 @@ var begin = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 var end = begin.AddDate(0, 0, dayCount)
 
-// seldom is how many seconds pass between the runs of jobs, where there are a million runs.
+// seldom is the number of seconds between the runs of jobs, for a million runs.
 var seldom = []struct{ jobs, seconds int }{{2, 5}, {10, 20}, {40, 300}, {100, 900}, {48, 3600}}
 
-// history gives its runs by their place in time, always the same.
+// history returns its runs by their index in time, always the same.
 type history struct {
 	fires []fire
 }
@@ -42,7 +41,7 @@ func newHistory(runs int) history {
 	for _, s := range seldom {
 		for range s.jobs {
 			step := int64(s.seconds) * 1000 * 1_000_000 / int64(runs)
-			// Jobs begin at different moments; a job fires at whole steps from there.
+			// Jobs begin at different times; a job fires at whole steps from there.
 			for at := int64(mix(uint64(job), 1) % uint64(step)); at < int64(dayCount)*86_400_000; at += step {
 				fires = append(fires, fire{at, job})
 			}
@@ -53,7 +52,7 @@ func newHistory(runs int) history {
 	return history{fires[:min(runs, len(fires))]}
 }
 
-// mix is a number that looks like chance (splitmix64).
+// mix returns a pseudo-random number (splitmix64).
 func mix(n, salt uint64) uint64 {
 	n = (n+1)*0x9e3779b97f4a7c15 + salt*0xbf58476d1ce4e5b9
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -68,7 +67,7 @@ func groupName(n int) string  { return fmt.Sprintf("team-%02d", n%groupCount) }
 func workerID(n int) string   { return fmt.Sprintf("worker%02dabcdefgh", n) }
 func workerName(n int) string { return fmt.Sprintf("host-%d.example", n) }
 
-// jobs are the names of those that have a run.
+// jobs returns the names of those that have a run.
 func (h *history) jobs() (names []string) {
 	var has [jobCount]bool
 	for _, f := range h.fires {
@@ -82,7 +81,7 @@ func (h *history) jobs() (names []string) {
 	return names
 }
 
-// run is the n-th one. In the order of time most went well, some did not, as they say.
+// run returns the n-th run in the order of time; most succeeded.
 func (h *history) run(n int) common.Run {
 	f := h.fires[n]
 	job := int(f.job)
@@ -141,7 +140,7 @@ func (h *history) run(n int) common.Run {
 	return r
 }
 
-// output is what every twentieth run printed.
+// output returns the output of every twentieth run.
 func (h *history) output(n int, r *common.Run) []common.Chunk {
 	if n%20 != 0 || r.EndedAt == nil {
 		return nil

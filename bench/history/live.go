@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	printedBefore = 10 << 20         // of output, when the following begins
-	followFor     = 10 * time.Second // and what is printed in that time
+	printedBefore = 10 << 20         // of output at the start of the followers
+	followFor     = 10 * time.Second // and the output printed in that time
 	linesEvery    = 20 * time.Millisecond
 	jumps         = 100
 	crowd         = 100
 )
 
-// live follows a run that goes on and has printed 10 MB, as the API does it: one follower, then
-// a hundred, then some who jump to the end.
+// live follows an active run with 10 MB of output, as the API does: one follower, then a hundred, then some
+// that start at the end.
 func live(ctx context.Context, b *bench) ([]line, error) {
 	const first, memory = 200 * time.Millisecond, 8 << 20
 	alone, err := follow(ctx, b, 1, 0)
@@ -55,7 +55,7 @@ func live(ctx context.Context, b *bench) ([]line, error) {
 	}, nil
 }
 
-// followed is what following was like.
+// followed is the result of following.
 type followed struct {
 	caughtUp, reads int64 // of the store
 	memory          int64
@@ -65,9 +65,9 @@ type followed struct {
 
 type unasked = httpapi.Runs
 
-// talk is a run that prints, and counts how often it is read.
+// talk is a run that prints, and counts its reads.
 type talk struct {
-	unasked // but for what stands below
+	unasked // except for the methods below
 	store   store
 	reads   atomic.Int64
 
@@ -106,7 +106,7 @@ func (t *talk) KnownNetwork(context.Context, string, string) bool { return true 
 
 func (t *talk) Logout(context.Context, common.Actor, string) error { return nil }
 
-// follow lets some follow a run from its beginning.
+// follow starts followers of a run from its beginning.
 func follow(ctx context.Context, b *bench, followers, jump int) (out followed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -252,7 +252,7 @@ func readStream(ctx context.Context, url string, take func(data []byte, now time
 	return errors.Join(lines.Err(), io.ErrUnexpectedEOF)
 }
 
-// inUse is the memory that the program uses just now.
+// inUse returns the memory in use.
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

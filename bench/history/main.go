@@ -1,10 +1,9 @@
-// Command history measures a log store with a long history: by default 1,000,000 runs of
-// 200 jobs in 10 days. It speaks to the store through the ports of package runlog, so that every
-// store is measured by the same rows, and prints them as a Markdown table: what was wanted, what was
-// measured.
+// Command history measures a log store with a long history: by default 1,000,000 runs of 200 jobs in 10 days.
+// It uses the store through the ports of package runlog, so that every store is measured by the same rows,
+// and prints goals and results as a Markdown table.
 //
-// The store is made anew in a folder, unless the one that is there was filled by this program
-// with as many runs. docs/benchmarks.md says what the rows mean.
+// The store is created in a directory, unless the existing one was filled by this program with as many runs.
+// docs/benchmarks.md describes the rows.
 package main
 
 import (
@@ -37,14 +36,13 @@ func main() {
 	}
 }
 
-// row is a part of the bench that can be run alone. It may give several lines of the table.
+// row is a part of the bench that can be run alone. It may print several lines of the table.
 type row struct {
 	name string
 	run  func(context.Context, *bench) ([]line, error)
 }
 
-// rows are in the order in which they are run: the first one fills the store, the last one
-// deletes from it.
+// rows are in the order of execution: the first one fills the store, the last one deletes from it.
 func rows() []row {
 	return []row{
 		{"ingest", ingest},
@@ -58,7 +56,7 @@ func rows() []row {
 	}
 }
 
-// line is one of the table. Where there is no goal there is no verdict.
+// line is a line of the table. A line without a goal has no verdict.
 type line struct {
 	what, goal, measured string
 	met                  *bool
@@ -68,7 +66,7 @@ func judged(what, goal, measured string, met bool) line {
 	return line{what: what, goal: goal, measured: measured, met: &met}
 }
 
-// store is what is measured.
+// store is the measured store.
 type store interface {
 	runlog.Writer
 	runlog.Reader
@@ -83,7 +81,7 @@ type bench struct {
 	dir   string
 	runs  int
 	made  history
-	note  io.Writer // what happens, for who watches
+	note  io.Writer // for progress
 }
 
 func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) {
@@ -104,7 +102,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 		return errors.New("-runs must be 1000 at least")
 	}
 	b := &bench{dir: *dir, made: newHistory(*runs), note: stderr}
-	b.runs = len(b.made.fires) // some fewer, where there are few
+	b.runs = len(b.made.fires) // slightly fewer for small numbers
 	if b.dir == "" {
 		if b.dir, err = os.MkdirTemp(".", "history-*"); err != nil {
 			return err
@@ -122,7 +120,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	// What was measured is printed also where a later row fails.
+	// Results are printed even if a later row fails.
 	defer func() {
 		print(out, lines)
 		fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), b.runs, runtime.NumCPU(), cpuModel(), runtime.Version(),

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// times are what was measured of one thing, many times.
+// times are repeated measurements.
 type times []time.Duration
 
 func (t times) quantile(q float64) time.Duration {
@@ -25,7 +25,7 @@ func (t times) String() string {
 	return fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(t.quantile(.5)), short(t.quantile(.95)), short(t.quantile(.99)), short(t.quantile(1)))
 }
 
-// short is a time with three digits or so.
+// short returns a time with about three digits.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -36,7 +36,7 @@ func short(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// measure calls something so many times.
+// measure calls a function so many times.
 func measure(n int, call func(i int) error) (times, error) {
 	took := make(times, 0, n)
 	for i := range n {
@@ -59,8 +59,8 @@ func has(ctx context.Context, s store, run string) (bool, error) {
 
 const batch = 500
 
-// ingest fills the store, each batch synced before the next one begins. What it takes to
-// make up the runs does not count.
+// ingest fills the store, each batch synced before the next one begins. The time to generate the runs does
+// not count.
 func ingest(ctx context.Context, b *bench) ([]line, error) {
 	var writes times
 	for n := 0; n < b.runs; n += batch {
@@ -90,7 +90,7 @@ func ingest(ctx context.Context, b *bench) ([]line, error) {
 	}, nil
 }
 
-// lists are what the console asks for first.
+// lists measures the first lists of the console.
 func lists(ctx context.Context, b *bench) ([]line, error) {
 	const goal = 10 * time.Millisecond
 	samples, jobs := min(2000, b.runs/20), b.made.jobs()
@@ -134,7 +134,7 @@ func lists(ctx context.Context, b *bench) ([]line, error) {
 	return lines, nil
 }
 
-// want lists, and is not content with nothing.
+// want requests a list, and fails if it is empty.
 func (b *bench) want(ctx context.Context, q runlog.Query) error {
 	found, err := b.store.Runs(ctx, q)
 	if err == nil && len(found.Runs) == 0 {
@@ -143,11 +143,11 @@ func (b *bench) want(ctx context.Context, q runlog.Query) error {
 	return err
 }
 
-// filterCount is how many there are in filtered.
+// filterCount is the number of filters of filtered.
 const filterCount = 8
 
-// filtered is the query with those filters whose bits are set; what they ask for is drawn
-// by chance from what there is.
+// filtered returns the query with those filters whose bits are set; their values are drawn from existing
+// ones.
 func filtered(bits int, chance uint64) runlog.Query {
 	draw := func(salt uint64, n int) int { return int(mix(chance, salt) % uint64(n)) }
 	q := runlog.Query{Limit: 50}
@@ -176,7 +176,7 @@ func filtered(bits int, chance uint64) runlog.Query {
 	return q
 }
 
-// filters asks for every combination, and goes on to the 50th page.
+// filters requests every combination, and reads up to the 50th page.
 func filters(ctx context.Context, b *bench) ([]line, error) {
 	const goal, page = 50 * time.Millisecond, 50
 	var first, later, worst times
@@ -222,7 +222,7 @@ func filters(ctx context.Context, b *bench) ([]line, error) {
 	}, nil
 }
 
-// rollups draws what the overview shows.
+// rollups computes the data of the overview.
 func rollups(ctx context.Context, b *bench) ([]line, error) {
 	const goal = 30 * time.Millisecond
 	if _, err := tidied(ctx, b.store, runlog.Tidy{Now: end}); err != nil {
@@ -269,7 +269,7 @@ func rollups(ctx context.Context, b *bench) ([]line, error) {
 	return append(lines, line{what: "the totals of 50 jobs over 7 days", measured: took.String()}), nil
 }
 
-// tidied does all that there is to do.
+// tidied calls Tidy until nothing is left to do.
 func tidied(ctx context.Context, s runlog.Upkeep, t runlog.Tidy) (all runlog.Tidied, err error) {
 	for more := true; more; {
 		done, err := s.Tidy(ctx, t)

@@ -17,9 +17,9 @@ import (
 
 type unchanged = httpapi.Jobs
 
-// desk is the rest of a master: its jobs, of which none goes on just now.
+// desk is the rest of a master: its jobs, none of which has an active run.
 type desk struct {
-	unchanged // but for what stands below
+	unchanged // except for the methods below
 	talk
 	jobs []common.JobState
 	runlog.Live
@@ -50,8 +50,8 @@ func (d *desk) Placement(context.Context, *common.StoredJob) ([]httpapi.Candidat
 
 func (d *desk) Overview(context.Context) (httpapi.Overview, error) { return httpapi.Overview{}, nil }
 
-// pages asks the API for what the console's first pages show. Between two calls so much time
-// passes that nothing is remembered.
+// pages requests the data of the console's first pages from the API, at intervals after which no cache is
+// valid.
 func pages(ctx context.Context, b *bench) ([]line, error) {
 	if _, err := tidied(ctx, b.store, runlog.Tidy{Now: end}); err != nil {
 		return nil, err

@@ -1,11 +1,11 @@
 // Command mongofast is a small server that speaks MongoDB's wire protocol, for
 // measurements: it keeps documents in memory with sorted indexes, and a journal on
 // disk that it reads at its start. A write is acknowledged once the journal is synced.
-// It knows the commands and operators that Carillon uses, and refuses all others.
+// It implements the commands and operators that Carillon uses, and refuses all others.
 // The double of test/mongodouble is an implementation by others and shows that Carillon
 // is right; but it reads a whole collection for each query.
 //
-// It prints its URI on one line when it takes connections, and ends on SIGTERM,
+// It prints its URI on one line when it accepts connections, and ends on SIGTERM,
 // on SIGINT, or when its standard input closes (with --parent).
 package main
 

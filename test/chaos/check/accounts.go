@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// account is what the ledger says of one fire.
+// account is the ledger's record of one fire.
 type account struct {
 	job      *Job
 	fire     string
@@ -27,7 +27,7 @@ func (a *account) last() *Run {
 	return a.gaps[0]
 }
 
-// accounts holds the list of runs against the plan, both ways.
+// accounts compares the list of runs with the plan, in both directions.
 func (j *judge) accounts() map[string]*account {
 	fires := map[string]*account{}
 	at := func(job *Job, fire string, planned time.Time) *account {
@@ -106,7 +106,7 @@ func (j *judge) passed(job *Job, r *Run) []time.Time {
 	return times
 }
 
-// missing looks for fires that nothing is said of.
+// missing finds fires without an entry.
 func (j *judge) missing(fires map[string]*account) {
 	for i := range j.Jobs {
 		job := &j.Jobs[i]
@@ -134,7 +134,7 @@ func (j *judge) missing(fires map[string]*account) {
 	}
 }
 
-// account judges what is said of one fire.
+// account checks the entries of one fire.
 func (j *judge) account(a *account) {
 	slices.SortFunc(a.attempts, func(x, y *Run) int { return x.Attempt - y.Attempt })
 	ways := len(a.without) + len(a.gaps)
@@ -176,7 +176,7 @@ func (a *account) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// listed holds the list of fires against that of runs.
+// listed compares the list of fires with that of runs.
 func (j *judge) listed(fires map[string]*account) {
 	if j.Fires == nil {
 		return
@@ -217,7 +217,7 @@ func (j *judge) listed(fires map[string]*account) {
 	}
 }
 
-// follow judges what came after each run, and whether it was to come.
+// follow checks what followed each run, and whether that was expected.
 func (j *judge) follow(fires map[string]*account) {
 	for _, a := range fires {
 		for i, r := range a.attempts {

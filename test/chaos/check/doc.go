@@ -1,14 +1,13 @@
-// Package check judges what happened to a set of jobs while things were broken. It
-// knows the plan by arithmetic, reads what the started commands wrote about
-// themselves, and holds both against what the API says and against the journal of
-// what was broken, and when.
+// Package check evaluates what happened to a set of jobs under faults. It computes the plan by arithmetic,
+// reads the records that the started commands wrote about themselves, and compares both with the API's
+// answers and with the journal of the faults and their times.
 //
-// It shares no code with what it judges. All times that it compares between
-// processes are of the boot clock of the one machine on which they ran; wall clocks
-// count only for planned times, which are the same for everybody.
+// It shares no code with the system under test. All times that it compares between processes are of the boot
+// clock of the one machine on which they ran; wall clocks count only for planned times, which are the same
+// for all processes.
 //
-// It says only what it can prove: a command counts as alive from its first line to
-// its last one, or while another command saw it; that two commands of a job are alive
-// together is seen by the commands themselves, through a lock that ends with its
-// process. It has no goroutines, and keeps everything but output in memory.
+// It reports only what it can prove: a command counts as alive from its first line to its last one, or while
+// another command saw it; that two commands of a job are alive together is detected by the commands
+// themselves, through a lock that ends with its process. It has no goroutines, and keeps everything but
+// output in memory.
 package check

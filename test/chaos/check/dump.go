@@ -39,7 +39,7 @@ type Fire struct {
 	Gap       *Gap      `json:"gap"`
 }
 
-// Reason is why.
+// Reason is the reason of a status.
 type Reason struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
@@ -52,7 +52,7 @@ type Gap struct {
 	Count int64     `json:"count"`
 }
 
-// LateEnd is what a worker told of a run after it had been written down as lost.
+// LateEnd is a worker's report of the end of a run after it was recorded as lost.
 type LateEnd struct {
 	Status   string `json:"status"`
 	ExitCode *int   `json:"exitCode"`

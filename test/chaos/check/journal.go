@@ -10,7 +10,7 @@ import (
 // Boot is a time of the boot clock (CLOCK_BOOTTIME) in nanoseconds.
 type Boot int64
 
-// Now is the time of the boot clock.
+// Now returns the time of the boot clock.
 func Now() Boot {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
@@ -19,44 +19,44 @@ func Now() Boot {
 	return Boot(ts.Nano())
 }
 
-// Sub is the time between two.
+// Sub returns the time between two.
 func (b Boot) Sub(a Boot) time.Duration { return time.Duration(b - a) }
 
-// Add is the time so much later.
+// Add returns the time so much later.
 func (b Boot) Add(d time.Duration) Boot { return b + Boot(d) }
 
-// Kind of an event of the journal.
+// Kind is the kind of an event of the journal.
 type Kind string
 
-// What the checker knows of. Anything else is a note that it leaves alone.
+// The kinds that the checker uses. Any other kind is a note that it ignores.
 const (
 	WorkerKilled  Kind = "worker_killed"  // SIGKILL to the worker, its guardian or both: at
-	WorkerStarted Kind = "worker_started" // a new life was started: at
-	WorkerEnded   Kind = "worker_ended"   // it was asked to end: from, until it had ended
+	WorkerStarted Kind = "worker_started" // a new incarnation was started: at
+	WorkerEnded   Kind = "worker_ended"   // SIGTERM: from, until it had ended
 	WorkerStopped Kind = "worker_stopped" // SIGSTOP to the worker, its guardian or both: from, until SIGCONT or its end
 	WorkerCut     Kind = "worker_cut"     // it could not reach etcd: from, until
 	EtcdAway      Kind = "etcd_away"      // etcd was unreachable: from, until it answered again
 	OutputLimited Kind = "output_limited" // spool or disk were too small: parts of the output of runs of this worker may be missing
 	RunKilled     Kind = "run_killed"     // a kill request for a run: from, until it was answered
 	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
-	Seen          Kind = "seen"           // a process of Run was looked at, and was alive: at
-	Triggered     Kind = "triggered"      // a fire was asked for by hand, and accepted: at, Fire
-	EtcdForgot    Kind = "etcd_forgot"    // etcd was put back to a snapshot: from before the snapshot, until etcd had been stopped; Wall
+	Seen          Kind = "seen"           // a process of Run was seen alive: at
+	Triggered     Kind = "triggered"      // a manual run was requested, and accepted: at, Fire
+	EtcdForgot    Kind = "etcd_forgot"    // etcd was restored to a snapshot: from before the snapshot, until etcd had been stopped; Wall
 	Undelivered   Kind = "undelivered"    // the outcome of Run was in etcd, and maybe not in the log store, right before etcd was stopped: at
-	EtcdHeld      Kind = "etcd_held"      // etcd answered after a restore, and no operator had accepted it: from, until recovery was asked for
+	EtcdHeld      Kind = "etcd_held"      // etcd answered after a restore, and no operator had accepted it: from, until recovery was requested
 )
 
-// Event is something that the harness did or saw. It is written down before it is
-// done (At) and after (Until); a thing of an instant may leave Until out.
+// Event is an action or observation of the harness. It is recorded before the action (At) and after it
+// (Until); an instantaneous one may omit Until.
 type Event struct {
 	Kind   Kind   `json:"kind"`
 	At     Boot   `json:"at"`
 	Until  Boot   `json:"until,omitempty"`
-	Worker string `json:"worker,omitempty"` // id; where it is empty the event is everybody's
+	Worker string `json:"worker,omitempty"` // id; if empty the event affects all workers
 	Run    string `json:"run,omitempty"`
 	Job    string `json:"job,omitempty"` // name: of RunKilled, all of its runs
 	Fire   string `json:"fire,omitempty"`
 	Text   string `json:"text,omitempty"`
 
-	Wall time.Time `json:"wall,omitzero"` // Until by the wall clock, where the kind needs it
+	Wall time.Time `json:"wall,omitzero"` // Until by the wall clock, if the kind needs it
 }

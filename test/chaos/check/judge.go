@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// defaults fills in what was not said.
+// defaults fills in missing values.
 func (r Rules) defaults() Rules {
 	fill := func(d *time.Duration, usual time.Duration) {
 		if *d == 0 {
@@ -28,7 +28,7 @@ func (r Rules) defaults() Rules {
 	return r
 }
 
-// judge works on one history.
+// judge evaluates one history.
 type judge struct {
 	*History
 	Rules
@@ -36,24 +36,24 @@ type judge struct {
 	names    map[string]bool
 	runs     map[string]*Run
 	commands map[string]*command // by run
-	order    []*command          // as they started
+	order    []*command          // in order of start
 	troubles []trouble
 	report   Report
 
 	reruns, returns, lateness, outlived, lostText []time.Duration
 }
 
-// command is what is known of the process of a run.
+// command holds what is known of the process of a run.
 type command struct {
 	Line          // its first start
-	last     Boot // when it, or a child that it left, was seen alive last
+	last     Boot // when it, or a remaining child, was last seen alive
 	end      *Line
-	printed  []Line // out, term and end, as they came
+	printed  []Line // out, term and end, in order
 	starts   int
 	metOther bool
 }
 
-// Check judges a history.
+// Check evaluates a history.
 func Check(h History) Report {
 	j := &judge{History: &h, Rules: h.Rules.defaults(), jobs: map[string]*Job{}, names: map[string]bool{}, runs: map[string]*Run{},
 		commands: map[string]*command{}}
@@ -87,7 +87,7 @@ func (j *judge) broken(rule Rule, job, what, format string, args ...any) {
 	j.report.Violations = append(j.report.Violations, Violation{rule, job, what, fmt.Sprintf(format, args...)})
 }
 
-// readCommands gathers what each command wrote.
+// readCommands collects the lines of each command.
 func (j *judge) readCommands() {
 	lines := slices.Clone(j.Lines)
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
@@ -120,7 +120,7 @@ func (j *judge) readCommands() {
 	}
 }
 
-// splitRun takes a run's id apart: its job's uid, its fire and its attempt.
+// splitRun splits a run's id into its job's uid, its fire and its attempt.
 func splitRun(id string) (uid, fire string, attempt int) {
 	dot := strings.LastIndexByte(id, '.')
 	if dot < 0 {

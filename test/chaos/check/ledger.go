@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// What a line tells.
+// What is the kind of a line.
 type What string
 
 // Events of a command; their numbers a, b, c are in parentheses.
 const (
-	Start  What = "start"  // it runs (how long it will, in ms; wall clock and boot clock at that moment, in ns)
+	Start  What = "start"  // it runs (for how long, in ms; wall clock and boot clock at the start, in ns)
 	Out    What = "out"    // it has printed so far (numbered lines, bytes)
 	End    What = "end"    // it ends (exit code, numbered lines, bytes)
 	Term   What = "term"   // it received SIGTERM (numbered lines, bytes)
 	Met    What = "met"    // when it started, another command of its job was alive
 	Alive  What = "alive"  // a child that left it lives (the command's pid, count)
-	Broken What = "broken" // it could not do what it was to do (errno)
+	Broken What = "broken" // an operation failed (errno)
 )
 
-// Line is one that a command wrote about itself.
+// Line is a record that a command wrote about itself.
 type Line struct {
 	What    What
 	At      Boot
@@ -40,8 +40,8 @@ type Line struct {
 	A, B, C int64
 }
 
-// ReadLedger reads the files that commands appended to. One that is not there has
-// no lines; a last line without its end is being written just now, and left out.
+// ReadLedger reads the files to which commands append. A missing file has no lines; a last line without its
+// end is still being written, and left out.
 func ReadLedger(paths ...string) ([]Line, error) {
 	var lines []Line
 	for _, path := range paths {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// measure takes the times that are goals rather than promises.
+// measure collects the times that are goals rather than guarantees.
 func (j *judge) measure(fires map[string]*account) {
 	for _, a := range fires {
 		for i, r := range a.attempts {
@@ -25,7 +25,7 @@ func (j *judge) measure(fires map[string]*account) {
 	slices.Sort(j.report.Late)
 }
 
-// rerun takes how long the next attempt of a lost run took.
+// rerun measures the time until the next attempt of a lost run.
 func (j *judge) rerun(a *account, before *Run, next *command) {
 	c := j.commands[before.ID]
 	if c == nil {

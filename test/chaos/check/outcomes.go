@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// outcomes holds what is said of each run against what its command wrote.
+// outcomes compares the outcome of each run with the lines of its command.
 func (j *judge) outcomes() {
 	for i := range j.Runs {
 		r := &j.Runs[i]
@@ -34,9 +34,9 @@ func (j *judge) outcomes() {
 	}
 }
 
-// lost judges a loss: something must have happened to the run's worker.
+// lost checks a loss: there must have been an event of the run's worker.
 func (j *judge) lost(job *Job, r *Run, c *command) {
-	if c == nil { // when it was claimed is known by another clock only
+	if c == nil { // the time of its claim is known by another clock only
 		if !slices.ContainsFunc(j.troubles, func(t trouble) bool { return t.on(r.Worker) }) {
 			j.broken(Outcome, r.Job, r.ID, "lost before it began, and nothing happened to worker %s", r.WorkerName)
 		}
@@ -52,7 +52,7 @@ func (j *judge) lost(job *Job, r *Run, c *command) {
 	j.broken(Outcome, r.Job, r.ID, "lost, and nothing happened to worker %s while it ran", r.WorkerName)
 }
 
-// ended judges the outcome of a run that was seen to its end.
+// ended checks the outcome of a run whose end was seen.
 func (j *judge) ended(job *Job, r *Run, c *command) {
 	to := j.settled(c)
 	mine := func(e *Event) bool { return e.Worker == "" || e.Worker == c.Worker }
@@ -80,7 +80,7 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 		if !job.Timeout {
 			j.broken(Outcome, r.Job, r.ID, "timed out, and has no timeout")
 		}
-	case "skipped": // a retry that waited in the snapshot, and was claimed after it
+	case "skipped": // a retry that was pending in the snapshot, and was claimed after it
 		if code(r.Reason) != restored || !j.unlisted(c) {
 			j.broken(Outcome, r.Job, r.ID, "skipped (%s), and its command began", code(r.Reason))
 		}

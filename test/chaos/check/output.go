@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// text is what was read of a run's output.
+// text is the output of a run as it was read.
 type text struct {
-	lines   int64 // numbered ones, from the first without a hole
-	missing int   // marks that say that something is missing
+	lines   int64 // numbered ones, from the first without a gap
+	missing int   // records of missing output
 	torn    bool  // it ends within a line
 }
 
-// outputs reads all output, and holds it against what was printed.
+// outputs reads all output, and compares it with what was printed.
 func (j *judge) outputs() {
 	if j.Output == nil {
 		return
@@ -49,8 +49,8 @@ func (j *judge) outputs() {
 	}
 }
 
-// complete judges whether enough of a command's output is there. What was printed in
-// the last second before its worker's death may be missing.
+// complete checks whether enough of a command's output was stored. Output of the last second before its
+// worker's death may be missing.
 func (j *judge) complete(job *Job, r *Run, c *command, got text) {
 	death := j.death(job, c)
 	var need, all int64
@@ -77,8 +77,8 @@ func (j *judge) complete(job *Job, r *Run, c *command, got text) {
 	}
 }
 
-// death is when the worker of a command could write nothing more of it: it was killed
-// or stopped before it can have handed over all.
+// death returns when the worker of a command could store no more of its output: it was killed or stopped
+// before it can have delivered all.
 func (j *judge) death(job *Job, c *command) *trouble {
 	for i := range j.troubles {
 		t := &j.troubles[i]
@@ -90,7 +90,7 @@ func (j *judge) death(job *Job, c *command) *trouble {
 	return nil
 }
 
-// read verifies a run's output line by line.
+// read checks a run's output line by line.
 func (j *judge) read(run string) (got text, there bool, err error) {
 	body, err := j.Output(run)
 	if err != nil || body == nil {
@@ -100,7 +100,7 @@ func (j *judge) read(run string) (got text, there bool, err error) {
 	return got, true, errors.Join(err, body.Close())
 }
 
-// mark begins the line that stands where output is missing.
+// mark is the prefix of the line in place of missing output.
 var mark = []byte("[carillon: ")
 
 func verify(body io.Reader, run string) (text, error) {
@@ -119,7 +119,7 @@ func verify(body io.Reader, run string) (text, error) {
 			got.missing++
 			continue
 		}
-		if got.missing > 0 { // what comes after a hole may begin anywhere
+		if got.missing > 0 { // output after a gap may begin anywhere
 			continue
 		}
 		n, err := numbered(strings.TrimSuffix(string(line), "\n"), run)
@@ -133,7 +133,7 @@ func verify(body io.Reader, run string) (text, error) {
 	}
 }
 
-// numbered reads a line as commands print it.
+// numbered parses a line as commands print it.
 func numbered(line, run string) (int64, error) {
 	i := strings.LastIndexByte(line, ' ') + 1
 	if sum, err := strconv.ParseUint(line[i:], 16, 32); err != nil || uint32(sum) != crc32.ChecksumIEEE([]byte(line[:i])) {

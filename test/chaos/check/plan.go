@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Overlap policies and what follows a loss, as the API names them.
+// Overlap policies and lost policies, as the API names them.
 const (
 	Skip    = "skip"
 	Queue   = "queue"
@@ -17,20 +17,20 @@ const (
 	Detach  = "detach"
 )
 
-// Job is what the plan knows of a job: the settings that the harness sent. A job
-// that was deleted and made again is another one, under the same name.
+// Job holds the settings of a job that the harness sent. A job that was deleted and created again is another
+// one, under the same name.
 type Job struct {
 	Name      string        `json:"name"`
-	UID       string        `json:"uid"` // as the API told; all of its fires and runs begin with it
+	UID       string        `json:"uid"` // as the API returned it; the ids of all its fires and runs begin with it
 	Overlap   string        `json:"overlap"`
 	OnLost    string        `json:"onLost"`
 	LostAfter time.Duration `json:"lostAfter"`
 	RetryMax  int           `json:"retryMax,omitempty"`
 	Silent    bool          `json:"silent,omitempty"`  // its command writes no ledger
 	AnyText   bool          `json:"anyText,omitempty"` // its output is not made of numbered lines
-	MayMiss   bool          `json:"mayMiss,omitempty"` // more is printed than is kept: parts of the output may be missing
+	MayMiss   bool          `json:"mayMiss,omitempty"` // it prints more than is kept: parts of the output may be missing
 	Timeout   bool          `json:"timeout,omitempty"` // it has one
-	Deleted   bool          `json:"deleted,omitempty"` // by the script: what was to follow a run may not
+	Deleted   bool          `json:"deleted,omitempty"` // by the script: what should follow a run may be absent
 
 	Spells []Spell `json:"spells"`
 }
@@ -38,14 +38,14 @@ type Job struct {
 // Exclusive reports whether no two commands of the job may ever be alive together.
 func (j *Job) Exclusive() bool { return j.Overlap != Allow && j.OnLost != Detach }
 
-// MostAttempts is how many there may be for one fire.
+// MostAttempts returns the maximum number of attempts of one fire.
 func (j *Job) MostAttempts() int { return max(3, 1+j.RetryMax) }
 
-// Spell is a time during which a job had one timetable. It begins and ends somewhere
-// within two bounds each: before the request was sent, and after it was answered.
+// Spell is a period in which a job had one schedule. Its start and end are each known within two bounds:
+// before the request was sent, and after it was answered.
 type Spell struct {
-	Anchor time.Time     `json:"anchor"` // a fire, maybe one that never was
-	Every  time.Duration `json:"every"`  // 0: the job runs only by hand
+	Anchor time.Time     `json:"anchor"` // a fire, maybe a hypothetical one
+	Every  time.Duration `json:"every"`  // 0: the job has only manual runs
 
 	From      time.Time `json:"from"`      // no fire at or before it
 	FromLate  time.Time `json:"fromLate"`  // all fires after it; zero: like From
@@ -53,10 +53,10 @@ type Spell struct {
 	UntilLate time.Time `json:"untilLate"` // no fire after it; zero: like Until
 }
 
-// Need says what is known of a time on a job's timetable.
+// Need is what is known of a time on a job's schedule.
 type Need int
 
-// A time is none of the job's, or may be one, or is one.
+// A time is no fire of the job, or may be one, or is one.
 const (
 	Stray Need = iota
 	May
@@ -88,7 +88,7 @@ func (s *Spell) Need(at time.Time) Need {
 	return May
 }
 
-// Times are those that the spell may have a fire at, the oldest first.
+// Times returns the times of possible fires of the spell, the oldest first.
 func (s *Spell) Times() []time.Time {
 	var times []time.Time
 	if s.Every <= 0 {
@@ -103,8 +103,8 @@ func (s *Spell) Times() []time.Time {
 	return times
 }
 
-// Need reports whether the job has a fire at a time. Two spells may both allow a time
-// where one was replaced by the other.
+// Need reports whether the job has a fire at a time. Two spells may both allow a time if one replaced the
+// other.
 func (j *Job) Need(at time.Time) Need {
 	most := Stray
 	for i := range j.Spells {
@@ -113,5 +113,5 @@ func (j *Job) Need(at time.Time) Need {
 	return most
 }
 
-// FireID names a planned fire as the API does.
+// FireID returns the id of a planned fire as the API names it.
 func (j *Job) FireID(at time.Time) string { return fmt.Sprintf("%s.%020d", j.UID, at.UnixNano()) }

@@ -11,7 +11,7 @@ import (
 // mostShown is how many violations of a rule are printed.
 const mostShown = 10
 
-// String is the report for people: what was broken, and the figures.
+// String returns the report as text: the violations, and the figures.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d fires planned, %d commands started, %d runs lost (%d seen to end late)", r.Planned, r.Starts, r.Lost, r.Orphaned)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// starts judges the commands among themselves: nothing here rests on what the API says.
+// starts compares the commands with each other: it does not use the API.
 func (j *judge) starts() {
 	type latest struct {
 		exclusive, any *command
@@ -54,14 +54,14 @@ func (j *judge) starts() {
 		if before := l.exclusive; before != nil && before.Fence > c.Fence {
 			j.broken(Fence, c.Job, c.Run, "has token %d after %s had %d", c.Fence, before.Run, before.Fence)
 		}
-		// The one that lives longest counts, should there be two.
+		// The one that lives longest counts, if there are two.
 		if l.exclusive == nil || c.last >= l.exclusive.last {
 			l.exclusive = c
 		}
 	}
 }
 
-// survivors looks for commands that outlived the kill of their worker.
+// survivors finds commands that outlived the kill of their worker.
 func (j *judge) survivors() {
 	for i := range j.Journal {
 		e := &j.Journal[i]
@@ -69,7 +69,7 @@ func (j *judge) survivors() {
 			continue
 		}
 		life := ""
-		for _, c := range j.order { // the life that was killed had started the last command before
+		for _, c := range j.order { // the killed incarnation had started the last command before
 			if c.Worker == e.Worker && c.At <= e.At {
 				life = c.Life
 			}
@@ -87,7 +87,7 @@ func (j *judge) survivors() {
 	}
 }
 
-// lingering looks for children that were left alone when their run had ended.
+// lingering finds children that survived the end of their run.
 func (j *judge) lingering() {
 	for _, c := range j.order {
 		job := j.jobOf(c.Run)

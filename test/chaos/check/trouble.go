@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// trouble is a time in which a worker may have lost its runs.
+// trouble is a period in which a worker may have lost its runs.
 type trouble struct {
 	kind     Kind
 	worker   string // empty: all of them
 	from, to Boot
 }
 
-// end is when the event was over, as far as is known.
+// end returns when the event was over, as far as is known.
 func (e *Event) end() Boot { return max(e.At, e.Until) }
 
 func (e *Event) trouble() bool {
@@ -24,8 +24,8 @@ func (e *Event) trouble() bool {
 	return false
 }
 
-// troublesOf gathers the events that may cost runs. Cuts and stops that follow each
-// other closely are one: no keep-alive may have got through in between.
+// troublesOf collects the events that may cost runs. Cuts and stops in close succession are one: no
+// keep-alive may have got through in between.
 func troublesOf(journal []Event, ttl time.Duration) []trouble {
 	var all []trouble
 	for i := range journal {
@@ -55,9 +55,8 @@ func (t *trouble) instant() bool { return t.kind == WorkerKilled || t.kind == Wo
 
 func (t *trouble) on(worker string) bool { return t.worker == "" || worker == "" || t.worker == worker }
 
-// stands is how long a worker that cannot reach etcd, or does not run, must keep a
-// run, at least: as the protocol has it, with the longest way to the last answered
-// keep-alive and a second for the machine.
+// stands returns how long a worker that cannot reach etcd, or is stopped, keeps a run at least: by the
+// protocol, with the longest time to the last answered keep-alive and a second for the machine.
 func (j *judge) stands(job *Job) time.Duration {
 	after := lostAfter(job)
 	return after - time.Second - min(5*time.Second, (after-j.TTL)/2) - j.TTL/3 - time.Second
@@ -65,8 +64,8 @@ func (j *judge) stands(job *Job) time.Duration {
 
 func lostAfter(job *Job) time.Duration { return cmp.Or(job.LostAfter, time.Minute) }
 
-// settled is when the outcome of a command was committed at the latest, where its
-// worker was alive. While etcd cannot be reached nothing is.
+// settled returns when the outcome of a command was committed at the latest, if its worker was alive. While
+// etcd cannot be reached nothing is committed.
 func (j *judge) settled(c *command) Boot {
 	to := c.last.Add(j.Finish)
 	for i := range j.troubles {
@@ -77,7 +76,7 @@ func (j *judge) settled(c *command) Boot {
 	return to
 }
 
-// excuse gives the first trouble that may have cost a job the run of a command.
+// excuse returns the first trouble that may have cost a job the run of a command.
 func (j *judge) excuse(job *Job, c *command) *trouble {
 	from, to := c.At.Add(-j.Precision), j.settled(c)
 	for i := range j.troubles {
@@ -89,8 +88,8 @@ func (j *judge) excuse(job *Job, c *command) *trouble {
 	return nil
 }
 
-// happened reports whether the journal has an event of a kind that overlaps a time and
-// that the filter takes.
+// happened reports whether the journal has an event of a kind that overlaps a time and that the filter
+// accepts.
 func (j *judge) happened(kind Kind, from, to Boot, filter func(*Event) bool) bool {
 	return slices.ContainsFunc(j.Journal, func(e Event) bool {
 		return e.Kind == kind && e.At <= to && e.end() >= from && filter(&e)
