@@ -1,6 +1,5 @@
-// Package bootclock reads the clock that counts since the machine was started, time
-// asleep included, which nobody can set. Only differences of it mean something, and
-// only on one machine.
+// Package bootclock reads the clock that counts from the boot of the machine, including suspended time, and cannot be
+// set. Only differences within one boot of one machine are meaningful.
 package bootclock
 
 import (
@@ -9,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is the time since the machine was started.
+// Now returns the time since the boot of the machine.
 func Now() time.Duration { return read(unix.CLOCK_BOOTTIME) }
 
-// Awake is the time since then that the machine was not asleep.
+// Awake returns the time since the boot without the time that the machine was suspended.
 func Awake() time.Duration { return read(unix.CLOCK_MONOTONIC) }
 
 func read(clock int32) time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(clock, &ts); err != nil {
-		panic("bootclock: the kernel has no clock " + err.Error()) // it has had both since 2.6.39
+		panic("bootclock: the kernel has no clock " + err.Error()) // both exist since Linux 2.6.39
 	}
 	return time.Duration(ts.Nano())
 }

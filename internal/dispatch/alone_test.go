@@ -7,7 +7,7 @@ import (
 	"carillon/internal/common"
 )
 
-// A worker that is alone looks after nobody, however late it is; but it sees whether it
+// A single worker does not read before its claims, however late it is; but it checks whether it
 // may still claim what has waited.
 func TestAloneNothingIsLookedAt(t *testing.T) {
 	for _, drained := range []bool{false, true} {

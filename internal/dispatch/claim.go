@@ -7,12 +7,21 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// newClaim decides what to claim for a fire. It is not ok where there is nothing to do yet.
+// newClaim returns the claim for a fire; false if there is nothing to do yet.
 func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bool, err error) {
 	f := &i.fire
 	claim = common.Claim{Job: f.Job, Version: f.Version, From: f.Cursor}
-	record := common.Record{Job: f.Job, JobUID: f.UID, JobVersion: f.Version, Group: f.Group, ClaimedAt: now.UTC(), Owner: d.cfg.Life,
-		Nonce: common.NewID(), Policy: f.Terms.Policy, TTL: d.cfg.TTL()}
+	record := common.Record{
+		Job:        f.Job,
+		JobUID:     f.UID,
+		JobVersion: f.Version,
+		Group:      f.Group,
+		ClaimedAt:  now.UTC(),
+		Owner:      d.cfg.Life,
+		Nonce:      common.NewID(),
+		Policy:     f.Terms.Policy,
+		TTL:        d.cfg.TTL(),
+	}
 	if t := f.Trigger; t != nil {
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
@@ -43,20 +52,20 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	switch overlap := f.Terms.Overlap; {
 	case !overlap.Forbids():
 	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
-		claim.Patient = true // they run one after the other
+		claim.Patient = true // caught-up fires run one after the other
 	case overlap == common.OverlapQueue:
 		claim.Queue = queued(&record, agreed(d.cfg.Cluster, now))
-		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire waited already for the end of the run before it")
+		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire was already queued")
 	case overlap == common.OverlapReplace:
 		claim.Queue = queued(&record, agreed(d.cfg.Cluster, now))
 	default:
-		claim.Skipped = skipped(&record, common.ReasonOverlap, "the run before it had not ended")
+		claim.Skipped = skipped(&record, common.ReasonOverlap, "the previous run had not ended")
 	}
 	return claim, true, nil
 }
 
-// earlier returns which attempts go before a fire of a job that queues its fires: those that are due, and those
-// that came since the fire was handed out; nil for other jobs.
+// earlier returns the attempts that must start before a fire of a job with the overlap policy queue: those that are
+// due, and those that were created after the fire was sent; nil for other jobs.
 func earlier(f *scheduler.Fire, now time.Time) *common.Earlier {
 	if f.Terms.Overlap != common.OverlapQueue {
 		return nil
@@ -70,7 +79,7 @@ func earlier(f *scheduler.Fire, now time.Time) *common.Earlier {
 	return e
 }
 
-// passedOver accounts for the fires that go by; waited says that the outboxes had no room for them.
+// passedOver returns the outcome of passed fires. waited reports that the outboxes were too full for them.
 func passedOver(i *item, decision *scheduler.Decision, waited bool) *common.Run {
 	f := &i.fire
 	status, reason := common.StatusMissed, late
@@ -82,12 +91,13 @@ func passedOver(i *item, decision *scheduler.Decision, waited bool) *common.Run 
 	case waited:
 		reason = noRoom
 	}
-	state := common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID}, Version: f.Version, Cursor: f.Cursor}
+	job := common.StoredJob{Job: common.Job{Name: f.Job, Group: f.Group}, UID: f.UID}
+	state := common.JobState{StoredJob: job, Version: f.Version, Cursor: f.Cursor}
 	run := common.PassedOver(&state, decision.LastPassed, decision.Passed, status, reason)
 	return &run
 }
 
-// skipped is the outcome where an earlier run of the job stands.
+// skipped returns the outcome of a fire that does not run because of an unresolved run of its job.
 func skipped(r *common.Record, code, text string) common.Run {
 	run := r.AsRun(common.StatusSkipped)
 	run.ID, run.Attempt = common.RunID(r.Fire, 0), 0
@@ -96,8 +106,17 @@ func skipped(r *common.Record, code, text string) common.Run {
 	return run
 }
 
-// queued is the fire as it waits for the end of the run before it.
+// queued returns the trigger of a fire that waits for the end of the previous run.
 func queued(r *common.Record, now time.Time) *common.Trigger {
-	return &common.Trigger{ID: common.QueuedTrigger, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt,
-		Attempt: r.Attempt, Cause: r.Cause, NotBefore: now.UTC()}
+	return &common.Trigger{
+		ID:        common.QueuedTrigger,
+		Job:       r.Job,
+		JobUID:    r.JobUID,
+		Group:     r.Group,
+		Fire:      r.Fire,
+		PlannedAt: r.PlannedAt,
+		Attempt:   r.Attempt,
+		Cause:     r.Cause,
+		NotBefore: now.UTC(),
+	}
 }

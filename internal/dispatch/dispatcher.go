@@ -10,7 +10,7 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// Config is what a Dispatcher needs.
+// Config configures a Dispatcher.
 type Config struct {
 	Plan     Plan
 	Claimer  Claimer
@@ -20,26 +20,26 @@ type Config struct {
 	Session  Session
 	Locks    Locks
 	Causes   Causes
-	Output   func(run string)   // returns when what a run printed outlives this process, or soon; may be nil
-	Written  func([]common.Run) // told the outcomes that were written into the outbox
-	Unsure   func()             // told that there may be others in it
+	Output   func(run string)   // waits, for a limited time, until the output of a run is durable; may be nil
+	Written  func([]common.Run) // called with the outcomes that were written to the outbox
+	Unsure   func()             // called if other outcomes may have been written to it
 	Life     common.Life
 	TTL      func() time.Duration // of the session lease
 	Slots    func() int
 	MaxBatch int
-	// Drain is how long Run waits for runs after its context has ended, before it ends
-	// them; Stop how long it then waits for them to be gone and finished.
+	// Drain is how long Run waits for runs after its context has ended, before it ends them. Stop is how long it then
+	// waits for their end and their outcomes.
 	Drain, Stop time.Duration
 	Now         func() time.Time
 	Boot        func() time.Duration // the boot clock
-	// Beat is told several times a second that this worker is alive, and by when, on the boot
-	// clock, its runs must be dead if it is not any more; zero where none must.
+	// Beat is called several times a second while this worker is alive, with the time of the boot clock by which its
+	// runs must be dead if no further call follows; zero if there is no such time.
 	Beat    func(killBy time.Duration)
 	Log     *slog.Logger
 	Metrics Metrics
 }
 
-// Dispatcher conducts. Make it with New and start Run once.
+// Dispatcher claims and executes fires. Create it with New and call Run once.
 type Dispatcher struct {
 	cfg      Config
 	turns    *turns
@@ -49,23 +49,33 @@ type Dispatcher struct {
 	runs     *runs
 	ending   *ending
 	missed   *missedLog
-	hurry    chan struct{} // closed when a drain is to wait no longer
+	hurry    chan struct{} // closed by Hurry
 	hurried  sync.Once
-	halted   chan struct{} // closed when nothing may be claimed or started any more
+	halted   chan struct{} // closed by Halt
 	halt     sync.Once
 }
 
-// New makes a dispatcher.
+// New returns a dispatcher.
 func New(cfg Config) *Dispatcher {
-	return &Dispatcher{cfg: cfg, turns: newTurns(cfg.Life, cfg.Cluster), looks: newInbox[item](), pending: newPending(),
-		outcomes: newInbox[common.Outcome](), runs: newRuns(), ending: newEnding(), missed: newMissedLog(cfg.Log), hurry: make(chan struct{}), halted: make(chan struct{})}
+	return &Dispatcher{
+		cfg:      cfg,
+		turns:    newTurns(cfg.Life, cfg.Cluster),
+		looks:    newInbox[item](),
+		pending:  newPending(),
+		outcomes: newInbox[common.Outcome](),
+		runs:     newRuns(),
+		ending:   newEnding(),
+		missed:   newMissedLog(cfg.Log),
+		hurry:    make(chan struct{}),
+		halted:   make(chan struct{}),
+	}
 }
 
-// Hurry has a drain end now the runs that it waits for.
+// Hurry makes a drain end its remaining runs now.
 func (d *Dispatcher) Hurry() { d.hurried.Do(func() { close(d.hurry) }) }
 
-// Halt has this worker claim nothing more, of whatever kind, and start nothing of what it has claimed: it is
-// about to end all its runs at once, and what follows them is for others, or for a later life.
+// Halt makes this worker claim nothing more and start none of the claimed runs. It is called before the worker ends all
+// its runs at once; the following fires are left to other workers or to a later incarnation.
 func (d *Dispatcher) Halt() { d.halt.Do(func() { close(d.halted) }) }
 
 func (d *Dispatcher) isHalted() bool {
@@ -77,12 +87,11 @@ func (d *Dispatcher) isHalted() bool {
 	}
 }
 
-// Running is how many runs go on here, and how many slots they take.
+// Running returns the number of runs on this worker, and the slots that they use.
 func (d *Dispatcher) Running() (runs, slots int) { return d.runs.load() }
 
-// Run works until the context ends; then it claims nothing more, waits for the
-// runs, ends those that outlast the drain, or the patience of who asks to hurry, and returns
-// when all are finished.
+// Run claims and executes fires until the context ends. Then it claims nothing more, waits for the runs, ends those
+// that are left after the drain or a call of Hurry, and returns when all outcomes are committed.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	// The runs and their finishes outlive the context by the drain and the stop.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -94,7 +103,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	keeping.Go(func() { d.keepLocks(kept) })
 	open, shut := context.WithCancel(ctx)
 	defer shut()
-	claiming.Go(func() { // the gate of all that claims
+	claiming.Go(func() { // ends the context of all claiming goroutines
 		defer shut()
 		select {
 		case <-d.halted:
@@ -114,12 +123,12 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		d.runs.endAll(d.cfg.Causes.Stopping)
 	}
 	clean := d.runs.wait(d.cfg.Stop*3/4, nil)
-	if !clean { // a grace may be longer than a stop may take
+	if !clean { // a grace period may be longer than Stop
 		d.runs.killAll()
 		clean = d.runs.wait(d.cfg.Stop/4, nil)
 	}
 	d.outcomes.close()
-	last := time.AfterFunc(d.cfg.Stop, cancel) // etcd may be away for longer than we may wait
+	last := time.AfterFunc(d.cfg.Stop, cancel) // etcd may be unavailable for longer than this
 	defer last.Stop()
 	finishing.Wait()
 	release()
@@ -132,8 +141,8 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// collect takes the fires from the loop as they come, so that it never waits, and
-// finds out whose turn each is.
+// collect receives fires from the scheduler as they become due, so that the scheduler never waits, and decides for each
+// whether and when this worker may claim it.
 func (d *Dispatcher) collect(ctx, life context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -150,7 +159,7 @@ func (d *Dispatcher) collect(ctx, life context.Context) {
 	}
 }
 
-// sort brings a fire to where it belongs now.
+// sort postpones a fire, or puts it into the queue for look or for claim.
 func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
 	now := d.cfg.Now()
 	switch turn := d.turns.of(&f, now); {
@@ -163,8 +172,8 @@ func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
 	}
 }
 
-// giveUp writes down the fires that waited here, and were taken nowhere else, beyond their deadline.
-// Those that would never find one here may be another's by now.
+// giveUp expires fires that waited here for a slot beyond their deadlines, unless another worker has claimed them.
+// Fires that need more slots than this worker has are looked up again, since another worker may have claimed them.
 func (d *Dispatcher) giveUp() {
 	late, large := d.pending.overdue(agreed(d.cfg.Cluster, d.cfg.Now()), d.cfg.Slots())
 	free := d.free()
@@ -177,14 +186,13 @@ func (d *Dispatcher) giveUp() {
 		d.looks.put(i)
 	}
 	d.looks.put(large...)
-	d.pending.poke() // an operator may have given us slots
+	d.pending.poke() // an operator may have added slots
 }
 
-// claimPatience is how long a claim in flight may go on when the worker is to stop:
-// one whose answer is not awaited may have been granted.
+// claimPatience is how long the answer to a claim is awaited when the worker stops: the claim may have been granted.
 const claimPatience = 10 * time.Second
 
-// claim commits what has gathered, batch after batch.
+// claim commits the pending fires, batch after batch.
 func (d *Dispatcher) claim(ctx, life context.Context) {
 	inFlight, cancel := context.WithCancel(life)
 	defer cancel()
@@ -192,7 +200,7 @@ func (d *Dispatcher) claim(ctx, life context.Context) {
 	for {
 		batch, ok := d.pending.take(ctx, d.cfg.MaxBatch, d.free)
 		if !ok || ctx.Err() != nil || d.isHalted() {
-			return // what was not claimed is for others, or for a later life
+			return // unclaimed fires are left to other workers or to a later incarnation
 		}
 		d.cfg.Metrics.QueueDepth("claims", d.pending.len())
 		fires, claims := d.prepare(life, batch)
@@ -220,14 +228,14 @@ func (d *Dispatcher) claim(ctx, life context.Context) {
 	}
 }
 
-// free is how many slots there are for new runs.
+// free returns the number of free slots.
 func (d *Dispatcher) free() int {
 	_, used := d.runs.load()
 	return d.cfg.Slots() - used
 }
 
-// prepare makes the claims of a batch. What waited for a slot for so long that others may
-// have taken it is looked at first.
+// prepare returns the claims of a batch. A fire that waited for a slot so long that another worker may have claimed it
+// is looked up first.
 func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fire, []common.Claim) {
 	fires := make([]scheduler.Fire, 0, len(batch))
 	claims := make([]common.Claim, 0, len(batch))
@@ -245,7 +253,7 @@ func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fi
 			d.looks.put(batch[i])
 			continue
 		}
-		if trouble && batch[i].turn.act == claim || now.Sub(batch[i].asOf) > fresh { // is it still our turn?
+		if trouble && batch[i].turn.act == claim || now.Sub(batch[i].asOf) > fresh { // the rank may have changed
 			untaken := common.Looked{Cursor: batch[i].fire.Cursor}
 			if settled, open := d.looked(&batch[i], &untaken, now); !open {
 				d.answer(life, settled)
@@ -265,7 +273,8 @@ func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fi
 	return fires, claims
 }
 
-// answer tells the loop. It fails only when the worker stops, and then nobody asks.
+// answer reports the result of a fire to the scheduler. It fails only when the worker stops, when results do not
+// matter.
 func (d *Dispatcher) answer(life context.Context, s scheduler.Settled) {
 	_ = d.cfg.Plan.Settle(life, s)
 }

@@ -2,13 +2,13 @@ package dispatch
 
 import "sync"
 
-// ending are the runs here whose commands have ended and whose outcomes are not
-// committed yet. The next fire of a job that forbids overlap waits for that: it would be
-// skipped for our own bookkeeping. Safe for concurrent use.
+// ending holds the runs of this worker whose commands have ended and whose outcomes are not committed yet. The next
+// fire of a job that forbids overlap waits for that; otherwise it would be skipped although no command runs. Safe for
+// concurrent use.
 type ending struct {
 	mu   sync.Mutex
 	runs map[string]int    // by job
-	held map[string][]item // by job: what waits
+	held map[string][]item // by job: waiting fires
 }
 
 func newEnding() *ending { return &ending{runs: map[string]int{}, held: map[string][]item{}} }
@@ -19,7 +19,7 @@ func (e *ending) begin(job string) {
 	e.runs[job]++
 }
 
-// hold keeps a fire back while an outcome of its job is on its way.
+// hold keeps a fire while an outcome of its job is being committed, and reports whether it does.
 func (e *ending) hold(i item) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -31,7 +31,7 @@ func (e *ending) hold(i item) bool {
 	return true
 }
 
-// end gives what was kept back, once the last outcome is committed.
+// end returns the waiting fires once the last outcome is committed.
 func (e *ending) end(job string) []item {
 	e.mu.Lock()
 	defer e.mu.Unlock()

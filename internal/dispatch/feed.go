@@ -8,28 +8,28 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// Feed turns stored jobs into what the scheduler plans: it parses their timetables
-// and shares what many of them have alike. It is used by one goroutine.
+// Feed converts stored jobs for the scheduler: it parses their schedules and shares equal values among jobs. It must be
+// used by one goroutine only.
 type Feed struct {
 	interner *schedule.Interner
 	terms    map[common.Terms]*common.Terms
 	log      *slog.Logger
 }
 
-// NewFeed makes a feed.
+// NewFeed returns a feed.
 func NewFeed(interner *schedule.Interner, log *slog.Logger) *Feed {
 	return &Feed{interner: interner, terms: map[common.Terms]*common.Terms{}, log: log}
 }
 
-// mostTerms bounds what is shared: a selector and the like could be different in every job.
+// mostTerms bounds the number of shared terms: they could differ in every job.
 const mostTerms = 10_000
 
-// Jobs makes the scheduler's news of jobs from the watcher's. A job that cannot be
-// planned is logged and its plan dropped, as is one that could not be read (bad).
+// Jobs converts changes of jobs for the scheduler. A job that cannot be planned is logged and removed from the plan, as
+// is one that could not be decoded (bad).
 func (f *Feed) Jobs(whole bool, jobs []common.JobState, gone, bad []string) scheduler.Jobs {
 	news := scheduler.Jobs{Whole: whole, Put: make([]scheduler.Job, 0, len(jobs)), Gone: append(gone, bad...)}
 	for i := range jobs {
-		timetable, err := f.interner.OfJob(&jobs[i].Job)
+		parsed, err := f.interner.OfJob(&jobs[i].Job)
 		if err != nil {
 			f.log.Error("job_unplannable", "job", jobs[i].Name, "error", err)
 			news.Gone = append(news.Gone, jobs[i].Name)
@@ -38,8 +38,15 @@ func (f *Feed) Jobs(whole bool, jobs []common.JobState, gone, bad []string) sche
 		if lacking := common.Lacking(jobs[i].MustHave(), common.Features[:]); len(lacking) > 0 {
 			f.log.Warn("job_of_newer_version", "job", jobs[i].Name, "needs", lacking) // placement leaves it to others
 		}
-		news.Put = append(news.Put, scheduler.Job{Name: jobs[i].Name, UID: jobs[i].UID, Group: jobs[i].Group, Version: jobs[i].Version,
-			Cursor: jobs[i].Cursor, Schedule: timetable, Terms: f.share(jobs[i].Terms())})
+		news.Put = append(news.Put, scheduler.Job{
+			Name:     jobs[i].Name,
+			UID:      jobs[i].UID,
+			Group:    jobs[i].Group,
+			Version:  jobs[i].Version,
+			Cursor:   jobs[i].Cursor,
+			Schedule: parsed,
+			Terms:    f.share(jobs[i].Terms()),
+		})
 	}
 	return news
 }

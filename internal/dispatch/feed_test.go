@@ -35,7 +35,7 @@ func TestFeed(t *testing.T) {
 }
 
 // A value that is not known here does not fall back to the default: the job needs what
-// nobody has, and the others are planned all the same.
+// no worker has, and the others are planned nevertheless.
 func TestFeedOfNewerValues(t *testing.T) {
 	feed := NewFeed(schedule.NewInterner(), slog.New(slog.DiscardHandler))
 	state := func(name string, change func(*common.StoredJob)) common.JobState {

@@ -9,37 +9,36 @@ import (
 )
 
 const (
-	// fenceEvery is how often it is looked whether runs must end, on the boot clock: no long
-	// timer is trusted, since a machine may sleep.
+	// fenceEvery is how often the fence is checked on the boot clock: a long timer could be late, since a machine may
+	// be suspended.
 	fenceEvery = 250 * time.Millisecond
-	// lastMoment is how long before lostAfter is over the last process of a run is killed.
+	// lastMoment is how long before the end of lostAfter the last process of a run is killed.
 	lastMoment = time.Second
-	// beatSlack is how long after the last moment the guardian acts, if this worker did not.
+	// beatSlack is how long after that time the guardian acts, if this worker did not.
 	beatSlack = 2 * fenceEvery
-	// heldEvery is how often it is looked whether the locks still hang on the lease.
+	// heldEvery is how often the worker checks that the locks are still under its lease.
 	heldEvery = 2 * time.Second
 )
 
-// fenceTimes are the times of the boot clock by which a run must have been told to end, and
-// must be dead, when nothing is heard of its lease after alive. Whoever survives this worker
-// resolves the run no earlier than lostAfter and two seconds after its lock went,
-// which stood at that time.
+// fenceTimes returns the times of the boot clock at which a run must begin to end, and must be dead, if its lease was
+// last known to be valid at alive. Other workers resolve the run no earlier than lostAfter and two seconds after its
+// lock, which existed at alive, is gone.
 func fenceTimes(r *common.Record, alive time.Duration) (term, kill time.Duration) {
 	kill = alive + r.Policy.LostAfter - lastMoment
 	return kill - r.Policy.FenceGrace(r.TTL), kill
 }
 
-// fenced tells whether a run ends when its worker is cut off.
+// fenced reports whether a run ends when its worker cannot reach etcd.
 func (h *held) fenced() bool { return h.record.Policy.OnLost != common.LostDetach }
 
-// ours tells whether a run is to be kept from others.
+// ours reports whether this worker must hold the lock of a run.
 func (h *held) ours() bool { return !h.ended && !h.resolved }
 
-// alive is when the run's lock was known to stand last: the lease lived, and the lock hung on it.
+// alive returns when the run's lock was last known to exist: the lease was valid, and the lock was under it.
 func (h *held) alive() time.Duration { return min(h.proof.Sent, h.present) }
 
-// fence ends the runs whose time is over at now, and tells beat the time by which the next, or one that
-// should be dead by now, must be; zero where there is none.
+// fence ends the runs whose fence has been reached at now. It passes to beat the time by which the next run, or one
+// that is being killed, must be dead; zero if there is none.
 func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat func(time.Duration)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +65,7 @@ func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat f
 	beat(r.killBy)
 }
 
-// dieBy notes a time by which a run must be dead, and tells whether it is the first.
+// dieBy records a time by which a run must be dead, and reports whether it is the earliest.
 func (r *runs) dieBy(at time.Duration) bool {
 	if r.killBy != 0 && r.killBy <= at {
 		return false
@@ -75,8 +74,8 @@ func (r *runs) dieBy(at time.Duration) bool {
 	return true
 }
 
-// mayStart tells whether a run is still far enough from its fence to begin. The guardian hears
-// of it first: a worker that is frozen right after the start beats no more.
+// mayStart reports whether a run may start before its fence. It notifies the guardian first: a worker that is frozen
+// right after the start sends no more heartbeats.
 func (r *runs) mayStart(run string, now time.Duration, beat func(time.Duration)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +93,7 @@ func (r *runs) mayStart(run string, now time.Duration, beat func(time.Duration))
 	return now < term
 }
 
-// strays gives runs of different jobs, at most n, whose locks are not under the lease.
+// strays returns at most n runs of different jobs whose locks are not under the lease.
 func (r *runs) strays(lease int64, n int) (again []common.Retake) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +110,7 @@ func (r *runs) strays(lease int64, n int) (again []common.Retake) {
 	return again
 }
 
-// retaken notes that a run's lock hangs on a lease.
+// retaken records that a run's lock is under a lease.
 func (r *runs) retaken(run string, proof common.Proof, now time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,8 +119,8 @@ func (r *runs) retaken(run string, proof common.Proof, now time.Duration) {
 	}
 }
 
-// takenAway notes that a run was resolved by others: it ends, unless it may go on regardless. It tells
-// whether the run still went on.
+// takenAway records that a run was resolved by another worker: it ends, unless its policy is detach. It reports whether
+// the run was still active.
 func (r *runs) takenAway(run string, cause error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,9 +136,8 @@ func (r *runs) takenAway(run string, cause error) bool {
 	return true
 }
 
-// seen compares the locks of the runs with those that the lease had when it was asked, at
-// asked of the boot clock; where nobody may ask, all are taken for present. It gives the
-// runs whose lock has vanished.
+// seen compares the locks of the runs with those under the lease at asked, a time of the boot clock. If they could not
+// be read (unknown), all count as present. It returns the runs whose lock is missing.
 func (r *runs) seen(locks map[string]bool, unknown bool, lease int64, asked time.Duration) (vanished []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,7 +154,7 @@ func (r *runs) seen(locks map[string]bool, unknown bool, lease int64, asked time
 	return vanished
 }
 
-// keepFence watches over how long the runs may go on, and says that this worker is alive.
+// keepFence enforces the fence of all runs, and sends heartbeats, until the context ends.
 func (d *Dispatcher) keepFence(ctx context.Context) {
 	tick := time.NewTicker(fenceEvery)
 	defer tick.Stop()
@@ -172,7 +170,7 @@ func (d *Dispatcher) keepFence(ctx context.Context) {
 	}
 }
 
-// keepLocks takes the runs back whose locks are not under the live lease.
+// keepLocks re-takes runs whose locks are not under the current lease, until the context ends.
 func (d *Dispatcher) keepLocks(ctx context.Context) {
 	tick := time.NewTicker(fenceEvery)
 	defer tick.Stop()
@@ -193,7 +191,7 @@ func (d *Dispatcher) keepLocks(ctx context.Context) {
 	}
 }
 
-// retake takes back what is not under the lease, until all is or something goes wrong.
+// retake puts runs under the lease until all are under it or a request fails.
 func (d *Dispatcher) retake(ctx context.Context, proof common.Proof) {
 	for ctx.Err() == nil {
 		again := d.runs.strays(proof.Lease, d.cfg.MaxBatch)
@@ -222,7 +220,7 @@ func (d *Dispatcher) retake(ctx context.Context, proof common.Proof) {
 	}
 }
 
-// lookAfterLocks finds the locks that somebody removed though the lease lives.
+// lookAfterLocks finds locks that were deleted although the lease is valid.
 func (d *Dispatcher) lookAfterLocks(ctx context.Context, lease int64) {
 	if running, _ := d.runs.load(); running == 0 {
 		return
@@ -230,9 +228,9 @@ func (d *Dispatcher) lookAfterLocks(ctx context.Context, lease int64) {
 	asked := d.cfg.Boot()
 	locks, err := d.cfg.Locks.Held(ctx, lease)
 	if ctx.Err() != nil || common.CodeOf(err) == common.CodeUnavailable {
-		return // what is known of the locks gets older: they may be gone
+		return // not updated: the locks may be gone
 	}
-	if err != nil { // etcd answers, and does not let us see them
+	if err != nil { // etcd answers, but refuses the request
 		d.cfg.Log.Warn("locks_not_seen", "error", err)
 	}
 	for _, run := range d.runs.seen(locks, err != nil, lease, asked) {

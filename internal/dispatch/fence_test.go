@@ -104,7 +104,7 @@ func TestGuardianKnowsBeforeTheStart(t *testing.T) {
 	})
 }
 
-// What does not end when it is told to is killed in time, also when it is in the grace
+// A run that does not end at the signal is killed in time, also during the grace period
 // of another end.
 func TestCutOffKills(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
@@ -252,7 +252,7 @@ func TestLateClaimDoesNotStart(t *testing.T) {
 	})
 }
 
-// A lock that somebody removed is put back; until then the run has its fence where the lock
+// A lock that was deleted is put back; until then the run has its fence where the lock
 // was last seen.
 func TestVanishedLock(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
@@ -294,7 +294,7 @@ func TestVanishedLock(t *testing.T) {
 	})
 }
 
-// A lock of which nobody knows whether it still stands, since etcd does not answer that
+// A lock whose existence is unknown, since etcd does not answer that
 // question, may be gone.
 func TestLocksThatCannotBeSeen(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Where more than crowd runs go on, an outcome waits so long for others to share its
-// transaction; alone it goes at once.
+// With more than crowd active runs, an outcome waits gatherFor for others to share its transaction; otherwise it is
+// committed at once.
 const (
 	crowd     = 16
 	gatherFor = 20 * time.Millisecond
@@ -29,7 +29,7 @@ func (d *Dispatcher) finish(life context.Context) {
 		for i := range batch {
 			switch {
 			case errs[i] == nil && batch[i].Unbegun:
-				d.cfg.Unsure() // there is one only where it could not be given back
+				d.cfg.Unsure() // an outcome was written only if the run could not be returned
 			case errs[i] == nil:
 				written = append(written, batch[i].Run)
 			}
@@ -38,7 +38,7 @@ func (d *Dispatcher) finish(life context.Context) {
 		if len(written) > 0 {
 			d.cfg.Written(written)
 		}
-		d.pending.poke() // there are slots
+		d.pending.poke() // slots are free
 		running, _ := d.runs.load()
 		d.cfg.Metrics.Running(running)
 	}
@@ -49,9 +49,9 @@ func (d *Dispatcher) crowded() bool {
 	return running > crowd
 }
 
-// finished forgets a run whose outcome is committed. One that was refused is tried
-// again for as long as this life lasts: its record stands, so that nobody else can
-// run the job meanwhile. What is still refused at the end, a later life writes down as lost.
+// finished removes a run whose outcome is committed. A failed commit is repeated as long as this incarnation lives: the
+// record remains, so that no other worker can run the job meanwhile. If it still fails at the end, a later incarnation
+// resolves the run as lost.
 func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err error) {
 	run := &outcome.Run
 	switch {
@@ -73,5 +73,5 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 	}
 	d.runs.remove(run.ID, outcome.Token, outcome.Unbegun)
 	d.pending.put(d.ending.end(run.Job)...)
-	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker is gone
+	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker stops
 }

@@ -9,22 +9,23 @@ import (
 )
 
 const (
-	// mostReturned is how many starts of one attempt may fail for want of resources before that is its outcome.
+	// mostReturned is how often one attempt is returned for a lack of resources before that becomes its outcome.
 	mostReturned = 12
-	// returnFirst and returnMost bound the pause after the second of them; after the first, another worker
-	// may take the run at once.
+	// returnFirst and returnMost bound the pause from the second return on; after the first one, another worker may
+	// claim the run at once.
 	returnFirst = time.Second
 	returnMost  = time.Minute
 )
 
-// returnable are the reasons for which a run that was never started is given back: they are this worker's, or pass.
+// returnable reports whether a run that was not started is returned for a reason: it concerns this worker, or is
+// temporary.
 func returnable(r *common.Reason) bool {
 	return r != nil && (r.Code == common.ReasonCannotStart || r.Code == common.ReasonSecretsAway)
 }
 
-// giveBack returns the trigger for the same attempt that takes the place of the outcome of a run whose command
-// was never started, for a reason that is not the job's; nil where the outcome stands. A fire of the plan
-// keeps its deadline: past it, the outcome becomes missed, unless the job catches up.
+// giveBack returns a trigger for the same attempt that replaces the outcome of a run whose command was not started for
+// a reason that is not the job's; nil if the outcome is kept. A fire of the plan keeps its deadline: after it, the
+// outcome becomes missed, unless the job catches up.
 func (d *Dispatcher) giveBack(ctx context.Context, f *scheduler.Fire, record *common.Record, outcome *common.Run) *common.Trigger {
 	if outcome.StartedAt != nil || ctx.Err() != nil {
 		return nil
@@ -49,7 +50,7 @@ func (d *Dispatcher) giveBack(ctx context.Context, f *scheduler.Fire, record *co
 	return &again
 }
 
-// againOf is the trigger for the attempt of a record that was claimed for a fire.
+// againOf returns a trigger for the same attempt as that of a record.
 func againOf(f *scheduler.Fire, record *common.Record, now time.Time) common.Trigger {
 	if f.Trigger != nil {
 		return record.Again(&f.Trigger.Trigger, time.Time{}, now)
@@ -57,12 +58,12 @@ func againOf(f *scheduler.Fire, record *common.Record, now time.Time) common.Tri
 	return record.Again(nil, startBy(f, record), now)
 }
 
-// startBy is the deadline of the fire of the plan that a record was claimed for.
+// startBy returns the start deadline of the planned fire of a record.
 func startBy(f *scheduler.Fire, record *common.Record) time.Time {
 	return record.PlannedAt.Add(f.Terms.Delay(f.UID, record.PlannedAt)).Add(f.Terms.StartDeadline)
 }
 
-// returnPause is the pause before an attempt that was given back so many times is tried again.
+// returnPause returns the pause before an attempt that was returned a number of times is claimed again.
 func returnPause(times int) time.Duration {
 	if times <= 1 {
 		return 0
@@ -70,8 +71,8 @@ func returnPause(times int) time.Duration {
 	return min(returnFirst<<(times-2), returnMost)
 }
 
-// tooLate reports whether a fire of the plan, which may have been given back since, is past its deadline and not
-// to be caught up; one that is becomes a run that catches up.
+// tooLate reports whether a fire of the plan, which may have been returned since, is past its deadline and must not be
+// caught up. If it is caught up, it sets the record's cause.
 func (d *Dispatcher) tooLate(f *scheduler.Fire, record *common.Record) bool {
 	var deadline time.Time
 	switch {

@@ -131,7 +131,7 @@ func TestSecretsAway_GivesBack(t *testing.T) {
 	})
 }
 
-// What waits here is not claimed once this worker is in trouble.
+// Pending fires are not claimed once this worker has Trouble.
 func TestTrouble_StopsClaimsThatWait(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		gate := make(chan struct{})

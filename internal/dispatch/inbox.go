@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// inbox gathers what waits for the next batch. Putting never blocks; the owner
-// says what bounds it.
+// inbox gathers items for the next batch. put never blocks; the owner of the inbox bounds its size.
 type inbox[T any] struct {
 	mu     sync.Mutex
 	items  []T
@@ -24,7 +23,7 @@ func (b *inbox[T]) put(items ...T) {
 	b.poke()
 }
 
-// close says that nothing more will be put.
+// close marks the end of the items.
 func (b *inbox[T]) close() {
 	b.mu.Lock()
 	b.closed = true
@@ -35,7 +34,7 @@ func (b *inbox[T]) close() {
 func (b *inbox[T]) poke() {
 	select {
 	case b.wake <- struct{}{}:
-	default: // the taker will look again anyway
+	default: // already notified
 	}
 }
 
@@ -45,9 +44,8 @@ func (b *inbox[T]) len() int {
 	return len(b.items)
 }
 
-// take waits for something and takes up to most items with different keys, in
-// order; what shares a key with one taken stays for the next time. It tells false
-// when the inbox is closed and empty, or the context ends.
+// take waits for items and removes up to most with different keys, in order; further items with the same key remain for
+// the next call. It returns false when the inbox is closed and empty, or the context ends.
 func (b *inbox[T]) take(ctx context.Context, most int, key func(*T) string) ([]T, bool) {
 	for {
 		if batch, closed := b.distinct(most, key); len(batch) > 0 {
@@ -63,8 +61,8 @@ func (b *inbox[T]) take(ctx context.Context, most int, key func(*T) string) ([]T
 	}
 }
 
-// gather waits for an item and then, where more are to be expected, until there are most
-// of them, or for a time.
+// gather waits for an item and then, if expected reports that more will follow, until there are most items or for a
+// limited time.
 func (b *inbox[T]) gather(ctx context.Context, most int, limit time.Duration, expected func() bool) {
 	var over <-chan time.Time
 	for {
@@ -97,7 +95,7 @@ func (b *inbox[T]) distinct(most int, key func(*T) string) (batch []T, closed bo
 	defer b.mu.Unlock()
 	seen := make(map[string]bool, min(most, len(b.items)))
 	var stay []T
-	looked := 0 // what comes after is not touched: a batch costs as much as it is long
+	looked := 0 // later items are not touched: the cost depends only on the size of the batch
 	for ; looked < len(b.items) && len(batch) < most; looked++ {
 		k := key(&b.items[looked])
 		if seen[k] {
@@ -111,7 +109,7 @@ func (b *inbox[T]) distinct(most int, key func(*T) string) (batch []T, closed bo
 	copy(b.items[first:], stay)
 	clear(b.items[:first])
 	if b.items = b.items[first:]; len(b.items) == 0 {
-		b.items = nil // gives back the memory of a burst
+		b.items = nil // frees the memory of a burst
 	}
 	return batch, b.closed
 }

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// look finds out about fires that may have been taken by others, batch after batch.
-// What nobody took goes on to be claimed, or given up, if it is still our turn.
+// look reads from etcd whether fires were claimed by other workers, batch after batch. Unclaimed fires are claimed or
+// expired, if this worker's rank still allows it.
 func (d *Dispatcher) look(ctx, life context.Context) {
 	for {
 		batch, ok := d.looks.take(ctx, d.cfg.MaxBatch, func(i *item) string { return placeOf(&i.fire) })
@@ -39,7 +39,7 @@ func placeOf(f *scheduler.Fire) string {
 	return f.Job
 }
 
-// lookAt also asks for unresolved runs where one of them would only make the claim wait.
+// lookAt returns the read for a fire. It includes unresolved runs if one of them would only make the claim wait.
 func lookAt(f *scheduler.Fire, now time.Time) common.Look {
 	look := common.Look{Job: f.Job}
 	if f.Trigger != nil {
@@ -50,7 +50,7 @@ func lookAt(f *scheduler.Fire, now time.Time) common.Look {
 	return look
 }
 
-// looked goes on with a fire that is still open, and otherwise tells what became of it.
+// looked queues a fire that is still unclaimed; otherwise it returns the fire's result.
 func (d *Dispatcher) looked(i *item, found *common.Looked, now time.Time) (settled scheduler.Settled, open bool) {
 	f := &i.fire
 	settled = scheduler.Settled{Fire: *f}
@@ -66,7 +66,7 @@ func (d *Dispatcher) looked(i *item, found *common.Looked, now time.Time) (settl
 		settled.RetryAt = now.Add(retryAfter)
 		return settled, false
 	case f.Trigger == nil && !found.Cursor.Equal(f.Cursor):
-		if found.Cursor.Before(f.Cursor) { // an answer that is a little old
+		if found.Cursor.Before(f.Cursor) { // the answer is older than the plan
 			settled.RetryAt = now.Add(retryAfter)
 		}
 		settled.Cursor = found.Cursor
@@ -77,7 +77,7 @@ func (d *Dispatcher) looked(i *item, found *common.Looked, now time.Time) (settl
 		settled.RetryAt = next.at
 		return settled, false
 	}
-	if i.turn.act == expire { // it had no slot: that is the reason, not what is now
+	if i.turn.act == expire { // it waited for a slot: that reason is kept, whatever holds now
 		next = i.turn
 	}
 	d.pending.put(item{fire: *f, turn: next, asOf: now})

@@ -11,8 +11,8 @@ import (
 // missedEvery is how often fires that were missed are logged.
 const missedEvery = 10 * time.Second
 
-// missedLog gathers the fires that this worker wrote down as missed: after an outage there may be some
-// of each job. They are one line at most each missedEvery. Safe for concurrent use.
+// missedLog counts the fires that this worker recorded as missed, since after an outage there may be some of each job.
+// It logs at most one line per missedEvery. Safe for concurrent use.
 type missedLog struct {
 	log *slog.Logger
 
@@ -44,7 +44,7 @@ func (m *missedLog) add(gap *common.Run) {
 	m.fires += fires
 }
 
-// flush logs what has gathered, if the last line is old enough or this is the last one.
+// flush logs the counts, if the last line is at least missedEvery old or last is set.
 func (m *missedLog) flush(now time.Time, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

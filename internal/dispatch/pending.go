@@ -9,14 +9,14 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// item is a fire whose turn it is here.
+// item is a fire that this worker may claim or expire.
 type item struct {
 	fire scheduler.Fire
 	turn turn
-	asOf time.Time // when it was last known to be untaken
+	asOf time.Time // when it was last known to be unclaimed
 }
 
-// slots are those that its claim takes.
+// slots returns the number of slots that its run uses.
 func (i *item) slots() int {
 	if i.turn.act == expire {
 		return 0
@@ -24,8 +24,7 @@ func (i *item) slots() int {
 	return max(1, i.fire.Terms.Slots)
 }
 
-// pending are the fires whose turn it is, by priority and then by time, until there
-// are slots for them.
+// pending holds the fires that wait for slots, by priority and then by time.
 type pending struct {
 	mu    sync.Mutex
 	items items
@@ -43,11 +42,11 @@ func (p *pending) put(items ...item) {
 	p.poke()
 }
 
-// poke says that there may be more to take: fires, or slots.
+// poke wakes take after new fires or free slots.
 func (p *pending) poke() {
 	select {
 	case p.wake <- struct{}{}:
-	default: // the taker is about to look
+	default: // already notified
 	}
 }
 
@@ -57,9 +56,9 @@ func (p *pending) len() int {
 	return len(p.items)
 }
 
-// take waits for fires that the free slots allow, and takes up to most of different
-// jobs. It tells false when the context ends. What has no slot stands in the way of
-// what comes after it, lest a job that takes many waits for ever; what takes none goes first.
+// take waits for fires that fit into the free slots, and removes up to most of different jobs. It returns false when
+// the context ends. A fire without enough slots blocks those after it, so that a job that needs many slots does not
+// wait forever; items that need no slots come first.
 func (p *pending) take(ctx context.Context, most int, free func() int) ([]item, bool) {
 	for {
 		if batch := p.fitting(most, free()); len(batch) > 0 {
@@ -97,9 +96,8 @@ func (p *pending) fitting(most, free int) (batch []item) {
 	return batch
 }
 
-// overdue takes out what has waited for a slot beyond its deadline, and what would take
-// more slots than there are: it would stand in the way of the rest for ever. Who takes them
-// out pokes.
+// overdue removes fires that waited for a slot beyond their deadlines, and fires that need more slots than the worker
+// has, which would block the others forever. The caller must call poke.
 func (p *pending) overdue(now time.Time, slots int) (late, large []item) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +143,7 @@ func (h *items) Pop() any {
 	last := old[len(old)-1]
 	old[len(old)-1] = item{}
 	if *h = old[:len(old)-1]; len(*h) == 0 {
-		*h = nil // gives back the memory of a burst
+		*h = nil // frees the memory of a burst
 	}
 	return last
 }

@@ -194,7 +194,7 @@ func TestGrantedTooLate(t *testing.T) {
 	}
 }
 
-// The sink hears of every outcome that is written, by a claim or a finish, and where it
+// The sink is notified of every outcome that is written, by a claim or a finish, and where it
 // is not sure.
 func TestWrittenAndUnsure(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
@@ -318,8 +318,8 @@ type failing struct{}
 
 func (failing) Run(_ context.Context, t Task) common.Run { return t.Record.AsRun(common.StatusFailed) }
 
-// The outbox of a worker that is no more has one heir among those alive.
-func TestBequestsHaveOneHeir(t *testing.T) {
+// The outbox of a worker that is no more is delivered by exactly one live worker.
+func TestOutboxRecovery_OneWorkerDelivers(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var owners []string
 		for i := range 20 {
@@ -328,8 +328,8 @@ func TestBequestsHaveOneHeir(t *testing.T) {
 		owners = append(owners, "w0", "w1", "w2", common.MasterOutbox)
 		delivered := map[string][]string{} // by owner: heirs
 		cluster := &fakeCluster{}
-		heir := func(id string) *Bequests {
-			return &Bequests{Owners: func(context.Context) ([]string, error) { return owners, nil }, Cluster: cluster, Life: common.Life{Worker: id},
+		recovery := func(id string) *OutboxRecovery {
+			return &OutboxRecovery{Owners: func(context.Context) ([]string, error) { return owners, nil }, Cluster: cluster, Life: common.Life{Worker: id},
 				Deliver: func(_ context.Context, owner string) (int, error) {
 					delivered[owner] = append(delivered[owner], id)
 					return 1, nil
@@ -338,7 +338,7 @@ func TestBequestsHaveOneHeir(t *testing.T) {
 		pass := func(ids ...string) {
 			t.Helper()
 			for _, id := range ids {
-				if err := heir(id).pass(t.Context()); err != nil {
+				if err := recovery(id).pass(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -368,14 +368,14 @@ func TestBequestsHaveOneHeir(t *testing.T) {
 	})
 }
 
-// It is delivered when somebody went, and when it failed before.
-func TestBequestsAreTriedAgain(t *testing.T) {
+// A pass follows the end of a worker, and a failed pass.
+func TestOutboxRecovery_FailedPass_IsRepeated(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		cluster := &fakeCluster{}
 		cluster.alive(member("w"))
 		var tried []time.Duration
 		began := time.Now()
-		b := &Bequests{Owners: func(context.Context) ([]string, error) { return []string{"dead"}, nil }, Cluster: cluster, Life: common.Life{Worker: "w"},
+		b := &OutboxRecovery{Owners: func(context.Context) ([]string, error) { return []string{"dead"}, nil }, Cluster: cluster, Life: common.Life{Worker: "w"},
 			Deliver: func(context.Context, string) (int, error) {
 				tried = append(tried, time.Since(began))
 				if len(tried) < 3 {
@@ -431,7 +431,8 @@ func TestOwnsAndDisown(t *testing.T) {
 	})
 }
 
-// A fire of a job that queues its fires lets the attempts that are due go first, and those that came since it was planned.
+// A fire of a job that queues its fires lets the attempts that are due go first, and those that came since it was
+// planned.
 func TestClaimGoesAfterEarlierAttempts(t *testing.T) {
 	queue := func(t *common.Terms) { t.Overlap = common.OverlapQueue }
 	bubble(t, nil, func(r *rig) {

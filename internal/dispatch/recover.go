@@ -10,28 +10,28 @@ import (
 	"carillon/internal/placement"
 )
 
-// Orphans finds and resolves the runs that nobody will finish.
+// Orphans finds and resolves orphaned runs.
 type Orphans interface {
 	Unresolved(ctx context.Context) (runs []common.Orphan, bad []error, err error)
 	Resolve(ctx context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error)
-	// Created returns the revision at which the job of a record was created; 0 where that job is no more.
+	// Created returns the revision at which the job of a record was created; 0 if that job was deleted.
 	Created(ctx context.Context, r *common.Record) (int64, error)
 }
 
-// Recovery resolves orphans: those of this worker's earlier lives at once where
-// their processes are known to be gone, all others when their record has stood
-// unchanged and without a lock for as long as their owner could have let them go on.
+// Recovery resolves orphaned runs: those of this worker's earlier incarnations at once if their processes are known to
+// be gone, all others when their record has been unchanged and without a lock for as long as their owner may continue
+// them.
 type Recovery struct {
 	Orphans  Orphans
 	Cluster  Cluster
 	Life     common.Life
-	Swept    bool         // the data folder's lock is held, and the sweep left no marked process of an earlier life
-	Held     func() error // why nothing may be resolved just now; nil: it may always
-	Written  func()       // told when outcomes were written into the outbox
+	Swept    bool         // the data folder is locked, and the sweep left no marked process of an earlier incarnation
+	Held     func() error // returns why nothing may be resolved now; nil: always permitted
+	Written  func()       // called when outcomes were written to the outbox
 	Resolved func(job string)
 	Report   func(error) // receives the result of each pass; may be nil
-	// Owns reports whether a run of this life goes on; Disown resolves one that does not, though its record
-	// says so. created is that of its job.
+	// Owns reports whether a run of this incarnation is active. Disown resolves one that is not, although its record
+	// names this incarnation; created is the revision of its job.
 	Owns   func(run string) bool
 	Disown func(o common.Orphan, created int64)
 	Now    func() time.Time
@@ -39,25 +39,25 @@ type Recovery struct {
 
 	// Owned by the caller of Pass.
 	seen map[string]sighting // by run
-	next time.Duration       // until the first of the orphans that were left may be resolved
-	bad  map[string]bool     // what did not decode
+	next time.Duration       // until the first remaining orphan may be resolved
+	bad  map[string]bool     // errors of records that could not be decoded
 }
 
-// sighting is since when an orphan has been seen unchanged.
+// sighting is the time since which an orphan has been unchanged.
 type sighting struct {
 	revision int64
 	since    time.Time // read on the monotonic clock only
 }
 
 const (
-	// recoverEvery is how often orphans that must wait are looked at, at least.
+	// recoverEvery is the longest pause between passes while orphans are left.
 	recoverEvery = 2 * time.Second
-	// searchEvery is how often they are looked for without a reason.
+	// searchEvery is the interval of passes otherwise.
 	searchEvery = time.Minute
 )
 
-// Run looks for orphans now, each time that gone says that a worker went, and now and
-// then; and passes over those there are until none is left.
+// Run makes a pass now, each time that gone reports the end of a worker, every searchEvery, and more often while
+// orphans are left.
 func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 	for {
 		left, err := r.Pass(ctx)
@@ -80,11 +80,11 @@ func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 	}
 }
 
-// Pass resolves the orphans that may be resolved now, and tells how many are left.
+// Pass resolves the orphans that may be resolved now, and returns how many are left.
 func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	if r.Held != nil && r.Held() != nil {
 		r.seen, r.next = nil, recoverEvery
-		return 1, nil // whatever there is
+		return 1, nil // there may be some
 	}
 	runs, bad, err := r.Orphans.Unresolved(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 				failed, left = append(failed, err), left+1
 				continue
 			}
-			r.Log.Error("run_disowned", "run", record.Run, "job", record.Job)
+			r.Log.Error("run_released", "run", record.Run, "job", record.Job)
 			r.Disown(o, created)
 			continue
 		}
@@ -133,15 +133,14 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 			failed = append(failed, err)
 		}
 		if err != nil || !resolved {
-			left++ // it has changed, or may have: look again
+			left++ // it has changed, or may have: the next pass reads it again
 		}
 	}
 	r.seen = seen
 	return left, errors.Join(failed...)
 }
 
-// complain tells of records that do not decode, once: their jobs are blocked until somebody
-// mends or deletes them.
+// complain logs each record that cannot be decoded once: its job is blocked until an operator repairs or deletes it.
 func (r *Recovery) complain(bad []error) {
 	known := make(map[string]bool, len(bad))
 	for _, err := range bad {
@@ -153,13 +152,13 @@ func (r *Recovery) complain(bad []error) {
 	r.bad = known
 }
 
-// resolve writes an orphan down as lost, with another attempt where the job wants one.
+// resolve resolves an orphan as lost, with another attempt if the job re-runs lost runs.
 func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 	now := r.Now().UTC()
 	outcome := o.Record.AsRun(common.StatusLost)
 	outcome.EndedAt = &now
 	outcome.Reason = &common.Reason{Code: "worker_died", Data: map[string]string{"worker": o.Record.Owner.Name},
-		Text: "its worker ended, or was cut off, without finishing it"}
+		Text: "its worker ended or lost its connection to etcd before the run was finished"}
 	resolved, err := r.Orphans.Resolve(ctx, o, outcome, rerunOf(&o.Record, agreed(r.Cluster, now)))
 	if err != nil || !resolved {
 		return resolved, err
@@ -170,13 +169,13 @@ func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 	return true, nil
 }
 
-// strayPatience is how long a run of this life must have been seen that this life
-// does not run: longer than a claim can be on its way.
+// strayPatience is how long a record of this incarnation without an active run must have been unchanged: longer than a
+// claim can be in flight.
 const strayPatience = 3 * claimPatience
 
-// patience is how long an orphan must have been seen. Its owner, cut off, stops it within
-// lostAfter; two seconds and one percent are for clocks that go at other rates. The
-// survivors then go one after the other.
+// patience returns how long an orphan must have been unchanged. An owner without a connection ends it within lostAfter;
+// two seconds and one percent are added for clocks that run at different rates. The live workers then follow one after
+// the other.
 func (r *Recovery) patience(o *common.Orphan, survivors []placement.Candidate) time.Duration {
 	switch {
 	case o.Record.Owner.Life == r.Life.Life:
@@ -189,9 +188,11 @@ func (r *Recovery) patience(o *common.Orphan, survivors []placement.Candidate) t
 	return lostAfter + 2*time.Second + lostAfter/100 + min(mostSettle, time.Duration(order)*settleStagger)
 }
 
-// gone tells whether the orphan's processes are known to be no more. Those of a life that was not marked may have
-// hidden from the sweep.
+// gone reports whether all processes of the orphan are known to have ended. Processes of an incarnation without a mark
+// may have hidden from the sweep.
 func (r *Recovery) gone(record *common.Record) bool {
-	return r.Swept && record.Owner.Marked && record.Owner.Worker == r.Life.Worker && record.Owner.BootID != "" && record.Owner.BootID == r.Life.BootID &&
-		record.Owner.PIDNamespace != "" && record.Owner.PIDNamespace == r.Life.PIDNamespace
+	owner := &record.Owner
+	return r.Swept && owner.Marked && owner.Worker == r.Life.Worker &&
+		owner.BootID != "" && owner.BootID == r.Life.BootID &&
+		owner.PIDNamespace != "" && owner.PIDNamespace == r.Life.PIDNamespace
 }

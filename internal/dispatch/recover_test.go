@@ -234,7 +234,7 @@ func TestOrphansOfOthers(t *testing.T) {
 	}
 }
 
-// The time is told by the monotonic clock: a wall clock that jumps makes nobody be taken for lost.
+// Times are measured on the monotonic clock: no run becomes lost because a wall clock jumps.
 func TestPatienceIsNoMatterOfTheWallClock(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", nil)}}
@@ -329,7 +329,7 @@ func TestStraysOfThisLife(t *testing.T) {
 	}
 }
 
-// It is looked when somebody went, and every minute without a reason.
+// A pass follows the end of a worker, and one is made every minute otherwise.
 func TestRecoveryLooksWhenSomebodyWent(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{}
@@ -400,7 +400,7 @@ func TestRecoveryGoesOnAfterErrors(t *testing.T) {
 	})
 }
 
-// A record that cannot be read blocks its job: it is told of, each once.
+// A record that cannot be decoded blocks its job: each is logged once.
 func TestUnreadableRecordsAreToldOfOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var said lines

@@ -7,8 +7,8 @@ import (
 	"carillon/internal/common"
 )
 
-// retryOf is the trigger for the next attempt after a run that failed, where the job,
-// as it was when the run was claimed, wants one.
+// retryOf returns the trigger for the next attempt after a failed run, if the job as it was claimed retries it; nil
+// otherwise.
 func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, worker string, now time.Time) *common.Trigger {
 	policy := job.Retry
 	if policy == nil || run.Attempt > policy.Max || run.Status != common.StatusFailed && run.Status != common.StatusTimedOut {
@@ -24,8 +24,7 @@ func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, work
 	return &next
 }
 
-// rerunOf is the trigger for the next attempt after a run that was lost, where its record
-// wants one.
+// rerunOf returns the trigger for the next attempt after a lost run, if its record re-runs it; nil otherwise.
 func rerunOf(record *common.Record, now time.Time) *common.Trigger {
 	if record.Policy.OnLost != common.LostRerun || record.Attempt >= common.MaxAttempts {
 		return nil
@@ -35,7 +34,7 @@ func rerunOf(record *common.Record, now time.Time) *common.Trigger {
 	return &next
 }
 
-// backoff is the pause after an attempt: it doubles with each.
+// backoff returns the pause after an attempt, which doubles with each attempt.
 func backoff(policy *common.Retry, attempt int) time.Duration {
 	pause, most := policy.Backoff.Or(common.DefaultBackoff), policy.MaxBackoff.Or(common.DefaultMaxBackoff)
 	for ; attempt > 1 && pause < most; attempt-- {

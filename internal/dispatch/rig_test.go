@@ -118,7 +118,7 @@ type killed struct{ by string }
 
 func (k killed) Error() string { return "killed by " + k.by }
 
-// fakePlan hands out what a story says, and notes what it is told.
+// fakePlan sends the fires of a test, and records their results.
 type fakePlan struct {
 	fires chan scheduler.Fire
 	slow  time.Duration // that it takes to take an answer
@@ -386,7 +386,7 @@ func (c *fakeCluster) Latest(now time.Time) time.Time {
 	return now.Add(2*time.Second - c.behind)
 }
 
-// fill says whether the outboxes are full.
+// fill sets whether the outboxes are full.
 func (c *fakeCluster) fill(full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -460,7 +460,7 @@ type rig struct {
 	locks    *fakeLocks
 	boot     func() time.Duration
 	slots    atomic.Int64
-	written  []string     // what Written was told; under plan.mu
+	written  []string     // arguments of Written; guarded by plan.mu
 	unsure   atomic.Int64 // how often Unsure was called
 	stop     context.CancelFunc
 	done     chan struct{} // closed when Run has returned
@@ -491,7 +491,7 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 			return all
 		}
 		r.slots.Store(100)
-		// Another one, which takes nothing, so that there is somebody to look after.
+		// A second worker that claims nothing, so that this one is not alone.
 		r.cluster.alive(member("w"), member("ill", func(m *common.Member) { m.Trouble = "ill" }))
 		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner, Cluster: r.cluster,
 			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping, CutOff: errCutOff},
@@ -560,7 +560,7 @@ func (r *rig) shot(job, id string, change ...func(*common.Terms)) scheduler.Fire
 	return f
 }
 
-// hand hands out fires and waits until all that follows has happened.
+// hand sends fires and waits until they are processed.
 func (r *rig) hand(fires ...scheduler.Fire) {
 	r.Helper()
 	for _, f := range fires {

@@ -9,42 +9,41 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// runs are the runs that go on here, the wishes to kill them, and what is
-// remembered of those that ended.
+// runs holds the active runs of this worker, the kill requests for them, and the last statuses of ended ones.
 type runs struct {
 	mu       sync.Mutex
 	held     map[string]*held
-	used     int             // the slots that they take
-	killBy   time.Duration   // what the guardian was told last
+	used     int             // slots that they use
+	killBy   time.Duration   // deadline that was last sent to the guardian
 	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
 	last     map[string]common.Status  // by job uid: the status of its last run here
-	owned    map[string]bool           // run ids that this life has owned, the last few thousand
+	owned    map[string]bool           // the last mostOwned run ids that this incarnation has owned
 	ownedAge []string                  // of owned, oldest first
-	doubts   map[string]scheduler.Fire // by run: what a claim without an answer was for; it may have been granted
-	empty    chan struct{}             // closed while there is none
+	doubts   map[string]scheduler.Fire // by run: fires of claims without an answer, which may have been granted
+	empty    chan struct{}             // closed while there are no active runs
 }
 
-// held is a run that goes on here. Its fields are guarded by runs.mu.
+// held is an active run of this worker. Its fields are guarded by runs.mu.
 type held struct {
-	record common.Record
-	token  int64 // the record's CreateRevision
-	slots  int
-	cancel context.CancelCauseFunc
-	kill   chan struct{} // closed when nothing of the run may live any longer
-	dying  bool          // it is closed
-	wish   common.Kill   // the last one to kill it
-	wishes chan error    // of capacity one: it, until the run has heard of it
+	record   common.Record
+	token    int64 // the record's CreateRevision
+	slots    int
+	cancel   context.CancelCauseFunc
+	kill     chan struct{} // closed when all processes of the run must be killed at once
+	dying    bool          // kill is closed
+	request  common.Kill   // the latest kill request
+	requests chan error    // capacity one: its cause, until the run has received it
 
-	proof    common.Proof  // of the lease that the lock was put under
-	put      time.Duration // since when, on the boot clock, it is there
-	present  time.Duration // when it was last known to be there
-	ended    bool          // its command has ended: what is left is its outcome
-	resolved bool          // others have resolved it
-	back     bool          // it is being given back
+	proof    common.Proof  // of the lease that the lock is under
+	put      time.Duration // when the lock was put under it, on the boot clock
+	present  time.Duration // when the lock was last known to exist
+	ended    bool          // its command has ended, and its outcome is not committed
+	resolved bool          // another worker has resolved it
+	back     bool          // it is being returned
 }
 
-// die has everything of the run killed.
+// die makes the runner kill all processes of the run.
 func (h *held) die() {
 	if !h.dying {
 		h.dying = true
@@ -52,18 +51,18 @@ func (h *held) die() {
 	}
 }
 
-// wished ends the run because somebody wishes so. What is wished while it is ending reaches it as well.
-func (h *held) wished(k common.Kill, cause error) {
-	if h.wish.By == k.By && h.wish.Signal == k.Signal && h.wish.At.Equal(k.At) {
-		return // all wishes are told whenever one comes
+// requestKill ends the run because of a kill request. Requests that arrive while it is ending are delivered as well.
+func (h *held) requestKill(k common.Kill, cause error) {
+	if h.request.By == k.By && h.request.Signal == k.Signal && h.request.At.Equal(k.At) {
+		return // already delivered: each change delivers all requests
 	}
-	h.wish = k
+	h.request = k
 	h.cancel(cause)
 	select {
-	case <-h.wishes: // the last one counts
+	case <-h.requests: // only the latest one is kept
 	default:
 	}
-	h.wishes <- cause
+	h.requests <- cause
 }
 
 const (
@@ -75,18 +74,24 @@ const (
 func newRuns() *runs {
 	empty := make(chan struct{})
 	close(empty)
-	return &runs{held: map[string]*held{}, kills: map[string]common.Kill{}, last: map[string]common.Status{},
-		owned: map[string]bool{}, doubts: map[string]scheduler.Fire{}, empty: empty}
+	return &runs{
+		held:   map[string]*held{},
+		kills:  map[string]common.Kill{},
+		last:   map[string]common.Status{},
+		owned:  map[string]bool{},
+		doubts: map[string]scheduler.Fire{},
+		empty:  empty,
+	}
 }
 
-// load is how many runs go on, and how many slots they take.
+// load returns the number of active runs, and the slots that they use.
 func (r *runs) load() (runs, slots int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.held), r.used
 }
 
-// expect notes the runs that are being claimed, in place of those before.
+// expect records the runs that are being claimed, and replaces those of the previous batch.
 func (r *runs) expect(claims []common.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +101,7 @@ func (r *runs) expect(claims []common.Claim) {
 	}
 }
 
-// owns tells whether a run goes on here, or is being claimed.
+// owns reports whether a run is active here or being claimed.
 func (r *runs) owns(run string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,8 +109,8 @@ func (r *runs) owns(run string) bool {
 	return running || r.claiming[run]
 }
 
-// add takes in a run, unless this life has owned it before. One that somebody wished to end
-// before it came is ended with the cause that is made of that.
+// add registers a run, unless this incarnation has owned it before. If a kill request exists already, it ends the run
+// with the cause that killed returns.
 func (r *runs) add(h *held, killed func(common.Kill) error) (fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,23 +129,24 @@ func (r *runs) add(h *held, killed func(common.Kill) error) (fresh bool) {
 	}
 	r.held[run] = h
 	r.used += h.slots
-	if k, wished := r.kills[run]; wished {
-		h.wished(k, killed(k))
+	if k, requested := r.kills[run]; requested {
+		h.requestKill(k, killed(k))
 	}
 	return true
 }
 
-// doubt notes that the claim of a run was given up without an answer.
+// doubt records that the claim of a run ended without an answer.
 func (r *runs) doubt(run string, f scheduler.Fire) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.doubts) >= mostDoubts {
-		clear(r.doubts) // their runs are lost then, if they were granted
+		clear(r.doubts) // claims that were granted end as lost then
 	}
 	r.doubts[run] = f
 }
 
-// resolveDoubt returns what a run was claimed for whose claim had no answer, if this life has never owned it.
+// resolveDoubt returns the fire of a run whose claim had no answer; false if there is none or this incarnation has
+// owned the run.
 func (r *runs) resolveDoubt(run string) (f scheduler.Fire, unstarted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +155,7 @@ func (r *runs) resolveDoubt(run string) (f scheduler.Fire, unstarted bool) {
 	return f, doubted && !r.owned[run]
 }
 
-// giveBack notes that a run is on its way back unstarted.
+// giveBack records that a run is being returned.
 func (r *runs) giveBack(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +164,7 @@ func (r *runs) giveBack(run string) {
 	}
 }
 
-// givingBack reports whether a run is on its way back, and cannot be claimed yet.
+// givingBack reports whether a run is being returned, and cannot be claimed yet.
 func (r *runs) givingBack(run string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,8 +172,7 @@ func (r *runs) givingBack(run string) bool {
 	return known && h.back
 }
 
-// remove forgets a run, where it is the one of the claim with that token. One that was never started may be
-// claimed again.
+// remove removes a run if it has the token of the claim. A run that was not started may be claimed again.
 func (r *runs) remove(run string, token int64, unbegun bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,12 +190,12 @@ func (r *runs) remove(run string, token int64, unbegun bool) {
 	}
 }
 
-// remember keeps the status of a job's last run; previous reads it.
+// remember stores the status of a job's last run; previous returns it.
 func (r *runs) remember(uid string, s common.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.last) >= mostRemembered {
-		clear(r.last) // rather nothing than without bounds
+		clear(r.last) // bounds the memory
 	}
 	r.last[uid] = s
 }
@@ -201,7 +206,7 @@ func (r *runs) previous(uid string) common.Status {
 	return r.last[uid]
 }
 
-// wait tells whether all runs ended within a time, and before somebody hurries.
+// wait reports whether all runs ended within a time, and before hurry is closed.
 func (r *runs) wait(limit time.Duration, hurry <-chan struct{}) bool {
 	r.mu.Lock()
 	empty := r.empty
@@ -225,7 +230,7 @@ func (r *runs) endAll(cause error) {
 	}
 }
 
-// killAll leaves nothing of any run alive, whatever grace it has.
+// killAll kills all processes of all runs at once.
 func (r *runs) killAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +239,7 @@ func (r *runs) killAll() {
 	}
 }
 
-// end notes that the command of a run has ended.
+// end records that the command of a run has ended.
 func (r *runs) end(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,7 +248,7 @@ func (r *runs) end(run string) {
 	}
 }
 
-// Kills takes in all wishes to kill runs of this worker that stand just now.
+// Kills applies the complete list of current kill requests for runs of this worker.
 func (d *Dispatcher) Kills(kills []common.Kill) {
 	d.runs.mu.Lock()
 	defer d.runs.mu.Unlock()
@@ -251,18 +256,19 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 	for _, k := range kills {
 		d.runs.kills[k.Run] = k
 		if h, running := d.runs.held[k.Run]; running {
-			h.wished(k, d.cfg.Causes.Killed(k))
+			h.requestKill(k, d.cfg.Causes.Killed(k))
 		}
 	}
 }
 
-// Owns tells whether a run goes on here, or is being claimed.
+// Owns reports whether a run is active here or being claimed.
 func (d *Dispatcher) Owns(run string) bool { return d.runs.owns(run) }
 
-// Disown resolves a run of this life which this life does not run. One whose claim was given up without an answer
-// has not begun and is given back, as long as the job that was created at the revision created exists; another one is lost.
+// Disown resolves a record of this incarnation without an active run. If its claim ended without an answer, the run has
+// not started and is returned, as long as the job that was created at the revision created exists; otherwise it is
+// lost.
 func (d *Dispatcher) Disown(o common.Orphan, created int64) {
-	const code, text = "claimed_twice", "its claim was granted when it was not waited for any more"
+	const code, text = "claimed_twice", "its claim was granted after the worker had stopped waiting for the answer"
 	f, unstarted := d.runs.resolveDoubt(o.Record.Run)
 	if !unstarted || created == 0 {
 		d.resolve(o.Record.AsRun(common.StatusLost), o.CreateRevision, code, text)

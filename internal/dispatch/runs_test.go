@@ -43,7 +43,7 @@ func TestRunFromClaimToFinish(t *testing.T) {
 	})
 }
 
-// The loop hears of a run before it hears of its end, however short the run is and
+// The scheduler receives a run before its end, however short the run is and
 // however long the loop takes: else its table would hold the run for ever.
 func TestLoopHearsInOrder(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
@@ -87,11 +87,11 @@ func TestKill(t *testing.T) {
 			r.d.Kills([]common.Kill{{Run: run, By: "bob", Signal: common.SignalKill}})
 			task := r.runner.started()[0]
 			virtualtime.Wait()
-			if wish := <-task.Wishes; wish != error(killed{"bob"}) {
-				r.Errorf("the run hears of %v", wish)
+			if wish := <-task.KillRequests; wish != error(killed{"bob"}) {
+				r.Errorf("the run receives %v", wish)
 			}
 			select {
-			case again := <-task.Wishes:
+			case again := <-task.KillRequests:
 				r.Errorf("the run hears again of %v", again)
 			default:
 			}
@@ -191,7 +191,7 @@ func TestStop(t *testing.T) {
 			r.hand(r.fire("a"))
 			r.stop()
 		}, drain, []string{"a killed 42 stopping"}},
-		{"somebody hurries", func(r *rig) {
+		{"hurry", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.stop()
 			time.AfterFunc(7*time.Second, r.d.Hurry)
@@ -230,7 +230,7 @@ func TestStop(t *testing.T) {
 			r.hand(r.fire("a"))
 			r.stop()
 		}, claimPatience, nil},
-		{"what waits is not claimed", func(r *rig) {
+		{"pending fires are not claimed", func(r *rig) {
 			gate := make(chan struct{})
 			r.claimer.hold = gate
 			r.hand(r.fire("b"))

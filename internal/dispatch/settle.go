@@ -39,12 +39,12 @@ func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *commo
 		d.passed(claim.Gap)
 	}
 	d.answer(life, settled)
-	if execute != nil { // only now: the loop hears of a run before it hears of its end
+	if execute != nil { // only now: the scheduler must receive a run before its end
 		go execute() // d.runs waits for it
 	}
 }
 
-// passed counts the fires that a claim passed over.
+// passed counts the passed fires of a claim.
 func (d *Dispatcher) passed(gap *common.Run) {
 	if gap.Status == common.StatusMissed {
 		d.missed.add(gap)
@@ -52,14 +52,14 @@ func (d *Dispatcher) passed(gap *common.Run) {
 	d.cfg.Metrics.Outcome(gap.Status, 0)
 }
 
-// stale puts what etcd has in the place of what the plan was made from.
+// stale updates the result with the state of the job in etcd.
 func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, retry time.Time) {
 	f := settled.Fire
 	switch {
-	case r.Err != nil: // the job does not decode: the watcher tells of it
+	case r.Err != nil: // the job cannot be decoded; the watcher reports it too
 		d.cfg.Log.Error("job_unreadable", "job", f.Job, "error", r.Err)
 		settled.RetryAt = retry.Add(noTurn)
-	case f.Trigger != nil: // it is gone, or the job is new: the watchers tell
+	case f.Trigger != nil: // it was deleted, or the job has changed: the watchers report it
 		settled.RetryAt = retry
 	case r.State == nil || r.State.UID != f.UID:
 		settled.Gone = true
@@ -71,43 +71,42 @@ func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, re
 	}
 }
 
-// admit takes a claimed run in and gives what executes it, if it may be. A run id that
-// this life has owned before is not executed again, but written down as lost, since its record
-// would stand in the way of the job for as long as this life lasts; if it still runs here, since an etcd that was
-// restored from a backup has forgotten its record, it is ended first. One whose claim was
-// answered so late that it must not start any more is written down as missed.
+// admit registers a claimed run and returns the function that executes it; nil if it must not start. A run id that this
+// incarnation has owned before is not executed again but resolved as lost, since its record would block the job as long
+// as this incarnation lives; if it is still active, because etcd was restored from a backup without its record, it is
+// ended first. A run whose claim was answered after its deadline is resolved as missed.
 func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) func() {
 	run := claim.Record.Run
 	if claim.Trigger != nil {
-		settled.Gone = true // the trigger is
+		settled.Gone = true // the claim has deleted the trigger
 	} else {
 		settled.Cursor = claim.To
 	}
 	record := claim.Record
 	if d.tooLate(&settled.Fire, &record) {
-		why := "etcd granted it after its deadline"
+		why := "its claim was granted after its deadline"
 		if claim.Trigger != nil {
-			why = "it was given back unstarted, and claimed again after its deadline"
+			why = "it was returned before it started, and claimed again after its deadline"
 		}
 		d.resolve(record.AsRun(common.StatusMissed), r.Fence, common.ReasonLate, why)
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(life)
-	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}), wishes: make(chan error, 1),
+	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}), requests: make(chan error, 1),
 		proof: r.Proof, put: d.cfg.Boot(), present: r.Proof.Sent}
 	if !d.runs.add(held, d.cfg.Causes.Killed) {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
 		if d.runs.takenAway(run, d.cfg.Causes.CutOff) {
-			return nil // once it has ended, the record is one of this life that it does not run: recovery resolves it
+			return nil // once it has ended, recovery finds a record without an active run and resolves it
 		}
-		d.resolve(record.AsRun(common.StatusLost), r.Fence, "claimed_twice", "this worker had run it before")
+		d.resolve(record.AsRun(common.StatusLost), r.Fence, "claimed_twice", "this worker had claimed it before")
 		return nil
 	}
 	settled.Run = run
 	running, _ := d.runs.load()
 	d.cfg.Metrics.Running(running)
-	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill, Wishes: held.wishes,
+	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill, KillRequests: held.requests,
 		MayStart: func() error {
 			if d.isHalted() {
 				return d.cfg.Causes.Stopping
@@ -139,8 +138,8 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	}
 }
 
-// next is what follows a run that has ended. One that was ended because its worker was cut
-// off is lost, as it would be if its worker had died.
+// next returns the trigger that follows a run, or nil. A run that was ended because its worker could not reach etcd
+// becomes lost, as if its worker had died.
 func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) *common.Trigger {
 	now := agreed(d.cfg.Cluster, d.cfg.Now())
 	if outcome.Status == common.StatusKilled && (ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff)) {
@@ -150,14 +149,14 @@ func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) 
 	return retryOf(&task.Job, &task.Record, outcome, d.cfg.Life.Worker, now)
 }
 
-// resolve writes down how a run ended that was not executed.
+// resolve commits the outcome of a run that is not executed.
 func (d *Dispatcher) resolve(run common.Run, token int64, code, text string) {
 	run.Reason = &common.Reason{Code: code, Text: text}
 	d.ending.begin(run.Job)
 	d.outcomes.put(common.Outcome{Run: run, Token: token})
 }
 
-// delays says where the time between plan and start went; nil for what did not start.
+// delays returns the parts of the time between plan and start; nil for a run that did not start.
 func delays(run *common.Run, granted time.Time) *common.Delays {
 	if run.ClaimedAt == nil || run.StartedAt == nil {
 		return nil

@@ -9,18 +9,19 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// shares count the fires of the strategy least that fell to each worker since it registered last: its registration, which
-// says how many runs it has, is up to some seconds old, and all fires of one instant would go to the same worker. Each
-// worker sees all fires, those of one instant in the same order, and so comes to the same counts. Guarded by turns.mu.
+// shares counts the fires of the strategy least that were assigned to each worker since its last registration. A
+// registration with the number of runs is up to some seconds old, and without these counts all fires of one instant
+// would go to the same worker. All workers see the same fires in the same order, and so compute the same counts.
+// Guarded by turns.mu.
 type shares struct {
 	taken map[string]map[string]bool // fires, by worker
 	asOf  map[string]time.Time       // clock of the registration, by worker
 }
 
-// mostShared bounds what is counted for one worker.
+// mostShared bounds the fires that are counted for one worker.
 const mostShared = 10_000
 
-// renew forgets what the registrations of the members count by now.
+// renew removes the counts of workers with a new registration.
 func (s *shares) renew(members []common.Member) {
 	taken, asOf := make(map[string]map[string]bool, len(members)), make(map[string]time.Time, len(members))
 	for i := range members {
@@ -33,7 +34,7 @@ func (s *shares) renew(members []common.Member) {
 	s.taken, s.asOf = taken, asOf
 }
 
-// owner is the index of the candidate that a fire has fallen to; -1 for none.
+// owner returns the index of the candidate that a fire was assigned to; -1 if there is none.
 func (s *shares) owner(fire string, all []placement.Candidate) int {
 	for i := range all {
 		if s.taken[all[i].ID][fire] {
@@ -43,7 +44,7 @@ func (s *shares) owner(fire string, all []placement.Candidate) int {
 	return -1
 }
 
-// rank is placement's; under the strategy least, a fire counts as a run of the worker that comes first.
+// rank returns placement's rank. Under the strategy least, a fire counts as a run of the worker of rank 0.
 func (t *turns) rank(w *placement.Wish, f *scheduler.Fire) (rank int, ok bool) {
 	if w.Strategy != common.StrategyLeast {
 		return placement.Rank(w, t.candidates, t.self.Worker)

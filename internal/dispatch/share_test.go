@@ -10,7 +10,7 @@ import (
 )
 
 // Fires of one instant are shared under the strategy least though the registrations are the same for all of them; each
-// falls to one worker, whoever computes it, also when it is looked at again; a new registration counts what it counts.
+// is assigned to the same worker by all workers, also when it is decided again; a new registration replaces the count.
 func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
 	now := time.Now()
 	busy := func(n int) func(*common.Member) {

@@ -188,7 +188,7 @@ func TestDrainedWhileWaitingForASlot(t *testing.T) {
 	})
 }
 
-// One that is alone asks nobody else, and heeds what it must not do all the same.
+// A single worker does not read before its claims, and still observes its slots and Trouble.
 func TestDrainedWhileAloneAndWaitingForASlot(t *testing.T) {
 	for _, trouble := range []string{"", "its clock is off"} {
 		bubble(t, nil, func(r *rig) {

@@ -12,31 +12,27 @@ import (
 )
 
 const (
-	// stagger is how much later than the one before it in rank a worker looks whether a
-	// fire was taken.
+	// stagger is the delay between consecutive ranks before a worker checks whether a fire was claimed.
 	stagger = 2 * time.Second
-	// settleStagger likewise, where a fire that nobody could claim is given up; all of it
-	// happens within mostSettle.
+	// settleStagger is the same for expiring a fire without an eligible worker, mostSettle its upper limit.
 	settleStagger = time.Second
 	mostSettle    = 4 * time.Second
-	// fresh is how long the first in rank may take a fire for untaken without a look: the
-	// second does not look earlier than stagger.
+	// fresh is how long rank 0 may assume that a fire is unclaimed without reading etcd: rank 1 does not claim before
+	// stagger.
 	fresh = stagger / 2
-	// retryAfter is when a fire that could not be decided is tried again.
+	// retryAfter is when a fire without a decision is tried again.
 	retryAfter = time.Second
-	// noTurn is when a fire that nobody here may claim is looked at again, unless the
-	// members change before.
+	// noTurn is when a fire that this worker may not claim is decided again, unless the members change before.
 	noTurn = 5 * time.Second
-	// heldTurn is when a fire that waits for room in the outboxes is looked at again, unless
-	// there is room before.
+	// heldTurn is when a fire that waits for space in the outboxes is decided again, unless there is space before.
 	heldTurn = 30 * time.Second
 )
 
-// turn is what a worker does about a fire.
+// turn is what this worker does with a fire.
 type turn struct {
 	act    act
 	at     time.Time // wait: until then
-	look   bool      // claim: only after a look
+	look   bool      // claim: only after a read that shows that it is unclaimed
 	inTime bool      // expire: the fire was seen before its deadline
 	reason common.Reason
 }
@@ -44,19 +40,21 @@ type turn struct {
 type act int
 
 const (
-	wait   act = iota // it is somebody else's turn, or too early
+	wait   act = iota // another worker's rank comes first, or it is too early
 	claim             // claim it
-	expire            // nobody could claim it: write that down
+	expire            // no worker was eligible: record its outcome
 )
 
-// late is the reason where there is no other.
-var late = common.Reason{Code: common.ReasonLate, Text: "no worker took it within its deadline"}
+// late is the default reason of a missed fire.
+var late = common.Reason{Code: common.ReasonLate, Text: "no worker claimed it before its deadline"}
 
-// noRoom is the reason of fires that the outboxes had no room for.
-var noRoom = common.Reason{Code: common.ReasonOutboxFull, Text: "the log store was away, and the outboxes were full beyond its deadline"}
+// noRoom is the reason of fires that waited for space in the outboxes.
+var noRoom = common.Reason{
+	Code: common.ReasonOutboxFull,
+	Text: "the log store was unavailable, and the outboxes were full beyond its deadline",
+}
 
-// turns tells whose turn a fire is. It keeps the members as placement wants them.
-// Safe for concurrent use.
+// turns decides what this worker does with a fire. It caches the members as candidates. Safe for concurrent use.
 type turns struct {
 	self    common.Life
 	cluster Cluster
@@ -64,27 +62,27 @@ type turns struct {
 	mu         sync.Mutex
 	generation uint64
 	candidates []placement.Candidate
-	wishes     map[*common.Terms]placement.Wish // parsed; few, as terms are shared
+	wishes     map[*common.Terms]placement.Wish // parsed requirements; few, since terms are shared
 	shares     shares
-	disturbed  time.Time // when fires were last left undecided, wall clock: etcd did not answer, or the outboxes were full
-	held       time.Time // when fires last waited for room in the outboxes, wall clock
+	disturbed  time.Time // last time without a decision: etcd did not answer, or the outboxes were full; wall clock
+	held       time.Time // last time that fires waited for space in the outboxes; wall clock
 }
 
 func newTurns(self common.Life, cluster Cluster) *turns {
 	return &turns{self: self, cluster: cluster, wishes: map[*common.Terms]placement.Wish{}}
 }
 
-// mostWishes bounds what is kept parsed.
+// mostWishes bounds the cache of parsed requirements.
 const mostWishes = 10_000
 
-// disturb notes that etcd does not answer: what was not claimed meanwhile was not for want of a worker.
+// disturb records that etcd does not answer: fires that are not claimed meanwhile do not lack a worker.
 func (t *turns) disturb(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.disturbed = now
 }
 
-// of tells what to do about a fire now.
+// of returns what to do with a fire now.
 func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	if ahead := f.Due.Sub(t.cluster.Latest(now)); ahead > 0 { // our clock is, or seems to be, ahead
 		return turn{at: now.Add(min(ahead, noTurn))}
@@ -92,7 +90,7 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.refresh() {
-		return turn{at: now.Add(noTurn)} // who is alive is not known yet, or it is not us
+		return turn{at: now.Add(noTurn)} // the live workers are not known yet, or this one is not registered
 	}
 	wish := t.wish(f)
 	rank, ok := t.rank(&wish, f)
@@ -100,7 +98,7 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 	base := baseOf(f)
 	if ok {
 		if f.Trigger != nil && f.Trigger.Worker != "" {
-			rank = 0 // it is for nobody else
+			rank = 0 // only this worker may claim it
 		}
 		at := base.Add(time.Duration(rank) * stagger)
 		if now.Before(at) {
@@ -108,10 +106,10 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		}
 		return turn{act: claim, look: rank > 0 || t.stale(f, base, now)}
 	}
-	if f.Trigger != nil { // it waits for as long as it takes
+	if f.Trigger != nil { // it has no deadline
 		return turn{at: now.Add(noTurn)}
 	}
-	if t.cluster.Full() { // each fire that is given up would be one more outcome
+	if t.cluster.Full() { // each expired fire would be one more outcome
 		t.held, t.disturbed = now, now
 		return turn{at: now.Add(heldTurn)}
 	}
@@ -128,14 +126,14 @@ func (t *turns) of(f *scheduler.Fire, now time.Time) turn {
 		return turn{at: now.Add(min(left, noTurn) + 1)}
 	}
 	reason := placement.Why(&wish, t.candidates)
-	if reason.Code == common.ReasonStarting { // somebody might have taken it, and did not
+	if reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
 		reason = late
 	}
 	return turn{act: expire, look: true, inTime: inTime, reason: reason}
 }
 
-// leaves tells whether we cannot do what a job needs, and somebody else who is alive can:
-// what a newer version means is for it to decide.
+// leaves reports whether this worker lacks a feature that the job needs and another live worker has it: that worker
+// decides.
 func (t *turns) leaves(w *placement.Wish) bool {
 	other := false
 	for i := range t.candidates {
@@ -149,8 +147,7 @@ func (t *turns) leaves(w *placement.Wish) bool {
 	return other
 }
 
-// agreed is what time it is as far as fires may be decided about: our clock, unless it is
-// ahead of the cluster's by more than a claim may be.
+// agreed returns the time for decisions on fires: our clock, unless it is ahead of the latest time that may be claimed.
 func agreed(c Cluster, now time.Time) time.Time {
 	if latest := c.Latest(now); latest.Before(now) {
 		return latest
@@ -158,26 +155,26 @@ func agreed(c Cluster, now time.Time) time.Time {
 	return now
 }
 
-// stale tells whether what was known of a fire as of a time is no longer to be relied on.
-// A worker that is alone needs no look to learn that nobody else took a fire of the plan;
-// for a trigger, or a fire that is caught up, it also shows whether a run stands in the way.
+// stale reports whether the state of a fire as of a time must be read again. A single worker need not read that no
+// other worker has claimed a fire of the plan; for a trigger or a caught-up fire, the read also shows whether an
+// unresolved run blocks it.
 func (t *turns) stale(f *scheduler.Fire, asOf, now time.Time) bool {
 	return now.Sub(asOf) > fresh && (len(t.candidates) > 1 || f.Trigger != nil || f.Terms.CatchUp == common.CatchUpAll)
 }
 
-// needsLook tells the same of a fire that waited for a slot.
+// needsLook reports the same for a fire that waited for a slot.
 func (t *turns) needsLook(i *item, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stale(&i.fire, i.asOf, now)
 }
 
-// foundLate is how late a fire must have been found to be due for the turns to count from
-// then: everybody has found it just now, as after an outage. Below it they count from
-// when it was due, lest the fires of a worker that died wait one after the other.
+// foundLate is how late a fire must have been found for the ranks to count from that time: all workers have found it
+// just now, as after an outage. Otherwise they count from the due time, so that the fires of a dead worker are not
+// delayed one after the other.
 const foundLate = 5 * stagger
 
-// baseOf is when it is the turn of the first in rank.
+// baseOf returns the time at which rank 0 may claim a fire.
 func baseOf(f *scheduler.Fire) time.Time {
 	if f.Since.Sub(f.Due) > foundLate {
 		return f.Since
@@ -185,34 +182,34 @@ func baseOf(f *scheduler.Fire) time.Time {
 	return f.Due
 }
 
-// inTime tells whether a fire was found to be due before its deadline, and etcd answered
-// ever since: then it was for want of a worker that nobody claimed it.
+// inTime reports whether a fire was found before its deadline and etcd has answered since: then it was not claimed for
+// lack of an eligible worker.
 func (t *turns) inTime(f *scheduler.Fire) bool {
 	return !f.Since.After(f.Deadline()) && f.Since.After(t.disturbed)
 }
 
-// waited reports whether a fire waited for room in the outboxes since it was due.
+// waited reports whether a fire has waited for space in the outboxes since it was due.
 func (t *turns) waited(f *scheduler.Fire) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return f.Due.Before(t.held)
 }
 
-// overdue is the turn of a fire that waited here beyond its deadline.
+// overdue returns the turn of a fire that waited here beyond its deadline.
 func (t *turns) overdue(f *scheduler.Fire, reason common.Reason) turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return turn{act: expire, look: true, inTime: t.inTime(f), reason: reason}
 }
 
-// Why a fire waited here for too long: for a slot, or for the claims before it.
+// Reasons of fires that waited here beyond their deadlines: for a slot, or for earlier claims.
 var (
-	noSlot     = common.Reason{Code: common.ReasonNoSlot, Text: "the workers that may run it had no free slot"}
-	unanswered = common.Reason{Code: common.ReasonLate, Text: "etcd took no claims before its deadline"}
+	noSlot     = common.Reason{Code: common.ReasonNoSlot, Text: "the eligible workers had no free slot"}
+	unanswered = common.Reason{Code: common.ReasonLate, Text: "etcd accepted no claims before its deadline"}
 )
 
-// refresh takes in who is alive, and tells whether we are. Our own slots are counted where
-// they are given out, and our own trouble is known here first.
+// refresh updates the candidates, and reports whether this worker is one of them. Its own slots are checked by pending,
+// and its own Trouble is newer than its registration.
 func (t *turns) refresh() (alive bool) {
 	members, generation := t.cluster.Members()
 	if generation != t.generation {
@@ -239,7 +236,7 @@ func (t *turns) wish(f *scheduler.Fire) placement.Wish {
 		}
 		wish = placement.Wish{Slots: f.Terms.Slots, Strategy: f.Terms.Strategy}
 		selector, err := placement.ParseSelector(f.Terms.Selector)
-		if err != nil { // it was checked when it was saved; what cannot be read matches nobody
+		if err != nil { // validated when it was saved; a selector that cannot be parsed matches no worker
 			wish.Workers = []string{""}
 		}
 		wish.Selector = selector
@@ -258,7 +255,7 @@ func (t *turns) wish(f *scheduler.Fire) placement.Wish {
 	return wish
 }
 
-// wanted tells whether a trigger that names a worker names this one.
+// wanted reports whether a trigger names no worker or this one.
 func (t *turns) wanted(trigger *scheduler.Trigger) bool {
 	return trigger == nil || trigger.Worker == "" || slices.Contains([]string{t.self.Worker, t.self.Name}, trigger.Worker)
 }

@@ -23,7 +23,7 @@ func (r *rig) rankedJob(rank int) string {
 	})
 }
 
-// settledJob likewise, by the order in which fires that nobody claimed are given up.
+// settledJob likewise, by the order in which unclaimed fires expire.
 func (r *rig) settledJob(order int) string {
 	r.Helper()
 	return r.jobWhere(func(job string, all []placement.Candidate) bool { return placement.SettleRank(job, all, "w") == order })
@@ -265,7 +265,7 @@ func TestOwnSlotsAreKnownHere(t *testing.T) {
 	})
 }
 
-// What nobody may claim is given up after its deadline, with the reason, by one after the other.
+// A fire without an eligible worker expires after its deadline, with the reason, on one worker after the other.
 func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 	pinned := func(t *common.Terms) { t.Workers = "elsewhere" }
 	for _, c := range []struct {
@@ -339,7 +339,7 @@ func TestNewerDefinitions(t *testing.T) {
 		}
 		r.cluster.alive(member("w"), member("other"))
 		if s := r.drive(f, time.Minute); s.RetryAt.IsZero() && r.claimer.claims()[0].Gap.Reason.Data[placement.NeedsFeature] != "2" {
-			r.Fatalf("with nobody who can: %+v, claims %+v", s, r.claimer.claims())
+			r.Fatalf("no eligible worker: %+v, claims %+v", s, r.claimer.claims())
 		}
 	})
 	bubble(t, nil, func(r *rig) {
@@ -429,7 +429,7 @@ func TestGivingUpDoesNotTakeLong(t *testing.T) {
 	})
 }
 
-// Somebody else had given it up, or claimed it after all.
+// Another worker had expired it, or claimed it after all.
 func TestGivenUpByOthers(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" })
@@ -547,7 +547,7 @@ func TestTriggerForALaterWorker(t *testing.T) {
 		began := time.Now()
 		r.drive(f, time.Minute)
 		if took := time.Since(began); took != 0 {
-			r.Fatalf("claimed after %v, though it is for nobody else", took)
+			r.Fatalf("claimed after %v, although only this worker may claim it", took)
 		}
 	})
 }

@@ -14,13 +14,13 @@ import (
 	"carillon/internal/runas"
 )
 
-// Capable tells why this process cannot run commands as other users, where it cannot: it needs to
-// become them, to end what they run, and to see it.
+// Capable returns an error if this process cannot run commands as other users: it must be able to become them, and to
+// see and kill their processes.
 func Capable() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
 	if err := unix.Capget(&header, &sets[0]); err != nil {
-		return fmt.Errorf("find out its capabilities: %w", err)
+		return fmt.Errorf("read its capabilities: %w", err)
 	}
 	var missing []string
 	for _, c := range [...]struct {
@@ -36,28 +36,28 @@ func Capable() error {
 	}
 	if os.Getuid() != 0 {
 		if _, err := os.Stat("/proc/1"); errors.Is(err, os.ErrNotExist) {
-			return errors.New("/proc hides the processes of others from it (hidepid, or ProtectProc of its unit)")
+			return errors.New("/proc hides the processes of other users from it (hidepid, or ProtectProc= of its unit)")
 		}
 	}
 	return nil
 }
 
-// keepCapabilities keeps what this thread starts from having capabilities of ours: systemd may have
-// given them so that they outlast an execve(2), and those of a user who is not root outlast setuid(2).
+// keepCapabilities prevents commands started by this thread from inheriting capabilities: ambient capabilities, which
+// systemd may have set, survive execve(2), and those of a user other than root survive setuid(2).
 func keepCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
 	if err := unix.Capget(&header, &sets[0]); err != nil {
 		return err
 	}
-	if sets[0].Inheritable == 0 && sets[1].Inheritable == 0 { // none is ambient, then
+	if sets[0].Inheritable == 0 && sets[1].Inheritable == 0 { // then none is ambient
 		return nil
 	}
 	sets[0].Inheritable, sets[1].Inheritable = 0, 0
 	return unix.Capset(&header, &sets[0])
 }
 
-// credential is how the kernel is told of an account; nil is our own.
+// credential returns the kernel's form of an account; nil for this process's own.
 func credential(a *runas.Account) *syscall.Credential {
 	if a == nil {
 		return nil
@@ -65,10 +65,11 @@ func credential(a *runas.Account) *syscall.Credential {
 	return &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: a.Groups}
 }
 
-// borrowed begins the names of folders that runs have as other users, in the folder for temporary files: ours is closed to them.
+// borrowed is the name prefix of the private folders of runs as other users. They are in the folder for temporary
+// files, since the worker's data folder is closed to other users.
 const borrowed = "carillon-run-"
 
-// borrow makes an empty folder that belongs to another user.
+// borrow creates an empty folder that belongs to another user.
 func (x *Executor) borrow(a *runas.Account) (path string, err error) {
 	err = filesAs(a.UID, a.GID, func() error {
 		path, err = os.MkdirTemp("", borrowed+x.cfg.Worker+"-")
@@ -77,7 +78,8 @@ func (x *Executor) borrow(a *runas.Account) (path string, err error) {
 	return path, err
 }
 
-// returnFolder removes such a folder, as the user that it belongs to: what else they may have put into its place is theirs.
+// returnFolder removes such a folder as its owner, so that it cannot remove files of others if the owner has replaced
+// it.
 func returnFolder(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -88,13 +90,13 @@ func returnFolder(path string) error {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() {
-		return fmt.Errorf("%s is no folder", path)
+		return fmt.Errorf("%s is not a folder", path)
 	}
 	return filesAs(stat.Uid, stat.Gid, func() error { return os.RemoveAll(path) })
 }
 
-// RemoveBorrowed removes the folders that earlier lives of a worker left in the folder for temporary
-// files. It is called before New, while no run goes on.
+// RemoveBorrowed removes the folders that earlier incarnations of a worker left in the folder for temporary files. It
+// must be called before New, while no run is in progress.
 func RemoveBorrowed(worker string) (removed int, err error) {
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), borrowed+worker+"-*"))
 	if err != nil {
@@ -110,8 +112,8 @@ func RemoveBorrowed(worker string) (removed int, err error) {
 	return removed, err
 }
 
-// filesAs does something with files as another user: what it makes is theirs, and what they may
-// not do it may not. It takes no capability but that to change users.
+// filesAs calls do with another user's file-system identity: files that it creates belong to that user, and it has only
+// that user's permissions. It requires only the capability to change users.
 func filesAs(uid, gid uint32, do func() error) error {
 	if int(uid) == os.Geteuid() {
 		return do()
@@ -124,7 +126,7 @@ func filesAs(uid, gid uint32, do func() error) error {
 			err = do()
 		}
 		if back := become(uint32(os.Geteuid()), uint32(os.Getegid())); back != nil {
-			err = errors.Join(err, back) // the thread ends with the goroutine
+			err = errors.Join(err, back) // still locked: the thread ends with the goroutine
 		} else {
 			runtime.UnlockOSThread()
 		}
@@ -133,9 +135,9 @@ func filesAs(uid, gid uint32, do func() error) error {
 	return <-failed
 }
 
-// become changes as whom this thread handles files.
+// become changes the file-system identity of this thread.
 func become(uid, gid uint32) error {
-	const same = -1 // asks only
+	const same = -1 // reads without a change
 	_, _ = unix.SetfsgidRetGid(int(gid))
 	_, _ = unix.SetfsuidRetUid(int(uid))
 	isGroup, err1 := unix.SetfsgidRetGid(same)
@@ -144,7 +146,7 @@ func become(uid, gid uint32) error {
 		return err
 	}
 	if isUser != int(uid) || isGroup != int(gid) {
-		return fmt.Errorf("handle files as the user %d: not permitted", uid)
+		return fmt.Errorf("access files as the user %d: not permitted", uid)
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ groups:
 		"what it may":           {job: common.Job{Group: "days", Command: "pwd; echo $DAY", WorkDir: "/usr", Env: map[string]string{"DAY": "x"}}, prints: "/usr\nx\n"},
 		"a text of the list":    {job: common.Job{Group: "ops", Command: "id -u"}, prints: "65534\n"},
 		"a program of the list": {job: common.Job{Group: "ops", Args: []string{"id", "-u"}}, prints: "65534\n"},
-		"whom it runs as else":  {job: common.Job{Command: "id -un"}, prints: "nobody\n"},
+		"default user":          {job: common.Job{Command: "id -un"}, prints: "nobody\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := newTask(c.job)
@@ -170,7 +170,7 @@ groups:
 	}
 }
 
-// asOrdinary makes the test binary a worker that is nobody special, and runs a command.
+// asOrdinary makes the test binary a worker without privileges that runs a command.
 const asOrdinary = "EXECUTOR_TEST_ORDINARY"
 
 func runOrdinary() {
@@ -204,11 +204,11 @@ type printed struct{ strings.Builder }
 
 func (p *printed) Chunk(c common.Chunk) { p.Write(c.Data) }
 
-// A command cannot look into the worker that runs as the same user: passwords of etcd and of the
+// A command cannot read the memory of a worker that runs as the same user: passwords of etcd and of the
 // log store may be in its environment.
 func TestTheWorkerCannotBeLookedInto(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to become nobody")
+		t.Skip("needs root, to change users")
 	}
 	binary, err := os.ReadFile(os.Args[0])
 	if err != nil {

@@ -13,21 +13,20 @@ import (
 	"carillon/internal/mask"
 )
 
-// maxTail is the most that is kept of the end of an output over its cap.
+// maxTail is the maximum size of the kept end of an output that exceeds its limit.
 const maxTail = 1 << 20
 
-// capture turns what a command prints into chunks: the head as it comes, the tail
-// at the end, and between them one chunk that says how much is missing. Secrets are masked
-// before that, so offsets count what is left.
+// capture converts the output of a command to chunks: the head at once, the tail at the end, and between them one chunk
+// with the number of missing bytes. Secrets are masked first, so offsets count the masked output.
 type capture struct {
 	run   string
 	out   Output
 	now   func() time.Time
 	tails *budget // of all runs
-	head  int64   // how much goes out as it comes
-	keep  int64   // how much of the end is kept after that, at most
+	head  int64   // number of bytes that are passed on at once
+	keep  int64   // maximum number of bytes kept of the rest
 
-	stdout, stderr *mask.Stream // each is its reader's until both have ended
+	stdout, stderr *mask.Stream // each is owned by its reader until both have ended
 
 	mu    sync.Mutex
 	total int64 // guarded by mu
@@ -46,14 +45,14 @@ func (c *capture) mask(stream common.Stream) *mask.Stream {
 	return c.stdout
 }
 
-// write takes what was read; p is the caller's again afterwards.
+// write processes output that was read. It does not retain p.
 func (c *capture) write(stream common.Stream, p []byte) {
-	for piece := range slices.Chunk(c.mask(stream).Write(p), common.MaxChunk) { // names may be longer than their secrets
+	for piece := range slices.Chunk(c.mask(stream).Write(p), common.MaxChunk) { // a name may be longer than its secret
 		c.keepPiece(stream, piece)
 	}
 }
 
-// keepPiece takes at most a chunk. Offsets are given in the order of the calls.
+// keepPiece passes on or keeps at most one chunk. Offsets follow the order of the calls.
 func (c *capture) keepPiece(stream common.Stream, p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +72,7 @@ func (c *capture) keepPiece(stream common.Stream, p []byte) {
 	c.total += int64(len(p))
 }
 
-// close hands over what was kept back. Nothing may be written any more.
+// close passes on the kept output. Nothing may be written afterwards.
 func (c *capture) close() (total int64, truncated bool) {
 	for _, stream := range [...]common.Stream{common.Stdout, common.Stderr} {
 		if rest := c.mask(stream).Flush(); len(rest) > 0 {
@@ -97,8 +96,7 @@ func (c *capture) close() (total int64, truncated bool) {
 	return c.total, c.total-int64(c.tail.size) > c.head
 }
 
-// readAll reads one output until nobody holds its other end, or until the deadline
-// of f has passed.
+// readAll reads one output until its other end is closed, or until the deadline of f has passed.
 func (x *Executor) readAll(f *os.File, stream common.Stream, c *capture) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -111,7 +109,7 @@ func (x *Executor) readAll(f *os.File, stream common.Stream, c *capture) {
 			return ready
 		})
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			// What the pipe holds by now is all that can be the command's own.
+			// Only what the pipe holds now can be output of the command itself.
 			_ = raw.Control(func(fd uintptr) { x.readOnce(int(fd), stream, c) })
 		}
 		if err != nil {
@@ -120,8 +118,8 @@ func (x *Executor) readAll(f *os.File, stream common.Stream, c *capture) {
 	}
 }
 
-// readOnce reads what is there, up to what a pipe holds. It tells whether there was
-// something (the end counts), and whether more may come.
+// readOnce reads the available output, up to one chunk. ready reports whether there was any, including the end; more
+// reports whether more may follow.
 func (x *Executor) readOnce(fd int, stream common.Stream, c *capture) (ready, more bool) {
 	buf := x.buffers.Get().(*[common.MaxChunk]byte)
 	defer x.buffers.Put(buf)

@@ -18,14 +18,13 @@ import (
 	"carillon/internal/proctree"
 )
 
-// cgroups makes a control group (version 2) for each run, below the one that this
-// process has for itself, as under systemd with Delegate=: what is in it can be killed in
-// one stroke, and its memory and number of tasks are bounded where the controllers for that are delegated. A group
-// with controllers turned on for those below it must have no process itself: this process and its guardian
-// move to one of their own then. A nil cgroups makes none.
+// cgroups creates a control group (version 2) for each run, below the one that is delegated to this process, as under
+// systemd with Delegate=: all its processes can be killed at once, and its memory and number of tasks are limited where
+// the controllers are delegated. A group that enables controllers for its children must not contain processes: this
+// process and its guardian then move to a group of their own. A nil cgroups creates none.
 type cgroups struct {
 	path        string
-	controllers []string // of controllersWanted, those that are turned on
+	controllers []string // the enabled ones of memory and pids
 	cloned      bool     // commands can be started in their group; else they are moved there when they are executed
 	log         *slog.Logger
 	made        atomic.Uint64
@@ -33,16 +32,16 @@ type cgroups struct {
 }
 
 const (
-	// leafPrefix begins the names of the groups of runs.
+	// leafPrefix is the name prefix of the groups of runs.
 	leafPrefix = "run-"
-	// workerLeaf is the group of this process and its guardian, where it has to have one.
+	// workerLeaf is the group of this process and its guardian, where they need one.
 	workerLeaf = "carillon.main"
 
 	controllerMemory = "memory"
 	controllerPids   = "pids"
 )
 
-// findCgroups tells why there are none, if so.
+// findCgroups returns an error if cgroups cannot be used.
 func findCgroups(log *slog.Logger) (*cgroups, error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -73,7 +72,7 @@ func findCgroups(log *slog.Logger) (*cgroups, error) {
 	return c, nil
 }
 
-// control turns on the controllers that limit runs, as far as they are delegated.
+// control enables the controllers that limit runs, as far as they are delegated.
 func (c *cgroups) control(mine []int) error {
 	data, err := os.ReadFile(filepath.Join(c.path, "cgroup.controllers"))
 	if err != nil {
@@ -86,7 +85,7 @@ func (c *cgroups) control(mine []int) error {
 		}
 	}
 	if len(on) == 0 {
-		return fmt.Errorf("no controller of memory or pids is delegated to %s", c.path)
+		return fmt.Errorf("neither the memory nor the pids controller is delegated to %s", c.path)
 	}
 	leaf := filepath.Join(c.path, workerLeaf)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
@@ -98,7 +97,7 @@ func (c *cgroups) control(mine []int) error {
 	}
 	for _, pid := range proctree.Parse(members) {
 		if !slices.Contains(mine, pid) {
-			continue // no process can be left there: turning on fails
+			continue // if it remains there, enabling the controllers fails
 		}
 		if err := os.WriteFile(filepath.Join(leaf, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
 			return err
@@ -111,17 +110,16 @@ func (c *cgroups) control(mine []int) error {
 	return nil
 }
 
-// can reports whether a controller is on.
+// can reports whether a controller is enabled.
 func (c *cgroups) can(controller string) bool {
 	return c != nil && !c.off.Load() && slices.Contains(c.controllers, controller)
 }
 
-// cgroupPath gives the folder of a process's group, cgroups(7), from its /proc/<pid>/cgroup
-// and mountinfo.
+// cgroupPath returns the folder of a process's group, cgroups(7), from its /proc/<pid>/cgroup and mountinfo.
 func cgroupPath(own, mounts string) (string, error) {
 	for line := range strings.Lines(own) {
 		group, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::")
-		if !found || strings.HasPrefix(group, "/../") { // of another namespace
+		if !found || strings.HasPrefix(group, "/../") { // in another namespace
 			continue
 		}
 		for mount := range strings.Lines(mounts) {
@@ -138,8 +136,8 @@ func cgroupPath(own, mounts string) (string, error) {
 	return "", errors.New("no cgroup v2 is mounted")
 }
 
-// try finds out whether the group is this process's own, and whether runs can have
-// theirs below it. Those that an earlier life left there are ended.
+// try checks that the group contains only the given processes, and that groups for runs can be created below it. It
+// kills and removes groups of an earlier incarnation.
 func (c *cgroups) try(mine ...int) error {
 	for _, group := range []string{c.path, filepath.Join(c.path, workerLeaf)} {
 		members, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
@@ -175,8 +173,8 @@ func (c *cgroups) try(mine ...int) error {
 	return kill.Close()
 }
 
-// trial finds out whether a process can be started in a group: a sandbox may forbid clone3(2), as RestrictNamespaces= of a
-// unit does. The program that it starts does not exist, so that it ends before it is one.
+// trial reports whether a process can be started in a group: a sandbox may forbid clone3(2), as RestrictNamespaces= of
+// a systemd unit does. It starts a program that does not exist.
 func (c *cgroups) trial() (cloned bool, err error) {
 	l, err := c.make()
 	if err != nil {
@@ -188,7 +186,7 @@ func (c *cgroups) trial() (cloned bool, err error) {
 	return errors.Is(err, os.ErrNotExist), nil
 }
 
-// prepare lets a command be started in the group, or stop when it is executed.
+// prepare makes a command start in the group, or else stop when it is executed.
 func (c *cgroups) prepare(l *leaf, sys *syscall.SysProcAttr) {
 	if c.cloned {
 		sys.UseCgroupFD, sys.CgroupFD = true, int(l.dir.Fd())
@@ -197,7 +195,7 @@ func (c *cgroups) prepare(l *leaf, sys *syscall.SysProcAttr) {
 	}
 }
 
-// release moves a command that has stopped into its group, and lets it go on. It is called on the thread that started it.
+// release moves a stopped command into its group and continues it. It must be called on the thread that started it.
 func (c *cgroups) release(l *leaf, pid int) error {
 	if c.cloned {
 		return nil
@@ -216,7 +214,7 @@ func (c *cgroups) release(l *leaf, pid int) error {
 	return err
 }
 
-// leaf is the group of a run. A nil leaf is that of a run without one.
+// leaf is the group of a run. A nil leaf is valid: the run has no group.
 type leaf struct {
 	path string
 	dir  *os.File
@@ -234,7 +232,8 @@ func (c *cgroups) make() (*leaf, error) {
 	return l, nil
 }
 
-// leaf gives a run its group, as long as that works. A shortage, which passes, is an error.
+// leaf creates the group of a run. It returns an error for a temporary shortage of resources; after any other failure
+// no more groups are created, and it returns nil.
 func (c *cgroups) leaf(limits limits) (*leaf, error) {
 	if c == nil || c.off.Load() {
 		return nil, nil
@@ -245,7 +244,7 @@ func (c *cgroups) leaf(limits limits) (*leaf, error) {
 	}
 	if err != nil && short(err) {
 		l.remove()
-		return nil, fmt.Errorf("make a cgroup: %w", err)
+		return nil, fmt.Errorf("create a cgroup: %w", err)
 	}
 	if err != nil {
 		c.turnOff(err)
@@ -261,7 +260,7 @@ func (c *cgroups) turnOff(err error) {
 	}
 }
 
-// kill kills all that is in the group, and tells whether there was anything.
+// kill kills all processes in the group, and reports whether there were any.
 func (l *leaf) kill() (lived bool) {
 	if l == nil || !l.populated() {
 		return false
@@ -275,7 +274,7 @@ func (l *leaf) populated() bool {
 	return err == nil && strings.Contains(string(events), "populated 1")
 }
 
-// close closes the handle with which a command is started in the group.
+// close closes the descriptor that is used to start a command in the group.
 func (l *leaf) close() {
 	if l != nil && l.dir != nil {
 		_ = l.dir.Close()
@@ -283,8 +282,7 @@ func (l *leaf) close() {
 	}
 }
 
-// remove removes the group when nothing is in it any more, and tells whether that was so
-// in time.
+// remove removes the group when it is empty, and reports whether it became empty within settleWait.
 func (l *leaf) remove() bool {
 	if l == nil {
 		return true

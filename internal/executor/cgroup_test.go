@@ -35,13 +35,13 @@ func TestCgroupPath(t *testing.T) {
 	}
 }
 
-// A folder stands for the kernel's: what cannot be used is left as it was.
+// A folder replaces the kernel's: a group that cannot be used remains unchanged.
 func TestCgroupsOfOthersAreLeftAlone(t *testing.T) {
 	for name, c := range map[string]struct{ procs, why string }{
-		"others in it":      {"12\n13\n14\n", "other processes"},
-		"an old kernel":     {"12\n13\n", "cgroup.kill"},
-		"no group":          {"", "cgroup.procs"},
-		"nobody to be seen": {"\n", "cgroup.kill"},
+		"others in it":       {"12\n13\n14\n", "other processes"},
+		"an old kernel":      {"12\n13\n", "cgroup.kill"},
+		"no group":           {"", "cgroup.procs"},
+		"no process visible": {"\n", "cgroup.kill"},
 	} {
 		dir := t.TempDir()
 		if c.procs != "" {
@@ -71,7 +71,7 @@ func TestCgroupsThatFailAreGivenUp(t *testing.T) {
 	none.close()
 }
 
-// fakeGroup is a folder that stands for a delegated group with these controllers.
+// fakeGroup returns a folder in the form of a delegated group with these controllers.
 func fakeGroup(t *testing.T, controllers, procs string) *cgroups {
 	t.Helper()
 	dir := t.TempDir()

@@ -13,19 +13,19 @@ import (
 	"carillon/internal/runas"
 )
 
-// spec is a command ready to be started.
+// spec is a command that is ready to be started.
 type spec struct {
 	path    string
 	args    []string
 	env     []string
 	dir     string
 	stdin   string
-	own     folder // taken when the command is started, if private
-	private bool   // dir is to be the run's own
+	own     folder // private folder; set when the command is started
+	private bool   // the run gets a private folder as its working directory
 	as      *runas.Account
 }
 
-// refuse tells why this worker must not run a job, or else as whom it runs.
+// refuse returns the outcome if this worker must not run a job, or else the account as which the job runs.
 func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	job := &t.Job
 	if lacking := common.Lacking(job.MustHave(), x.Features()); len(lacking) > 0 {
@@ -33,7 +33,7 @@ func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	}
 	if size := job.CommandBytes(); size > common.MaxJobBytes {
 		return nil, &outcome{common.StatusRefused, &common.Reason{Code: "too_large",
-			Text: fmt.Sprintf("the job's definition has %d bytes; none that is saved has more than %d", size, common.MaxJobBytes)}}
+			Text: fmt.Sprintf("the job's definition has %d bytes, more than the limit of %d", size, common.MaxJobBytes)}}
 	}
 	as, why := x.cfg.RunAs.As(&job.Job, x.self.Name)
 	if why == nil && len(job.Args) == 0 {
@@ -51,7 +51,7 @@ func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	return as, nil
 }
 
-// resolve finds out what to start, or why this worker cannot.
+// resolve returns the command to start, or the outcome if this worker cannot start it.
 func (x *Executor) resolve(t *Task, g granted) (*spec, *outcome) {
 	job := &t.Job
 	s := &spec{stdin: job.Stdin, dir: job.WorkDir, as: g.as}
@@ -60,14 +60,16 @@ func (x *Executor) resolve(t *Task, g granted) (*spec, *outcome) {
 	} else if info, err := os.Stat(s.dir); err != nil && short(err) {
 		return nil, x.cannotStart(err)
 	} else if err != nil && !(s.as != nil && errors.Is(err, os.ErrPermission)) || err == nil && !info.IsDir() {
-		return nil, failed("workdir_missing", "the folder %s is not there, or is no folder", common.Excerpt(s.dir)).with("workDir", s.dir)
+		return nil, failed("workdir_missing", "the working directory %s does not exist or is not a directory",
+			common.Excerpt(s.dir)).with("workDir", s.dir)
 	}
 	var search string
 	s.env, search = x.environment(t, g)
 	if len(job.Args) > 0 {
 		path, err := lookup(job.Args[0], search)
 		if err != nil {
-			return nil, failed("program_missing", "no program %s was found in the PATH %s", common.Excerpt(job.Args[0]), common.Excerpt(search)).with("program", job.Args[0])
+			return nil, failed("program_missing", "no program %s was found in the PATH %s",
+				common.Excerpt(job.Args[0]), common.Excerpt(search)).with("program", job.Args[0])
 		}
 		if why := x.cfg.RunAs.Command(&job.Job, path); why != nil {
 			return nil, &outcome{common.StatusRefused, why}
@@ -80,8 +82,8 @@ func (x *Executor) resolve(t *Task, g granted) (*spec, *outcome) {
 	return s, nil
 }
 
-// unstarted says why a command did not start. The shell is looked at only then,
-// since it is nearly always there.
+// unstarted returns the outcome of a command that did not start. The shell is checked only here, since it nearly always
+// exists.
 func (x *Executor) unstarted(t *Task, s *spec, err error) *outcome {
 	if own, ok := errors.AsType[unable](err); ok {
 		return x.cannotStart(own.error)
@@ -90,22 +92,23 @@ func (x *Executor) unstarted(t *Task, s *spec, err error) *outcome {
 		return x.cannotStart(err)
 	}
 	if folder, ok := errors.AsType[folderFailure](err); ok {
-		return failed("workdir_failed", "no private folder could be made for the run: %v", folder.error)
+		return failed("workdir_failed", "no private folder could be created for the run: %v", folder.error)
 	}
 	if len(t.Job.Args) == 0 && !executable(s.path) {
-		return failed("shell_missing", "the shell %s is not there, or cannot be executed", common.Excerpt(s.path)).with("shell", s.path)
+		return failed("shell_missing", "the shell %s does not exist or cannot be executed",
+			common.Excerpt(s.path)).with("shell", s.path)
 	}
 	return failed("start_failed", "the command could not be started: %v", err)
 }
 
-// cannotStart is the outcome of a run that this worker lacks the means to start: another may have them.
+// cannotStart returns the outcome of a run that this worker lacks the resources to start; another worker may have them.
 func (x *Executor) cannotStart(err error) *outcome {
 	x.starts.fail(err, x.cfg.Now())
 	return failed(common.ReasonCannotStart, "the worker could not start the command: %v", err).with("error", err.Error())
 }
 
-// paramsRefused is the outcome of values that the job, as it is now, does not take,
-// whoever wrote them into etcd.
+// paramsRefused returns the outcome of parameter values that the current job does not accept, whatever wrote them to
+// etcd.
 func paramsRefused(faults []common.Fault) *outcome {
 	texts := make([]string, min(len(faults), 5))
 	for i := range texts {
@@ -115,13 +118,12 @@ func paramsRefused(faults []common.Fault) *outcome {
 	return o.with("param", strings.TrimPrefix(faults[0].Location, "params."))
 }
 
-// featureRefused is the outcome of a definition that this worker would run otherwise than
-// it says: a newer version wrote it.
+// featureRefused returns the outcome of a definition of a newer version that this worker cannot run as specified.
 func featureRefused(lacking []string) *outcome {
 	needs := strings.Join(lacking, ", ")
 	o := &outcome{common.StatusRefused, &common.Reason{
 		Code: common.ReasonNeedsFeature,
-		Text: fmt.Sprintf("the job needs %q, which this version of the worker cannot do", needs),
+		Text: fmt.Sprintf("the job needs the feature %q, which this version of the worker does not have", needs),
 	}}
 	return o.with("needs", needs)
 }
@@ -140,8 +142,8 @@ func outputMax(job *common.StoredJob) int64 {
 	return job.Output.Max.Or(common.DefaultOutputMax)
 }
 
-// lookup finds a program as a shell would, but in the task's PATH and only in its
-// absolute folders. A name with a slash is taken as it is, from the command's folder.
+// lookup finds a program as a shell would, but in the task's PATH and only in its absolute folders. It returns a name
+// with a slash unchanged; it is relative to the command's working directory.
 func lookup(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -159,12 +161,12 @@ func executable(file string) bool {
 	return err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil
 }
 
-// folderFailure says that a run could not get its private folder.
+// folderFailure is the error of a run whose private folder could not be created.
 type folderFailure struct{ error }
 
 func (f folderFailure) Unwrap() error { return f.error }
 
-// enter takes the private folder of a command that is about to start.
+// enter gets the private folder of a command that is about to start.
 func (x *Executor) enter(s *spec) (err error) {
 	if !s.private {
 		return nil
@@ -173,7 +175,7 @@ func (x *Executor) enter(s *spec) (err error) {
 		s.own.path, err = x.borrow(s.as)
 	} else {
 		if s.own, err = x.folders.take(); err != nil {
-			return unable{fmt.Errorf("make a private folder: %w", err)}
+			return unable{fmt.Errorf("create a private folder: %w", err)}
 		}
 	}
 	if err != nil {
@@ -183,7 +185,7 @@ func (x *Executor) enter(s *spec) (err error) {
 	return nil
 }
 
-// leave gives the private folder back. clean says that nobody of the run was left.
+// leave releases the private folder. clean reports that no process of the run was left.
 func (x *Executor) leave(t *Task, s *spec, clean bool) {
 	if !s.private {
 		return

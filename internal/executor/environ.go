@@ -15,10 +15,9 @@ const (
 	envRun    = "CARILLON_RUN_ID"
 )
 
-// environment is built from nothing: what this process was started with, passwords
-// of etcd and of the log store among it, is none of a command's business. The job's
-// variables, with the secrets that they stand for, come over the usual ones, its parameters over those, and ours over all.
-// It is sorted, and comes with the PATH that is in it.
+// environment returns the environment of a command, sorted, and its PATH. It is built from an empty set, since the
+// worker's own environment may contain passwords of etcd and of the log store. The job's variables, with the values of
+// the secrets that they reference, override the usual ones, parameters override those, and Carillon's own override all.
 func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 	params := t.Job.ParamValues(t.Record.Params)
 	zone := t.Job.Timezone
@@ -74,7 +73,8 @@ func (x *Executor) environment(t *Task, g granted) (env []string, path string) {
 
 type variable struct{ name, value string }
 
-// named tells whether one of ours, whose names begin alike, has the name.
+// named reports whether one of our variables has the name.
 func named(ours []variable, name string) bool {
-	return strings.HasPrefix(name, "CARILLON_") && slices.ContainsFunc(ours, func(v variable) bool { return v.name == name })
+	return strings.HasPrefix(name, "CARILLON_") &&
+		slices.ContainsFunc(ours, func(v variable) bool { return v.name == name })
 }

@@ -19,53 +19,51 @@ import (
 	"carillon/internal/runas"
 )
 
-// DefaultPath is where commands look for programs.
+// DefaultPath is the default PATH of commands.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Config is what an Executor needs.
+// Config configures an Executor.
 type Config struct {
-	BaseDir   string // the worker's data folder; private folders of runs are made under it, in "work"
-	Worker    string // the worker's id; with Life it marks each command, so that Sweep finds leftovers
-	Life      string // this start of the worker
+	BaseDir   string // the worker's data folder; the private folders of runs are in its subfolder "work"
+	Worker    string // the worker's id; with Life it identifies each command, so that Sweep finds leftovers
+	Life      string // the incarnation of the worker
 	Name      string // the worker's name, for commands
 	Path      string // PATH of commands; default DefaultPath
-	StartGate int    // how many commands are being started at a time; default two per core
-	// Adopt makes this process the parent of whatever outlives the process that started it, so that
-	// it goes with its run, whatever it did to hide. No process of this program may be started
-	// but by this Executor then.
+	StartGate int    // maximum number of concurrent starts; default two per core
+	// Adopt makes this process the parent of all descendants that outlive their own parents, so that they end with
+	// their run. No other part of the program may start processes then.
 	Adopt bool
-	// Mark is the one that this process got from [MarkProcess]; 0: none.
+	// Mark is the result of [MarkProcess]; 0: none.
 	Mark proctree.Mark
-	// Masks, if set, is asked at the start of each run what must not come out of it.
+	// Masks, if set, returns the secrets to mask; it is called at the start of each run.
 	Masks func() *mask.Masker
-	// Secrets opens what jobs refer to in their env; nil: this worker has none.
+	// Secrets decrypts the secrets that jobs reference in their env; nil: this worker has none.
 	Secrets Secrets
-	// RunAs says as whom jobs run, and what; nil: all as this process's own user.
+	// RunAs decides as which user a job runs and which commands it may use; nil: all as this process's own user.
 	RunAs *runas.File
-	// MaxRunTime is the longest that a command may run, whatever its job says; 0: no bound.
+	// MaxRunTime limits the run time of all commands; 0: no limit.
 	MaxRunTime time.Duration
 	Now        func() time.Time // wall clock; default time.Now
-	Log        *slog.Logger     // default: nowhere
+	Log        *slog.Logger     // default: discarded
 }
 
 // Task is a run to execute: the job under which it was claimed and its record.
 type Task struct {
 	Job            common.StoredJob
 	Record         common.Record
-	Fence          int64         // etcd revision of the claim: grows from run to run of a job
-	PreviousStatus common.Status // of the job's run before this one; empty if there was none
-	// MayStart, if set, is asked just before the fork; its error is why the command must not start.
+	Fence          int64         // fencing token: the etcd revision of the claim, which grows from run to run
+	PreviousStatus common.Status // of the job's previous run; empty if there was none
+	// MayStart, if set, is called just before the fork; the command does not start if it returns an error.
 	MayStart func() error
-	// KillNow is closed when nothing of the run may live any longer: whatever grace it has ends.
+	// KillNow is closed when all processes of the run must be killed at once, without the rest of the grace period.
 	KillNow <-chan struct{}
-	// Wishes, if set, tells of wishes to kill the run, each a [Killed]; of those that the context did not end
-	// with, one that comes while the run is ending counts: its signal is sent as well, and KILL ends the grace.
-	Wishes <-chan error
+	// KillRequests, if set, delivers kill requests, each a [Killed]. One that arrives while the run is ending, and is
+	// not the cause of the context, sends its signal too; KILL ends the grace period.
+	KillRequests <-chan error
 }
 
-// Output takes what a command prints. Chunk is called in order of offset, by one
-// goroutine at a time, and owns the chunk's data. While it blocks, the command
-// blocks as soon as its pipe is full.
+// Output receives the output of a command. Chunk is called in the order of offsets, by one goroutine at a time, and
+// owns the chunk's data. While it blocks, the command blocks as soon as its pipe is full.
 type Output interface {
 	Chunk(common.Chunk)
 }
@@ -75,33 +73,33 @@ type Executor struct {
 	cfg     Config
 	self    runas.Account
 	folders *folders
-	// terminal tells that this process has one. Commands must not have it: nothing is to
-	// wait for a password that nobody types. So each gets a session then. Else it gets a
-	// process group alone, since a session costs the kernel a scheduling group.
+	// terminal reports that this process has a terminal. Commands must not inherit it, since they might wait for a
+	// password: each gets its own session then. Otherwise each gets only a process group, since a session costs the
+	// kernel a scheduling group.
 	terminal bool
-	null     *os.File      // stdin of commands that get none
-	gate     chan struct{} // one place for each start in progress
-	peak     atomic.Int64  // the most memory that this process was seen to have, in KiB
+	null     *os.File      // stdin of commands without input
+	gate     chan struct{} // holds one element for each start in progress
+	peak     atomic.Int64  // highest observed memory use of this process, in KiB
 	buffers  sync.Pool     // of *[common.MaxChunk]byte
-	tails    *budget       // for the ends of outputs over their cap
+	tails    *budget       // for the tails of outputs over their limit
 
 	starts  *starts
 	probing sync.WaitGroup
 	noProbe context.CancelFunc // ends the probe
 
-	kin     *kin
+	tracker *tracker
 	marks   *marker
 	groups  groups
 	cgroups *cgroups
 	forks   chan *forkOrder
 	forking sync.RWMutex  // held for reading while a command is started
-	killed  chan struct{} // closed when no command may live any more
+	killed  chan struct{} // closed by KillAll
 	kill    sync.Once     // closes it
 	quit    chan struct{} // closed to end the goroutines of the executor itself
 	own     sync.WaitGroup
 }
 
-// New makes an Executor, and the folder "work" in the data folder.
+// New returns an Executor, and creates the folder "work" in the data folder.
 func New(cfg Config) (*Executor, error) {
 	if cfg.Path == "" {
 		cfg.Path = DefaultPath
@@ -143,13 +141,13 @@ func New(cfg Config) (*Executor, error) {
 		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.folders.close())
 	}
 	if cfg.Adopt {
-		if x.kin, err = adopt(cfg.Worker, cfg.Life, x.marks); err != nil {
-			cfg.Log.Info("processes_not_adopted", "error", err) // those that hide well are left to a guardian
+		if x.tracker, err = adopt(cfg.Worker, cfg.Life, x.marks); err != nil {
+			cfg.Log.Info("processes_not_adopted", "error", err) // the guardian kills what is not found
 		} else {
-			x.own.Go(func() { x.kin.reapUntil(x.quit) })
+			x.own.Go(func() { x.tracker.reapUntil(x.quit) })
 		}
 		if x.cgroups, err = findCgroups(cfg.Log); err != nil {
-			cfg.Log.Info("cgroups_unused", "error", err) // the sweep of the tree does without
+			cfg.Log.Info("cgroups_unused", "error", err) // descendants are found by other means
 		}
 	}
 	for range cfg.StartGate {
@@ -161,28 +159,27 @@ func New(cfg Config) (*Executor, error) {
 	return x, nil
 }
 
-// Close gives back what New took. No run may be going on.
+// Close releases all resources. No run may be in progress.
 func (x *Executor) Close() error {
 	x.noProbe()
-	x.probing.Wait() // it needs the others
+	x.probing.Wait() // before the goroutines that it needs end
 	close(x.quit)
 	x.own.Wait()
-	return errors.Join(x.kin.close(), x.null.Close(), x.folders.close())
+	return errors.Join(x.tracker.close(), x.null.Close(), x.folders.close())
 }
 
-// KillAll kills all that stems from this process, at once and for good: no command is
-// started any more. Runs that it ends say that the worker was stopped. It returns when
-// nothing is left, or after five seconds.
+// KillAll kills all descendants of this process at once; no command is started afterwards. The outcome of the runs that
+// it ends is that the worker was stopped. It returns when no process is left, or after five seconds.
 func (x *Executor) KillAll() {
 	x.kill.Do(func() { close(x.killed) })
-	started := make(chan struct{}) // closed when what was being started can be seen
+	started := make(chan struct{}) // closed when all starts in progress are visible as processes
 	go func() {
-		x.forking.Lock() // one that executes a file of a dead mount holds it until it is killed, or longer
+		x.forking.Lock() // a start from a file system that does not answer holds it until it is killed, or longer
 		x.forking.Unlock()
 		close(started)
 	}()
 	over := time.After(settleWait)
-	for quiet, pause := 0, time.Millisecond; quiet < 2; quiet++ { // one that was on its way to us is seen at the second look
+	for quiet, pause := 0, time.Millisecond; quiet < 2; quiet++ { // a process that is being adopted appears in the second scan
 		if !closed(started) {
 			quiet = -1
 		}
@@ -201,11 +198,10 @@ func (x *Executor) KillAll() {
 	}
 }
 
-// Run starts the command, waits until it and its process group are gone, and tells
-// how it ended: a terminal run built on the task's record. When ctx ends, the
-// command is stopped, and the cause of ctx decides what the outcome says: [Killed],
-// [ErrStopping], [ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all
-// of the run is killed at once; without another cause by then, it is [ErrCutOff].
+// Run starts the command, waits until it and its process group are gone, and returns the terminal run, built on the
+// task's record. When ctx ends, the command is stopped, and the cause of ctx determines the outcome: [Killed],
+// [ErrStopping], [ErrCutOff]; any other cause is quoted. When the task's KillNow is closed, all processes of the run
+// are killed at once; the cause is [ErrCutOff] unless ctx has ended before.
 func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	masks := x.cfg.Masks()
 	as, bad := x.refuse(&t)
@@ -222,13 +218,13 @@ func (x *Executor) Run(ctx context.Context, t Task, out Output) common.Run {
 	return run
 }
 
-// granted is what a run has beyond its definition.
+// granted holds the account and the secrets of a run.
 type granted struct {
 	as      *runas.Account    // nil: this process's own
 	secrets map[string]string // by variable
 }
 
-// refused is the outcome of a run that does not begin.
+// refused returns the terminal run of a command that is not started.
 func (x *Executor) refused(t *Task, why *outcome, masks *mask.Masker) common.Run {
 	run := x.outcome(t, why)
 	maskReason(masks, run.Reason)
@@ -240,7 +236,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 	if bad != nil {
 		return x.outcome(&t, bad)
 	}
-	if limit := x.limit(&t); limit.after > 0 { // it counts from the claim: a start may hang
+	if limit := x.limit(&t); limit.after > 0 { // counted from here, since the start may hang
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit.after, limit)
 		defer cancel()
@@ -262,7 +258,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 	limits := limitsOf(&t.Job.Job)
 	end, err := p.reap()
 	if cause == nil && end.status.Signaled() && end.status.Signal() == syscall.SIGKILL && closed(x.killed) {
-		cause = ErrStopping // it was killed with all the others
+		cause = ErrStopping // killed by KillAll
 	}
 	clean := x.settle(&t, p)
 	hit := p.leaf.hit(limits)
@@ -286,7 +282,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Mask
 	return run
 }
 
-// outcome tells the outcome of a command that ended, or could not begin, just now.
+// outcome returns the terminal run of a command that ended, or could not start, just now.
 func (x *Executor) outcome(t *Task, o *outcome) common.Run {
 	run := t.Record.AsRun(o.status)
 	run.Reason = o.reason

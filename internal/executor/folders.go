@@ -13,36 +13,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folders gives runs their private folders, each empty and with mode 0700. On a
-// disk it costs about as much to make and remove one as to run a short command, so
-// a folder that a run left untouched is kept for a later one.
+// folders provides the private folders of runs, each empty and with mode 0700. Creating and removing one on disk costs
+// about as much as running a short command, so a folder that a run left unchanged is kept for a later run.
 type folders struct {
 	path string
 	root *os.Root
 
 	mu   sync.Mutex
-	idle []folder // untouched, at most maxIdle; guarded by mu
+	idle []folder // unchanged, at most maxIdle; guarded by mu
 	made uint64   // guarded by mu
 }
 
-// maxIdle is how many folders are kept between runs.
+// maxIdle is the maximum number of folders that are kept between runs.
 const maxIdle = 1024
 
-// settling is longer than a kernel's clock stands still between two ticks.
+// settling is longer than the tick of the kernel's clock.
 const settling = 100 * time.Millisecond
 
 type folder struct {
 	name, path string
 	inode      uint64
 	mode       uint32
-	changed    syscall.Timespec // its ctime when it was made
-	since      time.Time        // when that was
-	settled    bool             // when it was taken, the kernel's clock had moved on since then
+	changed    syscall.Timespec // its ctime at its creation
+	since      time.Time        // when it was created
+	settled    bool             // the kernel's clock had advanced between its creation and its use
 }
 
 func openFolders(path string) (*folders, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("make folder for runs: %w", err)
+		return nil, fmt.Errorf("create folder for runs: %w", err)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -51,7 +50,7 @@ func openFolders(path string) (*folders, error) {
 	return &folders{path: path, root: root}, nil
 }
 
-// take gives a folder that is nobody else's.
+// take returns a folder that no other run uses.
 func (f *folders) take() (folder, error) {
 	f.mu.Lock()
 	if last := len(f.idle) - 1; last >= 0 {
@@ -67,7 +66,7 @@ func (f *folders) take() (folder, error) {
 
 	d.path = filepath.Join(f.path, d.name)
 	err := f.root.Mkdir(d.name, 0o700)
-	if errors.Is(err, os.ErrExist) { // an earlier life left it
+	if errors.Is(err, os.ErrExist) { // from an earlier incarnation
 		if err = f.root.RemoveAll(d.name); err == nil {
 			err = f.root.Mkdir(d.name, 0o700)
 		}
@@ -84,9 +83,8 @@ func (f *folders) take() (folder, error) {
 	return d, nil
 }
 
-// giveBack takes a folder back from a run that is over. It is removed, with all
-// that is in it, unless clean says that nobody of the run was left and the folder
-// is as it was.
+// giveBack releases the folder of a run that is over. It removes the folder and its contents, unless clean reports that
+// no process of the run was left and the folder is unchanged.
 func (f *folders) giveBack(d folder, clean bool) error {
 	if clean && d.untouched() {
 		f.mu.Lock()
@@ -96,18 +94,19 @@ func (f *folders) giveBack(d folder, clean bool) error {
 			return nil
 		}
 	}
-	if f.root.Remove(d.name) == nil { // half the price, and most are empty
+	if f.root.Remove(d.name) == nil { // half the cost, and most folders are empty
 		return nil
 	}
 	return f.root.RemoveAll(d.name)
 }
 
-// untouched tells whether nothing was made, removed or changed in the folder or on
-// it. Its ctime, which no program can set, says so; but some kernels count it in
-// ticks of a few milliseconds, so a folder that was just made is looked into as well.
+// untouched reports whether the folder and its contents are unchanged. It compares the ctime, which no program can set;
+// since some kernels count it in ticks of a few milliseconds, a folder that was created shortly before its use is also
+// checked for entries.
 func (d *folder) untouched() bool {
 	var stat syscall.Stat_t
-	if err := syscall.Lstat(d.path, &stat); err != nil || stat.Ino != d.inode || stat.Ctim != d.changed || stat.Mode != d.mode {
+	err := syscall.Lstat(d.path, &stat)
+	if err != nil || stat.Ino != d.inode || stat.Ctim != d.changed || stat.Mode != d.mode {
 		return false
 	}
 	return d.settled || d.empty()
@@ -118,8 +117,8 @@ func (d *folder) empty() bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = unix.Close(fd) }() // only read from
-	var buf [512]byte                     // has room for the folder's own two entries and a third
+	defer func() { _ = unix.Close(fd) }() // only read
+	var buf [512]byte                     // has room for the entries "." and ".." and a third
 	n, err := unix.ReadDirent(fd, buf[:])
 	if err != nil {
 		return false
@@ -128,7 +127,7 @@ func (d *folder) empty() bool {
 	return entries == 0
 }
 
-// close removes the folders that are kept.
+// close removes the idle folders.
 func (f *folders) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,25 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forkOrder asks a forker to start a command.
+// forkOrder is a request to a forker to start a command.
 type forkOrder struct {
 	ctx     context.Context
 	task    *Task
 	process *process
 	spec    *spec
 	files   []uintptr
-	began   uint64       // no later than its start, in ticks of the boot clock
-	thread  atomic.Int32 // that forks
+	began   uint64       // lower bound of its start time, in ticks of the boot clock
+	thread  atomic.Int32 // id of the forking thread
 	done    chan error   // of capacity one
 }
 
-// forker starts commands, on a thread that does nothing else for as long as the executor lives:
-// no_new_privs is a property of the thread that forks, the kernel ends commands with
-// the thread that started them, and the first thread's children are the adopted ones.
+// forker starts commands on a thread of its own until the executor is closed: no_new_privs is a property of the forking
+// thread, the kernel kills commands when the thread that started them ends, and the first thread's children are the
+// adopted processes.
 func (x *Executor) forker() {
-	runtime.LockOSThread() // for good: the thread ends with the goroutine
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if unix.Gettid() == os.Getpid() {
-		// While this goroutine keeps the first thread, another one has to take another.
+		// While this goroutine occupies the first thread, a new goroutine must run on another one.
 		next := make(chan struct{})
 		go func() {
 			defer close(next)
@@ -40,20 +40,20 @@ func (x *Executor) forker() {
 		runtime.UnlockOSThread()
 		return
 	}
-	// A child begins with the signal mask of the thread that forks it, which is the one that this process was started with.
+	// A child inherits the signal mask of the forking thread, which is the one that this process was started with.
 	err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), keepCapabilities(),
 		unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil))
-	siblings, failure := x.kin.join()
+	siblings, failure := x.tracker.join()
 	defer func() {
 		if failure == nil {
-			x.kin.part(siblings)
+			x.tracker.part(siblings)
 		}
 	}()
 	for {
 		select {
 		case o := <-x.forks:
-			if failure != nil { // for want of descriptors, perhaps
-				siblings, failure = x.kin.join()
+			if failure != nil { // possibly for lack of descriptors
+				siblings, failure = x.tracker.join()
 			}
 			if err := errors.Join(err, failure); err != nil {
 				o.done <- fmt.Errorf("prepare to start commands: %w", err)
@@ -78,7 +78,13 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 		Dir:   s.dir,
 		Env:   s.env,
 		Files: o.files,
-		Sys:   &syscall.SysProcAttr{Setpgid: !x.terminal, Setsid: x.terminal, Pdeathsig: syscall.SIGKILL, PidFD: &handle, Credential: credential(s.as)},
+		Sys: &syscall.SysProcAttr{
+			Setpgid:    !x.terminal,
+			Setsid:     x.terminal,
+			Pdeathsig:  syscall.SIGKILL,
+			PidFD:      &handle,
+			Credential: credential(s.as),
+		},
 	}
 	var err error
 	limits := limitsOf(&o.task.Job.Job)
@@ -93,11 +99,11 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	}
 	p.siblings = among
 	among.begin()
-	defer among.end() // the command has its name by then
+	defer among.end() // the command is registered by then
 	alone := x.marks.begin(p.number, s.as != nil)
 	pid, err := syscall.ForkExec(s.path, s.args, attr)
 	if err != nil && p.leaf != nil && !short(err) {
-		// Maybe it is the group's fault: a sandbox may forbid clone3(2).
+		// The cgroup may be the reason: a sandbox may forbid clone3(2).
 		p.leaf.remove()
 		p.leaf, attr.Sys.UseCgroupFD, attr.Sys.Ptrace = nil, false, false
 		if first := err; !limits.asked {
@@ -108,7 +114,7 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	}
 	x.marks.end(p.number, alone, pid)
 	if err == nil && p.leaf != nil {
-		if failure := x.cgroups.release(p.leaf, pid); failure != nil { // what it starts is known by its mark all the same
+		if failure := x.cgroups.release(p.leaf, pid); failure != nil { // its descendants are still identified by their mark
 			x.cgroups.turnOff(failure)
 			if limits.asked {
 				_ = unix.Kill(pid, unix.SIGKILL)
@@ -122,14 +128,14 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 		return &os.PathError{Op: "execute", Path: s.path, Err: err}
 	}
 	p.leaf.close()
-	x.kin.name(p, pid)
+	x.tracker.name(p, pid)
 	if handle >= 0 && unix.SetNonblock(handle, true) == nil {
 		p.life = os.NewFile(uintptr(handle), "process")
 	}
 	return nil
 }
 
-// mayStart asks all who may forbid it.
+// mayStart returns an error if the command must not start any more.
 func (x *Executor) mayStart(o *forkOrder) error {
 	if err := o.ctx.Err(); err != nil {
 		return err
@@ -148,7 +154,7 @@ func (x *Executor) mayStart(o *forkOrder) error {
 	return nil
 }
 
-// closed tells whether a channel that nobody sends on is closed.
+// closed reports whether a channel without values is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -38,8 +38,8 @@ func TestGroupsAreToldToAll(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 	owner.Wait()
 
-	// Who asks while a look goes on waits for the next one, together with the others.
-	g.looking = true
+	// Requests during a scan share the next one.
+	g.scanning = true
 	if first, second := g.ask(pid), g.ask(pid+1); first != second || len(first.ids) != 2 {
 		t.Errorf("%+v, %+v", first, second)
 	}

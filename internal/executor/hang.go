@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// hangAfter is how long a start may take before it counts as one that hangs.
+	// hangAfter is how long a start may take before it counts as hanging.
 	hangAfter = 10 * time.Second
-	// abandonEvery is how often the child of a start that hangs is killed, once its run is to end.
+	// abandonEvery is how often the child of a hanging start is killed after its run was stopped.
 	abandonEvery = time.Second
-	// mostRelieved is how many forkers there are at most in place of those that hang.
+	// mostRelieved is the maximum number of additional forkers that replace hanging ones.
 	mostRelieved = 32
 )
 
-// relief counts the forkers that were started in place of those that hang. They stay, since the kernel
-// ends commands with the thread that started them. Guarded by starts.mu.
+// relief counts the additional forkers that replace hanging ones. They are never ended, since the kernel kills commands
+// when the thread that started them ends. Guarded by starts.mu.
 type relief struct {
-	made int // forkers beyond the first ones
-	used int // starts that hang and have given their place back
+	made int // additional forkers
+	used int // hanging starts that have released their place in the gate
 }
 
 // place is a start's place in the gate.
 type place struct {
 	x     *Executor
-	given bool // it was given back early
+	given bool // it was released early
 }
 
 func (p *place) leave() {
@@ -39,8 +39,8 @@ func (p *place) leave() {
 	}
 }
 
-// await returns the result of a start. One that hangs gives its place at the gate to others, for whom
-// there is another forker; when its run is to end meanwhile, the process that has not become the command is killed.
+// await returns the result of a start. A hanging start releases its place in the gate, and an additional forker serves
+// other starts; if its run is stopped meanwhile, the child that has not executed the command yet is killed.
 func (x *Executor) await(ctx context.Context, t *Task, o *forkOrder, gate *place) error {
 	slow := time.NewTimer(hangAfter)
 	defer slow.Stop()
@@ -74,7 +74,7 @@ func (x *Executor) await(ctx context.Context, t *Task, o *forkOrder, gate *place
 	}
 }
 
-// hang notes that a start hangs, and makes room for others as long as that is allowed.
+// hang registers a hanging start and releases its place in the gate, unless mostRelieved is reached.
 func (x *Executor) hang(gate *place) {
 	s := x.starts
 	s.mu.Lock()
@@ -83,7 +83,7 @@ func (x *Executor) hang(gate *place) {
 		s.hungAt = x.cfg.Now().Add(-hangAfter)
 	}
 	switch {
-	case s.relief.used < s.relief.made: // an earlier one made room for it
+	case s.relief.used < s.relief.made: // an additional forker exists from an earlier one
 	case s.relief.made < mostRelieved:
 		s.relief.made++
 		x.own.Go(x.forker)
@@ -107,8 +107,8 @@ func (x *Executor) unhang(gate *place) {
 	}
 }
 
-// killChild kills the process that was forked for the order and still is a copy of this one: the last
-// child of the forker's thread, which waits for it.
+// killChild kills the process that was forked for the order and has not executed the command yet: the last child of the
+// forker's thread, which waits for it.
 func (o *forkOrder) killChild() {
 	thread := strconv.Itoa(int(o.thread.Load()))
 	data, err := os.ReadFile("/proc/self/task/" + thread + "/children")
@@ -123,10 +123,10 @@ func (o *forkOrder) killChild() {
 	if !found || last.Start < o.began || !sameProgram(last.PID) {
 		return
 	}
-	_ = last.Kill() // it is tried again
+	_ = last.Kill() // repeated every abandonEvery
 }
 
-// sameProgram reports whether a process executes what this one does.
+// sameProgram reports whether a process executes the same program as this one.
 func sameProgram(pid int) bool {
 	var own, other unix.Stat_t
 	return unix.Stat("/proc/self/exe", &own) == nil && unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &other) == nil &&

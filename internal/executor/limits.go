@@ -12,15 +12,15 @@ import (
 	"carillon/internal/common"
 )
 
-// limits are those of a run. They hold where it has a cgroup and their controller is on.
+// limits are the resource limits of a run. They apply if it has a cgroup with the controller enabled.
 type limits struct {
 	memory int64 // in bytes; 0: none
 	tasks  int   // processes and threads
-	asked  bool  // the job asks for one: it must not run without
+	asked  bool  // the job sets a limit, and must not run without it
 }
 
-// errUnlimited says that the cgroups have failed since the worker said that it has them.
-var errUnlimited = errors.New("the limits that the job asks for cannot be set any more")
+// errUnlimited is returned if cgroups have failed since the worker registered the feature.
+var errUnlimited = errors.New("the resource limits of the job cannot be set any more")
 
 func limitsOf(job *common.Job) limits {
 	l := limits{memory: job.MemoryMax.Or(0), tasks: job.TasksMax, asked: job.MemoryMax != "" || job.TasksMax != 0}
@@ -30,7 +30,8 @@ func limitsOf(job *common.Job) limits {
 	return l
 }
 
-// limit sets the limits of a run's group. When its memory runs out all of it is killed: half of a run is none.
+// limit sets the limits of a run's group. When the memory limit is reached, all processes of the run are killed, not
+// only one of them.
 func (c *cgroups) limit(l *leaf, limits limits) error {
 	values := map[string]string{}
 	if slices.Contains(c.controllers, controllerPids) {
@@ -47,7 +48,7 @@ func (c *cgroups) limit(l *leaf, limits limits) error {
 	return nil
 }
 
-// hit returns the outcome of a run that failed and had reached a limit; nil if it had reached none.
+// hit returns the outcome of a failed run that reached a limit; nil if it reached none.
 func (l *leaf) hit(limits limits) *outcome {
 	if l == nil {
 		return nil
@@ -55,15 +56,16 @@ func (l *leaf) hit(limits limits) *outcome {
 	switch {
 	case limits.memory > 0 && l.events("memory.events", "oom_kill") > 0:
 		most := strconv.FormatInt(limits.memory, 10)
-		return failed(common.ReasonOutOfMemory, "the run needed more than its %s bytes of memory", most).with("max", most)
+		return failed(common.ReasonOutOfMemory, "the run exceeded its memory limit of %s bytes", most).with("max", most)
 	case l.events("pids.events", "max") > 0:
 		most := strconv.Itoa(limits.tasks)
-		return failed(common.ReasonTooManyTasks, "the run tried to have more than its %s processes and threads", most).with("max", most)
+		return failed(common.ReasonTooManyTasks, "the run exceeded its limit of %s processes and threads", most).
+			with("max", most)
 	}
 	return nil
 }
 
-// events reads how often something has happened to a group; 0 where that is not counted.
+// events returns the count of an event of a group; 0 if it is not counted.
 func (l *leaf) events(file, name string) int {
 	data, err := os.ReadFile(filepath.Join(l.path, file))
 	if err != nil {
@@ -71,20 +73,22 @@ func (l *leaf) events(file, name string) int {
 	}
 	for line := range strings.Lines(string(data)) {
 		if count, found := strings.CutPrefix(line, name+" "); found {
-			n, _ := strconv.Atoi(strings.TrimSpace(count)) // 0 where it is none
+			n, _ := strconv.Atoi(strings.TrimSpace(count)) // 0 if it is not a number
 			return n
 		}
 	}
 	return 0
 }
 
-// Features are what this worker can do beyond what workers of any version can: some depend on the machine.
+// Features returns the features of this worker. Resource limits depend on the machine.
 func (x *Executor) Features() (able []string) {
 	for _, feature := range common.Features {
-		if feature == common.FeatureMemoryMax && !x.cgroups.can(controllerMemory) || feature == common.FeatureTasksMax && !x.cgroups.can(controllerPids) {
-			continue
+		switch {
+		case feature == common.FeatureMemoryMax && !x.cgroups.can(controllerMemory):
+		case feature == common.FeatureTasksMax && !x.cgroups.can(controllerPids):
+		default:
+			able = append(able, feature)
 		}
-		able = append(able, feature)
 	}
 	return able
 }

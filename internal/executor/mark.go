@@ -11,8 +11,8 @@ import (
 	"carillon/internal/proctree"
 )
 
-// MarkProcess marks this process as an incarnation of the worker that begins now, and with it all that stems
-// from it, whatever that does to hide. It is called before any command is started.
+// MarkProcess marks this process, and so all its future descendants, as an incarnation of the worker that starts now.
+// It must be called before any command is started.
 func MarkProcess(worker string) (proctree.Mark, error) {
 	m := proctree.NewMark(worker, bootclock.Now())
 	if err := m.Set(); err != nil {
@@ -21,29 +21,29 @@ func MarkProcess(worker string) (proctree.Mark, error) {
 	return m, nil
 }
 
-// aloneWait is how long a start waits for others to end, where that helps to mark it.
+// aloneWait is how long a start waits for concurrent starts, if that allows it to be marked.
 const aloneWait = 50 * time.Millisecond
 
-// marker lets each command begin with the mark of its run. A command inherits the mark of this process as it is at
-// the moment of the fork. While commands are started at the same time that moment is not known, so
-// these begin with no run in their mark, and get it as soon as they exist. A command of another user cannot
-// get it then: it is started alone, unless other starts take too long. A marker without a mark marks nothing.
+// marker gives each command the mark of its run. A command inherits the mark that this process has at the moment of the
+// fork. During concurrent starts that moment is unknown: the commands then start without a run number in their marks,
+// and get it as soon as they exist. A command of another user cannot be changed afterwards: it is started alone, unless
+// other starts take longer than aloneWait. A marker without a mark does nothing.
 type marker struct {
 	mark proctree.Mark
 
 	mu     sync.Mutex
-	last   uint64        // number of a run
-	starts uint64        // that have begun
-	going  int           // that have not ended
-	lonely bool          // one that goes on wants to stay alone
-	ended  chan struct{} // closed and replaced when one has ended
+	last   uint64        // last run number
+	starts uint64        // number of starts so far
+	going  int           // starts in progress
+	lonely bool          // the start in progress must be the only one
+	ended  chan struct{} // closed and replaced at the end of each start
 }
 
 func newMarker(m proctree.Mark) *marker {
 	return &marker{mark: m, last: rand.Uint64N(proctree.RunNumbers), ended: make(chan struct{})}
 }
 
-// number returns a number for a run; 0 where nothing is marked.
+// number returns a new run number; 0 if this process has no mark.
 func (m *marker) number() uint64 {
 	if m.mark == 0 {
 		return 0
@@ -54,8 +54,8 @@ func (m *marker) number() uint64 {
 	return m.last
 }
 
-// begin is called before the fork, end after it. It returns the number of the start if no other one
-// goes on, and else 0.
+// begin is called before the fork, and end after it. begin returns the number of the start if it is the only one in
+// progress, and 0 otherwise.
 func (m *marker) begin(run uint64, otherUser bool) (alone uint64) {
 	if run == 0 {
 		return 0
@@ -87,7 +87,8 @@ func (m *marker) begin(run uint64, otherUser bool) (alone uint64) {
 	return m.starts
 }
 
-// end marks the command if that was not done by the fork, with what it has started by now. pid is 0 if there is none.
+// end marks the command and the descendants that it has started meanwhile, unless the fork did so. pid is 0 if the
+// start failed.
 func (m *marker) end(run, alone uint64, pid int) {
 	if run == 0 {
 		return
@@ -99,10 +100,10 @@ func (m *marker) end(run, alone uint64, pid int) {
 	m.ended = make(chan struct{})
 	done := alone != 0 && alone == m.starts
 	m.mu.Unlock()
-	if done || pid == 0 || m.mark.SetRun(pid, run) != nil { // another user's cannot be marked
+	if done || pid == 0 || m.mark.SetRun(pid, run) != nil { // a process of another user cannot be marked
 		return
 	}
-	for marked := true; marked; { // what is started by those that are marked is marked
+	for marked := true; marked; { // descendants that marked processes start from now on inherit the mark
 		marked = false
 		for _, p := range proctree.Below(pid) {
 			if l, err := proctree.LimitsOf(p.PID); err == nil && l.Mark() == m.mark && l.Run() == 0 {
@@ -112,7 +113,7 @@ func (m *marker) end(run, alone uint64, pid int) {
 	}
 }
 
-// runOf returns the number of the run that a process is marked with; 0 if it is marked with none of this incarnation.
+// runOf returns the run number in the mark of a process; 0 if it has no mark of this incarnation or no run number.
 func (m *marker) runOf(pid int) uint64 {
 	if m.mark == 0 {
 		return 0

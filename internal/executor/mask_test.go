@@ -46,7 +46,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// Names may be longer than what they stand for: chunks stay as small, and the cap counts what is kept.
+// A name may be longer than its secret: chunks keep their maximum size, and the limit counts the masked output.
 func TestMaskedFlood(t *testing.T) {
 	x := newExecutor(t, masking("swordfish"))
 	task := newTask(common.Job{Command: "yes swordfish | head -n 200000", Output: &common.OutputPolicy{Max: "1MiB"}})

@@ -14,11 +14,11 @@ import (
 	"carillon/internal/mask"
 )
 
-// Killed is the cause with which a run's context ends when somebody wished so.
+// Killed is the cause with which a run's context ends after a kill request.
 type Killed struct {
 	By, Note string
-	Code     string        // which wish it was, where it was not a user's
-	Signal   common.Signal // with which the end begins; TERM where there is none
+	Code     string        // reason code of a request that does not come from a user
+	Signal   common.Signal // first signal; empty: TERM
 	At       time.Time
 }
 
@@ -39,15 +39,15 @@ var (
 	ErrCutOff   = errors.New("the worker could not reach etcd for too long")
 )
 
-// timedOut is the cause that Run itself ends a command with.
+// timedOut is the cause with which Run stops a command after its timeout.
 type timedOut struct {
 	after  time.Duration
-	worker bool // it is the worker's bound
+	worker bool // the worker's maxRunTime, not the job's timeout
 }
 
 func (t timedOut) Error() string {
 	if t.worker {
-		return fmt.Sprintf("ran longer than the %v that this worker lets a command run", t.after)
+		return fmt.Sprintf("ran longer than this worker's limit of %v", t.after)
 	}
 	return fmt.Sprintf("ran longer than its timeout of %v", t.after)
 }
@@ -62,7 +62,7 @@ func graceOf(r *common.Record, cause error) time.Duration {
 	return max(0, r.Policy.KillGrace)
 }
 
-// outcome is how a run ended.
+// outcome is the status and reason of a run that has ended.
 type outcome struct {
 	status common.Status
 	reason *common.Reason
@@ -72,7 +72,7 @@ func failed(code, format string, args ...any) *outcome {
 	return &outcome{common.StatusFailed, &common.Reason{Code: code, Text: fmt.Sprintf(format, args...)}}
 }
 
-// with adds a piece of data for translated texts.
+// with adds a value for translated texts.
 func (o *outcome) with(key, value string) *outcome {
 	if o.reason.Data == nil {
 		o.reason.Data = make(map[string]string)
@@ -81,7 +81,7 @@ func (o *outcome) with(key, value string) *outcome {
 	return o
 }
 
-// maskReason takes secrets out of what the outcome says: paths and programs are the job's words.
+// maskReason masks secrets in the reason: it may quote paths and programs of the job.
 func maskReason(masks *mask.Masker, r *common.Reason) {
 	if masks == nil || r == nil {
 		return
@@ -124,14 +124,13 @@ func outcomeOfCause(cause error) *outcome {
 	return stopped
 }
 
-// outcomeOf judges a command that was started; cause says why it was stopped, if
-// it was.
+// outcomeOf returns the outcome of a command that was started. cause is why it was stopped, or nil.
 func outcomeOf(t *Task, e *end, err, cause error) *outcome {
 	if cause != nil {
 		return outcomeOfCause(cause)
 	}
 	if err != nil {
-		return failed("wait_failed", "how the command ended could not be learned: %v", err)
+		return failed("wait_failed", "the exit status of the command is unknown: %v", err)
 	}
 	if status := e.status; status.Signaled() {
 		name := signalName(status.Signal())
@@ -160,8 +159,7 @@ func signalName(s syscall.Signal) string {
 	return "signal " + strconv.Itoa(int(s))
 }
 
-// account fills in what the kernel counted for the command and the descendants
-// that it waited for.
+// account sets the resource usage that the kernel measured for the command and the descendants that it waited for.
 func (x *Executor) account(run *common.Run, e *end) {
 	if e.status.Signaled() {
 		run.Signal = signalName(e.status.Signal())
@@ -169,8 +167,7 @@ func (x *Executor) account(run *common.Run, e *end) {
 		run.ExitCode = new(e.status.ExitStatus())
 	}
 	run.CPUSeconds = time.Duration(e.used.Utime.Nano() + e.used.Stime.Nano()).Seconds()
-	// The kernel lets a process begin with the peak of the one that started it, so
-	// only a figure above our own peak is the command's.
+	// A process starts with the peak memory of its parent, so only a value above our own peak is the command's.
 	if e.used.Maxrss <= x.peak.Load() {
 		return
 	}

@@ -14,14 +14,13 @@ import (
 	"carillon/internal/proctree"
 )
 
-// Prepare sets what commands inherit from this process as a whole: umask 027, no
-// core dumps, default signal dispositions, and no descriptor but 0 to 2. And it closes this process's own environment,
-// memory and files to the commands, which mostly run as the same user: passwords may be in them. The main of every
-// program that runs commands calls it first, before it opens anything.
+// Prepare sets the attributes that commands inherit from this process as a whole: umask 027, no core dumps, default
+// signal dispositions, and no descriptors other than 0 to 2. It also denies commands access to this process's
+// environment, memory and files, since they usually run as the same user and passwords may be in them. The main
+// function of every program that runs commands must call it first, before it opens files.
 //
-// It is apart from New because a umask cannot be given to a child alone without a
-// race: it belongs to all threads. (no_new_privs and the signal mask belong to one thread; every forker
-// sets them for itself.)
+// It is separate from New because a umask belongs to all threads, and cannot be set for one child without a race.
+// (no_new_privs and the signal mask belong to a thread; every forker sets them for itself.)
 func Prepare() error {
 	unix.Umask(0o027)
 	if err := proctree.Conceal(); err != nil {
@@ -33,19 +32,19 @@ func Prepare() error {
 	return closeOnExec()
 }
 
-// catchIgnored has this process catch, and drop, the signals that it was started with as ignored, as by nohup(1). A
-// command would ignore them too, and a shell cannot trap what it was started with as ignored. After a fork Go sets the
-// signals that it catches to their defaults, so that a start costs nothing more.
+// catchIgnored catches and drops the signals that this process was started with as ignored, as by nohup(1). Commands
+// would inherit ignored signals, and a shell cannot trap signals that were ignored at its start. After a fork, Go
+// resets caught signals to their defaults, so this costs nothing per start.
 func catchIgnored() error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return fmt.Errorf("read which signals are ignored: %w", err)
+		return fmt.Errorf("read the ignored signals: %w", err)
 	}
 	_, after, _ := strings.Cut(string(status), "\nSigIgn:\t")
 	line, _, _ := strings.Cut(after, "\n")
 	ignored, err := strconv.ParseUint(line, 16, 64)
 	if err != nil {
-		return fmt.Errorf("read which signals are ignored: %w", err)
+		return fmt.Errorf("read the ignored signals: %w", err)
 	}
 	dropped := make(chan os.Signal, 1)
 	for n := range 64 {
@@ -56,8 +55,8 @@ func catchIgnored() error {
 	return nil
 }
 
-// closeOnExec marks all descriptors above 2: those that Go opened are so marked,
-// those that this process was started with are not.
+// closeOnExec sets close-on-exec for all descriptors above 2. Those that Go opened have it already; those that this
+// process inherited do not.
 func closeOnExec() error {
 	dir, err := os.Open("/proc/self/fd")
 	if err != nil {

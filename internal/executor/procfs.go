@@ -10,11 +10,11 @@ import (
 	"carillon/internal/proctree"
 )
 
-// environ is the environment that a process was executed with.
+// environ is the initial environment of a process.
 type environ []byte
 
-// find lists the living processes that match. Zombies do not live. What cannot be
-// read, because it just ended or is another's, does not match.
+// find returns the live processes that match. Zombies, and processes that cannot be read because they have just ended
+// or belong to another user, do not match.
 func find(match func(proctree.Process) bool) []proctree.Process {
 	found, _ := scan(match)
 	return found
@@ -33,7 +33,7 @@ func scan(match func(proctree.Process) bool) (found []proctree.Process, err erro
 	return found, nil
 }
 
-// hasTerminal tells whether this process has a controlling terminal, or may have one.
+// hasTerminal reports whether this process has, or may have, a controlling terminal.
 func hasTerminal() bool {
 	data, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -43,7 +43,7 @@ func hasTerminal() bool {
 	return len(fields) < 5 || fields[4] != "0"
 }
 
-// environOf is empty where it may not be read.
+// environOf returns the environment of a process; empty if it cannot be read.
 func environOf(pid int) environ {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -52,7 +52,7 @@ func environOf(pid int) environ {
 	return data
 }
 
-// get reads a variable; one that is not set is empty.
+// get returns the value of a variable; empty if it is not set.
 func (env environ) get(name string) string {
 	for line := range bytes.SplitSeq(env, []byte{0}) {
 		if key, value, ok := bytes.Cut(line, []byte("=")); ok && string(key) == name {

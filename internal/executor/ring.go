@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// firstTail is what each ring gets without asking.
+	// firstTail is the initial size of each ring, outside of the budget.
 	firstTail = 64 << 10
-	// tailBudget is shared by the rings of all runs, for what they hold above firstTail.
+	// tailBudget is shared by the rings of all runs for their size above firstTail.
 	tailBudget = 32 << 20
-	// bytesPerPiece bounds what a ring remembers about who wrote which bytes, to as much
-	// again; two outputs that take turns with less than that each keep less than the whole tail.
+	// bytesPerPiece limits the memory for times and streams to the size of the buffer; if the two outputs alternate in
+	// smaller pieces, less than the whole tail is kept.
 	bytesPerPiece = 16
 	fewPieces     = 64
 )
 
-// budget is what may still be taken, in bytes. A nil budget has no end.
+// budget is a number of bytes that may still be allocated. A nil budget is unlimited.
 type budget struct{ left atomic.Int64 }
 
 func newBudget(n int64) *budget {
@@ -45,8 +45,7 @@ func (b *budget) giveBack(n int) {
 	}
 }
 
-// piece is a stretch of bytes of one output, read at about one time. It is kept
-// small, since there may be many.
+// piece is a range of bytes of one output, read at about the same time. It is small, since there may be many.
 type piece struct {
 	at     int64 // Unix nanoseconds
 	n      int32
@@ -62,8 +61,7 @@ func (p piece) stream() common.Stream {
 
 func (p piece) time() time.Time { return time.Unix(0, p.at).UTC() }
 
-// ring keeps the last bytes written to it. It grows up to its capacity, as it fills and as far as the
-// budget goes.
+// ring keeps the last bytes written to it. It grows up to its capacity as it fills, as far as the budget allows.
 type ring struct {
 	capacity int
 	budget   *budget
@@ -107,13 +105,13 @@ func (r *ring) add(stream common.Stream, at time.Time, p []byte) {
 
 func (r *ring) maxPieces() int { return max(fewPieces, len(r.buf)/bytesPerPiece) }
 
-// grow makes room for that many bytes, if it may.
+// grow enlarges the buffer to hold need bytes, as far as capacity and budget allow.
 func (r *ring) grow(need int) {
 	to := len(r.buf)
 	for to < min(need, r.capacity) {
 		to = min(2*to, r.capacity)
 	}
-	more := 2 * (to - len(r.buf)) // its pieces may take as much again
+	more := 2 * (to - len(r.buf)) // the pieces may take as much again
 	if more == 0 || !r.budget.take(more) {
 		return
 	}
@@ -124,19 +122,18 @@ func (r *ring) grow(need int) {
 	r.buf, r.start = buf, 0
 }
 
-// close gives back what was taken. Nothing is added any more.
+// close returns the memory to the budget. Nothing may be added afterwards.
 func (r *ring) close() {
 	r.budget.giveBack(r.taken)
 	r.taken = 0
 }
 
-// joins tells whether the next piece may be counted to this one: they look the same
-// to whoever reads the output with its times to the second.
+// joins reports whether the next piece can be merged into this one: the output is shown with times in seconds.
 func (p piece) joins(next piece) bool {
 	return p.stderr == next.stderr && p.n+next.n <= common.MaxChunk && next.at-p.at < int64(time.Second)
 }
 
-// drop forgets the n oldest bytes, if n is positive.
+// drop removes the n oldest bytes, if n is positive.
 func (r *ring) drop(n int) {
 	for n > 0 {
 		k := min(n, int(r.pieces[0].n))
@@ -150,8 +147,7 @@ func (r *ring) drop(n int) {
 	}
 }
 
-// all goes through the pieces and copies of their bytes, oldest first. No piece is
-// larger than a chunk.
+// all iterates over the pieces with copies of their bytes, oldest first. No piece is larger than a chunk.
 func (r *ring) all() iter.Seq2[piece, []byte] {
 	return func(yield func(piece, []byte) bool) {
 		at := r.start

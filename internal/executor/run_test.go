@@ -45,7 +45,7 @@ func TestOutcomes(t *testing.T) {
 		"shell is text":     {job: common.Job{Command: "true", Shell: notExecutable}, status: common.StatusFailed, reason: "shell_missing"},
 		"workDir missing":   {job: common.Job{Command: "true", WorkDir: "/no/such/folder"}, status: common.StatusFailed, reason: "workdir_missing", text: "/no/such/folder"},
 		"workDir is a file": {job: common.Job{Command: "true", WorkDir: notExecutable}, status: common.StatusFailed, reason: "workdir_missing"},
-		"another user":      {job: common.Job{Command: "true", User: "somebody-else"}, status: common.StatusRefused, reason: "user_not_allowed", text: "somebody-else"},
+		"another user":      {job: common.Job{Command: "true", User: "other-user"}, status: common.StatusRefused, reason: "user_not_allowed", text: "other-user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,11 +70,11 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestRefusalNamesBothUsers(t *testing.T) {
-	got, _ := run(t, newTask(common.Job{Command: "true", User: "somebody-else"}))
+	got, _ := run(t, newTask(common.Job{Command: "true", User: "other-user"}))
 	me, _ := run(t, shell("true"))
 	expect(t, me, common.StatusSucceeded, "")
 	own := got.Reason.Data["workerUser"]
-	if own == "" || got.Reason.Data["user"] != "somebody-else" || !strings.Contains(got.Reason.Text, own) {
+	if own == "" || got.Reason.Data["user"] != "other-user" || !strings.Contains(got.Reason.Text, own) {
 		t.Errorf("reason: %+v", got.Reason)
 	}
 	same, _ := run(t, newTask(common.Job{Command: "true", User: own}))

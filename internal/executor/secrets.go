@@ -11,14 +11,14 @@ import (
 	"carillon/internal/mask"
 )
 
-// Secrets opens what a value of a job's env stands for.
+// Secrets decrypts the secrets that jobs reference.
 type Secrets interface {
-	// Open gives a secret to a job of a group; the reason says why it cannot be had.
+	// Open returns the value of a secret for a job of a group, or the reason why it is not available.
 	Open(ctx context.Context, name, group string) ([]byte, *common.Reason)
 }
 
-// open gives the variables of the job that stand for secrets their values. What a trigger
-// gives for a parameter is never taken for a name: who may only run a job must not come to read secrets by it.
+// open returns the values of the job's variables that reference secrets. Parameter values of a trigger are never
+// interpreted as references: a user who may only run a job must not be able to read secrets.
 func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string, masks []mask.Secret, refused *outcome) {
 	refs := t.Job.SecretRefs()
 	if len(refs) == 0 {
@@ -29,7 +29,7 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 		name := refs[variable]
 		if x.cfg.Secrets == nil {
 			return nil, nil, (&outcome{common.StatusRefused, &common.Reason{Code: common.ReasonSecretMissing,
-				Text: fmt.Sprintf("there is no secret %s: this worker has none", common.Excerpt(name))}}).with("secret", name)
+				Text: fmt.Sprintf("no secret %s: this worker has no secrets", common.Excerpt(name))}}).with("secret", name)
 		}
 		plain, why := x.cfg.Secrets.Open(ctx, name, t.Job.Group)
 		switch {
@@ -47,11 +47,11 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 	return values, masks, nil
 }
 
-// maxLines bounds how many lines of a job's secrets are masked each by itself: each byte of the output is
-// compared with all that is masked.
+// maxLines limits how many lines of a job's secrets are masked individually: each byte of the output is compared with
+// all of them.
 const maxLines = 128
 
-// lines are those of a secret that has more than one: a command may print them with something before each.
+// lines returns the lines of a secret with several lines: a command may print each of them with a prefix.
 func lines(name string, plain []byte) (masks []mask.Secret) {
 	for line := range bytes.Lines(plain) {
 		if line = bytes.TrimSpace(line); len(line) >= mask.MinSecret && len(line) < len(plain) {

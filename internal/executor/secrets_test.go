@@ -18,7 +18,7 @@ func (v vault) Open(_ context.Context, name, group string) ([]byte, *common.Reas
 	if value, found := v[group+"/"+name]; found {
 		return []byte(value), nil
 	}
-	return nil, &common.Reason{Code: common.ReasonSecretMissing, Text: "there is no secret " + name, Data: map[string]string{"secret": name}}
+	return nil, &common.Reason{Code: common.ReasonSecretMissing, Text: "no secret " + name, Data: map[string]string{"secret": name}}
 }
 
 func withSecrets(s executor.Secrets) func(*executor.Config) {
@@ -84,7 +84,7 @@ func TestSecretsThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// slowVault answers when nobody wants it any more.
+// slowVault answers after its context has ended.
 type slowVault struct{}
 
 func (slowVault) Open(ctx context.Context, name, _ string) ([]byte, *common.Reason) {

@@ -123,7 +123,7 @@ func TestStartThatHangs_OthersStart(t *testing.T) {
 	}
 	defer func() { _ = held.Close() }() // gives the lease back
 	if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-		t.Skipf("this file system gives no leases: %v", err) // whoever opens the file waits for its holder, 45 s
+		t.Skipf("this file system gives no leases: %v", err) // opening the file waits up to 45 s for the holder of the lease
 	}
 	x := newExecutor(t, func(c *executor.Config) { c.StartGate = 1 })
 	hangs := newTask(common.Job{Args: []string{program}, Timeout: "14s"})

@@ -13,8 +13,8 @@ import (
 	"carillon/internal/proctree"
 )
 
-// siblings are the children of a thread that starts commands: the commands, and processes that a command made its
-// siblings (CLONE_PARENT). A nil siblings is that of an executor that adopts nobody.
+// siblings are the children of a thread that starts commands: the commands, and processes that a command created as its
+// siblings (CLONE_PARENT). A nil siblings is valid: the executor adopts no processes.
 type siblings struct {
 	list int // descriptor of the list of children
 
@@ -22,11 +22,11 @@ type siblings struct {
 	state forkState
 }
 
-// forkState says which command the thread has started last.
+// forkState identifies the command that the thread started last.
 type forkState struct {
 	count uint64
 	since uint64 // in ticks of the boot clock
-	going bool   // it has no name yet
+	going bool   // its process id is not registered yet
 }
 
 // openChildren opens the list of a thread's children.
@@ -38,8 +38,8 @@ func openChildren(thread int) (int, error) {
 	return list, nil
 }
 
-// join is called by a thread that will start commands, part when it starts none any more.
-func (k *kin) join() (*siblings, error) {
+// join registers the calling thread, which will start commands. part removes it.
+func (k *tracker) join() (*siblings, error) {
 	if k == nil {
 		return nil, nil
 	}
@@ -54,20 +54,20 @@ func (k *kin) join() (*siblings, error) {
 	return s, nil
 }
 
-func (k *kin) part(s *siblings) {
+func (k *tracker) part(s *siblings) {
 	if k == nil {
 		return
 	}
-	k.passing.Lock() // nobody reads it
+	k.passing.Lock() // so that no pass reads the list
 	defer k.passing.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.forkers, s)
-	_ = unix.Close(s.list) // only read from
+	_ = unix.Close(s.list) // only read
 	s.list = -1
 }
 
-// begin is called before a command is started, end when it has its name.
+// begin is called before a command is started, end when its process id is registered.
 func (s *siblings) begin() {
 	if s == nil {
 		return
@@ -92,13 +92,13 @@ func (s *siblings) now() forkState {
 	return s.state
 }
 
-// ticks is the boot clock as /proc shows it.
+// ticks returns the boot clock in the unit of /proc.
 func ticks() uint64 { return uint64(bootclock.Now() / clockTick) }
 
-// listed lists the processes that may be left over from a run: the first thread's children, and the siblings of its
-// command; without a run those of all commands. unsure says that some were left out because they may be a command
-// that is being started.
-func (k *kin) listed(p *process) (pids []int, unsure bool) {
+// listed returns the processes that a run may have left behind: the first thread's children and the siblings of its
+// command; without a run, the siblings of all commands. unsure reports that some were left out because they may be
+// commands that are being started.
+func (k *tracker) listed(p *process) (pids []int, unsure bool) {
 	pids = k.strangers(k.children(k.list))
 	if p != nil && p.siblings != nil {
 		more, unsure := k.beside(p.siblings)
@@ -119,8 +119,8 @@ func (k *kin) listed(p *process) (pids []int, unsure bool) {
 	return pids, unsure
 }
 
-// beside lists what was started beside commands.
-func (k *kin) beside(s *siblings) (pids []int, unsure bool) {
+// beside returns the siblings of commands.
+func (k *tracker) beside(s *siblings) (pids []int, unsure bool) {
 	if s.list < 0 { // the thread has ended: its children are the first thread's
 		return nil, false
 	}
@@ -137,14 +137,14 @@ func (k *kin) beside(s *siblings) (pids []int, unsure bool) {
 	}
 	own := slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
 		q, found := proctree.Look(pid)
-		return !found || q.Start >= began // it may be the command
+		return !found || q.Start >= began // it may be the command that is being started
 	})
 	return own, len(own) < len(pids)
 }
 
-// children reads a list of children. The kernel gives a page at a time. Nobody leaves the first thread's
-// list but by a pass, so that none is missed between two pages.
-func (k *kin) children(list int) []int {
+// children reads a list of children. The kernel returns a page at a time. Entries leave the first thread's list only
+// during a pass, so none is missed between two pages.
+func (k *tracker) children(list int) []int {
 	k.text = k.text[:0]
 	for {
 		k.text = slices.Grow(k.text, 4096)
@@ -159,8 +159,8 @@ func (k *kin) children(list int) []int {
 	}
 }
 
-// strangers leaves the commands out.
-func (k *kin) strangers(pids []int) []int {
+// strangers returns the ids without those of commands.
+func (k *tracker) strangers(pids []int) []int {
 	if len(pids) == 0 {
 		return nil
 	}

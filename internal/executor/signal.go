@@ -8,10 +8,10 @@ import (
 	"carillon/internal/common"
 )
 
-// signal is the one with which the end begins.
+// signal returns the first signal to send.
 func (k Killed) signal() common.Signal { return cmp.Or(k.Signal, common.SignalTerm) }
 
-// hurried is the cause of a run that was ending, and that somebody wished to end at once.
+// hurried is the cause of a run whose grace period was ended by another kill request.
 type hurried struct {
 	error
 	by string
@@ -20,8 +20,7 @@ type hurried struct {
 func (h hurried) Error() string { return h.error.Error() + "; at once, by " + common.Excerpt(h.by) }
 func (h hurried) Unwrap() error { return h.error }
 
-// signalOf is the signal with which the end begins. One that is not known, since a newer master
-// wrote it, is TERM.
+// signalOf returns the first signal to send. An unknown signal, from a newer master, is replaced by TERM.
 func signalOf(cause error) syscall.Signal {
 	k, _ := errors.AsType[Killed](cause)
 	switch k.signal() {
@@ -39,7 +38,7 @@ func signalOf(cause error) syscall.Signal {
 	return syscall.SIGTERM
 }
 
-// signalGroup sends a signal to all of a group. Those that are stopped would not hear it.
+// signalGroup sends a signal to a process group, and SIGCONT, so that stopped processes receive it.
 func signalGroup(pgid int, s syscall.Signal) {
 	_ = syscall.Kill(-pgid, s)
 	_ = syscall.Kill(-pgid, syscall.SIGCONT)

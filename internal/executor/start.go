@@ -22,34 +22,34 @@ import (
 // process is a command that was started.
 type process struct {
 	pid       int
-	life      *os.File // the kernel's handle of the process; nil where it gives none
+	life      *os.File // pidfd; nil if the kernel has none
 	startedAt time.Time
-	exited    chan struct{} // closed when the command has ended; it is not reaped by then, so that its id stays taken
+	exited    chan struct{} // closed when the command has ended; it is not reaped then, so its id is not reused
 	read      chan struct{} // closed when both outputs were read to their end
 	outputs   [2]*os.File   // our ends of the pipes
 
 	leaf     *leaf     // its cgroup, if it has one
 	siblings *siblings // the other children of the thread that started it
 
-	// What tells that another process stems from it.
+	// Identification of descendants.
 	run    string
-	number uint64    // that its mark has; 0: none
-	began  uint64    // no later than its start, in ticks of the boot clock
-	folder string    // its private one, or empty
-	pipes  [2]string // its outputs, as /proc names them
+	number uint64    // in its mark; 0: none
+	began  uint64    // lower bound of its start time, in ticks of the boot clock
+	folder string    // private folder, or empty
+	pipes  [2]string // its outputs, as named in /proc
 	noted  map[int]proctree.Process
 	ending bool // the command was reaped
 
-	abandoned atomic.Bool // its start was ended before it had become the command
+	abandoned atomic.Bool // its hanging start was killed before it executed the command
 }
 
-// notAllowed says that a command must not be started any more.
+// notAllowed is the error of a command that must not be started any more.
 type notAllowed struct{ cause error }
 
 func (n notAllowed) Error() string { return n.cause.Error() }
 
-// start forks and executes, a few at a time: more at once would only make each of
-// them slower. It fails with the context's error when that ended before the fork.
+// start forks and executes a command. The number of concurrent starts is limited, since more would only make each of
+// them slower. It returns the context's error if the context ended before the fork.
 func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *process, err error) {
 	gate := place{x: x}
 	select {
@@ -73,7 +73,7 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 		return nil, err
 	}
 	if stdin != x.null {
-		defer func() { _ = stdin.Close() }() // only read from
+		defer func() { _ = stdin.Close() }() // only read
 	}
 	stdout, outEnd, err := pipe()
 	if err != nil {
@@ -89,28 +89,41 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 		return nil, errors.Join(unable{err}, stdout.Close(), stderr.Close())
 	}
 
-	if s.as != nil { // it may open its own output by name, as /dev/stdout
+	if s.as != nil { // it may open its own output by name, such as /dev/stdout
 		if err := errors.Join(unix.Fchmod(outEnd, 0o666), unix.Fchmod(errEnd, 0o666)); err != nil {
-			return nil, errors.Join(fmt.Errorf("open the pipes to %s: %w", s.as.Name, err), stdout.Close(), stderr.Close())
+			err = fmt.Errorf("make the pipes accessible to %s: %w", s.as.Name, err)
+			return nil, errors.Join(err, stdout.Close(), stderr.Close())
 		}
 	}
-	p := &process{exited: make(chan struct{}), read: make(chan struct{}), outputs: [2]*os.File{stdout, stderr},
-		run: t.Record.Run, folder: s.own.path, pipes: [2]string{nameOf(outEnd), nameOf(errEnd)}}
+	p := &process{
+		exited:  make(chan struct{}),
+		read:    make(chan struct{}),
+		outputs: [2]*os.File{stdout, stderr},
+		run:     t.Record.Run,
+		folder:  s.own.path,
+		pipes:   [2]string{nameOf(outEnd), nameOf(errEnd)},
+	}
 	p.startedAt = x.cfg.Now().UTC()
-	x.kin.enter(p)
-	order := &forkOrder{ctx: ctx, task: t, process: p, spec: s, files: []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)},
-		began: uint64(bootclock.Now() / clockTick), done: make(chan error, 1)}
+	x.tracker.enter(p)
+	order := &forkOrder{
+		ctx:     ctx,
+		task:    t,
+		process: p,
+		spec:    s,
+		files:   []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)},
+		began:   uint64(bootclock.Now() / clockTick),
+		done:    make(chan error, 1),
+	}
 	x.forks <- order
 	if err := x.await(ctx, t, order, &gate); err != nil {
-		x.kin.leave(p)
+		x.tracker.leave(p)
 		return nil, errors.Join(err, p.closeOutputs())
 	}
 	x.watch(p, c)
 	return p, nil
 }
 
-// watch starts the goroutines of a run: one for each output, and one that waits for
-// the command to end.
+// watch starts the goroutines of a run: one for each output, and one that waits for the end of the command.
 func (x *Executor) watch(p *process, c *capture) {
 	var readers sync.WaitGroup
 	for i, stream := range [...]common.Stream{common.Stdout, common.Stderr} {
@@ -124,7 +137,7 @@ func (x *Executor) watch(p *process, c *capture) {
 	}()
 }
 
-// awaitEnd returns when the command has ended. It does not reap it.
+// awaitEnd waits for the end of the command. It does not reap it.
 func (p *process) awaitEnd() {
 	if p.life != nil {
 		if conn, err := p.life.SyscallConn(); err == nil && conn.Read(func(uintptr) bool { return p.ended(unix.WNOHANG) }) == nil {
@@ -141,13 +154,13 @@ func (p *process) ended(options int) bool {
 	return info.Signo != 0
 }
 
-// end is what the kernel tells of a command that has ended.
+// end is the exit status and resource usage of a command.
 type end struct {
 	status syscall.WaitStatus
 	used   syscall.Rusage
 }
 
-// reap takes the end of the command, once it has ended: its id is free then.
+// reap waits for the command and returns how it ended. Its process id may be reused afterwards.
 func (p *process) reap() (e end, err error) {
 	for {
 		if _, err = syscall.Wait4(p.pid, &e.status, 0, &e.used); !errors.Is(err, syscall.EINTR) {
@@ -164,19 +177,19 @@ func (p *process) closeOutputs() error {
 	return errors.Join(p.outputs[0].Close(), p.outputs[1].Close())
 }
 
-// stdin is a file in memory that holds the job's text, so that nobody has to feed a
-// pipe; without a text it is /dev/null.
+// stdin returns a file in memory with the job's input, so that no goroutine has to write to a pipe; without input it
+// returns /dev/null.
 func (x *Executor) stdin(text string) (*os.File, error) {
 	if text == "" {
 		return x.null, nil
 	}
 	fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("make stdin: %w", err)
+		return nil, fmt.Errorf("create stdin: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "stdin")
 	if _, err := f.WriteString(text); err != nil {
-		return nil, errors.Join(fmt.Errorf("fill stdin: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("write stdin: %w", err), f.Close())
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, errors.Join(fmt.Errorf("rewind stdin: %w", err), f.Close())
@@ -184,19 +197,19 @@ func (x *Executor) stdin(text string) (*os.File, error) {
 	return f, nil
 }
 
-// pipe makes a pipe of which only our end, the reading one, does not block.
+// pipe creates a pipe with a non-blocking reading end, which is ours, and a blocking writing end.
 func pipe() (r *os.File, w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, -1, fmt.Errorf("make a pipe: %w", err)
+		return nil, -1, fmt.Errorf("create a pipe: %w", err)
 	}
 	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return nil, -1, errors.Join(fmt.Errorf("make a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
+		return nil, -1, errors.Join(fmt.Errorf("create a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
 	}
 	return os.NewFile(uintptr(fds[0]), "output"), fds[1], nil
 }
 
-// nameOf is what /proc calls an open pipe.
+// nameOf returns the name of an open pipe in /proc.
 func nameOf(fd int) string {
 	var stat unix.Stat_t
 	if unix.Fstat(fd, &stat) != nil {

@@ -15,23 +15,22 @@ import (
 )
 
 const (
-	// probeFirst and probeMost bound the pause before the next probe, while no command can be started.
+	// probeFirst and probeMost are the limits of the pause before the next probe while no command can be started.
 	probeFirst = time.Second
 	probeMost  = 30 * time.Second
-	// probeCalm is how long starts must have succeeded for the pause to begin anew.
+	// probeCalm is how long starts must have succeeded before the pause is reset.
 	probeCalm = time.Minute
-	// mostHeadroom is how many descriptors are left to the process itself, its connections and its looks
-	// into /proc, or an eighth where it may have few.
+	// mostHeadroom is how many descriptors are reserved for the process itself, its connections and reading /proc; at
+	// most an eighth of its limit.
 	mostHeadroom = 64
 )
 
-// unable says that this process could not start a command, for want of something that has nothing to
-// do with the job.
+// unable is the error of a start that failed for a lack of resources that is not the job's fault.
 type unable struct{ error }
 
 func (u unable) Unwrap() error { return u.error }
 
-// short reports whether an error says that the machine, or this process, has no room left.
+// short reports whether an error is caused by a lack of resources of the machine or this process.
 func short(err error) bool {
 	for _, code := range [...]error{unix.EMFILE, unix.ENFILE, unix.EAGAIN, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT} {
 		if errors.Is(err, code) {
@@ -41,8 +40,8 @@ func short(err error) bool {
 	return false
 }
 
-// headroom returns EMFILE where the descriptor that was opened last shows that few are left: the
-// kernel gives out the lowest that is free. Runs hold most of them, so a new one must wait.
+// headroom returns EMFILE if the last opened descriptor shows that few are left: the kernel assigns the lowest free
+// number. Runs use most of them, so a new run must wait.
 func headroom(last int) error {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
@@ -56,20 +55,20 @@ func headroom(last int) error {
 
 // starts tracks whether this process can start commands. It is safe for concurrent use.
 type starts struct {
-	wake chan struct{} // of capacity one: a start has failed
+	wake chan struct{} // capacity one: a start has failed
 
 	mu     sync.Mutex
-	why    error     // of the last start that failed; nil while commands can be started
-	since  time.Time // when the first one failed
-	hung   int       // starts that take too long
+	why    error     // of the last failed start; nil while commands can be started
+	since  time.Time // of the first failure
+	hung   int       // number of hanging starts
 	hungAt time.Time // when the first of them began
-	full   bool      // nothing else can be started because of them
+	full   bool      // they prevent all other starts
 	relief relief
 }
 
 func newStarts() *starts { return &starts{wake: make(chan struct{}, 1)} }
 
-// fail notes that a command could not be started.
+// fail records that a command could not be started.
 func (s *starts) fail(err error, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +82,7 @@ func (s *starts) fail(err error, now time.Time) {
 	}
 }
 
-// mend notes that commands can be started.
+// mend records that commands can be started.
 func (s *starts) mend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,24 +93,34 @@ func (s *starts) mend() {
 	}
 }
 
-// Conditions are the active problems with starting commands.
+// Conditions returns the active problems with starting commands.
 func (x *Executor) Conditions() (found []common.Condition) {
 	s := x.starts
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.why != nil {
-		found = append(found, common.Condition{Code: common.ConditionCannotStart, From: s.since.UTC(), StopsClaims: true,
-			Text: "commands cannot be started: " + s.why.Error(), Data: common.Words{"error": s.why.Error()}})
+		found = append(found, common.Condition{
+			Code:        common.ConditionCannotStart,
+			From:        s.since.UTC(),
+			StopsClaims: true,
+			Text:        "commands cannot be started: " + s.why.Error(),
+			Data:        common.Words{"error": s.why.Error()},
+		})
 	}
 	if s.hung > 0 {
-		found = append(found, common.Condition{Code: common.ConditionStartHangs, From: s.hungAt.UTC(), StopsClaims: s.full,
-			Text: fmt.Sprintf("the start of %d commands has taken more than %v: a file system may not answer", s.hung, hangAfter),
-			Data: common.Words{"count": fmt.Sprint(s.hung)}})
+		found = append(found, common.Condition{
+			Code:        common.ConditionStartHangs,
+			From:        s.hungAt.UTC(),
+			StopsClaims: s.full,
+			Text: fmt.Sprintf("the start of %d commands has taken more than %v: a file system may not respond",
+				s.hung, hangAfter),
+			Data: common.Words{"count": fmt.Sprint(s.hung)},
+		})
 	}
 	return found
 }
 
-// probe starts a trivial command from time to time while starts fail, until one succeeds.
+// probe starts a trivial command periodically after a start has failed, until one succeeds.
 func (x *Executor) probe(ctx context.Context) {
 	pause, ended := probeFirst, time.Time{}
 	for {
@@ -136,16 +145,17 @@ func (x *Executor) probe(ctx context.Context) {
 	}
 }
 
-// canStart reports whether a command can be started, by starting one as a run does.
+// canStart reports whether a command can be started, by starting one in the same way as a run.
 func (x *Executor) canStart(ctx context.Context) bool {
 	job := common.Job{Name: "probe", Command: ":", Timeout: "10s"}
-	t := Task{Job: common.StoredJob{Job: job}, Record: common.Record{Job: job.Name, Run: "probe." + x.cfg.Life, Policy: job.Terms().Policy}}
-	run := x.run(ctx, t, nowhere{}, nil, granted{})
-	return run.Status == common.StatusSucceeded || run.Reason.Code != common.ReasonCannotStart && run.Status == common.StatusFailed
+	record := common.Record{Job: job.Name, Run: "probe." + x.cfg.Life, Policy: job.Terms().Policy}
+	run := x.run(ctx, Task{Job: common.StoredJob{Job: job}, Record: record}, nowhere{}, nil, granted{})
+	return run.Status == common.StatusSucceeded ||
+		run.Reason.Code != common.ReasonCannotStart && run.Status == common.StatusFailed
 }
 
 // nowhere is the output of a probe.
 type nowhere struct{}
 
-// Chunk drops what a probe prints.
+// Chunk discards output.
 func (nowhere) Chunk(common.Chunk) {}

@@ -110,7 +110,7 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// The end begins with the signal that was asked for, of the whole group; KILL leaves nobody a grace.
+// The requested signal is sent to the whole group; KILL ends it without a grace period.
 func TestSignals(t *testing.T) {
 	for _, signal := range common.Signals {
 		t.Run(string(signal), func(t *testing.T) {
@@ -155,8 +155,8 @@ func TestImpatience(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.job.Command = `trap 'echo TERM' TERM; trap 'echo INT' INT; echo $$; while :; do sleep 0.01; done`
-			task, wishes := newTask(c.job), make(chan error)
-			task.Wishes = wishes
+			task, requests := newTask(c.job), make(chan error)
+			task.KillRequests = requests
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			out, wait := background(t, ctx, newExecutor(t), task)
@@ -168,12 +168,12 @@ func TestImpatience(t *testing.T) {
 			said := func(what string) { waitFor(t, func() bool { return out.text(common.Stdout) == pid+"\n"+what }) }
 			said("TERM\n")
 			if c.cause == ada {
-				wishes <- ada
+				requests <- ada
 			}
-			wishes <- executor.Killed{By: "carillon", Code: common.ReasonReplaced}
-			wishes <- executor.Killed{By: "bob", Signal: "INT"}
+			requests <- executor.Killed{By: "carillon", Code: common.ReasonReplaced}
+			requests <- executor.Killed{By: "bob", Signal: "INT"}
 			said("TERM\nINT\n")
-			wishes <- executor.Killed{By: "bob", Signal: common.SignalKill}
+			requests <- executor.Killed{By: "bob", Signal: common.SignalKill}
 			got := wait()
 			if got.Status != c.status || got.Signal != "SIGKILL" || got.Reason.Text != c.text || got.Reason.Data["atOnceBy"] != "bob" {
 				t.Errorf("%s by %s: %+v", got.Status, got.Signal, got.Reason)

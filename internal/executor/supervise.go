@@ -10,16 +10,16 @@ import (
 	"carillon/internal/proctree"
 )
 
-// How long Run waits for what the command left behind.
+// How long Run waits for remaining processes and output of the command.
 const (
-	drainWait  = 250 * time.Millisecond // for its outputs to end, before /proc is read; a busy machine takes tens
-	settleWait = 5 * time.Second        // for its descendants to be gone, at most
+	drainWait  = 250 * time.Millisecond // for the end of its outputs, before /proc is read; a busy machine takes tens of ms
+	settleWait = 5 * time.Second        // for the end of its descendants
 	shortPoll  = 5 * time.Millisecond
 	longPoll   = 200 * time.Millisecond
 )
 
-// supervise returns when the command has ended, with the cause if it was stopped.
-// The command is not reaped then, so that the id of its group is still its own.
+// supervise waits for the end of the command, and returns the cause if it was stopped. The command is not reaped, so
+// the id of its group cannot have been reused.
 func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause error) {
 	select {
 	case <-p.exited:
@@ -30,7 +30,7 @@ func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause er
 	case <-t.KillNow:
 	case <-x.killed:
 	}
-	if closed(p.exited) && !p.abandoned.Load() { // both at once: it ended by itself
+	if closed(p.exited) && !p.abandoned.Load() { // both at once: it counts as ended by itself
 		return nil
 	}
 	switch {
@@ -44,7 +44,7 @@ func (x *Executor) supervise(ctx context.Context, t *Task, p *process) (cause er
 	return x.stop(t, p, cause)
 }
 
-// limit is for how long the command may run: no longer than its job says, nor than this worker does.
+// limit returns the time limit of the command: the lower of the job's timeout and the worker's maxRunTime.
 func (x *Executor) limit(t *Task) timedOut {
 	job, own := t.Job.Timeout.Or(0), x.cfg.MaxRunTime
 	if own > 0 && (job <= 0 || own < job) {
@@ -53,7 +53,7 @@ func (x *Executor) limit(t *Task) timedOut {
 	return timedOut{job, false}
 }
 
-// causeOfKill is why a run is killed without a grace.
+// causeOfKill returns why a run is killed without a grace period.
 func causeOfKill(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -61,33 +61,32 @@ func causeOfKill(ctx context.Context) error {
 	return ErrCutOff
 }
 
-// stop ends what stems from the command: the group with a grace, if there is one. The
-// grace is the whole group's: a shell often dies of the signal at once, while what it
-// runs is still tidying up. What has left the group gets no signal but KILL. It gives the
-// cause, and who has cut the grace short, if somebody has.
+// stop ends the command and its descendants: the process group after a grace period, if there is one. The grace period
+// applies to the whole group: a shell often ends at once at the signal, while its children still clean up. Processes
+// outside the group receive only KILL. stop returns the cause, extended by the user who ended the grace period early.
 func (x *Executor) stop(t *Task, p *process, cause error) error {
 	if grace := graceOf(&t.Record, cause); grace > 0 && !closed(t.KillNow) && !closed(x.killed) {
-		x.kin.note(p) // before their parents die
+		x.tracker.note(p) // before their parents end
 		signalGroup(p.pid, signalOf(cause))
 		over := time.NewTimer(grace)
 		defer over.Stop()
 		cause = x.awaitEnd(t, p, over.C, cause)
 	}
-	x.kin.note(p)
+	x.tracker.note(p)
 	killGroup(p.pid)
 	p.leaf.kill()
-	x.kin.killNoted(p)
+	x.tracker.killNoted(p)
 	<-p.exited
 	return cause
 }
 
-// awaitEnd returns when the command has ended and nobody in its group lives, or when the grace is
-// over. Signals that are wished for meanwhile are sent.
+// awaitEnd returns when the command and all processes of its group have ended, or when the grace period is over. It
+// sends the signals of kill requests that arrive meanwhile.
 func (x *Executor) awaitEnd(t *Task, p *process, over <-chan time.Time, cause error) error {
 	exited, poll := p.exited, shortPoll
 	var next <-chan time.Time
-	var l *look
-	var ended <-chan struct{} // of the look that goes on
+	var l *groupScan
+	var ended <-chan struct{} // of the scan in progress
 	for {
 		select {
 		case <-exited:
@@ -100,14 +99,14 @@ func (x *Executor) awaitEnd(t *Task, p *process, over <-chan time.Time, cause er
 				return cause
 			}
 			ended, next, poll = nil, time.After(poll), min(2*poll, longPoll)
-		case wish := <-t.Wishes:
-			k, ok := errors.AsType[Killed](wish)
+		case request := <-t.KillRequests:
+			k, ok := errors.AsType[Killed](request)
 			switch {
-			case !ok || wish == cause || k.Code != "": // only a user is impatient
+			case !ok || request == cause || k.Code != "": // only requests of users shorten the grace period
 			case k.signal() == common.SignalKill:
 				return hurried{cause, k.By}
 			default:
-				signalGroup(p.pid, signalOf(wish))
+				signalGroup(p.pid, signalOf(request))
 			}
 		case <-over:
 			return cause
@@ -119,22 +118,20 @@ func (x *Executor) awaitEnd(t *Task, p *process, over <-chan time.Time, cause er
 	}
 }
 
-// killGroup kills all of a group whose id is known to be still in use. That nobody
-// is left to kill is no failure.
+// killGroup kills a process group whose id cannot have been reused. It is not an error if the group is empty.
 func killGroup(pgid int) { _ = syscall.Kill(-pgid, syscall.SIGKILL) }
 
-// settle returns when nothing of the run is left, as far as can be seen, and both
-// outputs were read. What does not go within settleWait is left to the next sweep.
-// It tells whether there was nothing left in the first place.
+// settle returns when no visible process of the run is left and both outputs were read. Processes that do not end
+// within settleWait are left to the next sweep. It reports whether no process was left at the start.
 func (x *Executor) settle(t *Task, p *process) (clean bool) {
-	defer func() { _ = p.closeOutputs() }() // only read from
+	defer func() { _ = p.closeOutputs() }() // only read
 	left := 0
-	if x.kin != nil {
-		clean, left = x.kin.end(p, holdOf(t), t.KillNow)
+	if x.tracker != nil {
+		clean, left = x.tracker.end(p, holdOf(t), t.KillNow)
 	} else {
 		clean = syscall.Kill(-p.pid, 0) != nil
 	}
-	if x.kin == nil && !clean || !p.drained(drainWait) {
+	if x.tracker == nil && !clean || !p.drained(drainWait) {
 		clean, left = false, max(left, killDescendants(t.Record.Run, p))
 	}
 	now := time.Now()
@@ -148,8 +145,8 @@ func (x *Executor) settle(t *Task, p *process) (clean bool) {
 	return clean
 }
 
-// holdOf is how long the end of a run waits for a process that may be its own, or another's: no other run of the job may
-// meet it, and the job says with lostAfter how long that may take.
+// holdOf returns how long the end of a run waits for processes that may belong to it or to another run: if the job
+// forbids overlap, no later run of it may meet them. The limit is the job's lostAfter.
 func holdOf(t *Task) time.Duration {
 	if t.Record.Policy.Overlap == common.OverlapAllow {
 		return 0
@@ -157,13 +154,13 @@ func holdOf(t *Task) time.Duration {
 	return t.Record.Policy.LostAfter
 }
 
-// killDescendants kills what is left of a run, wherever it went, and tells how many
-// could not be killed in time.
+// killDescendants kills the remaining processes of a run, also outside its group, and returns how many could not be
+// killed in time.
 func killDescendants(run string, p *process) (left int) {
 	over := time.Now().Add(settleWait)
 	ofRun := func(q proctree.Process) bool { return environOf(q.PID).get(envRun) == run }
 	for poll := shortPoll; ; poll = min(2*poll, longPoll) {
-		// Members of the group were killed already, but may take a moment to go.
+		// Members of the group were killed already, but may take a moment to end.
 		alive := find(func(q proctree.Process) bool { return q.Group == p.pid || ofRun(q) })
 		for _, q := range alive {
 			if ofRun(q) {
@@ -177,7 +174,7 @@ func killDescendants(run string, p *process) (left int) {
 	}
 }
 
-// drained waits a while for the outputs to end.
+// drained reports whether both outputs end within a time.
 func (p *process) drained(wait time.Duration) bool {
 	select {
 	case <-p.read:

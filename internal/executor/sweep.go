@@ -15,23 +15,23 @@ import (
 	"carillon/internal/proctree"
 )
 
-// sweepWait is how long Sweep tries.
+// sweepWait limits the duration of Sweep.
 const sweepWait = 10 * time.Second
 
-// Swept is what came of a sweep.
+// Swept is the result of a sweep.
 type Swept struct {
-	Killed, Left int // processes that were killed, and that could not be
-	// Doubtful are those that may have removed their mark, so that they may be an earlier life's.
+	Killed, Left int // number of processes that were killed, and that could not be killed
+	// Doubtful is the number of processes that may have removed a mark of an earlier incarnation.
 	Doubtful int
 }
 
-// Complete reports whether no process is left of an earlier life that was marked.
+// Complete reports whether no process of an earlier, marked incarnation is left.
 func (s Swept) Complete() bool { return s.Left == 0 && s.Doubtful == 0 }
 
-// Sweep kills what earlier lives of the worker left running, with the process groups
-// of those commands, until nothing is left or ten seconds have passed. It spares what
-// this life started, itself and what it descends from. It knows them by their environment, where it may read that, and
-// by their mark, which those of a life that was marked cannot have raised, and so cannot hide; see [MarkProcess].
+// Sweep kills the processes that earlier incarnations of the worker left, with the process groups of their commands,
+// until none is left or ten seconds have passed. It spares processes of this incarnation, this process and its
+// ancestors. It identifies them by their environment, where it is readable, and by their mark, which they cannot raise,
+// and so cannot hide; see [MarkProcess].
 func Sweep(ctx context.Context, worker, life string) (Swept, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
@@ -78,8 +78,8 @@ func Sweep(ctx context.Context, worker, life string) (Swept, error) {
 	}
 }
 
-// leftovers lists the processes with a mark of an earlier life, and counts those that may have removed one. What this
-// process has started itself is none of them.
+// leftovers returns the processes with a mark of an earlier incarnation, and the number of those that may have removed
+// one. It leaves out descendants of this process.
 func leftovers(spared map[int]bool, old func(proctree.Limits) bool) (marked []int, doubtful int, err error) {
 	lowered := make(map[int]bool)
 	all, err := proctree.Marked(func(pid int, l proctree.Limits) bool {
@@ -105,14 +105,14 @@ func leftovers(spared map[int]bool, old func(proctree.Limits) bool) (marked []in
 	return marked, doubtful, nil
 }
 
-// mayBeOurs reports whether this worker could have started a process: one of its own user, whose limits it may
-// read, or any where it can run commands as others.
+// mayBeOurs reports whether this worker could have started a process: one of its own user, whose limits it may read, or
+// any process if it can run commands as other users.
 func mayBeOurs(pid int) bool {
 	return unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, new(unix.Rlimit)) == nil || Capable() == nil
 }
 
-// killAll kills processes and the groups that they lead or whose leader is gone:
-// a group that somebody else leads is not theirs.
+// killAll kills processes, and those of their groups whose leader is old or gone: a group with another leader may
+// contain other processes.
 func killAll(found []proctree.Process, old func(proctree.Process) bool) map[int]bool {
 	killed := make(map[int]bool)
 	groups := make(map[int]bool)
@@ -138,7 +138,7 @@ func killAll(found []proctree.Process, old func(proctree.Process) bool) map[int]
 	return killed
 }
 
-// ancestors are this process, its parent, and so on.
+// ancestors returns the ids of this process, its parent, and so on.
 func ancestors() map[int]bool {
 	line := make(map[int]bool)
 	for pid := os.Getpid(); pid > 0 && !line[pid]; {
@@ -152,8 +152,8 @@ func ancestors() map[int]bool {
 	return line
 }
 
-// RemoveWorkDirs removes the private folders that earlier lives left in the data
-// folder. It is called before New, while no run goes on.
+// RemoveWorkDirs removes the private folders that earlier incarnations left in the data folder. It must be called
+// before New, while no run is in progress.
 func RemoveWorkDirs(baseDir string) (removed int, err error) {
 	dir := filepath.Join(baseDir, "work")
 	entries, err := os.ReadDir(dir)
@@ -173,7 +173,7 @@ func RemoveWorkDirs(baseDir string) (removed int, err error) {
 	return removed, err
 }
 
-// BootID names this start of the machine; empty where the kernel does not tell.
+// BootID identifies the current boot of the machine; it returns "" if the kernel does not provide it.
 func BootID() string {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -182,8 +182,8 @@ func BootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// PIDNamespace names the set of processes that this one can see, within one start
-// of the machine; empty where the kernel does not tell.
+// PIDNamespace identifies the PID namespace of this process within one boot; it returns "" if the kernel does not
+// provide it.
 func PIDNamespace() string {
 	name, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/executor"
 )
 
-// orphans starts what a worker leaves behind that was killed: a command that nobody
+// orphans starts processes as a killed worker leaves them: a command that no process
 // waits for, one of its children out of its group and one without its environment.
 func orphans(t *testing.T, env ...string) []int {
 	t.Helper()
@@ -100,7 +100,7 @@ func TestSweepSparesItself(t *testing.T) {
 	}
 }
 
-// A group that somebody else leads is not killed for a member that joined it.
+// A group with another leader is not killed because of a member that joined it.
 func TestSweepSparesGroupsOfOthers(t *testing.T) {
 	me := common.NewID()
 	leader := exec.Command("/bin/bash", "-c", `CARILLON_WORKER=`+me+` CARILLON_LIFE=first sleep 300 & echo $!; read line; echo alive`)

@@ -32,7 +32,7 @@ func ownTerminal() {
 	os.Exit(0)
 }
 
-// A worker that somebody started by hand has a terminal; its commands have none.
+// A worker that was started in a shell has a terminal; its commands have none.
 func TestCommandsHaveNoTerminal(t *testing.T) {
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {

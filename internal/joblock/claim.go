@@ -13,7 +13,7 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Claimer takes fires.
+// Claimer claims fires.
 type Claimer struct {
 	txns
 	session *Session
@@ -22,25 +22,25 @@ type Claimer struct {
 	jobs    definitions
 }
 
-// NewClaimer makes a claimer that locks under the session and writes to the worker's
-// outbox. trouble hears of every try that etcd did not answer. gate may be nil.
+// NewClaimer returns a claimer that locks under the session and writes to the worker's outbox. trouble receives the
+// error of every try that etcd did not answer. gate may be nil.
 func NewClaimer(client *clientv3.Client, session *Session, worker string, trouble func(error), gate Gate) *Claimer {
 	return &Claimer{txns: txns{client, trouble, session.boot}, session: session, gate: gate, outbox: worker}
 }
 
-// Gate keeps claims from an etcd that was restored from a backup, in which what was claimed since is not claimed.
+// Gate prevents claims in an etcd that was restored from a backup, which does not contain the claims made since.
 type Gate interface {
-	// Check returns why nothing may be claimed; nil where it may.
+	// Check returns why nothing may be claimed; nil if claims are allowed.
 	Check() error
-	// Registered is the revision at which this worker's registration was written last; 0: it is not known.
+	// Registered returns the revision at which this worker's registration was written last; 0: unknown.
 	Registered() int64
-	// WentBack hears that etcd holds an older one.
+	// WentBack is called if etcd holds an older registration.
 	WentBack(why string)
 }
 
-// guard is what each try of a claim compares beside its own keys: the worker's registration, which is written anew every few
-// seconds, is not older than the worker knows it. In an etcd that was restored it is, until the worker writes it there
-// anew, and by then it has noticed that: so it is asked before each try.
+// guard returns the compares that each try of a claim contains in addition to those of its own keys: the worker's
+// registration, which is written every few seconds, is not older than the last one written. In a restored etcd it is
+// older until the worker writes it again, and by then Check reports the restore: so Check is called before each try.
 func (c *Claimer) guard() ([]clientv3.Cmp, error) {
 	if c.gate == nil {
 		return nil, nil
@@ -55,7 +55,7 @@ func (c *Claimer) guard() ([]clientv3.Cmp, error) {
 	return []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(common.WorkerKey(c.outbox)), ">", registered-1)}, nil
 }
 
-// unregistered looks why the registration was not the one that a claim was made under.
+// unregistered finds out why the registration was not the expected one.
 func (c *Claimer) unregistered(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -72,13 +72,11 @@ func (c *Claimer) unregistered(ctx context.Context) {
 	}
 }
 
-// replaceTries bounds how often a claim that replaces a run is decided again because
-// what it is to replace has changed meanwhile.
+// replaceTries bounds how often a claim that replaces a run is repeated because the run to replace has changed.
 const replaceTries = 5
 
-// Claim commits up to MaxBatch claims of different jobs as one transaction. It
-// returns when each is settled: while etcd does not answer it tries again until
-// the context ends, and only then may a claim be undecided (Failed).
+// Claim commits up to MaxBatch claims of different jobs as one transaction. It returns when each has a result: while
+// etcd does not answer it retries until the context ends, and only then may the outcome of a claim be unknown (Failed).
 func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult {
 	results := make([]common.ClaimResult, len(claims))
 	open := make([]*attempt, len(claims))
@@ -90,7 +88,7 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 		var again []*attempt
 		for _, a := range open {
 			if a.standing != nil && a.result.Verdict == common.Blocked && !a.claim.Patient && try < replaceTries {
-				again = append(again, a) // now with what is to be replaced
+				again = append(again, a) // now with the runs to replace
 			}
 		}
 		open = again
@@ -98,8 +96,7 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 	return results
 }
 
-// attempt is a claim on its way. Under the policy replace, standing is what was
-// found to stand in its way.
+// attempt is a claim in progress. Under the overlap policy replace, standing holds the unresolved runs that were found.
 type attempt struct {
 	claim    *common.Claim
 	result   *common.ClaimResult
@@ -156,7 +153,7 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 	}
 }
 
-// leaseGone finds the first answer that says so; -1 where none does.
+// leaseGone returns the index of the first answer that reports an expired lease; -1 if there is none.
 func leaseGone(answers []answer) int {
 	for i := range answers {
 		if etcdkit.LeaseGone(answers[i].err) {
@@ -166,7 +163,7 @@ func leaseGone(answers []answer) int {
 	return -1
 }
 
-// op is the claim's nested transaction.
+// op returns the claim's nested transaction.
 func (c *Claimer) op(a *attempt, lease clientv3.LeaseID) (nestedTxn, error) {
 	a.job, a.known = c.jobs.get(a.claim)
 	b := &builder{claim: a.claim, outbox: c.outbox, lease: lease, known: a.known}
@@ -185,7 +182,7 @@ func (c *Claimer) op(a *attempt, lease clientv3.LeaseID) (nestedTxn, error) {
 	return nestedTxn{clientv3.OpTxn(compares, then, state), b.size}, b.err
 }
 
-// builder makes the operations of one claim, and counts what they weigh.
+// builder builds the operations of one claim, and adds up their size.
 type builder struct {
 	claim  *common.Claim
 	outbox string
@@ -195,8 +192,8 @@ type builder struct {
 	err    error
 }
 
-// then are the operations where the plan is what etcd has. Where an earlier run
-// may forbid this one, the first of them is the transaction that finds out.
+// then returns the operations for the case that etcd has the planned state. If an earlier run may forbid this one, the
+// first of them is a transaction that checks it.
 func (b *builder) then(s *standing) []clientv3.Op {
 	claim := b.claim
 	switch overlap := claim.Record.Policy.Overlap; {
@@ -223,8 +220,8 @@ func (b *builder) then(s *standing) []clientv3.Op {
 	}
 }
 
-// alone does run where no run of the job is unresolved, and nothing earlier goes first, and otherwise what is in
-// otherwise. A job that allows overlap does not ask.
+// alone executes run if no run of the job is unresolved and no earlier attempt must start first, and otherwise the
+// operations in otherwise. A job that allows overlap needs no check.
 func (b *builder) alone(run, otherwise []clientv3.Op) []clientv3.Op {
 	var none []clientv3.Cmp
 	if b.claim.Record.Policy.Overlap.Forbids() {
@@ -233,8 +230,8 @@ func (b *builder) alone(run, otherwise []clientv3.Op) []clientv3.Op {
 	return []clientv3.Op{clientv3.OpTxn(none, run, otherwise)}
 }
 
-// earlier holds while no attempt of an earlier fire goes first: each that is due has gone, and of the planned fires
-// no other has come since the claimant looked.
+// earlier returns compares that succeed if no attempt of an earlier fire must start first: each due trigger is gone,
+// and none was created since the worker read them.
 func (b *builder) earlier() []clientv3.Cmp {
 	e, r := b.claim.Earlier, &b.claim.Record
 	if e == nil {
@@ -248,7 +245,7 @@ func (b *builder) earlier() []clientv3.Cmp {
 	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(b.claim.Job, first), common.TriggerKey(b.claim.Job, end), e.Seen))
 }
 
-// start puts lock and record, and reads the job under which the run goes on, unless it is known.
+// start puts lock and record, and reads the job's definition, unless it is cached.
 func (b *builder) start() []clientv3.Op {
 	r := &b.claim.Record
 	ops := make([]clientv3.Op, 0, 5)
@@ -260,7 +257,7 @@ func (b *builder) start() []clientv3.Op {
 		clientv3.OpPut(common.RecordKey(b.claim.Job, r.Run), b.encode(r)))
 }
 
-// pass moves the cursor and accounts for what it passes. A trigger leaves it alone.
+// pass moves the cursor and writes the outcome of passed fires. A trigger does not move it.
 func (b *builder) pass() []clientv3.Op {
 	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(b.claim.Job), common.TimeKey(b.claim.To))}
 	if b.claim.Gap != nil {

@@ -151,7 +151,7 @@ func TestClaimTrigger(t *testing.T) {
 	if r := s.claim(claim)[0]; r.Verdict != common.Claimed || len(s.keys(common.TriggersPrefix)) != 0 || !s.cursor("a").Equal(t1) {
 		t.Fatalf("after the run: %+v, cursor %v", r, s.cursor("a"))
 	}
-	// Whoever sees the trigger late finds it taken.
+	// A worker that sees the trigger late finds it claimed.
 	late := claim
 	late.Record.Nonce = common.NewID()
 	if r := s.claim(late)[0]; r.Verdict != common.Stale {

@@ -24,21 +24,21 @@ const (
 // txns commit transactions.
 type txns struct {
 	client  *clientv3.Client
-	trouble func(error)          // hears of every try that was not answered
-	clock   func() time.Duration // that says when a try was sent
+	trouble func(error)          // receives the error of every try that was not answered
+	clock   func() time.Duration // for the times at which tries were sent
 }
 
-// noClock is for those who do not want to know when a try was sent.
+// noClock is the clock of callers that do not use the time of a try.
 func noClock() time.Duration { return 0 }
 
-// nestedTxn is one of the transactions of a batch, and the weight of its values.
+// nestedTxn is one of the transactions of a batch, and the size of its values.
 type nestedTxn struct {
 	op   clientv3.Op
 	size int
 }
 
-// answer is what etcd said to one nested transaction. Lost says that an earlier try was
-// not answered: it may have been applied.
+// answer is etcd's answer to one nested transaction. Lost reports that an earlier try was not answered and may have
+// been applied.
 type answer struct {
 	succeeded bool
 	lost      bool
@@ -48,12 +48,11 @@ type answer struct {
 	err       error
 }
 
-// commit sends nested transactions, in as few outer ones as their weight allows, until etcd
-// has answered. It tries again as often as an answer was lost, which the transactions must
-// bear: their own writes make their compares fail. The guard is asked before each try; where one of its compares
-// does not hold, nothing is written (errUnregistered). A batch that etcd refuses for good
-// is split, so that one bad member does not take the others with it. No two of
-// the nested may touch the same job: etcd evaluates all compares before the first write.
+// commit sends nested transactions, in as few outer ones as their size allows, until etcd has answered. It repeats a
+// transaction whose answer was lost, so the transactions must be idempotent: their own writes make their compares fail.
+// The guard is called before each try; if one of its compares fails, nothing is written (errUnregistered). A batch that
+// etcd refuses permanently is split, so that one invalid member does not affect the others. The nested transactions
+// must concern different jobs: etcd evaluates all compares before the first write.
 func (t txns) commit(ctx context.Context, nested []nestedTxn, guard guard) []answer {
 	answers := make([]answer, 0, len(nested))
 	for len(nested) > 0 {
@@ -68,24 +67,24 @@ func (t txns) commit(ctx context.Context, nested []nestedTxn, guard guard) []ans
 	return answers
 }
 
-// guard returns what a batch compares beside its own keys, or why it may not be sent.
+// guard returns additional compares of a batch, or why it must not be sent.
 type guard func() ([]clientv3.Cmp, error)
 
-// unguarded is for batches that compare no more than their own keys.
+// unguarded is the guard of batches without additional compares.
 func unguarded() ([]clientv3.Cmp, error) { return nil, nil }
 
-// refusal is why a guard let a batch not be sent.
+// refusal is the error of a guard that prevented a batch.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// refused reports whether a guard kept a batch from being written, which it does to each part of it as well.
+// refused reports whether a guard prevented a batch; it prevents each part of it as well.
 func refused(err error) bool {
 	_, unsent := errors.AsType[refusal](err)
 	return unsent || errors.Is(err, errUnregistered)
 }
 
-// errUnregistered says that a guard of a batch did not hold.
+// errUnregistered is returned if a compare of the guard failed.
 var errUnregistered = errors.New("the registration of this worker is not the one that it wrote")
 
 func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guard guard) []answer {

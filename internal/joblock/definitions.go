@@ -6,23 +6,23 @@ import (
 	"carillon/internal/common"
 )
 
-// definitions remember jobs as they were claimed last, so that one that fires often is
-// not read and decoded each time: a claim compares the job's version anyway. The zero value is ready.
+// definitions caches jobs as they were claimed last, so that a job that fires often is not read and decoded each time:
+// a claim compares the job's version anyway. The zero value is ready to use.
 type definitions struct {
 	mu   sync.Mutex
 	jobs map[string]definition // by name
 }
 
-// definition is read only: runs share it.
+// definition is shared by runs, and must not be changed.
 type definition struct {
 	version, created int64
 	stored           common.StoredJob
 }
 
-// mostDefinitions bounds the memory, at a kilobyte or so for each.
+// mostDefinitions bounds the memory, at about a kilobyte per definition.
 const mostDefinitions = 10_000
 
-// get gives the definition of the version that a claim is for.
+// get returns the definition in the version of a claim.
 func (d *definitions) get(claim *common.Claim) (definition, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,12 +1,10 @@
-// Package joblock holds the transactions by which workers share out fires: claim,
-// finish and recovery, and the session lease that they stand on.
+// Package joblock holds the etcd transactions of workers: claim, finish and recovery, and the session lease for their
+// locks.
 //
-// It promises that etcd's transactions alone decide: a fire and attempt is
-// claimed at most once; a claim, a finish and every fire that a cursor passes
-// are written in one transaction; an answer that was lost is found out, never
-// guessed. A run costs two nested transactions, shared with the others of its batch.
+// It promises that etcd's transactions alone decide: each attempt of a fire is claimed at most once; a claim, a finish
+// and every fire that a cursor passes are written in one transaction; after a lost answer the result is read, never
+// assumed. A run costs two nested transactions in the batches that it shares with others.
 //
-// Session.Run is the only goroutine, and it is its caller's. Claimer, Finisher
-// and Recoverer are safe for concurrent use. What the Claimer keeps between calls are the
-// definitions of at most 10,000 jobs, each good for its version only.
+// Session.Run is the only goroutine, and belongs to its caller. Claimer, Finisher and Recoverer are safe for concurrent
+// use. The Claimer caches the definitions of at most 10,000 jobs, each valid for its version only.
 package joblock

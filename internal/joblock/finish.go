@@ -19,15 +19,14 @@ type Finisher struct {
 	worker string
 }
 
-// NewFinisher makes a finisher for a worker. trouble hears of every try that etcd did not answer.
+// NewFinisher returns a finisher for a worker. trouble receives the error of every try that etcd did not answer.
 func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *Finisher {
 	return &Finisher{txns: txns{client, trouble, noClock}, worker: worker}
 }
 
-// Finish commits up to MaxBatch outcomes of different jobs. It is called when the
-// run's processes are gone. For each it tells nil, common.ErrNotOurs, or why it could not
-// be written; while etcd does not answer it tries again until the context ends. Of a run
-// that was not ours any more a note is left of how it ended.
+// Finish commits up to MaxBatch outcomes of different jobs. It must be called only after all processes of the runs have
+// ended. For each outcome it returns nil, common.ErrNotOurs, or why it could not be written; while etcd does not answer
+// it retries until the context ends. For a run that others have resolved it writes a late end.
 func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error {
 	errs := make([]error, len(outcomes))
 	nested := make([]nestedTxn, len(outcomes))
@@ -57,9 +56,8 @@ func (f *Finisher) Finish(ctx context.Context, outcomes []common.Outcome) []erro
 	return errs
 }
 
-// wrote tells whether what the outbox holds of a run is this outcome, put by a try whose
-// answer was lost. Otherwise it was delivered since, or somebody else resolved the run,
-// another life of this very worker perhaps.
+// wrote reports whether the run's entry in the outbox is this outcome, written by a try whose answer was lost.
+// Otherwise the outcome was delivered since, or another worker or incarnation resolved the run.
 func (f *Finisher) wrote(o *common.Outcome, kv *mvccpb.KeyValue) bool {
 	if kv == nil {
 		return false
@@ -87,7 +85,7 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		if o.Unbegun {
 			instead = []clientv3.Op{put}
 		}
-		// Somebody may have wished the run to end whom we did not hear: what is killed is not run again.
+		// There may be a kill request that was not received: a killed run has no further attempt.
 		follow, more, err := followOp(o.Next, o.Created, instead, etcdkit.Absent(common.KillKey(f.worker, run)))
 		if err != nil {
 			return nestedTxn{}, err
@@ -98,9 +96,8 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 		[]clientv3.Op{clientv3.OpGet(common.OutboxKey(f.worker, run))}), size}, nil
 }
 
-// followOp puts the trigger for a next attempt, as long as the job is the one whose
-// creation was seen, and under further conditions; otherwise it does what is to be done instead. They
-// are looked at before anything of the whole transaction is written.
+// followOp puts the trigger for a next attempt if the job has the given CreateRevision and further compares succeed;
+// otherwise it executes instead. The compares are evaluated before any write of the transaction.
 func followOp(next *common.Trigger, created int64, instead []clientv3.Op, unless ...clientv3.Cmp) (op clientv3.Op, size int, err error) {
 	data, err := json.Marshal(next)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestFinishOfARunThatAnotherLifeResolved(t *testing.T) {
 }
 
 // A run that was not begun is given back without an outcome, once, as long as its job stands and
-// nobody wished it to end; otherwise the outcome is written.
+// there is no kill request; otherwise the outcome is written.
 func TestGiveBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(s *story, claim common.Claim)
@@ -35,7 +35,7 @@ func TestGiveBack(t *testing.T) {
 	}{
 		"given back":         {func(*story, common.Claim) {}, ""},
 		"the job is deleted": {func(s *story, claim common.Claim) { s.etcd(clientv3.OpDelete(common.JobKey(claim.Job))) }, common.StatusLost},
-		"somebody killed it": {func(s *story, claim common.Claim) {
+		"kill request": {func(s *story, claim common.Claim) {
 			s.etcd(clientv3.OpPut(common.KillKey(claim.Record.Owner.Worker, claim.Record.Run), "{}"))
 		}, common.StatusLost},
 	} {

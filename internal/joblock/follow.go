@@ -12,9 +12,9 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// FollowTriggers tells the receiver of all triggers and of every change, until the
-// context ends. A trigger that does not decode, or is not where its value says, is
-// reported and left out. report receives nil whenever the watch has shown that it is whole.
+// FollowTriggers sends all triggers and every change to the receiver until the context ends. A trigger that cannot be
+// decoded, or is stored under another key than its own, is reported and left out. report receives nil whenever the
+// watch is known to be complete.
 func FollowTriggers(ctx context.Context, client *clientv3.Client, report func(error),
 	receive func(context.Context, scheduler.Triggers) error) error {
 	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: report,
@@ -41,7 +41,8 @@ func FollowTriggers(ctx context.Context, client *clientv3.Client, report func(er
 	})
 }
 
-// FollowKills tells the receiver, after every change, all wishes to kill runs of a worker. report is as in FollowTriggers.
+// FollowKills sends the complete list of kill requests for runs of a worker to the receiver after every change. report
+// is as in FollowTriggers.
 func FollowKills(ctx context.Context, client *clientv3.Client, worker string, report func(error),
 	receive func([]common.Kill)) error {
 	follower := etcdkit.Follower{Client: client, Prefix: common.KillsOf(worker), Trouble: report,
@@ -72,8 +73,8 @@ func FollowKills(ctx context.Context, client *clientv3.Client, worker string, re
 	})
 }
 
-// decodeAt reads a value that says by itself under which key it belongs. One that is
-// found elsewhere was not written by us, and nothing in it can be relied on.
+// decodeAt decodes a value that determines its own key. A value under another key was not written by Carillon, and is
+// an error.
 func decodeAt[T any](kv *mvccpb.KeyValue, keyOf func(*T) string) (T, error) {
 	v, err := common.Decode[T](kv.Value)
 	if err != nil {

@@ -39,9 +39,9 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 		{"it was edited", common.CauseRetry, func(s *story, _ string) { s.put("a", t1) }, true},
 		{"it was deleted", common.CauseRetry, func(s *story, _ string) { s.remove("a") }, false},
 		{"another has its name", common.CauseRetry, func(s *story, _ string) { s.remove("a"); s.put("a", t1) }, false},
-		{"it failed before somebody's wish to end it was heard", common.CauseRetry, wish, false},
+		{"it failed before a kill request was received", common.CauseRetry, wish, false},
 		{"it was lost", common.CauseRerun, func(*story, string) {}, true},
-		{"it was lost before somebody's wish to end it was heard", common.CauseRerun, wish, false},
+		{"it was lost before a kill request was received", common.CauseRerun, wish, false},
 	} {
 		t.Run("finish/"+c.name, func(t *testing.T) {
 			s := storyOn(t, server)
@@ -76,7 +76,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 			s.txn(clientv3.OpPut(common.JobKey("a"), s.encode(job)))
 		}, true, false},
 		{"it does not decode", func(s *story, _ common.Orphan) { s.txn(clientv3.OpPut(common.JobKey("a"), "{")) }, true, false},
-		{"somebody wished it to end", func(s *story, o common.Orphan) { s.txn(clientv3.OpPut(common.KillKey(me, o.Record.Run), "{}")) }, true, false},
+		{"kill request", func(s *story, o common.Orphan) { s.txn(clientv3.OpPut(common.KillKey(me, o.Record.Run), "{}")) }, true, false},
 		{"its owner took it back", func(s *story, o common.Orphan) {
 			s.txn(clientv3.OpPut(common.RecordKey("a", o.Record.Run), s.encode(o.Record)))
 		}, false, false},
@@ -113,7 +113,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 	}
 }
 
-// The wish to end the run comes while it is being resolved: then nothing is done, and it is looked at again.
+// A kill request arrives while the run is being resolved: nothing is written, and it is read again.
 func TestKillWhileResolving(t *testing.T) {
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
@@ -172,11 +172,11 @@ func TestHeavyBatch(t *testing.T) {
 }
 
 // Each worker that left something is named once, however much it is; what is planted
-// there hides nobody.
-func TestBequests(t *testing.T) {
+// there hides no other owner.
+func TestOutboxOwners(t *testing.T) {
 	s := newStory(t)
 	recoverer := joblock.NewRecoverer(s.client, me)
-	if owners, err := recoverer.Bequests(t.Context()); err != nil || len(owners) != 0 {
+	if owners, err := recoverer.OutboxOwners(t.Context()); err != nil || len(owners) != 0 {
 		t.Fatalf("%v, %v", owners, err)
 	}
 	for _, owner := range []string{"w1", "w10", "w2", common.MasterOutbox} {
@@ -187,7 +187,7 @@ func TestBequests(t *testing.T) {
 	s.txn(clientv3.OpPut(common.OutboxPrefix+"too/many/parts", "{}"), clientv3.OpPut(common.OutboxPrefix, "{}"))
 	want := []string{"w1", "w10", "w2", common.MasterOutbox}
 	slices.Sort(want)
-	owners, err := recoverer.Bequests(t.Context())
+	owners, err := recoverer.OutboxOwners(t.Context())
 	slices.Sort(owners)
 	if err != nil || !slices.Equal(owners, want) {
 		t.Fatalf("%v, %v, want %v", owners, err, want)

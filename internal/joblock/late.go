@@ -10,10 +10,9 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// note leaves what a worker saw of runs that others had resolved: a record that was not
-// the claimed one never is again, so it need not be compared once more. A finish that is
-// repeated after a lost answer leaves one as well, which does no harm: it is shown only
-// beside the outcome lost. A run that its own worker took for lost has nothing to add.
+// note writes the late ends of runs that others had resolved. It needs no compare: a record that is not the claimed one
+// never becomes it again. A finish that is repeated after a lost answer writes one as well, which does no harm: it is
+// shown only beside the outcome lost. A run that its own worker resolved as lost has none.
 func (f *Finisher) note(ctx context.Context, late []common.LateEnd) {
 	var nested []nestedTxn
 	for i := range late {

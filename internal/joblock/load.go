@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// loadSample entries are weighed at each look; the others count by the mean.
+	// loadSample is how many entries are measured each time; the others count with the mean size.
 	loadSample = 100
-	// All workers together look twice a second at most, each of them every loadEvery at most:
-	// etcd walks over all keys of the outboxes to count them.
+	// All workers together measure at most twice a second, and each of them at most every loadEvery: etcd iterates over
+	// all keys of the outboxes to count them.
 	loadEvery = 5 * time.Second
 	loadPause = 500 * time.Millisecond
 )
 
-// Load measures how much all outboxes hold together, whoever wrote them: live workers, dead
-// ones and masters. Run is one goroutine; Bytes is safe for concurrent use.
+// Load measures the total size of all outboxes: those of live and dead workers and of masters. Run must be called once;
+// Bytes is safe for concurrent use.
 type Load struct {
 	client  *clientv3.Client
 	workers func() int
@@ -31,20 +31,20 @@ type Load struct {
 	bytes   atomic.Int64
 
 	// owned by Run
-	next string  // key from which the next look weighs
+	next string  // first key of the next sample
 	mean float64 // bytes of an entry, key and value
 }
 
-// NewLoad makes one. workers is how many are alive; report receives the result of each look,
-// and found what the others found, as the queue "outboxes_bytes".
+// NewLoad returns a Load. workers returns the number of live workers; report receives the result of each measurement,
+// and found the total size, as the queue "outboxes_bytes".
 func NewLoad(client *clientv3.Client, workers func() int, report func(error), found func(queue string, bytes int)) *Load {
 	return &Load{client: client, workers: workers, report: report, found: found}
 }
 
-// Bytes is about how much the outboxes held at the last look that succeeded.
+// Bytes returns the approximate size at the last successful measurement.
 func (l *Load) Bytes() int64 { return l.bytes.Load() }
 
-// Run looks until the context ends.
+// Run measures periodically until the context ends.
 func (l *Load) Run(ctx context.Context) error {
 	for {
 		if err := l.look(ctx); ctx.Err() == nil {
@@ -56,7 +56,7 @@ func (l *Load) Run(ctx context.Context) error {
 	}
 }
 
-// look counts all entries and weighs some of them, others at each look.
+// look counts all entries and measures a sample of them, a different one each time.
 func (l *Load) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -77,7 +77,7 @@ func (l *Load) look(ctx context.Context) error {
 	case n == 0:
 	case int64(n) == count || l.mean == 0:
 		l.mean = float64(weight) / float64(n)
-	default: // an entry that is unlike the others does not carry the whole
+	default: // smoothed, so that one unusual entry does not dominate
 		l.mean += (float64(weight)/float64(n) - l.mean) * min(1, max(0.2, float64(n)/float64(count)))
 	}
 	if l.next = ""; sample.More {

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/joblock"
 )
 
-// All outboxes count, whoever wrote them, however unlike their entries are, and what has gone
+// The outboxes of all processes count, however different their entries are, and what has gone
 // does not.
 func TestLoadCountsAllOutboxes(t *testing.T) {
 	client := etcdtest.StartServer(t).Client()

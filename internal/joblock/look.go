@@ -11,12 +11,11 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// looksPerTxn, of two operations each at most, keep below etcd's limit.
+// looksPerTxn reads, of at most two operations each, stay below etcd's limit.
 const looksPerTxn = 60
 
-// Look reads what fires depend on, without a Raft entry and without asking the
-// other members of etcd: the answer may be a little old, and a claim that is made
-// upon it compares all the same.
+// Look reads the state of fires without a Raft entry and without a quorum of etcd: the answer may be slightly stale,
+// and a claim that is based on it still compares.
 func (c *Claimer) Look(ctx context.Context, looks []common.Look) []common.Looked {
 	found := make([]common.Looked, 0, len(looks))
 	for part := range slices.Chunk(looks, looksPerTxn) {
@@ -47,7 +46,7 @@ func (c *Claimer) look(ctx context.Context, looks []common.Look) []common.Looked
 			c.trouble(err)
 		}
 		for i := range found {
-			found[i].Err = fmt.Errorf("look at %d fires: %w", len(looks), err)
+			found[i].Err = fmt.Errorf("read the state of %d fires: %w", len(looks), err)
 		}
 		return found
 	}

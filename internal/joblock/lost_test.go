@@ -175,7 +175,7 @@ func TestLostAnswerToAFinish(t *testing.T) {
 	}
 }
 
-// When nobody waits any more for an answer, the claim is undecided, and says so.
+// When the answer is not awaited any more, the result of the claim is unsure.
 func TestClaimThatIsGivenUp(t *testing.T) {
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)

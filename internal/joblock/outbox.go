@@ -15,39 +15,38 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Outbox holds the outcomes that the log store does not have yet. It is a runlog.Outbox.
-// Pending and what acknowledges its parts are for one goroutine.
+// Outbox is a worker's outbox: the outcomes that the log store has not acknowledged. It implements runlog.Outbox.
+// Pending and the functions that acknowledge its results must be called by one goroutine.
 type Outbox struct {
 	client *clientv3.Client
 	worker string
 	row    row
 }
 
-// row is how far a long row of outcomes was read. Each part begins behind the one before,
-// where all of that was removed, and several are read at once: etcd walks over what was
-// deleted until it is compacted, and over all that is behind a part to count it. After the last part the row is
-// read from its start, for what came in between.
+// row is the position in a long outbox. Each part starts after the previous one, if all of that was removed, and
+// several parts are read at once: etcd iterates over deleted keys until it is compacted, and over all later keys to
+// count them. After the last part the outbox is read from its start, for outcomes that were written meanwhile.
 type row struct {
-	from   string             // the next read begins here; "" is the start
-	ahead  []*mvccpb.KeyValue // what was read and is not removed
-	out    int                // how much of that is out, as the last part
-	left   int                // how much waits from there on
-	behind bool               // there is more behind what was read
-	before bool               // there may be more before it
+	from   string             // start of the next read; "": the start of the outbox
+	ahead  []*mvccpb.KeyValue // entries that were read and not removed
+	out    int                // number of them in the last returned part
+	left   int                // number of entries from there on
+	behind bool               // there are entries after those that were read
+	before bool               // there may be entries before them
 }
 
-// readAhead is how many parts of a long row are read at once.
+// readAhead is how many parts of a long outbox are read at once.
 const readAhead = 5
 
 var _ runlog.Outbox = (*Outbox)(nil)
 
-// NewOutbox gives the outbox of a worker.
+// NewOutbox returns the outbox of a worker.
 func NewOutbox(client *clientv3.Client, worker string) *Outbox {
 	return &Outbox{client: client, worker: worker}
 }
 
-// Pending reads up to limit outcomes, and gives what deletes just these once they are
-// stored. What is no outcome is told in Bad and stays: stored, it would be the run's for good.
+// Pending returns up to limit outcomes, and the function that deletes exactly these once they are stored. Entries that
+// are not outcomes are returned in Bad and remain: once stored, they would be permanent.
 func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
 	r := &o.row
 	if r.out > 0 || len(r.ahead) == 0 {
@@ -60,7 +59,7 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 	pending, good := o.decode(part)
 	pending.More, pending.Waiting = r.out < len(r.ahead) || r.behind || r.before, r.left
 	if r.out == len(r.ahead) && !r.behind {
-		r.from = "" // whatever becomes of this part
+		r.from = "" // whether or not this part is removed
 	}
 	pending.Ack = func(ctx context.Context) error {
 		if err := o.remove(ctx, good); err != nil {
@@ -72,7 +71,7 @@ func (o *Outbox) Pending(ctx context.Context, limit int) (runlog.Pending, error)
 	return pending, nil
 }
 
-// removers is how many transactions that delete outcomes are under way at a time: etcd syncs them to its disk together.
+// removers is the number of concurrent transactions that delete outcomes: etcd syncs them to its disk together.
 const removers = 4
 
 // remove deletes outcomes that have not changed since they were read, in any order.
@@ -97,7 +96,7 @@ func (o *Outbox) remove(ctx context.Context, seen []*mvccpb.KeyValue) error {
 	return errors.Join(errs...)
 }
 
-// removed passes a part that was removed, all of it or not.
+// removed moves the position past a part; whole reports whether all of it was removed.
 func (r *row) removed(part []*mvccpb.KeyValue, whole bool) {
 	if !whole {
 		r.ahead, r.out = nil, 0
@@ -109,7 +108,7 @@ func (r *row) removed(part []*mvccpb.KeyValue, whole bool) {
 	}
 }
 
-// read reads on where the parts before were removed, or from the start.
+// read continues after the removed parts, or from the start.
 func (o *Outbox) read(ctx context.Context, limit int) error {
 	r, all := &o.row, common.OutboxOf(o.worker)
 	for {
@@ -130,7 +129,7 @@ func (o *Outbox) read(ctx context.Context, limit int) error {
 	}
 }
 
-// decode tells outcomes, late ends and what is neither apart; good are those that read.
+// decode separates outcomes, late ends and other entries; good are the entries that could be decoded.
 func (o *Outbox) decode(part []*mvccpb.KeyValue) (pending runlog.Pending, good []*mvccpb.KeyValue) {
 	good = make([]*mvccpb.KeyValue, 0, len(part))
 	for _, kv := range part {
@@ -146,7 +145,7 @@ func (o *Outbox) decode(part []*mvccpb.KeyValue) (pending runlog.Pending, good [
 		}
 		run, err := decodeAt(kv, func(r *common.Run) string { return common.OutboxKey(o.worker, r.ID) })
 		if err == nil && (!slices.Contains(common.Statuses[:], run.Status) || !run.Status.Terminal()) {
-			err = fmt.Errorf("%.200q holds no outcome: its status is %.40q", kv.Key, run.Status)
+			err = fmt.Errorf("%.200q is not an outcome: its status is %.40q", kv.Key, run.Status)
 		}
 		if err != nil {
 			pending.Bad = append(pending.Bad, err)
@@ -158,10 +157,9 @@ func (o *Outbox) decode(part []*mvccpb.KeyValue) (pending runlog.Pending, good [
 	return pending, good
 }
 
-// Ack deletes outcomes that are stored, a hundred in each transaction. An outcome is
-// written once under its id, by the transaction that resolved its run or passed its
-// fires, and never again; so a key in its first version is the one that was stored,
-// and its revision need not be known. Any other stays, and is read back.
+// Ack deletes stored outcomes, a hundred per transaction. An outcome is written exactly once under its id, by the
+// transaction that resolved its run or passed its fires, so a key in its first version is the stored one and its
+// revision need not be known. Any other version remains and is read again.
 func (o *Outbox) Ack(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, MaxBatch) {
 		ops := make([]clientv3.Op, len(part))

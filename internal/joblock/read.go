@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// read tells what the answer to a claim means.
+// read converts the answer to a claim to its result.
 func (c *Claimer) read(ctx context.Context, a *attempt, answer answer) common.ClaimResult {
 	claim := a.claim
 	switch {
@@ -42,8 +42,8 @@ func (c *Claimer) read(ctx context.Context, a *attempt, answer answer) common.Cl
 	return common.ClaimResult{Verdict: common.Skipped, Written: written(claim.Gap, &claim.Skipped)}
 }
 
-// readReplace: where it was seen for the first time what stands in the way, or that has
-// changed since, the claim is blocked until it is tried with that.
+// readReplace reads the result under the overlap policy replace. If the unresolved runs were seen for the first time or
+// have changed since, the claim is blocked until it is tried with them.
 func readReplace(a *attempt, alone *etcdserverpb.TxnResponse) common.ClaimResult {
 	if a.standing == nil {
 		a.standing = readStanding(alone.Responses)
@@ -67,8 +67,8 @@ func written(runs ...*common.Run) (list []common.Run) {
 	return list
 }
 
-// started gives a claim that was granted the definition of its job: the one that is
-// known, or the one that was read along with it.
+// started returns the result of a granted claim with the definition of its job: the cached one, or the one that was
+// read in the same transaction.
 func (c *Claimer) started(a *attempt, fence int64, responses []*etcdserverpb.ResponseOp) common.ClaimResult {
 	if !a.known {
 		return c.startedWith(a.claim, fence, first(responses[0]))
@@ -88,8 +88,8 @@ func (c *Claimer) startedWith(claim *common.Claim, fence int64, job *mvccpb.KeyV
 	return common.ClaimResult{Verdict: common.Claimed, Fence: fence, Job: stored, Created: job.CreateRevision, Written: written(claim.Gap)}
 }
 
-// readStale looks at why the compares failed. If the record there has our nonce,
-// an earlier try of this very claim went through and its answer was lost.
+// readStale finds out why the compares failed. If the record has our nonce, an earlier try of this claim was applied
+// and its answer was lost.
 func (c *Claimer) readStale(ctx context.Context, claim *common.Claim, a answer) common.ClaimResult {
 	job, cursor := first(a.responses[0]), first(a.responses[1])
 	if len(a.responses) > 2 {
@@ -112,7 +112,7 @@ func (c *Claimer) readStale(ctx context.Context, claim *common.Claim, a answer) 
 	return result
 }
 
-// startedBefore finds the definition that a claim was made with: that of then, not of now.
+// startedBefore returns the definition at the revision of a claim, not the current one.
 func (c *Claimer) startedBefore(ctx context.Context, claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.ClaimResult {
 	if job == nil || job.ModRevision != claim.Version {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
@@ -144,7 +144,7 @@ func jobState(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
 	return state, nil
 }
 
-// first is the value that a get found, or nil.
+// first returns the value that a get found, or nil.
 func first(op *etcdserverpb.ResponseOp) *mvccpb.KeyValue {
 	kvs := op.GetResponseRange().GetKvs()
 	if len(kvs) == 0 {

@@ -16,13 +16,13 @@ type Recoverer struct {
 	worker string
 }
 
-// NewRecoverer makes a recoverer that writes to the worker's outbox.
+// NewRecoverer returns a recoverer that writes to the worker's outbox.
 func NewRecoverer(client *clientv3.Client, worker string) *Recoverer {
 	return &Recoverer{client: client, worker: worker}
 }
 
-// Unresolved lists all runs that are not resolved, and tells which of them have a
-// lock, as of one revision. Records that do not decode are told in bad.
+// Unresolved returns all unresolved runs, and which of them have a lock, as of one revision. bad are the errors of
+// records that cannot be decoded.
 func (r *Recoverer) Unresolved(ctx context.Context) (runs []common.Orphan, bad []error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*callLimit)
 	defer cancel()
@@ -48,9 +48,8 @@ func (r *Recoverer) Unresolved(ctx context.Context) (runs []common.Orphan, bad [
 	return runs, bad, nil
 }
 
-// Resolve writes an orphan down as the outcome says, and has next follow it, as long as
-// the job still stands and nobody wished the run to end. It tells false where the orphan
-// has changed since, has a live lock, or was resolved by somebody else.
+// Resolve resolves an orphan with an outcome, and creates the trigger next if the job still exists and there is no kill
+// request. It returns false if the orphan has changed since, has a lock, or was resolved by another worker.
 func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error) {
 	put, _, err := putOutcome(r.worker, &outcome)
 	if err != nil {
@@ -82,7 +81,7 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 	return resp.Succeeded, nil
 }
 
-// follow tells whether another attempt may follow, and the revision of the job's creation.
+// follow reports whether another attempt may follow, and returns the job's CreateRevision.
 func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Trigger) (follow bool, created int64, err error) {
 	resp, err := r.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(next.Job)),
 		clientv3.OpGet(common.KillKey(o.Record.Owner.Worker, o.Record.Run), clientv3.WithKeysOnly())).Commit()
@@ -95,13 +94,13 @@ func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Tr
 	}
 	stored, err := common.Decode[common.StoredJob](job.Value)
 	if err != nil || stored.UID != next.JobUID {
-		return false, 0, nil // another job has taken the name, or nobody can tell
+		return false, 0, nil // another job has the name, or the job cannot be decoded
 	}
 	return true, job.CreateRevision, nil
 }
 
-// Created returns the revision at which the job of a record was created; 0 where there is none, or another one
-// under its name.
+// Created returns the revision at which the job of a record was created; 0 if it does not exist, or another job has its
+// name.
 func (r *Recoverer) Created(ctx context.Context, record *common.Record) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -119,11 +118,11 @@ func (r *Recoverer) Created(ctx context.Context, record *common.Record) (int64, 
 	return resp.Kvs[0].CreateRevision, nil
 }
 
-// Bequests lists the workers whose outboxes hold something.
-func (r *Recoverer) Bequests(ctx context.Context) ([]string, error) {
+// OutboxOwners returns the workers whose outboxes are not empty.
+func (r *Recoverer) OutboxOwners(ctx context.Context) ([]string, error) {
 	var owners []string
 	key, end := common.OutboxPrefix, clientv3.GetPrefixRangeEnd(common.OutboxPrefix)
-	for { // from owner to owner, however much each has
+	for { // one read per owner, whatever the size of its outbox
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		resp, err := r.client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 		cancel()

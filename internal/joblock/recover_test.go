@@ -176,7 +176,7 @@ func TestFollowTriggersAndKills(t *testing.T) {
 	}
 }
 
-// Values that somebody planted are told and passed over: they neither become a run's
+// Foreign values are reported and skipped: they neither become a run's
 // outcome nor hide what stands beside them.
 func TestPlantedValuesAreNotBelieved(t *testing.T) {
 	s := newStory(t)

@@ -10,31 +10,31 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// standing is what a fire finds in its way under the overlap policy replace: the
-// runs to kill, and the fire that waits already, whose place it takes.
+// standing holds what a fire replaces under the overlap policy replace: the unresolved runs to kill, and the queued
+// fire.
 type standing struct {
 	records  []seenRecord
 	queued   *common.Trigger
-	revision int64 // ModRevision of the queued trigger; 0: there is none
+	revision int64 // ModRevision of the queued trigger; 0: none
 }
 
 type seenRecord struct {
 	key      string
 	revision int64
 	run      string
-	worker   string // empty where the record cannot be read
+	worker   string // empty if the record cannot be decoded
 }
 
 // mostReplaced bounds the runs that one fire kills: a job that allowed overlap before may have any number.
 const mostReplaced = 20
 
-// look reads what stands in the way.
+// look returns the operations that read them.
 func (s *standing) look(job string) []clientv3.Op {
 	return []clientv3.Op{clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithLimit(mostReplaced)),
 		clientv3.OpGet(common.TriggerKey(job, common.QueuedTrigger))}
 }
 
-// readStanding takes in the answers to look.
+// readStanding decodes the answers to look.
 func readStanding(responses []*etcdserverpb.ResponseOp) *standing {
 	s := &standing{}
 	for _, kv := range responses[0].GetResponseRange().GetKvs() {
@@ -53,7 +53,7 @@ func readStanding(responses []*etcdserverpb.ResponseOp) *standing {
 	return s
 }
 
-// compares hold while everything is as it was seen.
+// compares returns compares that succeed if nothing has changed since.
 func (s *standing) compares(job string) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.TriggerKey(job, common.QueuedTrigger), s.revision)}
 	for _, r := range s.records {
@@ -62,8 +62,8 @@ func (s *standing) compares(job string) []clientv3.Cmp {
 	return cmps
 }
 
-// replace queues the fire, accounts for the one whose place it takes, and wishes
-// the runs that stand in its way to end.
+// replace queues the fire, writes the outcome of the queued fire that it replaces, and creates kill requests for the
+// unresolved runs.
 func (b *builder) replace(s *standing) []clientv3.Op {
 	ops := append([]clientv3.Op{b.queue()}, b.pass()...)
 	if replaced := b.replaced(s); replaced != nil {
@@ -79,7 +79,7 @@ func (b *builder) replace(s *standing) []clientv3.Op {
 	return ops
 }
 
-// replaced is the outcome of the fire that waited, if one did.
+// replaced returns the outcome of the replaced queued fire, or nil.
 func (b *builder) replaced(s *standing) *common.Run {
 	if s == nil || s.queued == nil {
 		return nil
@@ -87,6 +87,6 @@ func (b *builder) replaced(s *standing) *common.Run {
 	run := s.queued.AsRun()
 	run.ID, run.Attempt, run.DueAt = common.RunID(run.Fire, 0), 0, nil
 	run.Status = common.StatusSkipped
-	run.Reason = &common.Reason{Code: common.ReasonReplaced, Text: "a later fire took its place"}
+	run.Reason = &common.Reason{Code: common.ReasonReplaced, Text: "a later fire replaced it"}
 	return &run
 }

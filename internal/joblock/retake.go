@@ -11,21 +11,22 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// Retaker takes a worker's own runs back after its lease was lost, or a lock of it.
+// Retaker re-takes a worker's own runs after its lease expired or one of their locks was deleted.
 type Retaker struct {
 	txns
 	session *Session
 }
 
-// NewRetaker makes a retaker that locks under the session. trouble hears of every try that etcd did not answer.
+// NewRetaker returns a retaker that locks under the session. trouble receives the error of every try that etcd did not
+// answer.
 func NewRetaker(client *clientv3.Client, session *Session, trouble func(error)) *Retaker {
 	return &Retaker{txns: txns{client, trouble, noClock}, session: session}
 }
 
-// Retake puts the locks of up to MaxBatch runs of different jobs under a lease, and their records
-// again, so that whoever saw them as orphans begins to wait anew. It tries for a few seconds. For each
-// run it tells nil, common.ErrNotOurs where it was resolved meanwhile, or what went wrong:
-// then it may have been taken back, and to do so again does no harm.
+// Retake puts the locks of up to MaxBatch runs of different jobs under a lease. It also writes their records again, so
+// that workers that saw them as orphans restart their waiting time. It retries for a few seconds. For each run it
+// returns nil, common.ErrNotOurs if it was resolved meanwhile, or another error: then the outcome is unknown, and a
+// repetition does no harm.
 func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake) []error {
 	errs := make([]error, len(runs))
 	fail := func(err error) []error {
@@ -60,7 +61,7 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 	for i, a := range answers {
 		switch {
 		case a.err != nil:
-			errs[i] = etcdkit.Wrap(fmt.Errorf("take run %s back: %w", runs[i].Record.Run, a.err))
+			errs[i] = etcdkit.Wrap(fmt.Errorf("re-take run %s: %w", runs[i].Record.Run, a.err))
 		case !a.succeeded:
 			errs[i] = common.ErrNotOurs
 		}
@@ -68,7 +69,7 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 	return errs
 }
 
-// Held lists the keys of a lease, as etcd has them.
+// Held returns the keys under a lease.
 func (r *Retaker) Held(ctx context.Context, lease int64) (map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -76,8 +77,8 @@ func (r *Retaker) Held(ctx context.Context, lease int64) (map[string]bool, error
 	if err != nil {
 		return nil, etcdkit.Wrap(fmt.Errorf("list the keys of the lease: %w", err))
 	}
-	if resp.TTL <= 0 { // the keep-alive will hear of it
-		return nil, common.Errorf(common.CodeUnavailable, "the lease is gone")
+	if resp.TTL <= 0 { // the keep-alive reports it too
+		return nil, common.Errorf(common.CodeUnavailable, "the lease has expired")
 	}
 	held := make(map[string]bool, len(resp.Keys))
 	for _, key := range resp.Keys {

@@ -68,7 +68,7 @@ func TestTakeBack(t *testing.T) {
 	if err != nil || int64(lease) == before.Lease {
 		t.Fatalf("lease %d, %v", lease, err)
 	}
-	// Somebody resolved b meanwhile.
+	// Another worker resolved b meanwhile.
 	if _, err := s.client.Delete(t.Context(), common.RecordKey("b", again[1].Record.Run)); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	now := s.get(record)
 	if now.ModRevision <= seen.ModRevision || now.CreateRevision != seen.CreateRevision {
-		t.Fatalf("record %+v, was %+v: nobody would begin to wait anew", now, seen)
+		t.Fatalf("record %+v, was %+v: other workers would not restart their waiting time", now, seen)
 	}
 	if kv := s.get(lock); kv == nil || kv.Lease != int64(lease) {
 		t.Fatalf("lock %+v", kv)
@@ -108,7 +108,7 @@ func TestProofDatesFromTheSending(t *testing.T) {
 	}
 }
 
-// An etcd that does not answer for most of a lease's life is told of.
+// An etcd that does not answer for most of a lease's TTL is reported.
 func TestSilentEtcdIsTold(t *testing.T) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"127.0.0.1:1"}, Logger: zap.NewNop()})
 	if err != nil {

@@ -13,39 +13,38 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// DefaultTTL is the life of a session lease without a keep-alive.
+// DefaultTTL is the TTL of a session lease.
 const DefaultTTL = 15 * time.Second
 
 const callLimit = 5 * time.Second
 
-// Session is a worker's one lease: it carries the registration and all locks.
-// When the lease is lost it takes a new one by itself.
+// Session holds a process's one lease, for its registration and all locks. After the lease has expired it gets a new
+// one.
 type Session struct {
 	client *clientv3.Client
 	ttl    time.Duration
 	boot   func() time.Duration // the boot clock
 	log    *slog.Logger
-	taken  func() // counts leases taken
+	taken  func() // called for each new lease
 
 	mu      sync.Mutex
-	lease   clientv3.LeaseID // 0: none just now
-	sent    time.Duration    // when, on the boot clock, what was last answered of the lease was sent
-	answers time.Duration    // likewise, of any lease
-	silent  time.Time        // since when etcd has not answered; zero while it does
+	lease   clientv3.LeaseID // 0: none
+	sent    time.Duration    // when the last answered request for this lease was sent, on the boot clock
+	answers time.Duration    // the same for any lease
+	silent  time.Time        // etcd has not answered since then; zero while it answers
 	granted time.Duration
 	changed chan struct{} // closed when lease changes
 
-	lost chan struct{} // wakes Run when somebody finds the lease to be gone
+	lost chan struct{} // wakes Run when the lease is found to have expired
 }
 
-// NewSession makes a session that holds no lease yet; Run takes it.
+// NewSession returns a session without a lease; Run grants it.
 func NewSession(client *clientv3.Client, ttl time.Duration, boot func() time.Duration, log *slog.Logger, taken func()) *Session {
 	return &Session{client: client, ttl: ttl, boot: boot, log: log, taken: taken, granted: ttl, answers: boot(), changed: make(chan struct{}), lost: make(chan struct{}, 1)}
 }
 
-// Run takes a lease and keeps it alive, one keep-alive at a time, so that an
-// answer belongs to its sending. It returns when the context ends; the lease
-// stays, for Revoke.
+// Run grants a lease and keeps it alive, one keep-alive at a time, so that each answer can be matched with its request.
+// It returns when the context ends; the lease remains until Revoke.
 func (s *Session) Run(ctx context.Context) error {
 	for {
 		id, sent, err := s.grant(ctx)
@@ -62,7 +61,7 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// grant asks for a lease until it has one.
+// grant requests a lease until etcd grants one.
 func (s *Session) grant(ctx context.Context) (id clientv3.LeaseID, sent time.Duration, err error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
@@ -83,8 +82,8 @@ func (s *Session) grant(ctx context.Context) (id clientv3.LeaseID, sent time.Dur
 	}
 }
 
-// keep sends keep-alives until the lease is gone (nil) or the context ends. One that is not answered
-// leaves time for two more: they may reach another member of etcd.
+// keep sends keep-alives until the lease has expired (nil) or the context ends. One that is not answered leaves time
+// for two more, which may reach another member of etcd.
 func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 	wait := s.ttl / 3
 	for {
@@ -94,7 +93,7 @@ func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 		case <-s.lost:
 		case <-time.After(wait):
 		}
-		if s.current() != id { // a transaction found out first
+		if s.current() != id { // a transaction has found that it expired
 			return nil
 		}
 		callCtx, cancel := context.WithTimeout(ctx, s.ttl/5)
@@ -109,7 +108,7 @@ func (s *Session) keep(ctx context.Context, id clientv3.LeaseID) error {
 			return nil
 		default:
 			s.unanswered()
-			wait = s.ttl / 30 // the call itself took its time; try again soon
+			wait = s.ttl / 30 // the call itself took time; retry soon
 			s.log.Warn("session_keepalive_failed", "error", err)
 		}
 	}
@@ -123,7 +122,7 @@ func (s *Session) set(id clientv3.LeaseID, sent time.Duration) {
 	s.changed = make(chan struct{})
 }
 
-// answered notes that etcd has answered what was sent then.
+// answered records that etcd has answered a request that was sent at a time.
 func (s *Session) answered(id clientv3.LeaseID, sent time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,20 +145,20 @@ func (s *Session) current() clientv3.LeaseID {
 	return s.lease
 }
 
-// Lease gives the live lease, waiting for one if need be.
+// Lease returns the current lease, and waits for one if there is none.
 func (s *Session) Lease(ctx context.Context) (clientv3.LeaseID, error) {
 	proof, err := s.await(ctx)
 	return clientv3.LeaseID(proof.Lease), err
 }
 
-// Proof tells which lease there is (0: none just now), and since when it is known to live.
+// Proof returns the current lease (0: none), and when it was last known to be valid.
 func (s *Session) Proof() common.Proof {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return common.Proof{Lease: int64(s.lease), Sent: s.sent}
 }
 
-// await is Proof, waiting for a lease if need be.
+// await returns Proof, and waits for a lease if there is none.
 func (s *Session) await(ctx context.Context) (common.Proof, error) {
 	for {
 		s.mu.Lock()
@@ -176,7 +175,7 @@ func (s *Session) await(ctx context.Context) (common.Proof, error) {
 	}
 }
 
-// Conditions tells that etcd does not answer, when that has lasted for most of a lease's life.
+// Conditions returns a condition if etcd has not answered for most of a lease's TTL.
 func (s *Session) Conditions() []common.Condition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,25 +186,25 @@ func (s *Session) Conditions() []common.Condition {
 		Text: "etcd does not answer: nothing new starts, and what runs goes on until the lostAfter of its job"}}
 }
 
-// TTL is the life that etcd granted to a lease.
+// TTL returns the TTL that etcd granted.
 func (s *Session) TTL() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.granted
 }
 
-// Invalidate says that a lease was found to be gone, so that a new one is taken.
+// Invalidate records that a lease has expired, so that a new one is granted.
 func (s *Session) Invalidate(id clientv3.LeaseID) {
 	if !s.drop(id) {
 		return
 	}
 	select {
 	case s.lost <- struct{}{}:
-	default: // it is about to look
+	default: // already notified
 	}
 }
 
-// drop forgets a lease, if it is the one.
+// drop removes a lease, if it is the current one, and reports whether it was.
 func (s *Session) drop(id clientv3.LeaseID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,9 +215,8 @@ func (s *Session) drop(id clientv3.LeaseID) bool {
 	return true
 }
 
-// Revoke ends the lease, and with it the registration and all locks. It is for
-// after the last run has finished. It takes its few seconds also where the stop is in
-// a hurry: the others would wait longer for the lease to end by itself.
+// Revoke revokes the lease, and so deletes the registration and all locks. It must be called after the last run has
+// finished. It may take a few seconds even during a fast stop: other workers would wait longer for the lease to expire.
 func (s *Session) Revoke(ctx context.Context) error {
 	id := s.current()
 	if id == 0 {
@@ -227,11 +225,11 @@ func (s *Session) Revoke(ctx context.Context) error {
 	if err := RevokeLease(context.WithoutCancel(ctx), s.client, int64(id)); err != nil {
 		return err
 	}
-	s.drop(id) // Run, which is about to end, takes no other
+	s.drop(id) // Run, which is about to end, grants no other
 	return nil
 }
 
-// RevokeLease ends a lease that may be gone already.
+// RevokeLease revokes a lease that may have expired already.
 func RevokeLease(ctx context.Context, client *clientv3.Client, id int64) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

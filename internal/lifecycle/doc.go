@@ -4,10 +4,8 @@
 // It promises that a part is started only after those before it work, that every
 // part that was started is stopped exactly once, each within its own deadline,
 // and that one part that fails stops all. Stopping has two stages: the first
-// lets parts finish what they have in hand, the second (a second signal) tells
-// them to hurry.
+// lets parts finish their work, the second (after a second signal) ends it early.
 //
-// Run owns one goroutine per part with a Serve, and one for each Start and Stop
-// while it goes on; it waits for all of them. A part that ignores its deadline is left behind,
-// with an error that names it, because the process is about to end.
+// Run owns one goroutine per part with a Serve, and one for each Start and Stop in progress; it waits for all of them.
+// A part that ignores its deadline is abandoned with an error that names it, because the process is about to end.
 package lifecycle

@@ -14,9 +14,8 @@ type Daemon struct {
 	parts []Part
 }
 
-// New makes a daemon of parts, in the order in which they start. A part that
-// tells the outside that all is ready goes last, so that it also tells first
-// that the daemon stops.
+// New returns a daemon of parts, in the order in which they start. A part that reports readiness to the service manager
+// must be the last one, so that it is the first to report the stop.
 func New(log *slog.Logger, parts ...Part) *Daemon { return &Daemon{log: log, parts: parts} }
 
 // running is a part that was started. Its fields are owned by Run.
@@ -27,9 +26,9 @@ type running struct {
 	err    error              // of Serve; read after done
 }
 
-// Run starts the parts, waits until ctx ends or a part fails, and stops what was
-// started. When hurry ends, every Stop is told to hurry. The error is nil when
-// ctx ended and everything stopped in time; otherwise it joins all reasons.
+// Run starts the parts, waits until ctx ends or a part fails, and stops the started parts. When hurry ends, the
+// contexts of all Stops end. The error is nil if ctx ended and all parts stopped in time; otherwise it joins all
+// reasons.
 func (d *Daemon) Run(ctx, hurry context.Context) error {
 	failed := make(chan *running, len(d.parts))
 	started, err := d.start(ctx, failed)
@@ -51,7 +50,7 @@ func (d *Daemon) Run(ctx, hurry context.Context) error {
 	return err
 }
 
-// start brings the parts up until one cannot, or the daemon is told to stop.
+// start starts the parts until one fails, or the daemon is stopped.
 func (d *Daemon) start(ctx context.Context, failed chan<- *running) ([]*running, error) {
 	var started []*running
 	for _, p := range d.parts {
@@ -62,7 +61,7 @@ func (d *Daemon) start(ctx context.Context, failed chan<- *running) ([]*running,
 		if p.Start != nil {
 			if err := p.Start(ctx); err != nil {
 				if ctx.Err() != nil {
-					return started, nil // it was told to stop, and did
+					return started, nil // the daemon was stopped meanwhile
 				}
 				return started, fmt.Errorf("start %s: %w", p.Name, err)
 			}
@@ -85,7 +84,7 @@ func serve(ctx context.Context, p Part, failed chan<- *running) *running {
 		defer close(r.done)
 		r.err = p.Serve(loop)
 		if loop.Err() == nil {
-			failed <- r // there is room for every part
+			failed <- r // has capacity for every part
 		}
 	}()
 	return r
@@ -134,5 +133,5 @@ func (d *Daemon) stop(r *running, hurry context.Context) error {
 	}
 }
 
-// grace is what a Stop that heeds its context gets to return after its deadline.
+// grace is how long a Stop may take to return after its deadline.
 const grace = time.Second

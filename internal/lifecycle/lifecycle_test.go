@@ -109,7 +109,7 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 	}
 }
 
-// A part that waits for something which is away is told when the daemon stops,
+// The context of a part that waits for something unavailable ends when the daemon stops,
 // and that is no failure.
 func TestStoppingWhileAPartStarts(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestStoppingWhileAPartStarts(t *testing.T) {
 	})
 }
 
-// Each part has its own deadline; one that heeds it is told, one that does not
+// Each part has its own deadline; a part that ignores it
 // is left behind, and the parts below are stopped all the same.
 func TestDeadlines(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {

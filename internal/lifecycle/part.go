@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// DefaultStopTimeout is how long a part may take to stop that does not say.
+// DefaultStopTimeout is the StopTimeout of parts that set none.
 const DefaultStopTimeout = 10 * time.Second
 
 // Part is one piece of a daemon. Start, Serve and Stop may each be absent.
 type Part struct {
 	Name string
 
-	// Start returns once the part works, or with the reason why it cannot. Its
-	// context ends when the daemon is told to stop meanwhile. A Start that fails
-	// has cleaned up behind itself; Stop is not called.
+	// Start returns when the part works, or an error. Its context ends when the daemon is stopped meanwhile. A Start
+	// that fails must release its resources itself; Stop is not called.
 	Start func(ctx context.Context) error
 
 	// Serve is the part's loop. It begins after Start, and its context ends

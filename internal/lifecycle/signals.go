@@ -10,16 +10,15 @@ import (
 )
 
 // ErrHurry is the cause of the second stage.
-var ErrHurry = errors.New("a second signal asked to hurry")
+var ErrHurry = errors.New("a second signal requested a fast stop")
 
-// sameWish is how long after the first signal another one says the same: who signals all
-// processes of a name reaches a worker twice, once through its guardian.
+// sameWish is how long after the first signal another one is ignored: a signal to all processes of a name reaches a
+// worker twice, once through its guardian.
 const sameWish = time.Second
 
-// Signals gives the two contexts of a daemon: stop ends at the first of the
-// signals (its cause names it) or with parent, hurry at the next one that comes a
-// second or more after that. release gives the signals back to the system and waits
-// for the goroutine behind them.
+// Signals returns the two contexts of a daemon: stop ends at the first of the signals, which is its cause, or with
+// parent; hurry ends at the next signal a second or more after that. release restores the default handling of the
+// signals and waits for the goroutine.
 func Signals(parent context.Context, signals ...os.Signal) (stop, hurry context.Context, release func()) {
 	caught := make(chan os.Signal, 2)
 	signal.Notify(caught, signals...)

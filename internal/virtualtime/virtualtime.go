@@ -7,13 +7,12 @@ import (
 	"testing/synctest"
 )
 
-// Test is [synctest.Test] that survives the race detector. In a bubble all channel timers that
-// are run by the goroutines which look at them share one race context
-// (https://go.dev/issue/78156): when two goroutines look at once on two processors, the
-// detector's own state breaks and the process dies. With one processor no two can. What
-// the detector finds does not depend on it: it compares the order of events, not their times.
+// Test calls [synctest.Test] in a way that works under the race detector. In a bubble, all channel timers that are run
+// by goroutines reading them share one race context (https://go.dev/issue/78156): if two goroutines do so at once on
+// two processors, the detector's state is corrupted and the process crashes. Test therefore uses one processor. This
+// does not hide races: the detector compares the order of events, not their times.
 //
-// Like t.Setenv it is not for parallel tests: the number of processors is everybody's.
+// Like t.Setenv, it must not be used in parallel tests: the number of processors is a global setting.
 func Test(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	if raceDetector {

@@ -59,7 +59,7 @@ type removal struct {
 	at      time.Time
 	by      string
 	outcome *rawRun // written by the same transaction
-	doomed  bool    // somebody had wished the run to end
+	doomed  bool    // there was a kill request for the run
 	jobIs   bool    // the job stood, the one that was claimed
 	next    bool    // a trigger for the next attempt came with it
 }
@@ -324,7 +324,7 @@ func (c *checker) readLedger() {
 	}
 }
 
-// outcomes wants everything that was begun to have ended, and what was finished to be told.
+// outcomes checks that each started run has ended, and that each outcome was delivered.
 func (c *checker) outcomes() {
 	for run, why := range c.wanted {
 		if _, ended := c.ledger[run]; ended {
@@ -442,9 +442,9 @@ func (c *checker) claims() {
 	}
 }
 
-// lost wants the outcome of a run to be that which its record went with, whoever wrote it:
+// lost wants the outcome of a run to be that which its record went with, whichever process wrote it:
 // what its owner finished is not lost, however often it was cut off before. And it wants
-// another attempt of a run that was lost, where its record said so and nobody wished it to end.
+// another attempt of a lost run, if its record re-runs it and there was no kill request.
 func (c *checker) lost() {
 	for run, gone := range c.removed {
 		switch {
@@ -464,7 +464,7 @@ func (c *checker) lost() {
 	}
 }
 
-// leftAlone tells whether an execution goes on though others resolved it: its job wants that.
+// leftAlone reports whether an execution continues although others resolved it (onLost: detach).
 func (c *checker) leftAlone(x *execution) bool { return x.detaches && c.ledger[x.run].Status == "lost" }
 
 // attempts wants those of one fire to come one after the other, whatever the overlap policy.

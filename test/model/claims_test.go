@@ -13,7 +13,7 @@ import (
 	"carillon/internal/joblock"
 )
 
-// A claim by a worker, and what it was told.
+// A claim by a worker, and its answer.
 type (
 	asked struct{ job, fire, nonce string }
 	told  int
@@ -25,7 +25,7 @@ const (
 	stale
 )
 
-// register is a fire as the claims see it: free, or somebody's for good.
+// register is a fire as the claims see it: free, or owned permanently.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[string][]porcupine.Operation{}
@@ -60,7 +60,7 @@ var register = porcupine.Model{
 }
 
 // Five workers whose clocks are up to five seconds off claim the same fires over links
-// that lose, delay and repeat. What they are told is what a register for each fire would say.
+// that lose, delay and repeat. Their answers are those of a register for each fire.
 func TestClaimsAreLinearizable(t *testing.T) {
 	servers := newPool(t, 1)
 	for seed := range *from + uint64(min(*seeds, 50)) {
@@ -84,7 +84,7 @@ func TestClaimsAreLinearizable(t *testing.T) {
 	}
 }
 
-// Without the compare of the cursor they are told what no register would say.
+// Without the compare of the cursor, some answers are not those of a register.
 func TestClaimsNeedTheCursor(t *testing.T) {
 	s := startServer(t)
 	for seed := range uint64(10) {
@@ -96,7 +96,7 @@ func TestClaimsNeedTheCursor(t *testing.T) {
 			return
 		}
 	}
-	t.Error("nobody noticed in ten seeds")
+	t.Error("the violation was not found in ten seeds")
 }
 
 const (
@@ -195,7 +195,7 @@ func ledgerAgrees(t *testing.T, w *world, history []porcupine.Operation) {
 	for _, op := range history {
 		in := op.Input.(asked)
 		if mine := slices.Contains(owners[in.fire], in.nonce); op.Output == granted && !mine || op.Output == stale && mine {
-			t.Errorf("%v was told %v, and etcd had %v", in, op.Output, owners[in.fire])
+			t.Errorf("%v was answered %v, but etcd had %v", in, op.Output, owners[in.fire])
 		}
 	}
 }

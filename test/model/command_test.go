@@ -14,11 +14,11 @@ var errKilled, errStopping, errCutOff = errors.New("killed by a user"), errors.N
 // mostSlow is how long it may take until something is dead that was killed.
 const mostSlow = 300 * time.Millisecond
 
-// mostHidden is how long a process goes on that hid when its worker and guardian were killed: nobody promises anything
+// mostHidden is how long a process goes on that hid when its worker and guardian were killed: nothing is promised
 // of one that outlasts lostAfter.
 const mostHidden = 18 * time.Second
 
-// Run is dispatch.Runner's: the command takes its time, and ends when it is told to, or not
+// Run is dispatch.Runner's: the command takes its time, and ends at the signal, or not
 // before it is killed. A worker that is frozen tells it nothing.
 func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 	r := &task.Record
@@ -73,7 +73,7 @@ type command struct {
 	record   *common.Record
 	over     <-chan time.Time // when it ends
 	fails    bool
-	stubborn bool // it does not end when it is told to
+	stubborn bool // it does not end at the signal
 }
 
 func (l *life) begin(x execution, r *common.Record) *command {
@@ -153,7 +153,7 @@ func (c *command) run(ctx context.Context, killNow <-chan struct{}, fenced bool)
 	}
 }
 
-// ends is when it is over after it was told to end.
+// ends returns when it is over after the signal to end.
 func (c *command) ends(grace time.Duration) <-chan time.Time {
 	if c.stubborn {
 		return time.After(grace + c.life.draw(0, mostSlow))
@@ -191,7 +191,7 @@ func (l *life) frozen() <-chan struct{} {
 	return l.thawed
 }
 
-// awake waits while the worker is frozen, and tells whether it lives.
+// awake waits while the worker is frozen, and reports whether it is alive.
 func (l *life) awake() bool {
 	select {
 	case <-l.dead:
@@ -211,7 +211,7 @@ func (l *life) awake() bool {
 }
 
 // freeze stops the worker itself for a time, and its commands go on. The guardian ends it
-// all when it hears nothing until the time that it was told.
+// all if it receives no heartbeat until its deadline.
 func (l *life) freeze(d time.Duration) {
 	l.mu.Lock()
 	thawed, killBy := make(chan struct{}), l.killBy
@@ -219,7 +219,7 @@ func (l *life) freeze(d time.Duration) {
 	l.mu.Unlock()
 	l.link.freeze(true)
 	l.world.count("frozen")
-	l.world.remark(l.id.Life, "is frozen for %v, and its guardian has heard of %v", d, killBy)
+	l.world.remark(l.id.Life, "is frozen for %v, and its guardian has the deadline %v", d, killBy)
 	var guardian <-chan time.Time
 	if killBy > 0 {
 		guardian = time.After(time.Until(l.trueTime(killBy)) + l.draw(0, mostSlow))

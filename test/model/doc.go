@@ -1,27 +1,23 @@
-// Package model tries the protocol on simulated workers. The workers are the product's
-// own scheduler, dispatcher, claims, finishes, fence, take-back and recovery, the masters
-// its own store, and the transactions run on a real etcd; but the links to it delay, lose
-// and repeat them, leases end and watches stall as a script says, somebody revokes leases
-// and deletes locks, every worker has a wall clock and a boot clock of its own, and all of
-// it happens in the virtual time of a synctest bubble: minutes of a cluster's life take a
-// fraction of a second. An etcd that is restored from a backup is played by a second one, which makes the same
-// changes up to the backup, with the same revisions. Only the commands are simulated, which take their time and may
-// ignore the wish to end them, and the guardian, which ends a worker that is stopped.
+// Package model tests the protocol with simulated workers. The workers use the product's own scheduler, dispatcher,
+// claims, finishes, fence, re-take and recovery, the masters its own store, and the transactions run on a real etcd.
+// The connections to it delay, lose and repeat requests, leases expire, watches stall, leases are revoked and locks
+// deleted according to a script, and every worker has its own wall clock and boot clock. All of it runs in the virtual
+// time of a synctest bubble: minutes of a cluster take a fraction of a second. An etcd that is restored from a backup
+// is represented by a second one, which executes the same changes up to the backup, with the same revisions. Only the
+// commands are simulated, which take some time and may ignore signals, and the guardian, which ends a stopped worker.
 //
-// What the workers executed is written into a diary, what etcd held into a history, and
-// what was delivered into a ledger. A checker that knows nothing of the product reads
-// these three and tells which of the promises G1 (one outcome for each fire), G2 (one
-// claim for each attempt), G3 (no overlap where it is forbidden, nor of two attempts of a
-// fire), G4 (a run that was lost is run again if, and only if, its job wants that and
-// nobody wished it to end) and G5 (no outcome is lost) were broken. A run of a job with
-// onLost: detach that goes on though it was lost overlaps with nothing. It also wants the order of the fires of jobs that
-// queue them: next attempts that are due come first.
+// The executions of the workers are recorded in a diary, the states of etcd in a history, and the deliveries in a
+// ledger. A checker that is independent of the product reads these and reports which of the promises are broken: G1
+// (one outcome per fire), G2 (one claim per attempt), G3 (no overlap where it is forbidden, nor of two attempts of a
+// fire), G4 (a lost run is run again if and only if its job re-runs lost runs and there was no kill request), G5 (no
+// outcome is lost). A run of a job with onLost: detach that continues after it was lost does not count as an overlap.
+// The checker also requires the order of fires of jobs with the overlap policy queue: further attempts that are due
+// come first.
 //
-// Everything follows from a seed, as far as random ids and etcd allow:
+// Everything is determined by a seed, as far as random ids and etcd allow:
 //
 //	go test ./test/model -run TestModel -seeds 250 -v
 //	go test ./test/model -run TestModel/seed-17 -from 17 -seeds 1 -v
 //
-// TestRulesMatter leaves out one rule of the protocol at a time, and wants a promise to
-// be broken by that.
+// TestRulesMatter disables one rule of the protocol at a time, and requires that this breaks a promise.
 package model

@@ -95,7 +95,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
 	quiet, log := func(error) {}, l.world.log
 	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
-	bequests := &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: l, Life: l.id, Log: log,
+	bequests := &dispatch.OutboxRecovery{Owners: recoverer.OutboxOwners, Cluster: l, Life: l.id, Log: log,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return l.deliver(ctx, joblock.NewOutbox(client, worker))
 		}}
@@ -178,7 +178,7 @@ func (l *life) trueTime(boot time.Duration) time.Time {
 	return l.world.start.Add(time.Duration(float64(boot) / (1 + l.rate)))
 }
 
-// sinceNow is a boot clock of somebody who runs nothing.
+// sinceNow is a boot clock of a process without runs.
 func sinceNow() func() time.Duration {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }
@@ -255,7 +255,7 @@ func (l *life) follow(ctx context.Context, gone ...chan struct{}) {
 		}
 		if t := l.Trouble(); len(left) > 0 || len(now.Members) != len(earlier.Members) || t != trouble {
 			trouble = t
-			l.loop.Rouse()
+			l.loop.Retry()
 		}
 		earlier = now
 		select {
@@ -267,7 +267,7 @@ func (l *life) follow(ctx context.Context, gone ...chan struct{}) {
 	}
 }
 
-// written hears of outcomes that stand in the outbox; some of them are stored as they are.
+// written is notified of outcomes in the outbox; some of them are stored at once.
 func (l *life) written(runs []common.Run) {
 	if l.world.isCalm() || !l.chance(0.3) || len(runs) == 0 {
 		l.rouse()
@@ -346,7 +346,7 @@ func (f finisher) Finish(ctx context.Context, outcomes []common.Outcome) []error
 	return errs
 }
 
-// deaf is told what nobody wants to know.
+// deaf discards all notifications.
 type deaf struct{}
 
 func (deaf) Planned(int)                          {}

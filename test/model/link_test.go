@@ -36,7 +36,7 @@ type link struct {
 	name        string
 	rewrite     func(*pb.TxnRequest)                  // a mutation's; may be nil
 	reread      func(*pb.TxnRequest, *pb.TxnResponse) // likewise
-	lateAnswer  func(*pb.TxnRequest, *pb.TxnResponse) // hears of an answer that nobody waits for any more; may be nil
+	lateAnswer  func(*pb.TxnRequest, *pb.TxnResponse) // receives answers that arrive after the caller has stopped waiting; may be nil
 	lineage     *etcdkit.Lineage                      // looks at each answer; may be nil
 	mu          sync.Mutex
 	random      *rand.Rand
@@ -104,7 +104,7 @@ func (l *link) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(l.random.Int64N(int64(most-least)))
 }
 
-// call brings a request to etcd, or does not. late hears of an answer that came
+// call brings a request to etcd, or does not. late receives an answer that came
 // when the client had given up.
 func call[T any](ctx context.Context, l *link, do func() (T, error), late func(T)) (T, error) {
 	var none T
@@ -223,7 +223,7 @@ func (l *link) heal() {
 
 func (l *link) die() { l.mu.Lock(); l.dead = true; l.mu.Unlock() }
 
-// works tells whether something gets through.
+// works reports whether requests get through.
 func (l *link) works() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -424,7 +424,7 @@ func (l *link) arrive(ctx context.Context) bool {
 	}
 }
 
-// under tells whether a key begins with one of the prefixes.
+// under reports whether a key begins with one of the prefixes.
 func under(key []byte, prefixes ...string) bool {
 	for _, p := range prefixes {
 		if strings.HasPrefix(string(key), p) {

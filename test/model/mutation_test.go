@@ -37,12 +37,12 @@ const (
 	twoPerJob     mutation = "a batch holds two claims of one job"
 	fromAnswer    mutation = "the fence counts from the answer of a keep-alive"
 	trustsLease   mutation = "the fence counts from a new lease before the runs are taken back"
-	blindRetake   mutation = "a run is taken back whoever has its record"
+	blindRetake   mutation = "a run is re-taken although another worker has its record"
 	quietRetake   mutation = "taking a run back leaves its record as it was"
 	noMargin      mutation = "survivors wait for no more than lostAfter"
 	leftGone      mutation = "a lock that vanished is not put back"
 	givenUpFull   mutation = "fires are given up while the outboxes are full"
-	lateBeat      mutation = "the guardian hears of a run when it goes on already"
+	lateBeat      mutation = "the guardian is notified of a run only after its start"
 	startedBack   mutation = "a run is given back though its command was started"
 	noTrigger     mutation = "a run is given back without a trigger"
 	overtakes     mutation = "a claim lets no earlier attempt go first"
@@ -210,12 +210,12 @@ func eachNested(r *pb.TxnRequest, visit func(*pb.TxnRequest)) {
 	}
 }
 
-// finishes tells whether a nested transaction is that of a finish.
+// finishes reports whether a nested transaction is that of a finish.
 func finishes(n *pb.TxnRequest) bool {
 	return len(n.Compare) > 0 && under(n.Compare[0].Key, common.RunsPrefix) && !retakes(n)
 }
 
-// retakes tells whether it takes a run back.
+// retakes reports whether it re-takes a run.
 func retakes(n *pb.TxnRequest) bool {
 	return len(n.Compare) > 0 && under(n.Compare[0].Key, common.RunsPrefix) &&
 		len(n.Success) > 0 && under(n.Success[0].GetRequestPut().GetKey(), common.LockPrefix)
@@ -404,7 +404,7 @@ type session struct {
 	life *life
 
 	mu   sync.Mutex
-	last common.Proof // as it was told
+	last common.Proof // as it was reported
 	came time.Duration
 }
 

@@ -114,9 +114,10 @@ func (w *world) cursorNow(job string) (at time.Time) {
 	return at
 }
 
-// etcd is put back to the state before a fire when one worker has run that fire, and the claims of the others have
-// not been answered yet: they are tried again until they reach the older state, in which that fire is nobody's;
-// with the first seed before anything else does that would show it to their workers. They write nothing there, and after an operator has accepted the older state all goes on.
+// etcd is put back to the state before a fire when one worker has run that fire, and the claims of the others have not
+// been answered yet: they are tried again until they reach the older state, in which that fire is unclaimed; with the
+// first seed before anything else does that would show it to their workers. They write nothing there, and after an
+// operator has accepted the older state all goes on.
 func TestEtcdIsRestoredWhileClaimsAreOnTheirWay(t *testing.T) {
 	const every = 20 * time.Second
 	const often = 4 // seeds that are a multiple of it have registrations written as often as in the product
@@ -127,7 +128,7 @@ func TestEtcdIsRestoredWhileClaimsAreOnTheirWay(t *testing.T) {
 			job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 20s",
 				Overlap: common.OverlapAllow, StartDeadline: "1m", LostAfter: "30s",
 				Placement: &common.Placement{Strategy: common.StrategyAny}}
-			if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
+			if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
 				t.Error(err)
 			}
 			s.world.last(time.Second)
@@ -147,7 +148,7 @@ func TestEtcdIsRestoredWhileClaimsAreOnTheirWay(t *testing.T) {
 			time.Sleep(time.Until(fire.Add(2 * time.Second)))
 			s.world.restore(spare, backup)
 			time.Sleep(30 * time.Second)
-			if _, err := s.masters[0].store.Recover(ctx, nobody, common.RecoverRequest{Restored: true}); err != nil {
+			if _, err := s.masters[0].store.Recover(ctx, modelActor, common.RecoverRequest{Restored: true}); err != nil {
 				t.Error(err)
 			}
 			accepted = time.Now()
@@ -159,7 +160,8 @@ func TestEtcdIsRestoredWhileClaimsAreOnTheirWay(t *testing.T) {
 		if !slices.ContainsFunc(w.diary, func(x *execution) bool { return x.began.After(accepted) }) {
 			t.Errorf("seed %d: nothing ran after the older state was accepted", seed)
 		}
-		// What ran since the backup has no record, and its fire no entry. What is promised is that nothing starts twice.
+		// What ran since the backup has no record, and its fire no entry. What is promised is that nothing starts
+		// twice.
 		return slices.DeleteFunc(all, func(b string) bool {
 			return !strings.HasPrefix(b, "G2") || !strings.Contains(b, "was started")
 		})

@@ -58,7 +58,7 @@ type script struct {
 	mu         sync.Mutex
 }
 
-var nobody = common.Actor{Name: "model"}
+var modelActor = common.Actor{Name: "model"}
 
 // play lets a cluster live through its disturbances, and come to rest.
 func play(ctx context.Context, w *world) (until time.Time) {
@@ -93,7 +93,10 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, pa
 	for _, job := range s.jobs {
 		def := s.define(job)
 		s.act(func() {
-			s.try(func(m *master) error { _, _, err := m.store.Put(ctx, nobody, def, common.Precondition{}); return err })
+			s.try(func(m *master) error {
+				_, _, err := m.store.Put(ctx, modelActor, def, common.Precondition{})
+				return err
+			})
 		})
 	}
 	time.Sleep(10 * time.Second) // the masters' clocks are there to be heard
@@ -111,7 +114,7 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, pa
 	time.Sleep(rest)
 	until = time.Now().Add(-slack)
 	s.everyJob(func(m *master, job string) error { // what is on its way is to arrive
-		_, err := m.store.Pause(ctx, nobody, job, common.PauseRequest{}, common.Precondition{})
+		_, err := m.store.Pause(ctx, modelActor, job, common.PauseRequest{}, common.Precondition{})
 		return err
 	})
 	time.Sleep(slack)
@@ -240,11 +243,11 @@ func (s *script) disturb(ctx context.Context) {
 		s.act(func() { b.alone(func() { s.move(ctx, b) }) })
 	case 6, 7, aSave:
 		def := s.define(job)
-		s.act(func() { _, _, _ = m.store.Put(ctx, nobody, def, common.Precondition{}) })
+		s.act(func() { _, _, _ = m.store.Put(ctx, modelActor, def, common.Precondition{}) })
 	case 9: // two saves race
 		for _, m := range s.masters {
 			def := s.define(job)
-			s.act(func() { _, _, _ = m.store.Put(ctx, nobody, def, common.Precondition{}) })
+			s.act(func() { _, _, _ = m.store.Put(ctx, modelActor, def, common.Precondition{}) })
 		}
 	case 10:
 		var until *time.Time
@@ -252,30 +255,30 @@ func (s *script) disturb(ctx context.Context) {
 			until = new(time.Now().Add(s.between(3*time.Second, 60*time.Second)))
 		}
 		s.act(func() {
-			_, _ = m.store.Pause(ctx, nobody, job, common.PauseRequest{Until: until}, common.Precondition{})
+			_, _ = m.store.Pause(ctx, modelActor, job, common.PauseRequest{Until: until}, common.Precondition{})
 		})
 	case 11, 12:
-		s.act(func() { _, _ = m.store.Resume(ctx, nobody, job, common.Precondition{}) })
+		s.act(func() { _, _ = m.store.Resume(ctx, modelActor, job, common.Precondition{}) })
 	case 13: // deleted, and made again under its name
 		kill, after, def := s.random.IntN(2) == 0, s.between(0, 10*time.Second), s.define(job)
 		s.act(func() {
-			_ = m.store.Delete(ctx, nobody, job, common.Precondition{}, kill)
+			_ = m.store.Delete(ctx, modelActor, job, common.Precondition{}, kill)
 			time.Sleep(after)
-			_, _ = m.store.Create(ctx, nobody, def)
+			_, _ = m.store.Create(ctx, modelActor, def)
 		})
 	case 14, 15, aTrigger:
 		n := 1 + s.random.IntN(3)
 		s.act(func() {
 			for range n {
-				_, _ = m.store.Trigger(ctx, nobody, common.TriggerRequest{Job: job})
+				_, _ = m.store.Trigger(ctx, modelActor, common.TriggerRequest{Job: job})
 			}
 		})
 	case 17:
 		run := s.anyRun("")
-		s.act(func() { _ = m.store.Kill(ctx, nobody, run, common.KillRequest{}) })
-	case 18: // somebody revokes the lease
+		s.act(func() { _ = m.store.Kill(ctx, modelActor, run, common.KillRequest{}) })
+	case 18: // the lease is revoked
 		b.with(func(l *life) { s.world.expire(clientv3.LeaseID(l.session.Proof().Lease)) })
-	case aTheft: // somebody deletes a lock
+	case aTheft: // a lock is deleted
 		if locks := s.world.locks(); len(locks) > 0 {
 			s.world.remove(pick(s, locks...))
 		}
@@ -298,11 +301,11 @@ func (s *script) disturb(ctx context.Context) {
 			d = s.between(40*time.Second, 100*time.Second)
 		}
 		s.act(func() { b.alone(func() { s.freeze(ctx, b, d, atStart) }) })
-	case 24: // a wish to kill that the worker does not hear
+	case 24: // a kill request that the worker does not receive
 		b.with(func(l *life) {
 			run := s.anyRun(l.id.Life)
 			l.link.cut(s.between(10*time.Second, 60*time.Second))
-			s.act(func() { _ = m.store.Kill(ctx, nobody, run, common.KillRequest{}) })
+			s.act(func() { _ = m.store.Kill(ctx, modelActor, run, common.KillRequest{}) })
 		})
 	default: // back when the others are about to resolve its runs
 		lostAfter := pick(s, s.world.mutation.lostAfter()...).Or(0)
@@ -457,9 +460,9 @@ func (s *script) settle(ctx context.Context) {
 		default:
 		}
 	}
-	time.Sleep(mostLate) // somebody may have paused a job, and not have heard that it was done
+	time.Sleep(mostLate) // a job may have been paused by a request whose answer was lost
 	s.everyJob(func(m *master, job string) error {
-		_, err := m.store.Resume(ctx, nobody, job, common.Precondition{})
+		_, err := m.store.Resume(ctx, modelActor, job, common.Precondition{})
 		return err
 	})
 }

@@ -78,17 +78,17 @@ func TestJobChangesWhileItIsClaimed(t *testing.T) {
 			job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: fmt.Sprintf("@every %ds", 2+i%3), LostAfter: "20s", KillGrace: "1s",
 				Placement: &common.Placement{Strategy: common.StrategyAny}}
 			time.Sleep(s.between(time.Second, 8*time.Second))
-			state, _, err := m.store.Put(ctx, nobody, job, common.Precondition{})
+			state, _, err := m.store.Put(ctx, modelActor, job, common.Precondition{})
 			must(state, err)
 			time.Sleep(s.between(time.Second, 8*time.Second))
-			must(m.store.Pause(ctx, nobody, "a", common.PauseRequest{}, common.Precondition{}))
+			must(m.store.Pause(ctx, modelActor, "a", common.PauseRequest{}, common.Precondition{}))
 			time.Sleep(s.between(time.Second, 8*time.Second))
-			must(m.store.Resume(ctx, nobody, "a", common.Precondition{}))
+			must(m.store.Resume(ctx, modelActor, "a", common.Precondition{}))
 			time.Sleep(s.between(time.Second, 8*time.Second))
-			if err := m.store.Delete(ctx, nobody, "a", common.Precondition{}, i%2 == 0); err != nil {
+			if err := m.store.Delete(ctx, modelActor, "a", common.Precondition{}, i%2 == 0); err != nil {
 				t.Error(err)
 			}
-			must(m.store.Create(ctx, nobody, job))
+			must(m.store.Create(ctx, modelActor, job))
 		}
 	})
 	if len(w.diary) < 30 {
@@ -112,7 +112,7 @@ func TestTwoSavesRace(t *testing.T) {
 				job := seen.Job
 				job.CronExpr = fmt.Sprintf("@every %ds", 3+(2*i+n)%5)
 				job.Title = fmt.Sprintf("save %d of master %d", i, n)
-				racing.Go(func() { _, _, errs[n] = m.store.Put(ctx, nobody, job, common.Precondition{Version: seen.Version}) })
+				racing.Go(func() { _, _, errs[n] = m.store.Put(ctx, modelActor, job, common.Precondition{Version: seen.Version}) })
 			}
 			racing.Wait()
 			if refused := errors.Join(errs...); (errs[0] == nil) == (errs[1] == nil) || common.CodeOf(refused) != common.CodeStale {
@@ -127,7 +127,7 @@ func TestTwoSavesRace(t *testing.T) {
 func TestFutureDatedClockConsumesNothing(t *testing.T) {
 	w := cluster(t, 3, []time.Duration{24 * time.Hour, 0, 0}, func(ctx context.Context, s *script) {
 		job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 3s"}
-		if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
+		if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(2 * time.Minute)
@@ -144,12 +144,12 @@ func TestFutureDatedClockConsumesNothing(t *testing.T) {
 }
 
 // A worker that is stopped when it has just started a command is ended by its guardian, and the
-// command with it, before anybody runs the job again: the guardian has heard of the run before.
+// command with it, before another worker runs the job again: the guardian was notified of the run before.
 func TestFrozenAtTheStartOfACommand(t *testing.T) {
 	part := func(ctx context.Context, s *script) {
 		s.world.last(50 * time.Second)
 		job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 10s", LostAfter: "20s", KillGrace: "0s"}
-		if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
+		if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
 			t.Error(err)
 		}
 		for _, b := range s.boxes {
@@ -172,7 +172,7 @@ func TestFrozenAtTheStartOfACommand(t *testing.T) {
 	}
 	_, broken := without(t, lateBeat, 4, level, part)
 	if !slices.ContainsFunc(broken, func(b string) bool { return strings.HasPrefix(b, "G3") }) {
-		t.Errorf("where the guardian hears of a run when it goes on already, only this was broken: %v", broken)
+		t.Errorf("with a guardian that is notified only after the start, only this was broken: %v", broken)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestLogStoreIsAwayForADay(t *testing.T) {
 			if len(pinned) > 0 {
 				job.Placement, job.CatchUp = &common.Placement{Workers: pinned}, &common.CatchUp{Policy: common.CatchUpNone}
 			}
-			if _, _, err := s.masters[0].store.Put(ctx, nobody, job, common.Precondition{}); err != nil {
+			if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
 				t.Error(err)
 			}
 		}

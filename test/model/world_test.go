@@ -103,7 +103,7 @@ func inBubble(t *testing.T, f func(*testing.T)) {
 	})
 }
 
-// oneIsAhead tells whether the clock of one worker is a day ahead.
+// oneIsAhead reports whether the clock of one worker is a day ahead.
 func (w *world) oneIsAhead() bool { return w.seed%4 == 0 }
 
 // registerEvery is as in the product where the clocks matter, and longer elsewhere: it
@@ -177,7 +177,7 @@ func (w *world) since(rev int64) ([]event, <-chan struct{}) {
 
 var errLeaseGone = rpctypes.ErrLeaseNotFound
 
-// grant makes a lease that ends when nothing is heard of it for its TTL. The real one
+// grant creates a lease that expires without a keep-alive for its TTL. The real one
 // lasts for as long as this says.
 func (w *world) grant() clientv3.LeaseID {
 	w.mu.Lock()
@@ -227,7 +227,7 @@ func (w *world) expire(id clientv3.LeaseID) {
 	})
 }
 
-// keysOf lists what hangs on a lease, and tells whether it lives.
+// keysOf returns the keys under a lease, and whether it exists.
 func (w *world) keysOf(by string, id clientv3.LeaseID) (keys [][]byte, lives bool) {
 	w.mu.Lock()
 	_, lives = w.leases[id]
@@ -244,7 +244,7 @@ func (w *world) keysOf(by string, id clientv3.LeaseID) (keys [][]byte, lives boo
 	return keys, lives
 }
 
-// wasLocked tells whether a run has ever had a lock.
+// wasLocked reports whether a run has ever had a lock.
 func (w *world) wasLocked(job, run string) bool {
 	key := common.LockKey(job, run)
 	events, _ := w.since(0)
@@ -266,7 +266,7 @@ func (w *world) locks() []string {
 
 // remove deletes a key by hand.
 func (w *world) remove(key string) {
-	w.atEtcd("somebody", func(s *server) {
+	w.atEtcd("operator", func(s *server) {
 		if _, err := s.kv.DeleteRange(context.Background(), &pb.DeleteRangeRequest{Key: []byte(key)}); err != nil {
 			panic(err)
 		}
@@ -352,7 +352,7 @@ func (w *world) remark(life, format string, args ...any) {
 	w.remarks = append(w.remarks, remark{time.Now(), life, fmt.Sprintf(format, args...)})
 }
 
-// storeAway says whether the log store is away, and that the outboxes have room for so many outcomes while it is.
+// storeAway sets whether the log store is unavailable, and the capacity of the outboxes meanwhile.
 func (w *world) storeAway(away bool, room int) {
 	w.mu.Lock()
 	w.away, w.room = away, room

@@ -93,7 +93,7 @@ type Worker struct {
 	loop       *scheduler.Loop
 	dispatcher *dispatch.Dispatcher
 	recovery   *dispatch.Recovery
-	bequests   *dispatch.Bequests
+	bequests   *dispatch.OutboxRecovery
 	orphaned   chan struct{} // a worker left: the recovery scans
 	bequeathed chan struct{} // likewise
 	feed       *dispatch.Feed
@@ -162,7 +162,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
 		Resolved: func(string) { cfg.Metrics.Outcome(common.StatusLost, 0) },
 		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log, Report: w.loops.recovery.Done}
-	w.bequests = &dispatch.Bequests{Owners: recoverer.Bequests, Cluster: w.cluster, Life: life, Log: log, Report: w.loops.outboxes.Done,
+	w.bequests = &dispatch.OutboxRecovery{Owners: recoverer.OutboxOwners, Cluster: w.cluster, Life: life, Log: log, Report: w.loops.outboxes.Done,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
 		}}
@@ -193,7 +193,7 @@ type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 	return r.w.executor.Load().Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous,
-		MayStart: t.MayStart, KillNow: t.KillNow, Wishes: t.Wishes}, r.w.sink)
+		MayStart: t.MayStart, KillNow: t.KillNow, KillRequests: t.KillRequests}, r.w.sink)
 }
 
 // Parts returns the worker's parts in start order. The caller owns the data folder and the stores.

@@ -69,7 +69,7 @@ func TestNothingOutlivesItsRun(t *testing.T) {
 	}
 }
 
-// Who cannot be told apart goes with the last run that it may stem from.
+// A process without identification ends with the last run that it may belong to.
 func TestStrangersGoWithTheLast(t *testing.T) {
 	x := newAdopter(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -281,7 +281,7 @@ func TestKillNow(t *testing.T) {
 	}
 }
 
-// The kernel ends a command with its worker, even where nobody else does; but not with
+// The kernel kills a command when its worker ends, even without a guardian; but not with
 // some thread of the worker.
 func TestCommandsEndWithTheWorker(t *testing.T) {
 	x := newExecutor(t)

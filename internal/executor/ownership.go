@@ -15,21 +15,19 @@ import (
 	"carillon/internal/proctree"
 )
 
-// verdict tells whose an adopted process is. One that was once seen to be a run's stays
-// that run's; about one that nobody is known for, it is made more than once, since who is
-// about to execute a program shows nothing for a moment.
+// verdict identifies the run of an adopted process. Once a run is found, it is final. If none is found, the process is
+// examined again until sureAfter, since a process in the middle of execve(2) shows no identification for a moment.
 type verdict struct {
 	proctree.Process
-	of     *process
-	lost   bool // it is that of a run of this life which is over
+	of     *process // nil: unknown
+	lost   bool     // it belongs to a run of this incarnation that is over
 	first  time.Time
-	sure   bool
-	passed uint64 // when it was last listed
+	sure   bool   // no run was found, finally
+	passed uint64 // the last pass that listed it
 }
 
-// judge reaps an adopted process that has ended, and then gives nil. About one that lives it tells
-// whose it is. Its signs are read when it is new.
-func (k *kin) judge(pid int) *verdict {
+// judge returns the verdict on an adopted process. If the process has ended, it reaps it and returns nil.
+func (k *tracker) judge(pid int) *verdict {
 	if ended(pid) {
 		delete(k.known, pid)
 		return nil
@@ -37,12 +35,12 @@ func (k *kin) judge(pid int) *verdict {
 	v := k.known[pid]
 	if v == nil {
 		q, found := proctree.Look(pid)
-		if !found { // it is hidden from us (hidepid), as one that is not dumpable
+		if !found { // hidden from this process (hidepid), as if it is not dumpable
 			q = proctree.Process{PID: pid, Start: ticks()}
 			q.Group, _ = unix.Getpgid(pid)
 			q.Session, _ = unix.Getsid(pid)
 		}
-		q.Dead = false // its first thread may have ended, while others go on
+		q.Dead = false // its first thread may have ended while others continue
 		v = &verdict{Process: q, first: time.Now()}
 		k.known[pid] = v
 	}
@@ -52,23 +50,23 @@ func (k *kin) judge(pid int) *verdict {
 	}
 	v.sure = time.Since(v.first) >= sureAfter
 	v.of, v.lost = k.whose(v.Process)
-	if v.of == nil && ended(pid) { // while it was looked at: its signs were gone
+	if v.of == nil && ended(pid) { // it ended during the examination
 		delete(k.known, pid)
 		return nil
 	}
 	return v
 }
 
-// ended reaps a process if it has ended.
+// ended reaps a process if it has ended, and reports whether it has.
 func ended(pid int) bool {
 	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	return got == pid || errors.Is(err, syscall.ECHILD)
 }
 
-// goesWith tells whether what was adopted ends with a run, and whether it may be the run's: it is
-// the run's, or it can be no living run's. One that gave up all that would tell whose it is may
-// be that of any run that was going on when it was started.
-func (k *kin) goesWith(p *process, v *verdict, oldest func() uint64) (goes, mine bool) {
+// goesWith reports whether an adopted process is killed at the end of a run, because it belongs to the run or cannot
+// belong to any active run, and whether it may belong to the run. A process without any identification may belong to
+// any run that was active when it was started.
+func (k *tracker) goesWith(p *process, v *verdict, oldest func() uint64) (goes, mine bool) {
 	switch {
 	case v.of != nil && v.of == p:
 		return true, true
@@ -83,8 +81,8 @@ func (k *kin) goesWith(p *process, v *verdict, oldest func() uint64) (goes, mine
 	}
 }
 
-// oldest is when the oldest of the runs whose commands live began.
-func (k *kin) oldest() (began uint64) {
+// oldest returns the start time of the oldest run whose command is alive.
+func (k *tracker) oldest() (began uint64) {
 	began = math.MaxUint64
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,10 +94,10 @@ func (k *kin) oldest() (began uint64) {
 	return began
 }
 
-// whose tells whose a process is: by having been seen below the command, by its group, its session, its mark, its
-// environment, the run's private folder, or the run's output. The signs that cost the most
-// to read come last.
-func (k *kin) whose(a proctree.Process) (of *process, lost bool) {
+// whose returns the run of a process. It checks whether the process was seen below the command, its process group, its
+// session, its mark, its environment, and whether it uses the run's private folder or output; the most expensive checks
+// come last. lost reports that it belongs to a run that is over.
+func (k *tracker) whose(a proctree.Process) (of *process, lost bool) {
 	if of = k.lookUp(func() *process {
 		if seen, found := k.noted[a.PID]; found && seen.Start == a.Start {
 			return seen.of
@@ -137,14 +135,14 @@ func (k *kin) whose(a proctree.Process) (of *process, lost bool) {
 	return nil, false
 }
 
-func (k *kin) lookUp(of func() *process) *process {
+func (k *tracker) lookUp(of func() *process) *process {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return of()
 }
 
-// inside gives the run in whose private folder a folder is. It is called under mu.
-func (k *kin) inside(folder string) *process {
+// inside returns the run whose private folder contains a folder, or nil. The caller holds mu.
+func (k *tracker) inside(folder string) *process {
 	for ; len(folder) > 1; folder = filepath.Dir(folder) {
 		if p := k.byPlace[folder]; p != nil {
 			return p
