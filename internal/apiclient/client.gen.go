@@ -260,6 +260,7 @@ func (e ChannelDefinitionKind) Valid() bool {
 // Defines values for ConditionCode.
 const (
 	ConditionCodeAuditStuck          ConditionCode = "audit_stuck"
+	ConditionCodeAuditUnreadable     ConditionCode = "audit_unreadable"
 	ConditionCodeCannotStart         ConditionCode = "cannot_start"
 	ConditionCodeCertificateEnds     ConditionCode = "certificate_ends"
 	ConditionCodeCertificateUnusable ConditionCode = "certificate_unusable"
@@ -296,6 +297,8 @@ const (
 func (e ConditionCode) Valid() bool {
 	switch e {
 	case ConditionCodeAuditStuck:
+		return true
+	case ConditionCodeAuditUnreadable:
 		return true
 	case ConditionCodeCannotStart:
 		return true

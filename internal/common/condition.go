@@ -44,6 +44,7 @@ const (
 	ConditionRunAs           = "run_as_ignored"       // the file that says as whom jobs run cannot be used as it is now
 	ConditionChangesFull     = "changes_full"         // too many changes wait in etcd for the log store: jobs cannot be saved
 	ConditionAuditStuck      = "audit_stuck"          // changes are not sealed and stay in etcd
+	ConditionAuditUnreadable = "audit_unreadable"     // changes did not decode when they were sealed
 	ConditionClockUnproven   = "clock_unproven"       // the clock jumped ahead and has not proven itself
 	ConditionCursorInFuture  = "cursor_in_future"     // jobs have accounted for fires that are still to come
 	ConditionEtcdWentBack    = "etcd_went_back"       // etcd was restored from a backup
@@ -58,7 +59,7 @@ func ConditionCodes() []string {
 		ConditionClockOff, ConditionWorkerLost, ConditionNoWorkers, ConditionWatchStale, ConditionLoopStuck, ConditionNoElectedMaster,
 		ConditionUnreadable, ConditionCertificateEnds, ConditionCertificateBad, ConditionMissesFeature,
 		ConditionHousekeeping, ConditionOverdue, ConditionNoEntry, ConditionNotifyFailing, ConditionNotifyStuck, ConditionNotifyBehind,
-		ConditionRunAs, ConditionChangesFull, ConditionAuditStuck,
+		ConditionRunAs, ConditionChangesFull, ConditionAuditStuck, ConditionAuditUnreadable,
 		ConditionClockUnproven, ConditionCursorInFuture, ConditionEtcdWentBack,
 		ConditionCannotStart, ConditionStartHangs, ConditionGuardianSilent}
 }

@@ -502,6 +502,11 @@ var cures = map[string]cure{
 		fails:  true,
 		advice: "Check the elected master's log, and that the log store accepts writes. Changes are kept in etcd until they are sealed; nothing is lost.",
 	},
+	common.ConditionAuditUnreadable: {
+		check: "audit",
+		advice: "List them: cronctl get audit --kind change --verb unreadable -o yaml. Find out what else writes to etcd, or damaged it. " +
+			"The condition ends 24 hours after the last one.",
+	},
 	common.ConditionClockUnproven: {check: "clock", fails: true, advice: adviseClock},
 	common.ConditionCursorInFuture: {
 		check:  "jobs",

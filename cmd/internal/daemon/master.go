@@ -166,7 +166,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	m.duties = append(m.upkeep(store, history, there, staff, guard, m.notices.Conditions,
-		m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions)),
+		m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions), sealer.Unreadable),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, m.notices.notifier.Run),
 		m.duty(dutyChannels, func(ctx context.Context) error {

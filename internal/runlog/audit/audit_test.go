@@ -798,3 +798,47 @@ func TestSealerThatFailsHasACondition(t *testing.T) {
 		run.Wait()
 	})
 }
+
+// A change that does not decode raises a condition for a day, also on the master that is elected next.
+func TestUnreadableChange_RaisesAConditionForADay(t *testing.T) {
+	s := newShelf()
+	s.waiting["0"] = audit.Waiting{ID: "0", Value: []byte("{")}
+	virtualtime.Test(t, func(t *testing.T) {
+		elected := func() (sealer *audit.Sealer, end func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			sealer = audit.NewSealer(audit.Config{Chain: s, Store: s, Alone: func() bool { return true },
+				Log: slog.New(slog.DiscardHandler), Delivered: func(int) {}, Failed: func() {}})
+			var run sync.WaitGroup
+			run.Go(func() { _ = sealer.Run(ctx) })
+			time.Sleep(5 * time.Second)
+			return sealer, func() { cancel(); run.Wait() }
+		}
+		raised := func(when string, sealer *audit.Sealer, count, seq string) {
+			t.Helper()
+			all := sealer.Unreadable()
+			if len(all) != 1 || all[0].Code != common.ConditionAuditUnreadable || all[0].Data["count"] != count || all[0].Data["seq"] != seq {
+				t.Errorf("%s: %+v, want %s unreadable, the last at %s", when, all, count, seq)
+			}
+		}
+		first, end := elected()
+		raised("after it was sealed", first, "1", "1")
+		time.Sleep(23 * time.Hour)
+		raised("after 23 hours", first, "1", "1")
+		s.mu.Lock()
+		s.waiting["1"] = audit.Waiting{ID: "1", Value: []byte("{")}
+		s.mu.Unlock()
+		time.Sleep(5 * time.Second)
+		raised("after another one", first, "2", "2")
+		end()
+		if all := first.Unreadable(); len(all) != 0 {
+			t.Errorf("on a master that is not elected any more: %+v", all)
+		}
+		second, end := elected()
+		defer end()
+		raised("on the next elected master", second, "2", "2")
+		time.Sleep(25 * time.Hour)
+		if all := second.Unreadable(); len(all) != 0 {
+			t.Errorf("a day after the last one: %+v", all)
+		}
+	})
+}

@@ -23,6 +23,8 @@ type Head struct {
 	// Restored is the range of links that etcd had forgotten when it was restored last; zero if it never was, and
 	// once the log store has deleted them for their age.
 	Restored Gap `json:"restored,omitzero"`
+	// Unreadable counts changes that did not decode; zero if there were none.
+	Unreadable Unreadable `json:"unreadable,omitzero"`
 }
 
 // Gap is a range of links that the log store has and a restored etcd has forgotten: only their own hashes prove them.

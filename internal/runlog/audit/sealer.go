@@ -61,10 +61,13 @@ type Sealer struct {
 	newest string    // last id found
 	full   bool      // there may be more after it
 	looked time.Time // last complete list
+	read   bool      // unreadable was read from etcd
 
 	mu      sync.Mutex
 	failing time.Time // guarded by mu; begin of the failure, zero without one
 	fault   error     // guarded by mu
+	// unreadable is guarded by mu.
+	unreadable Unreadable
 }
 
 // NewSealer returns a sealer.
@@ -83,6 +86,7 @@ func (s *Sealer) Wake() {
 // Run seals and delivers until the context ends. It is for the elected master.
 func (s *Sealer) Run(ctx context.Context) error {
 	defer s.note(nil) // the next elected master reports its own state
+	defer s.forget()
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	var ended time.Time
@@ -153,6 +157,14 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 			s.queue, s.full, s.looked = nil, false, time.Time{}
 		}
 	}()
+	if !s.read {
+		head, _, err := checked(ctx, s.cfg.Chain)
+		if err != nil {
+			return false, err
+		}
+		s.merge(&head)
+		s.read = true
+	}
 	// Entries that are sealed and not delivered are listed too: if there are none, all is done.
 	if err := s.find(ctx); err != nil || len(s.queue) == 0 {
 		return s.full, err
@@ -161,6 +173,7 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	s.merge(&head)
 	if err := s.finish(ctx, &head); err != nil {
 		return false, err
 	}
@@ -175,11 +188,12 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err := s.resume(ctx, &head, revision); err != nil {
 		return false, err
 	}
-	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept, Restored: head.Restored}
+	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept, Restored: head.Restored,
+		Unreadable: head.Unreadable}
 	var sealed []Waiting
 	var batch []common.Change
 	for i := range waiting {
-		change, err := s.seal(&waiting[i], next.Seq+1, next.Hash)
+		change, err := s.seal(&waiting[i], next.Seq+1, next.Hash, &next.Unreadable)
 		if err != nil {
 			return false, err
 		}
@@ -190,6 +204,7 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err := s.cfg.Chain.Put(ctx, next, revision); err != nil {
 		return false, fmt.Errorf("seal %d audit entries: %w", len(batch), err)
 	}
+	s.merge(&next)
 	return more, s.deliver(ctx, batch, sealed)
 }
 
@@ -241,7 +256,7 @@ func (s *Sealer) finish(ctx context.Context, head *Head) error {
 	for i := range left {
 		place := at[left[i].ID]
 		seq, previous := head.link(place)
-		change, err := s.seal(&left[i], seq, previous)
+		change, err := s.seal(&left[i], seq, previous, &head.Unreadable)
 		if err != nil {
 			return err
 		}
@@ -250,16 +265,19 @@ func (s *Sealer) finish(ctx context.Context, head *Head) error {
 		change.Link.Hash = head.Batch[place].Hash
 		batch = append(batch, change)
 	}
+	s.merge(head)
 	return s.deliver(ctx, batch, left)
 }
 
 // seal returns an entry with its link. An unreadable entry, written to etcd by another program,
-// does not stop the chain: an entry that contains it as evidence takes its place.
-func (s *Sealer) seal(w *Waiting, seq int64, previous string) (common.Change, error) {
+// does not stop the chain: an entry that contains it as evidence takes its place, and unreadable
+// counts it.
+func (s *Sealer) seal(w *Waiting, seq int64, previous string, unreadable *Unreadable) (common.Change, error) {
 	change, err := seal(w, seq, previous)
 	if err == nil {
 		return change, nil
 	}
+	unreadable.add(seq, time.Now().UTC())
 	s.cfg.Log.Error("audit_change_unreadable", "id", w.ID, "seq", seq, "error", err)
 	stood := *w
 	if stood.Value, err = evidence(w, err); err != nil {

@@ -1677,7 +1677,7 @@ export interface components {
              * @description What it is, for programs and for translation.
              * @enum {string}
              */
-            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent";
+            code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "audit_unreadable" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent";
             /** @description What the translation needs. */
             data?: {
                 [key: string]: string;

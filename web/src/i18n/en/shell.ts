@@ -80,7 +80,7 @@ export const shell = {
     etcd_went_back: { title: 'etcd was restored from a backup.', text: 'Workers claim no fires until an operator runs cronctl recover.' },
     cannot_start: { title: 'A worker cannot start commands.', text: 'It claims no fires until a probe succeeds; other workers run them: {{error}}' },
     start_hangs: { title: 'Commands that hang at their start: {{count}}.', text: 'A file system with programs or directories of jobs may not be responding.' },
-  } satisfies Record<Condition['code'] | 'audit_unreadable', { title: string; text: string }>,
+  } satisfies Record<Condition['code'], { title: string; text: string }>,
   loopEffects: {
     watch_jobs: 'Changes to jobs are not noticed there.', watch_triggers: 'Requested runs do not start there.', watch_kills: 'Kill requests have no effect there.', watch_secrets: 'Secrets are read one at a time.',
     watch_workers: 'Workers that start or stop are not noticed there.', watch_settings: 'New worker settings do not apply there.', watch_masters: 'The clocks of the masters are unknown there.',
