@@ -92,8 +92,17 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(life)
-	held := &held{record: record, token: r.Fence, slots: max(1, settled.Fire.Terms.Slots), cancel: cancel, kill: make(chan struct{}), requests: make(chan error, 1),
-		proof: r.Proof, put: d.cfg.Boot(), present: r.Proof.Sent}
+	held := &held{
+		record:   record,
+		token:    r.Fence,
+		slots:    max(1, settled.Fire.Terms.Slots),
+		cancel:   cancel,
+		kill:     make(chan struct{}),
+		requests: make(chan error, 1),
+		proof:    r.Proof,
+		put:      d.cfg.Boot(),
+		present:  r.Proof.Sent,
+	}
 	if !d.runs.add(held, d.cfg.Causes.Killed) {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
@@ -106,7 +115,13 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 	settled.Run = run
 	running, _ := d.runs.load()
 	d.cfg.Metrics.Running(running)
-	task := Task{Job: r.Job, Record: record, Fence: r.Fence, Previous: d.runs.previous(record.JobUID), KillNow: held.kill, KillRequests: held.requests,
+	task := Task{
+		Job:          r.Job,
+		Record:       record,
+		Fence:        r.Fence,
+		Previous:     d.runs.previous(record.JobUID),
+		KillNow:      held.kill,
+		KillRequests: held.requests,
 		MayStart: func() error {
 			if d.isHalted() {
 				return d.cfg.Causes.Stopping
@@ -115,7 +130,8 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 				return d.cfg.Causes.CutOff
 			}
 			return nil
-		}}
+		},
+	}
 	granted, fire := d.cfg.Now(), settled.Fire
 	return func() {
 		defer cancel(nil)

@@ -35,7 +35,16 @@ type capture struct {
 
 func newCapture(run string, limit int64, out Output, tails *budget, masks *mask.Masker, now func() time.Time) *capture {
 	keep := min(limit/2, maxTail)
-	return &capture{run: run, out: out, now: now, tails: tails, head: limit - keep, keep: keep, stdout: masks.Stream(), stderr: masks.Stream()}
+	return &capture{
+		run:    run,
+		out:    out,
+		now:    now,
+		tails:  tails,
+		head:   limit - keep,
+		keep:   keep,
+		stdout: masks.Stream(),
+		stderr: masks.Stream(),
+	}
 }
 
 func (c *capture) mask(stream common.Stream) *mask.Stream {

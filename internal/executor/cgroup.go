@@ -103,7 +103,8 @@ func (c *cgroups) control(mine []int) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(c.path, "cgroup.subtree_control"), []byte("+"+strings.Join(on, " +")), 0); err != nil {
+	enable := []byte("+" + strings.Join(on, " +"))
+	if err := os.WriteFile(filepath.Join(c.path, "cgroup.subtree_control"), enable, 0); err != nil {
 		return err
 	}
 	c.controllers = on

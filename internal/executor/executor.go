@@ -179,7 +179,8 @@ func (x *Executor) KillAll() {
 		close(started)
 	}()
 	over := time.After(settleWait)
-	for quiet, pause := 0, time.Millisecond; quiet < 2; quiet++ { // a process that is being adopted appears in the second scan
+	// A process that is being adopted during a scan appears in the next one.
+	for quiet, pause := 0, time.Millisecond; quiet < 2; quiet++ {
 		if !closed(started) {
 			quiet = -1
 		}

@@ -12,9 +12,9 @@ import (
 // ErrHurry is the cause of the second stage.
 var ErrHurry = errors.New("a second signal requested a fast stop")
 
-// sameWish is how long after the first signal another one is ignored: a signal to all processes of a name reaches a
+// repeatWait is how long after the first signal another one is ignored: a signal to all processes of a name reaches a
 // worker twice, once through its guardian.
-const sameWish = time.Second
+const repeatWait = time.Second
 
 // Signals returns the two contexts of a daemon: stop ends at the first of the signals, which is its cause, or with
 // parent; hurry ends at the next signal a second or more after that. release restores the default handling of the
@@ -42,7 +42,7 @@ func stages(parent context.Context, caught <-chan os.Signal) (stop, hurry contex
 				if first.IsZero() {
 					first = time.Now()
 					cancelStop(fmt.Errorf("signal: %v", s))
-				} else if time.Since(first) >= sameWish {
+				} else if time.Since(first) >= repeatWait {
 					cancelHurry(ErrHurry)
 				}
 			case <-quit:
