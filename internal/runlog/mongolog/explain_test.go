@@ -13,8 +13,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// TestPlans prints how a MongoDB finds what each list asks for. Each is read from an index,
-// in order.
+// TestPlans prints the query plan of a MongoDB for each list. Each is read from an index, in order.
 func TestPlans(t *testing.T) {
 	uri := os.Getenv("CARILLON_TEST_MONGODB_URI")
 	if uri == "" {

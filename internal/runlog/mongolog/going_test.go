@@ -10,8 +10,8 @@ import (
 	"carillon/internal/runlog/mongotest"
 )
 
-// While one process deletes runs of an hour, and is anywhere between its first step and its
-// last, another one that counts the hour counts each run once.
+// While one process deletes runs of an hour, at any step of the deletion, another one that counts the hour
+// counts each run once.
 func TestCountingWhileRunsGo(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -49,7 +49,7 @@ func TestCountingWhileRunsGo(t *testing.T) {
 			}
 		}
 	}
-	// countAll is what Tidy does between finishing deletions and forgetting what is old.
+	// countAll does the part of Tidy between finishing deletions and deleting expired data.
 	countAll := func(s *Store) {
 		t.Helper()
 		var done runlog.Tidied
@@ -83,7 +83,7 @@ func TestCountingWhileRunsGo(t *testing.T) {
 		add(1)
 		countAll(other)
 		check(g.ID + ", and a run came")
-		// One of its runs went.
+		// One of its runs was deleted.
 		if _, err := deleteIDs(t.Context(), one.runs, g.Runs[:1]); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 	"carillon/internal/runlog/mongotest"
 )
 
-// impatient makes a server that is away known soon.
+// impatient shortens the time until an unavailable server is detected.
 const impatient = "?serverSelectionTimeoutMS=400&connectTimeoutMS=400"
 
 func open(t *testing.T, uri, database string) *mongolog.Store {
@@ -45,7 +45,7 @@ func TestConformanceOnTheDouble(t *testing.T) {
 	}, conformance.Modest)
 }
 
-// The server that measurements use answers as the double does, and keeps what it acknowledged.
+// The server for measurements answers as the double does, and keeps acknowledged writes.
 func TestConformanceOnTheFastDouble(t *testing.T) {
 	t.Parallel()
 	server := mongotest.StartFast(t)

@@ -43,7 +43,7 @@ func tidy(ctx context.Context, s *mongolog.Store) (all runlog.Tidied, err error)
 	return all, err
 }
 
-// counted is how many runs the roll-ups of all kinds count; they must agree.
+// counted returns how many runs the roll-ups of all kinds count; they must agree.
 func counted(t *testing.T, s *mongolog.Store) int64 {
 	t.Helper()
 	var counts [4]int64
@@ -63,8 +63,8 @@ func counted(t *testing.T, s *mongolog.Store) int64 {
 	return counts[0]
 }
 
-// Whatever write of the upkeep is its last, with or without effect, who comes next finishes
-// it: nothing is counted twice or forgotten, and nothing is left of runs that went.
+// Whichever write of the upkeep is its last, with or without effect, the next process finishes it: nothing is
+// counted twice or missed, and nothing is left of deleted runs.
 func TestUpkeepIsBrokenOffAnywhere(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -80,8 +80,8 @@ func TestUpkeepIsBrokenOffAnywhere(t *testing.T) {
 	}
 }
 
-// brokenOff breaks the upkeep of a database of its own off at the n-th write, and tells
-// whether there was one.
+// brokenOff interrupts the upkeep of a database of its own at the n-th write, and reports whether there was
+// one.
 func brokenOff(t *testing.T, uri string, n int, applied bool) bool {
 	t.Helper()
 	database := fmt.Sprintf("broken%d", n)
@@ -134,13 +134,13 @@ func brokenOff(t *testing.T, uri string, n int, applied bool) bool {
 	return broken != nil
 }
 
-// breaker stands between a store and its server, until so many commands that write were sent.
+// breaker interrupts a store's connection to its server after so many write commands.
 type breaker struct {
 	uri    string
 	stop   func()
 	server string
 	left   atomic.Int64
-	apply  bool // the last one reaches the server, but its answer is lost
+	apply  bool // the last one reaches the server, but its response is lost
 }
 
 func breakAfter(t *testing.T, server string, writes int64, apply bool) *breaker {
@@ -243,7 +243,7 @@ func writes(message []byte) bool {
 	return len(message) > at && (bytes.HasPrefix(message[at:], []byte("insert\x00")) || bytes.HasPrefix(message[at:], []byte("delete\x00")))
 }
 
-// Two that do the upkeep at once, and a writer beside them, spoil nothing.
+// Two concurrent upkeeps, and a concurrent writer, corrupt nothing.
 func TestTwoKeepers(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -304,7 +304,7 @@ func TestTwoKeepers(t *testing.T) {
 	}
 }
 
-// A list looks at so many entries of the filter that leads it, and says where it stopped.
+// A list reads a bounded number of entries of its leading filter, and returns where it stopped.
 func TestListsEndEarly(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -341,8 +341,8 @@ func TestListsEndEarly(t *testing.T) {
 	}
 }
 
-// What an older version wrote, and goes on writing beside this one, is found, counted and
-// expired as all else.
+// Entries of an older version, including those that it writes concurrently, are found, counted and expired
+// like all others.
 func TestDocumentsOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -360,7 +360,7 @@ func TestDocumentsOfAnOlderVersion(t *testing.T) {
 	if _, err := tidy(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	// Half of them lose what that version did not write, the marks included.
+	// Half of them lose the fields that that version did not write, including the marks.
 	db := connect(t, server.URI).Database("older")
 	for collection, fields := range map[string][]string{"runs": {"exit", "cell"}, "changes": {"verb", "actor", "at"}} {
 		cursor, err := db.Collection(collection).Find(t.Context(), bson.D{})
@@ -424,8 +424,8 @@ func TestDocumentsOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// An hour that an older version writes into is looked at when it is over, although the
-// search of the past has been there.
+// An hour into which an older version writes is checked after its end, even if the search of the past has
+// passed it.
 func TestTheLastHourIsLookedAt(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -453,8 +453,8 @@ func TestTheLastHourIsLookedAt(t *testing.T) {
 	}
 }
 
-// Runs that go before anybody has counted them, as those of an older version may, are
-// counted as they go, in all roll-ups.
+// Runs that are deleted before they were counted, which is possible for those of an older version, are
+// counted during the deletion, in all roll-ups.
 func TestUncountedRunsGo(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -480,7 +480,7 @@ func TestUncountedRunsGo(t *testing.T) {
 	}
 }
 
-// What roll-ups count of a run stands beside its document, which is not read for them.
+// The counts of a run are stored beside its document, which is not read for roll-ups.
 func TestDocumentsAreNotReadToCount(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -522,8 +522,8 @@ func TestDocumentsAreNotReadToCount(t *testing.T) {
 	}
 }
 
-// An hour of a job that has many runs is not counted again for each that comes: it rests for a
-// while, and is exact after that. What rests is nothing that is left to do at once, and stays marked.
+// An hour of a job with many runs is not counted again for each new run: it rests for a while, and is exact
+// after that. A resting hour is no work left to do at once, and stays marked.
 func TestBusyHoursRest(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
@@ -577,7 +577,7 @@ func TestBusyHoursRest(t *testing.T) {
 	check(s, start.Add(119*time.Second), 2500, 1)
 	check(s, start.Add(2*time.Minute), written, 0)
 	add(1)
-	check(s, start.Add(3*time.Minute), written-1, 2) // the hour is over and looked at, which leaves a mark, too
+	check(s, start.Add(3*time.Minute), written-1, 2) // the hour is over and checked, which leaves a mark, too
 	check(s, start.Add(3*time.Minute), written-1, 1)
 	check(open(t, server.URI, "busy"), start.Add(3*time.Minute), written, 0)
 	add(1)

@@ -23,7 +23,7 @@ func anyRun(t *rapid.T) common.Run {
 	return run
 }
 
-// However runs are divided among cells, merged and stored, the sum is the same.
+// For any distribution of runs among cells, merged and stored, the sum is the same.
 func TestMergingIsAdding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs := rapid.SliceOfN(rapid.Custom(anyRun), 0, 50).Draw(t, "runs")

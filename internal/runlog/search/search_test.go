@@ -21,7 +21,7 @@ import (
 	"carillon/internal/virtualtime"
 )
 
-// output is what one run has printed.
+// output is the output of one run.
 type output []common.Chunk
 
 func (o output) Output(ctx context.Context, _ string, offset int64, limit int) (found []common.Chunk, err error) {
@@ -45,7 +45,8 @@ func (o output) size() int64 {
 	return o[len(o)-1].End()
 }
 
-// printed makes chunks of texts, one of each. What begins with ! comes from stderr, and ~ is a hole of ten bytes.
+// printed returns chunks of texts, one of each. A text that begins with ! comes from stderr, and ~ is a gap
+// of ten bytes.
 func chunked(texts ...string) (o output) {
 	at := int64(0)
 	for _, text := range texts {
@@ -174,7 +175,7 @@ func TestShownText(t *testing.T) {
 	}
 }
 
-// A word is found in a line of any length, wherever the pieces end, and offsets are true.
+// A word is found in a line of any length, wherever the pieces end, and offsets are right.
 func TestLongLines(t *testing.T) {
 	for _, at := range []int{0, maxLine - 9, maxLine - 8, maxLine - 5, maxLine - 1, maxLine, maxLine + 1, 2*maxLine - overlap - 4, 200_000 - 9} {
 		text := bytes.Repeat([]byte("-"), 200_000)
@@ -187,7 +188,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A line that the other stream interrupts for long ends there, so that a search goes on.
+// A line that the other stream interrupts for long ends there, so that a search makes progress.
 func TestInterruptedLine(t *testing.T) {
 	texts := []string{"begun "}
 	for range 40 {
@@ -206,7 +207,7 @@ func TestInterruptedLine(t *testing.T) {
 	}
 }
 
-// draw makes an output, with long lines or without, and the same cut otherwise.
+// draw draws an output, with or without long lines, and the same output in other chunks.
 func draw(t *rapid.T, long bool) (a, b output) {
 	odd := []string{"~", "a\x1b[31mb\x1b[0m", "\xff\x00", "!\n", "\r\n", "é"}
 	texts := rapid.SliceOfN(rapid.OneOf(rapid.StringMatching(`!?[abAB \n\r]{1,12}`), rapid.SampledFrom(odd)), 1, 20).Draw(t, "texts")
@@ -242,7 +243,7 @@ func drawPattern(t *rapid.T) *Pattern {
 	return pattern(t, rapid.StringMatching(`[abAB ]{1,4}`).Draw(t, "word"), false, rapid.Bool().Draw(t, "exact"))
 }
 
-// How output is cut into chunks never changes what is found.
+// The division of output into chunks never changes the matches.
 func TestChunksDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, rapid.IntRange(0, 3).Draw(t, "long") == 0)
@@ -259,11 +260,11 @@ func TestChunksDoNotMatter(t *testing.T) {
 	})
 }
 
-// Offsets are true: from that of a match on, the output begins with what was found. And
-// a search in small steps finds what one in a single step finds.
+// Offsets are right: from that of a match on, the output begins with the match. And a search in small steps
+// finds the same as one in a single step.
 func TestStepsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := draw(t, false) // in pieces of long lines, steps may tell of more
+		a, b := draw(t, false) // in pieces of long lines, steps may report more
 		p := drawPattern(t)
 		want, err := InRun(context.Background(), a, ended(a), p, "", 0, wide)
 		if err != nil {
@@ -306,7 +307,7 @@ func TestStepsDoNotMatter(t *testing.T) {
 	})
 }
 
-// The last line of a run that goes on is searched, and once more if it was found to hold nothing.
+// The last line of an active run is searched, and again if it had no match.
 func TestRunThatGoesOn(t *testing.T) {
 	o := chunked("one\nPass")
 	run := ended(o)
@@ -326,7 +327,7 @@ func TestRunThatGoesOn(t *testing.T) {
 	}
 }
 
-// An offset behind the end of a run that has ended is its end.
+// An offset after the end of a run that has ended is its end.
 func TestOffsetBehindTheEnd(t *testing.T) {
 	o := chunked("one\n")
 	for _, offset := range []int64{4, 5, math.MaxInt64} {
@@ -364,7 +365,7 @@ func (b *book) Runs(ctx context.Context, q runlog.Query) (page runlog.RunPage, e
 	return page, ctx.Err()
 }
 
-// write makes a history of n runs. Every third one printed a match, every tenth one nothing.
+// write adds n runs. Every third one printed a match, every tenth one nothing.
 func writeBook(n int) *book {
 	b := &book{outputs: map[string]output{}}
 	for i := range n {
@@ -417,7 +418,7 @@ func all(t *testing.T, b *book, limit int, bounds Bounds) (hits []Hit, steps int
 func TestOverRuns(t *testing.T) {
 	b := writeBook(350)
 	want, _ := all(t, b, 1000, Bounds{Bytes: 1 << 30, Runs: 1000, Matches: 3})
-	if len(want) != 105+1 { // 117 of three, 12 of them without output, and the one that goes on
+	if len(want) != 105+1 { // 117 of three, 12 of them without output, and the active one
 		t.Fatalf("%d hits", len(want))
 	}
 	for _, h := range want {
@@ -438,7 +439,7 @@ func TestOverRuns(t *testing.T) {
 	}
 }
 
-// A run whose output is more than is looked at at once is gone on with.
+// A search is continued in a run whose output exceeds the bound of one search.
 func TestOverRunsGoesOnWithinARun(t *testing.T) {
 	b := writeBook(12)
 	var texts []string

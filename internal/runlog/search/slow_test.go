@@ -13,7 +13,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// count counts the looks at a context, which ends with one of them.
+// count counts the checks of a context, which ends with one of them.
 type count struct {
 	context.Context
 	looks, last int
@@ -33,7 +33,8 @@ func lasting(looks int, end error) *count {
 
 func repeated(text string, size int) []byte { return []byte(strings.Repeat(text, size/len(text))) }
 
-// slow are expressions for which regexp reads much for each match, or does much for each character, with a text for each.
+// slow are expressions for which regexp reads much for each match, or works much for each character, with a
+// text for each.
 var slow = map[string][]byte{
 	`a.*?.{200}c|a`:                        repeated("a", maxLine),
 	`^a.*?.{60}c|a`:                        repeated("a", maxLine),
@@ -43,8 +44,7 @@ var slow = map[string][]byte{
 	`.*[\pL\pN]{9}|.`:                      repeated("é", maxLine),
 }
 
-// However slow an expression is, a line is read a few times at most, and no further once the
-// context has ended.
+// For any slow expression, a line is read a few times at most, and no further once the context has ended.
 func TestWorkOfAPattern(t *testing.T) {
 	for text, line := range slow {
 		p := pattern(t, text, true, false)
@@ -61,7 +61,7 @@ func TestWorkOfAPattern(t *testing.T) {
 	}
 }
 
-// A search with a slow expression ends with its time, wherever in a line that is, and can be gone on with.
+// A search with a slow expression ends with its time, at any position in a line, and can be continued.
 func TestTimeIsOverWithinALine(t *testing.T) {
 	line := string(repeated("a", 2*maxLine))
 	o := chunked("one\n"+line[:50_000], line[50_000:]+"\nlast")
@@ -95,7 +95,7 @@ func TestTimeIsOverWithinALine(t *testing.T) {
 	}
 }
 
-// Many runs, each of them with a line that is slow, take no longer than one.
+// Many runs, each with a slow line, take no longer than one.
 func TestTimeIsOverBetweenSlowRuns(t *testing.T) {
 	b := &book{outputs: map[string]output{}}
 	for _, id := range []string{"c", "b", "a"} {
@@ -117,8 +117,8 @@ func TestTimeIsOverBetweenSlowRuns(t *testing.T) {
 	}
 }
 
-// What is found is what regexp finds: the first match of all, and the first of those that follow one
-// another to end after a place.
+// The matches are those of regexp: the first match, and the first of successive ones that ends after a
+// position.
 func TestSameAsRegexp(t *testing.T) {
 	parts := []string{"a", "B", "é", "[ab]", "[^a]", `\w`, `\S`, ".", `\b`, `\B`, "^", "$", "(?s:.)", "(?m:^)", "(?m:$)", "(a|ab)", "(?:é|b)", "(?P<x>a)?", "a*?", "(b+)", "a{2}", "b{0,2}?", "(a*)+", "(|a)*", `\Qa.\E`, "(?-i)a", "()", `\z`}
 	rapid.Check(t, func(t *rapid.T) {
@@ -151,7 +151,7 @@ func TestSameAsRegexp(t *testing.T) {
 	})
 }
 
-// Where matches that were told before take much reading, those that follow begin behind them all.
+// If matches that were reported before take much reading, the next one begins after all of them.
 func TestSlowMatchesArePassedOver(t *testing.T) {
 	line := string(repeated("a", 2*maxLine-overlap)) + "b\n"
 	o := chunked(line)

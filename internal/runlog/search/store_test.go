@@ -13,7 +13,7 @@ import (
 	"carillon/internal/runlog/sqlitelog"
 )
 
-// still is an etcd in which nothing lives.
+// still is an etcd without live runs.
 type still struct{}
 
 func (still) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
@@ -30,8 +30,8 @@ func (still) Planned(context.Context, *runlog.FireQuery) ([]common.Fire, bool, e
 	return nil, true, nil
 }
 
-// stored is a history of n runs of ten jobs in a real store. Each printed a few kilobytes, and
-// every hundredth one what is looked for.
+// stored is a history of n runs of ten jobs in a real store. Each printed a few kilobytes, and every
+// hundredth one a match.
 func stored(t testing.TB, n int) History {
 	t.Helper()
 	store, err := sqlitelog.Open(t.Context(), filepath.Join(t.TempDir(), "runs.sqlite"))
@@ -64,7 +64,7 @@ func stored(t testing.TB, n int) History {
 	return runlog.NewView(still{}, still{}, store)
 }
 
-// The bounded lists of a real store, the merged view and the search make one whole.
+// The bounded lists of a real store, the merged view and the search together cover everything.
 func TestSearchOfARealStore(t *testing.T) {
 	history := stored(t, 1200)
 	for query, want := range map[*runlog.Query]int{

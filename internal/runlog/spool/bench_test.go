@@ -6,7 +6,7 @@ import (
 	"carillon/internal/common"
 )
 
-// BenchmarkAppend brings flushes of 64 KiB to the disk, in lines of a kibibyte.
+// BenchmarkAppend writes flushes of 64 KiB to the disk, in lines of a kibibyte.
 func BenchmarkAppend(b *testing.B) {
 	s := start(b, config(b.TempDir(), 1<<30, 0))
 	flush := make([]common.Chunk, 64)

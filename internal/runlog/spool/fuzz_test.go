@@ -8,7 +8,7 @@ import (
 	"carillon/internal/common"
 )
 
-// FuzzReadFrame reads whatever a disk may hold: it is a frame that can be written again, or it is refused.
+// FuzzReadFrame reads any bytes: either a frame that can be written again, or an error.
 func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, 64))

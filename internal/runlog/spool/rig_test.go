@@ -32,7 +32,7 @@ func start(t testing.TB, cfg Config) *Spool {
 
 var base = time.Date(2026, 3, 1, 12, 0, 0, 123, time.UTC)
 
-// output is a piece of a run whose bytes tell where they belong.
+// output returns a piece of a run whose bytes encode their position.
 func output(run string, offset int64, size int) common.Chunk {
 	c := common.Chunk{Run: run, Offset: offset, Stream: common.Stdout, At: base.Add(time.Duration(offset)), Data: make([]byte, size)}
 	if offset%3 == 1 {
@@ -53,7 +53,7 @@ func appendAll(t testing.TB, s *Spool, chunks ...common.Chunk) {
 	}
 }
 
-// drain reads and acknowledges all there is.
+// drain reads and acknowledges everything.
 func drain(t testing.TB, s *Spool, limit int) (all []common.Chunk) {
 	t.Helper()
 	for {
@@ -94,7 +94,7 @@ func same(t testing.TB, got, want []common.Chunk) {
 	}
 }
 
-// outFiles are the files of the queue, in order.
+// outFiles returns the files of the queue, in order.
 func outFiles(t testing.TB, dir, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "spool", pattern))

@@ -67,7 +67,7 @@ func TestManyFiles(t *testing.T) {
 	same(t, append(chunks, drain(t, s, 9000)...), want)
 }
 
-// Single letters come in batches that are small in memory as well.
+// Single letters are returned in batches that are small in memory as well.
 func TestSmallChunksComeInParts(t *testing.T) {
 	s := start(t, config(t.TempDir(), 1<<30, 0))
 	want := make([]common.Chunk, 12_000)
@@ -83,7 +83,7 @@ func TestSmallChunksComeInParts(t *testing.T) {
 	same(t, drain(t, s, 4<<20), want)
 }
 
-// What is not acknowledged comes again, in the same life and in the next one.
+// Output that is not acknowledged is returned again, in the same incarnation and in the next one.
 func TestLives(t *testing.T) {
 	dir, want := t.TempDir(), some()
 	s := start(t, config(dir, 1<<30, 0))
@@ -132,7 +132,7 @@ func TestFolderElsewhere(t *testing.T) {
 	}
 }
 
-// Wherever a crash cuts the newest file, what is whole before that comes out.
+// Wherever a crash cuts the newest file, the complete part before that is returned.
 func TestTornTail(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<30, 0))
@@ -155,7 +155,7 @@ func TestTornTail(t *testing.T) {
 			}
 			torn := bytes.Clone(whole[:cut])
 			if garbage {
-				torn = append(torn, make([]byte, len(whole)-cut)...) // the file grew, its content did not come
+				torn = append(torn, make([]byte, len(whole)-cut)...) // the file was extended, but its content was not written
 			}
 			if err := os.WriteFile(filepath.Join(at, "spool", filepath.Base(file)), torn, 0o600); err != nil {
 				t.Fatal(err)
@@ -178,7 +178,7 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// A file that does not read is set aside; what is before and behind its bad place comes.
+// A file with an unreadable part is set aside; the output before and after that part is returned.
 func TestCorruptFile(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(dir, 1<<20, 2048)
@@ -219,8 +219,8 @@ func TestCorruptFile(t *testing.T) {
 	same(t, drain(t, s, 700), want[:1])
 }
 
-// A bad place in the newest file takes along one chunk: those behind it were promised to be
-// there, and come in the next life. The file is kept aside.
+// An unreadable part in the newest file loses one chunk: later chunks were promised to survive, and are
+// returned in the next incarnation. The file is set aside.
 func TestBadPlaceInTheNewestFile(t *testing.T) {
 	for name, harm := range map[string]func(frame []byte){
 		"in the text":   func(frame []byte) { frame[len(frame)-1] ^= 1 },
@@ -289,7 +289,7 @@ func TestFilesAsideAreFew(t *testing.T) {
 	}
 }
 
-// Over the bound the oldest goes, and one chunk for each run says how much.
+// Beyond the bound the oldest output is dropped, and one chunk for each run records how much.
 func TestOldestGoesFirst(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 64<<10, 4096))
@@ -304,7 +304,7 @@ func TestOldestGoesFirst(t *testing.T) {
 	if files := outFiles(t, dir, "*"+suffix); len(files) > 24 {
 		t.Fatalf("%d files", len(files))
 	}
-	if err := s.Close(); err != nil { // what is gone is known in the next life as well
+	if err := s.Close(); err != nil { // dropped output is recorded in the next incarnation as well
 		t.Fatal(err)
 	}
 	got := drain(t, start(t, config(dir, 64<<10, 4096)), 10_000)
@@ -326,7 +326,7 @@ func TestOldestGoesFirst(t *testing.T) {
 	}
 }
 
-// What the log store may have is not called missing: it is kept until it is acknowledged.
+// Output that the log store may have is not recorded as missing: it is kept until it is acknowledged.
 func TestWhatWasSentIsKept(t *testing.T) {
 	for _, how := range []string{"by the spool", "before it was spooled", "in an earlier life"} {
 		t.Run(how, func(t *testing.T) {
@@ -363,7 +363,7 @@ func TestWhatWasSentIsKept(t *testing.T) {
 	}
 }
 
-// Word of what is gone is bounded as well.
+// The records of dropped output are bounded as well.
 func TestEvenWordOfItGoes(t *testing.T) {
 	s := start(t, config(t.TempDir(), 16<<10, 2048))
 	for i := range 2000 {
@@ -377,7 +377,7 @@ func TestEvenWordOfItGoes(t *testing.T) {
 	}
 }
 
-// A crash between the steps of dropping leaves each byte said once.
+// After a crash between the steps of dropping output each byte is returned or recorded once.
 func TestCrashWhileDropping(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<20, 1024))
@@ -427,7 +427,7 @@ func TestCrashWhileDropping(t *testing.T) {
 	}
 }
 
-// A disk is not filled: a part of it stays free.
+// The disk is not filled: a part of it stays free.
 func TestPartOfTheDiskStaysFree(t *testing.T) {
 	for _, disk := range []struct{ total, floor uint64 }{
 		{40 << 20, 10 << 20}, {1 << 30, 64 << 20}, {20 << 30, 20 << 30 / 100}, {1 << 40, 1 << 30}} {
@@ -462,7 +462,7 @@ func TestPartOfTheDiskStaysFree(t *testing.T) {
 	}
 }
 
-// A disk that is really full: what does not fit leaves no trace, and what was there comes out.
+// On a full disk, a failed append leaves no trace, and earlier output is returned.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {

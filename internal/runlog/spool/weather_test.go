@@ -24,8 +24,8 @@ func (s shelf) put(c common.Chunk) {
 	}
 }
 
-// TestEachByteOnce: whatever is spooled, sent in part, acknowledged, dropped over the
-// bound and cut short by crashes: in the end each byte of a run is in the store or is said to be missing, and not both.
+// TestEachByteOnce checks that for output that is spooled, sent in part, acknowledged, dropped over the bound
+// and truncated by crashes, finally each byte of a run is in the store or recorded as missing, and not both.
 func TestEachByteOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "spool")
@@ -50,7 +50,7 @@ func TestEachByteOnce(t *testing.T) {
 			run := rapid.SampledFrom(runs).Draw(t, "run")
 			size := rapid.IntRange(1, int(segment/4)).Draw(t, "size")
 			c := output(run, ends[run], size)
-			if rapid.IntRange(0, 9).Draw(t, "hole") == 0 { // that was there before it came to us
+			if rapid.IntRange(0, 9).Draw(t, "hole") == 0 { // an earlier gap of the input
 				c.Data, c.Stream, c.Missing = nil, "", int64(size)
 			}
 			ends[run] = c.End()
@@ -64,7 +64,7 @@ func TestEachByteOnce(t *testing.T) {
 					batch = append(batch, next())
 				}
 				sent := 0
-				if s.State().Waiting == 0 && rapid.Bool().Draw(t, "sent before") { // the store failed half-way
+				if s.State().Waiting == 0 && rapid.Bool().Draw(t, "sent before") { // the store failed in the middle
 					sent = rapid.IntRange(0, len(batch)).Draw(t, "sent")
 					for _, c := range batch[:rapid.IntRange(0, sent).Draw(t, "taken")] {
 						store.put(c)
@@ -129,7 +129,7 @@ func TestEachByteOnce(t *testing.T) {
 	})
 }
 
-// tear writes the beginning of something behind the newest file.
+// tear appends an incomplete write to the newest file.
 func tear(t *rapid.T, dir string, n int) {
 	files, err := filepath.Glob(filepath.Join(dir, "spool", "*"+suffix))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// finished is the n-th run of a history of 200 jobs, one each per 10 seconds.
+// finished returns the n-th run of a history of 200 jobs, one each per 10 seconds.
 func finished(n int) common.Run {
 	job := n % 200
 	planned := time.Unix(1_770_000_000+int64(n/200)*10, 0).UTC()

@@ -60,7 +60,7 @@ func TestPlans(t *testing.T) {
 	from, to := time.Unix(0, 0), time.Unix(2, 0)
 	for _, c := range []struct {
 		q       runlog.Query
-		indexes []string // the ways that there are; empty: the table
+		indexes []string // the candidates; empty: the table
 	}{
 		{runlog.Query{}, []string{""}},
 		{runlog.Query{Before: before}, []string{""}},
@@ -170,7 +170,7 @@ func plan(t *testing.T, s *Store, text string, args []any) (steps []string) {
 	return steps
 }
 
-// Whatever schema an earlier version has left, the file opens, and takes runs.
+// A file of any earlier schema opens, and accepts runs.
 func TestEverySchemaIsBroughtUpToDate(t *testing.T) {
 	for version := 1; version < len(steps()); version++ {
 		path := filepath.Join(t.TempDir(), "runs.db")
@@ -209,7 +209,7 @@ func TestEverySchemaIsBroughtUpToDate(t *testing.T) {
 
 const insertRun1 = "INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-// A file of the first schema keeps its runs, and takes none of them twice.
+// A file of the first schema keeps its runs, and stores none of them twice.
 func TestMigration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	if err := restrict(path); err != nil {

@@ -40,7 +40,7 @@ func write(t *testing.T, s *Store, b runlog.Batch) {
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// somewhen is the n-th of runs that are ten minutes apart, of three jobs on two workers.
+// somewhen returns the n-th of runs that are ten minutes apart, of three jobs on two workers.
 func somewhen(n int) common.Run {
 	planned := noon.Add(time.Duration(n) * 10 * time.Minute)
 	uid := fmt.Sprintf("uid%d", n%3)
@@ -60,7 +60,7 @@ func somewhens(from, to int) (runs []common.Run) {
 	return runs
 }
 
-// checkCounts compares all roll-ups with what runs come to.
+// checkCounts compares all roll-ups with the counts of the runs.
 func checkCounts(t *testing.T, s *Store, runs []common.Run) {
 	t.Helper()
 	for _, job := range []string{"", "job-0", "job-1", "job-2"} {
@@ -103,8 +103,8 @@ func checkCounts(t *testing.T, s *Store, runs []common.Run) {
 	}
 }
 
-// Runs are counted once, whether their roll-ups went to the file or not, however often the file is
-// opened, and by however many.
+// Runs are counted once, whether their roll-ups were written to the file or not, however often the file is
+// opened, and by however many processes.
 func TestCountedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	first := opened(t, path)
@@ -135,7 +135,7 @@ func TestCountedOnce(t *testing.T) {
 	}
 	third := opened(t, path)
 	checkCounts(t, third, all[:350])
-	// A batch that fails half way leaves nothing behind in memory.
+	// A batch that fails in the middle leaves nothing in memory.
 	if _, err := third.writer.ExecContext(t.Context(), "CREATE TRIGGER no BEFORE INSERT ON changes BEGIN SELECT RAISE(ABORT, 'no'); END"); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestCountedOnce(t *testing.T) {
 		t.Fatal("the batch was stored")
 	}
 	checkCounts(t, third, all[:350])
-	// One that is thousands of years off, as of a job without a time, does not make roll-ups endless.
+	// A time that is thousands of years off, as of a job without a time, does not make roll-ups endless.
 	odd := somewhen(1)
 	odd.ID, odd.PlannedAt, odd.StartedAt, odd.EndedAt = "odd", time.Unix(0, math.MinInt64).UTC(), nil, nil
 	all = append(all, odd)
@@ -154,8 +154,8 @@ func TestCountedOnce(t *testing.T) {
 	checkCounts(t, third, all)
 }
 
-// What goes from memory to the file while roll-ups are read is counted once, also where it is
-// the first that the file gets.
+// Counts that are written to the file while roll-ups are read are counted once, even if they are the first in
+// the file.
 func TestCountedOnceWhileWritten(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	for _, part := range [][]common.Run{somewhens(0, 30), somewhens(30, 60)} {
@@ -194,7 +194,7 @@ func TestFullBooks(t *testing.T) {
 	checkCounts(t, opened(t, path), all)
 }
 
-// Tidy finds roll-ups that are wrong, as long as their runs are there.
+// Tidy finds wrong roll-ups, as long as their runs exist.
 func TestRepair(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	all := somewhens(0, 600) // a little more than four days
@@ -216,7 +216,7 @@ func TestRepair(t *testing.T) {
 		}
 		s.stale = true
 		repaired := 0
-		for range 3 { // round and round
+		for range 3 { // in rotation
 			done, err := s.Tidy(t.Context(), late)
 			if err != nil {
 				t.Fatal(err)
@@ -228,7 +228,7 @@ func TestRepair(t *testing.T) {
 		}
 		checkCounts(t, s, all)
 	}
-	// What has lost its runs is left as it is.
+	// Roll-ups whose runs were deleted are left as they are.
 	gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "job-1", Before: noon.Add(31 * time.Hour), Limit: 1000})
 	if err != nil || gone.Runs == 0 {
 		t.Fatalf("%+v, %v", gone, err)
@@ -241,7 +241,7 @@ func TestRepair(t *testing.T) {
 	checkCounts(t, s, all)
 }
 
-// A list that finds little ends early, says where, and goes on there.
+// A list with few matches ends early, returns where, and continues there.
 func TestBoundedLists(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	all := somewhens(0, 1400)
@@ -302,7 +302,7 @@ func TestBoundedLists(t *testing.T) {
 	}
 }
 
-// The sparsest of several indexes is read.
+// The most selective of several indexes is read.
 func TestSparsestIndex(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	all := somewhens(0, 1400)
@@ -333,7 +333,7 @@ func TestSparsestIndex(t *testing.T) {
 	}
 }
 
-// The first outcome stays too where the times in ids are not those of the runs.
+// The first outcome stays even if the times in ids differ from those of the runs.
 func TestStrayIDs(t *testing.T) {
 	at, other := noon, noon.Add(time.Hour)
 	id := common.RunID(common.PlannedFire("u", at), 1)
@@ -355,7 +355,7 @@ func TestStrayIDs(t *testing.T) {
 	}
 }
 
-// Space that deleted runs leave goes back to the disk, and the WAL does not keep it.
+// Space of deleted runs is returned to the disk, and the WAL does not keep it.
 func TestShrink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := opened(t, path)
@@ -390,7 +390,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// Output that came after its run had gone goes as well, that of a run that may be alive stays.
+// Output that was written after its run was deleted is deleted as well, that of a possibly active run stays.
 func TestOrphanedOutput(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	kept := somewhen(1)
@@ -469,7 +469,7 @@ func TestBackup(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "b.db")); err == nil {
 		t.Error("a backup that failed left a file")
 	}
-	// One of another version is copied as it is.
+	// A file of another version is copied as it is.
 	if _, err := s.writer.ExecContext(t.Context(), "PRAGMA user_version = 77"); err != nil {
 		t.Fatal(err)
 	}
@@ -517,14 +517,14 @@ func TestBackupBesideOthers(t *testing.T) {
 	}
 }
 
-// A file of the schema before roll-ups is brought up to date with all that it holds.
+// A file of the schema before roll-ups is migrated with all its contents.
 func TestMigrationCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	all := somewhens(0, countParts+200)
 	for i := range 7 {
 		all[i].ID = fmt.Sprintf("uid%d.t%d.1", i%3, i)
 	}
-	all[7].ID = common.RunID(common.PlannedFire("uid1", noon.AddDate(1, 0, 0)), 1) // another time than its own
+	all[7].ID = common.RunID(common.PlannedFire("uid1", noon.AddDate(1, 0, 0)), 1) // different from its planned time
 	old := schema3File(t, path, all)
 	change := common.Change{ID: common.TimeKey(noon) + "-c1", At: noon, Actor: common.Actor{Name: "ada"}, Verb: "create", Kind: "job", Name: "job-1"}
 	doc, err := entry.EncodeChange(&change)
@@ -567,7 +567,7 @@ func TestMigrationCounts(t *testing.T) {
 	}
 }
 
-// schema3File makes a file of the schema before roll-ups.
+// schema3File creates a file of the schema before roll-ups.
 func schema3File(t *testing.T, path string, runs []common.Run) *sql.DB {
 	t.Helper()
 	if err := restrict(path); err != nil {
@@ -601,8 +601,8 @@ func schema3File(t *testing.T, path string, runs []common.Run) *sql.DB {
 	return old
 }
 
-// A migration says what it will take and when it is done, takes no more room than it said, and does not
-// begin where there is less.
+// A migration logs its needs before and its result after, uses no more space than it logged, and does not
+// begin with less.
 func TestMigrationTellsWhatItTakes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	all := somewhens(0, 5000)
@@ -660,7 +660,7 @@ func TestMigrationTellsWhatItTakes(t *testing.T) {
 	if took > begins.NeedsBytes || took < begins.NeedsBytes/3 {
 		t.Errorf("took %d bytes, was said to take up to %d", took, begins.NeedsBytes)
 	}
-	// One that is up to date says nothing.
+	// A file with the present schema logs nothing.
 	said.Reset()
 	again, err := OpenLogged(t.Context(), path, log)
 	if err != nil || said.Len() > 0 {

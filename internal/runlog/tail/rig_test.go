@@ -28,10 +28,10 @@ type world struct {
 	chunks map[string][]common.Chunk
 	away   error
 	blind  error         // error of reads of the run
-	slow   time.Duration // that a read takes
-	looks  int           // at runs
-	reads  int           // of output
-	hang   bool          // nothing is answered
+	slow   time.Duration // duration of a read
+	looks  int           // reads of runs
+	reads  int           // reads of output
+	hang   bool          // no request is answered
 }
 
 func (w *world) Run(ctx context.Context, id string) (common.Run, error) {
@@ -85,21 +85,21 @@ func (w *world) set(change func()) {
 	change()
 }
 
-// asked is how often output was read.
+// asked returns how often output was read.
 func (w *world) asked() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reads
 }
 
-// looked is how often it was asked how a run is.
+// looked returns how often runs were read.
 func (w *world) looked() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looks
 }
 
-// print adds a text to what a run has printed.
+// print appends a text to the output of a run.
 func (w *world) print(run string, text string) {
 	w.set(func() {
 		all := w.chunks[run]
@@ -126,7 +126,7 @@ type rig struct {
 	*world
 	t       *testing.T
 	hub     *Hub
-	clients atomic.Int64 // that have followed: each follower is one of its own
+	clients atomic.Int64 // number of clients: each follower is a separate client
 }
 
 func bubble(t *testing.T, cfg Config, story func(r *rig)) {
@@ -147,11 +147,11 @@ func bubble(t *testing.T, cfg Config, story func(r *rig)) {
 	})
 }
 
-// reader is a follower that writes down what it gets.
+// reader is a follower that records what it receives.
 type reader struct {
 	*rig
 	*Follower
-	text    string // what is missing stands as <n>
+	text    string // missing output is written as <n>
 	at      int64
 	away    []bool
 	runs    []common.Status
@@ -169,7 +169,7 @@ func (r *rig) follow(from Place) *reader {
 	return &reader{rig: r, Follower: f, at: -1}
 }
 
-// read takes what comes for so long, or until the end.
+// read receives parts for a time, or until the end.
 func (r *reader) read(d time.Duration) *reader {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), d)

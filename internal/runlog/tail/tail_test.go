@@ -48,7 +48,7 @@ func TestPlaces(t *testing.T) {
 		if len(all) != 100 {
 			r.t.Fatal(all)
 		}
-		for _, at := range []int64{0, 1, 15, 99, 100} { // beside the first, who shares the window
+		for _, at := range []int64{0, 1, 15, 99, 100} { // beside the first one, which shares the window
 			f := r.follow(Place{Offset: at})
 			f.read(time.Second).want(all[at:])
 			f.Close()
@@ -63,7 +63,7 @@ func TestPlaces(t *testing.T) {
 		alone.read(time.Second).want(all[75:])
 		alone.Close()
 
-		// A place that another master has seen already, and one that will never be.
+		// A position that was read at another master already, and one that will never exist.
 		ahead, beyond := r.follow(Place{Offset: 105}), r.follow(Place{Offset: 1 << 40})
 		ahead.read(time.Minute).want("")
 		r.print("a", "0123456789")
@@ -74,7 +74,7 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// The longest output is read from any place, whatever it is made of.
+// The longest output is read from any position, whatever its chunks.
 func TestLongOutput(t *testing.T) {
 	for name, size := range map[string]int{"full chunks": common.MaxChunk, "lines": 80, "bytes": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestLongOutput(t *testing.T) {
 	}
 }
 
-// All followers of a run cost the store what one costs.
+// All followers of a run cost the store as much as one.
 func TestManyFollowersOneReader(t *testing.T) {
 	cost := func(n int) (reads int) {
 		bubble(t, Config{}, func(r *rig) {
@@ -181,7 +181,7 @@ func TestWhatIsMissing(t *testing.T) {
 		f.read(time.Second).want("head<996>")
 		g := r.follow(Place{Offset: 600})
 		g.read(time.Second).want("<400>")
-		// What is stored before the one that precedes it is waited for ...
+		// A chunk that is stored before the previous one is held back ...
 		r.set(func() {
 			r.chunks["a"] = append(r.chunks["a"], common.Chunk{Run: "a", Offset: 1004, Data: []byte("tail")})
 		})
@@ -190,7 +190,7 @@ func TestWhatIsMissing(t *testing.T) {
 			r.chunks["a"] = slices.Insert(r.chunks["a"], 2, common.Chunk{Run: "a", Offset: 1000, Data: []byte("late")})
 		})
 		f.read(time.Second).want("head<996>latetail")
-		// ... but not for ever.
+		// ... but not forever.
 		r.set(func() {
 			r.chunks["a"] = append(r.chunks["a"], common.Chunk{Run: "a", Offset: 2000, Data: []byte("end")})
 		})
@@ -201,7 +201,7 @@ func TestWhatIsMissing(t *testing.T) {
 	})
 }
 
-// The outcome may come before the end of the output.
+// The outcome may be stored before the end of the output.
 func TestTailComesLate(t *testing.T) {
 	for name, story := range map[string]func(f *reader){
 		"and comes": func(f *reader) {
@@ -224,7 +224,7 @@ func TestTailComesLate(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		r.print("a", "one\n")
 		r.be("a", common.StatusSucceeded, 8)
-		time.Sleep(time.Hour) // nothing is on its way
+		time.Sleep(time.Hour) // nothing is in flight
 		began := time.Now()
 		r.follow(Place{}).read(time.Minute).want("one\n").ended(common.StatusSucceeded, 4, false)
 		if waited := time.Since(began); waited > time.Second {
@@ -233,7 +233,7 @@ func TestTailComesLate(t *testing.T) {
 	})
 }
 
-// Of a lost run is shown what came, also what came a moment later.
+// Of a lost run all stored output is shown, including output stored slightly later.
 func TestLost(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		r.print("a", "one\n")
@@ -283,7 +283,8 @@ func TestStoreAway(t *testing.T) {
 	})
 }
 
-// A store that takes longer for an answer than the first limit is slow, and not away: its output comes, late.
+// A store that takes longer for an answer than the first limit is slow, and not unavailable: its output
+// arrives late.
 func TestSlowStore_OutputComesAndNothingSaysAway(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		r.set(func() { r.slow = 8 * time.Second })
@@ -359,7 +360,7 @@ func TestRunThatVanishes(t *testing.T) {
 		if f.read(5 * time.Second); f.err != nil {
 			r.t.Fatal(f.err)
 		}
-		r.set(func() { r.runs["a"] = run }) // it was on its way from one place to another
+		r.set(func() { r.runs["a"] = run }) // it was moving between two keys
 		if f.read(time.Minute); f.err != nil {
 			r.t.Fatal(f.err)
 		}
@@ -408,7 +409,7 @@ func TestTooManyFollowers(t *testing.T) {
 	})
 }
 
-// One client leaves places for others, and followers leave those of clients that wait.
+// One client leaves room for others, and followers leave room for clients that wait.
 func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
 	bubble(t, Config{Followers: 8, Waiters: 8}, func(r *rig) {
 		follow := func(client string) *Follower {
@@ -460,7 +461,7 @@ func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
 	})
 }
 
-// A follower that is gone lets its question go, and others ask it again.
+// A follower that has left ends its request, and others repeat it.
 func TestGoneWhileAsking(t *testing.T) {
 	bubble(t, Config{WindowBytes: 100}, func(r *rig) {
 		for range 10 {
@@ -485,8 +486,8 @@ func TestGoneWhileAsking(t *testing.T) {
 	})
 }
 
-// Whatever happens, and however often a follower is cut off and goes on elsewhere, it gets
-// every byte once.
+// Whatever happens, and however often a follower is disconnected and continues elsewhere, it receives every
+// byte once.
 func TestResumeAnywhere(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
