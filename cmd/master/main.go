@@ -1,5 +1,5 @@
-// Command carillon-master serves the API and the web console. Masters are stateless:
-// any number of them may run, and without any the workers go on.
+// Command carillon-master serves the API and the web console. Masters are stateless: any number of them may
+// run, and workers continue without any.
 package main
 
 import (
@@ -31,16 +31,16 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	cmd := &cobra.Command{
 		Use:   "carillon-master",
 		Short: "Serve Carillon's API and web console",
-		Long: `carillon-master keeps jobs in etcd and serves the REST API under /api/v1, the
+		Long: `carillon-master stores jobs in etcd and serves the REST API under /api/v1, the
 console under /, and /docs, /healthz, /readyz and /metrics.
 
-It listens on loopback unless told otherwise, and beyond it only with TLS, or with
---insecure-http behind a proxy that it is told of. There is no default password:
-run "carillon-master bootstrap" once to make the first admin token. Where no admin can get
-in any more, run "carillon-master reset-admin".
+By default it listens on loopback. Other addresses need TLS, or --insecure-http behind a
+proxy listed in --trusted-proxies. There is no default password: run
+"carillon-master bootstrap" once to create the first admin token. If no admin can log in any
+more, run "carillon-master reset-admin".
 
-Settings come from flags, CARILLON_* variables, the file of --config, and
-defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 78 the settings cannot work.`,
+Settings come from flags, CARILLON_* variables, the file of --config, and defaults, in this
+order. Exit codes: 0 stopped on request, 1 failed, 78 invalid settings.`,
 		Example: `  carillon-master bootstrap --config /etc/carillon/master.yaml
   carillon-master --config /etc/carillon/master.yaml`,
 		Version: version,
@@ -56,9 +56,9 @@ defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 78 the settin
 	config.MasterFlags(cmd.PersistentFlags())
 	cmd.AddCommand(&cobra.Command{
 		Use:   "bootstrap",
-		Short: "Make the first admin token of a cluster, and print it once",
-		Long: `bootstrap makes the first admin token and prints it. It works once for a cluster:
-afterwards tokens are made by whoever has an admin's.`,
+		Short: "Create and print the first admin token of a cluster",
+		Long: `bootstrap creates the first admin token and prints it. It works once per cluster;
+afterwards an admin creates tokens.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.LoadBootstrap(cmd.Flags(), environ)
@@ -72,10 +72,10 @@ afterwards tokens are made by whoever has an admin's.`,
 	})
 	cmd.AddCommand(&cobra.Command{
 		Use:   "reset-admin",
-		Short: "Make an admin token for a cluster whose admins cannot get in, and print it once",
-		Long: `reset-admin makes an admin token that lives for a day, and prints it. Whoever may run it
-on a master's host has that master's way to etcd. With the token log in, give an admin a
-new password or make another admin, and take the token away. The audit tells of it.`,
+		Short: "Create an admin token if no admin can log in",
+		Long: `reset-admin creates an admin token that is valid for a day, and prints it. It needs the
+settings with which this master accesses etcd. Log in with the token, set a new password for an
+admin or create another admin, and delete the token. The audit records it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.LoadBootstrap(cmd.Flags(), environ)
@@ -89,10 +89,10 @@ new password or make another admin, and take the token away. The audit tells of 
 	})
 	cmd.AddCommand(&cobra.Command{
 		Use:   "reseal",
-		Short: "Seal all secrets with the first key of secretsKey",
-		Long: `reseal seals anew what was sealed with an older key: secrets of jobs and of channels. To replace a
-key, let all masters and workers know the new one (secretsKey: the old one, then the new one), then
-put the new one first, call reseal, and take the old one away.`,
+		Short: "Encrypt all secrets with the first key of secretsKey",
+		Long: `reseal encrypts the secrets of jobs and channels again if they are encrypted with an older
+key. To replace a key: configure both keys on all masters and workers (secretsKey: old, then
+new), then put the new one first, run reseal, and remove the old one.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, key, err := config.LoadReseal(cmd.Flags(), environ)
@@ -108,7 +108,7 @@ put the new one first, call reseal, and take the old one away.`,
 			if err != nil {
 				return daemon.Failed(err)
 			}
-			fmt.Fprintf(stdout, "sealed anew: %d secrets, %d channels\n", secrets, channels)
+			fmt.Fprintf(stdout, "encrypted again: %d secrets, %d channels\n", secrets, channels)
 			return nil
 		},
 	})
@@ -116,10 +116,10 @@ put the new one first, call reseal, and take the old one away.`,
 	return daemon.Execute(cmd, args, stdout, stderr)
 }
 
-// resetLife is how long the token lives that reset-admin makes.
+// resetLife is the lifetime of the token that reset-admin creates.
 const resetLife = 24 * time.Hour
 
-// token prints the token that is made.
+// token prints a new token.
 func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(context.Context, *authstore.Store) (string, error)) error {
 	etcd, err := daemon.DialEtcd(cfg, nil, nil)
 	if err != nil {
@@ -150,11 +150,13 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	}
 	defer store.Close()
 	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(log), Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
-		Auth: daemon.NewAccess(etcd, &cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, MetricsMaxJobs: cfg.MetricsMaxJobs, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
+		Auth: daemon.NewAccess(etcd,
+			&cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, MetricsMaxJobs: cfg.MetricsMaxJobs, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
 		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
 	if err != nil {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, daemon.MasterHeadroom, daemon.Notified(log, nil, master.Status, append(master.Parts(), daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, daemon.MasterHeadroom, daemon.Notified(log, nil, master.Status, append(master.Parts(),
+		daemon.EtcdVersions(etcd, log))...)...)
 }

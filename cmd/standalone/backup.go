@@ -17,20 +17,19 @@ import (
 	"carillon/internal/runlog/sqlitelog"
 )
 
-// runLog is the file of the history, in the data folder.
+// runLog is the file of the history in the data folder.
 const runLog = "runs.sqlite"
 
 func backupCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Write the history to a file, also while the standalone runs",
-		Long: `backup writes the history of the data folder (runs, output, statistics, changes) to
-FILE, as it is at one moment. It may be called while the standalone runs, which goes
-on meanwhile, or not. FILE must not exist, and appears when all of it is written and
-was read back.
+		Short: "Write the history to a file, even while running",
+		Long: `backup writes the history of the data folder (runs, output, statistics, audit) to FILE, as a
+consistent snapshot. The standalone may be running. FILE must not exist; it appears when it is
+complete and verified.
 
-The jobs are not in it: "cronctl export -o jobs.yaml" writes them. To restore, put FILE
-as ` + runLog + ` into a new data folder, start the standalone on it, and call
+Jobs are not included: "cronctl export -o jobs.yaml" writes them. To restore, copy FILE to
+` + runLog + ` in a new data folder, start the standalone on it, and run
 "cronctl create jobs -f jobs.yaml".`,
 		Example: `  carillon-standalone backup /backup/runs.sqlite --data-dir /var/lib/carillon`,
 		Args:    cobra.ExactArgs(1),
@@ -53,12 +52,12 @@ func backup(ctx context.Context, dataDir, file string, stdout io.Writer) error {
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return fmt.Errorf("look at the backup: %w", err)
+		return fmt.Errorf("stat backup: %w", err)
 	}
 	fmt.Fprintf(stdout, "wrote %s: %d runs and fires", file, contents.Runs)
 	if contents.Runs > 0 {
 		fmt.Fprintf(stdout, ", the newest planned for %s", contents.Newest.Local().Format(time.DateTime))
 	}
-	fmt.Fprintf(stdout, "; %d KiB\nThe jobs are not in it: cronctl export -o jobs.yaml\n", info.Size()>>10)
+	fmt.Fprintf(stdout, "; %d KiB\nJobs are not included: cronctl export -o jobs.yaml\n", info.Size()>>10)
 	return nil
 }

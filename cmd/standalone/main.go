@@ -1,5 +1,4 @@
-// Command carillon-standalone is a whole Carillon in one process with one data
-// folder: master, worker, etcd and the log store.
+// Command carillon-standalone runs master, worker, etcd and the log store in one process with one data folder.
 package main
 
 import (
@@ -26,18 +25,18 @@ func main() {
 func run(ctx context.Context, child *guardian.Child, args, environ []string, stdout, stderr io.Writer) int {
 	cmd := &cobra.Command{
 		Use:   "carillon-standalone",
-		Short: "Run a whole Carillon in one process",
-		Long: `carillon-standalone is master and worker in one process, with an etcd and a log
-store of its own in --data-dir. It is for a laptop or one server; the same jobs
-move to a cluster unchanged.
+		Short: "Run a complete Carillon in one process",
+		Long: `carillon-standalone runs master and worker in one process, with its own etcd and log store in
+--data-dir. It is meant for a laptop or a single server; the same jobs run on a cluster
+unchanged.
 
-On its first start it makes an admin token, keeps it in <data-dir>/admin.token,
-which only its owner can read, and prints a link that signs a browser in once.
-It listens on loopback unless told otherwise, and beyond it only with TLS.
+The first start creates an admin token, stores it in <data-dir>/admin.token, readable by its
+owner only, and prints a one-time login link. By default it listens on loopback; other
+addresses need TLS.
 
-Settings come from flags, CARILLON_* variables, the file of --config, and
-defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 4 another
-process uses the data folder, 78 the settings cannot work.`,
+Settings come from flags, CARILLON_* variables, the file of --config, and defaults, in this
+order. Exit codes: 0 stopped on request, 1 failed, 4 another process uses the data folder,
+78 invalid settings.`,
 		Example: `  carillon-standalone --data-dir ./data
   carillon-standalone --data-dir /var/lib/carillon --listen 127.0.0.1:7070 --timezone Europe/Berlin
   carillon-standalone backup /backup/runs.sqlite --data-dir /var/lib/carillon`,

@@ -17,17 +17,17 @@ import (
 	"carillon/internal/embedded"
 )
 
-// resetLife is how long the token lives that reset-admin makes.
+// resetLife is the lifetime of the token that reset-admin creates.
 const resetLife = 24 * time.Hour
 
 func resetCommand(environ []string, stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset-admin",
-		Short: "Make an admin token, and print it once, where no admin can get in any more",
-		Long: `reset-admin makes an admin token that lives for a day, and prints it. The standalone must
-not run meanwhile. Whoever can read its data folder may do this, and could read all
-that is in there anyway. With the token give an admin a new password or make another
-admin, and take the token away. The audit tells of it.`,
+		Short: "Create an admin token if no admin can log in",
+		Long: `reset-admin creates an admin token that is valid for a day, and prints it. The standalone must
+not be running. It needs read access to the data folder, which already gives access to all its
+data. With the token set a new password for an admin or create another admin, and delete the
+token. The audit records it.`,
 		Example: `  carillon-standalone reset-admin --data-dir /var/lib/carillon`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ admin, and take the token away. The audit tells of it.`,
 func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 	data := filepath.Join(cfg.DataDir, "etcd")
 	if _, err := os.Stat(data); err != nil {
-		return fmt.Errorf("no standalone was ever started in %s: %w", cfg.DataDir, err)
+		return fmt.Errorf("no standalone has been started in %s: %w", cfg.DataDir, err)
 	}
 	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
 	if err != nil {
@@ -55,7 +55,10 @@ func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 		return err
 	}
 	defer etcd.Close()
-	token, err := authstore.New(etcd.Client(), daemon.WallClock, nil).ResetAdmin(ctx, common.Actor{Name: "reset-admin", Remote: "console"}, resetLife)
+	token, err := authstore.New(etcd.Client(), daemon.WallClock, nil).ResetAdmin(ctx, common.Actor{
+		Name:   "reset-admin",
+		Remote: "console",
+	}, resetLife)
 	if err != nil {
 		return err
 	}

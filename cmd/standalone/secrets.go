@@ -16,11 +16,11 @@ import (
 	"carillon/internal/seal"
 )
 
-// secretsFile holds the key under which secrets are stored, where the settings name none.
+// secretsFile contains the key that encrypts stored secrets, if the settings name none.
 const secretsFile = "secrets.key"
 
-// secretsKey gives the key of the settings, or that of the data folder, which it makes at the
-// first start, where only its owner can read it.
+// secretsKey returns the key of the settings, or that of the data folder, which the first start creates,
+// readable by its owner only.
 func secretsKey(cfg config.Standalone) (config.Secret, error) {
 	if !cfg.Notify.SecretsKey.Empty() {
 		return cfg.Notify.SecretsKey, nil
@@ -32,13 +32,13 @@ func secretsKey(cfg config.Standalone) (config.Secret, error) {
 		err = keep(path, data)
 	}
 	if err != nil {
-		return config.Secret{}, fmt.Errorf("keep the key of secrets: %w", err)
+		return config.Secret{}, fmt.Errorf("store the key of secrets: %w", err)
 	}
 	return config.NewSecret(string(data)), nil
 }
 
-// reseal seals with the first key what was sealed with another: nobody else has to know it here. What
-// does not open stays, and those who need it are told so.
+// reseal encrypts with the first key what another key encrypted: no other process needs the old key here.
+// Values that cannot be decrypted are kept; runs and channels that need them report the error.
 func reseal(ctx context.Context, log *slog.Logger, etcd *clientv3.Client, key config.Secret) {
 	secrets, channels, err := daemon.Reseal(ctx, etcd, key)
 	if err != nil {
@@ -49,7 +49,7 @@ func reseal(ctx context.Context, log *slog.Logger, etcd *clientv3.Client, key co
 	}
 }
 
-// keep writes a file in whole, or not at all.
+// keep writes a file atomically.
 func keep(path string, data []byte) error {
 	part := path + ".new"
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

@@ -20,8 +20,7 @@ import (
 	"carillon/web"
 )
 
-// serve opens the data folder and runs everything in it. The stores open before
-// all parts and close after them.
+// serve opens the data folder and runs all parts. The stores are opened before the parts and closed after them.
 func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, stdout, stderr io.Writer) error {
 	if err := executor.Prepare(); err != nil {
 		return daemon.Failed(err)
@@ -68,7 +67,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	clock, origin := daemon.OpenClock(home.Dir, log), daemon.OpenOrigin(home.Dir, log)
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, RunAs: runAs, MaxRunTime: cfg.Execution.MaxRunTime,
 		OutboxMax: cfg.OutboxMax, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
-		// A laptop's sleep is nobody's loss: nobody else could have run anything meanwhile.
+		// A suspended laptop loses nothing: no other worker could have run anything in the meantime.
 		Clock: clock, Origin: origin, Boot: bootclock.Awake,
 		Version: version, Log: log, Metrics: metrics.NewWorker(registry), Guardian: child})
 	auth := daemon.NewAccess(client, &cfg.OIDC)
@@ -88,8 +87,14 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 				return nil
 			}
 		}},
-		lifecycle.Part{Name: "secrets key", Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil }},
-		lifecycle.Part{Name: "welcome", Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) }},
+		lifecycle.Part{
+			Name:  "secrets key",
+			Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil },
+		},
+		lifecycle.Part{
+			Name:  "welcome",
+			Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) },
+		},
 	)
 	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, parts...)...)
 }

@@ -15,10 +15,10 @@ import (
 	"carillon/internal/config"
 )
 
-// tokenFile holds the admin token that the first start makes.
+// tokenFile contains the admin token that the first start creates.
 const tokenFile = "admin.token"
 
-// welcome makes the admin token at the first start, and says how to sign in.
+// welcome creates the admin token at the first start, and prints how to log in.
 func welcome(ctx context.Context, cfg config.Standalone, auth *authstore.Store, address string, stdout io.Writer) error {
 	path := filepath.Join(cfg.DataDir, tokenFile)
 	actor := common.Actor{Name: "first start", Remote: "console"}
@@ -34,7 +34,7 @@ func welcome(ctx context.Context, cfg config.Standalone, auth *authstore.Store, 
 	if done {
 		how := "The admin token is in " + path
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			how = "If no admin can get in any more: stop it, and run carillon-standalone reset-admin"
+			how = "If no admin can log in any more: stop it, and run carillon-standalone reset-admin"
 		}
 		fmt.Fprintf(stdout, "\n  Carillon is at %s\n  %s\n\n", url, how)
 		return nil
@@ -45,24 +45,24 @@ func welcome(ctx context.Context, cfg config.Standalone, auth *authstore.Store, 
 	}
 	code, err := auth.CreateLoginCode(ctx, actor, token)
 	if err != nil {
-		return fmt.Errorf("make a login link: %w", err)
+		return fmt.Errorf("create login link: %w", err)
 	}
 	fmt.Fprintf(stdout, "\n  Carillon is at %s\n  Sign in with this link, once, within 15 minutes:\n\n    %s/#login=%s\n\n  The admin token for cronctl and curl is in %s\n\n",
 		url, url, code, path)
 	return nil
 }
 
-// firstToken makes the token and keeps it where only its owner can read it. The
-// file is opened first: a token that could not be kept would be lost for good.
+// firstToken creates the token and stores it, readable by its owner only. The file is opened first: a token
+// that could not be stored would be lost.
 func firstToken(ctx context.Context, auth *authstore.Store, actor common.Actor, path string) (string, error) {
 	if old, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(old))) > 0 {
-		return "", fmt.Errorf("%s is there, but no token was ever made in this data folder: move the file away", path)
+		return "", fmt.Errorf("%s exists, but no token was created in this data folder: move the file away", path)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("look for an admin token: %w", err)
+		return "", fmt.Errorf("search for an admin token: %w", err)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("keep the admin token: %w", err)
+		return "", fmt.Errorf("store the admin token: %w", err)
 	}
 	token, err := auth.Bootstrap(ctx, actor, 0)
 	if err != nil {
@@ -70,7 +70,7 @@ func firstToken(ctx context.Context, auth *authstore.Store, actor common.Actor, 
 	}
 	_, err = fmt.Fprintln(file, token)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return "", fmt.Errorf("keep the admin token: %w", err)
+		return "", fmt.Errorf("store the admin token: %w", err)
 	}
 	return token, nil
 }

@@ -1,5 +1,5 @@
-// Command carillon-worker watches the jobs in etcd, plans them, claims what is due,
-// executes it and writes down what happened. Any number of them share the work.
+// Command carillon-worker plans the jobs in etcd, claims due fires, runs their commands and records the
+// outcomes. Any number of workers share the load.
 package main
 
 import (
@@ -34,17 +34,16 @@ func run(ctx context.Context, child *guardian.Child, args, environ []string, std
 	cmd := &cobra.Command{
 		Use:   "carillon-worker",
 		Short: "Run the commands of Carillon's jobs",
-		Long: `carillon-worker plans all jobs that are kept in etcd, claims the fires that are
-due (each is claimed by one worker of all), runs their commands as its own user,
-and writes output and outcomes to MongoDB.
+		Long: `carillon-worker plans all jobs in etcd, claims due fires (each fire is claimed by one worker),
+runs their commands as its own user, and writes output and outcomes to MongoDB.
 
-It needs an etcd cluster and a MongoDB, both of which may be away for a while, also at its start.
-It opens no port beyond loopback. SIGTERM lets running commands finish, for as
-long as --drain-timeout says, and then ends them; a second SIGTERM hurries.
+It needs an etcd cluster and a MongoDB; both may be unavailable temporarily, also at its start.
+It listens on loopback only. SIGTERM lets running commands finish within --drain-timeout and
+then ends them; a second SIGTERM ends them sooner.
 
-Settings come from flags, CARILLON_* variables, the file of --config, and
-defaults, in this order. Exit codes: 0 stopped as asked, 1 failed, 4 another
-process uses the data folder or is registered under its id, 78 the settings cannot work.`,
+Settings come from flags, CARILLON_* variables, the file of --config, and defaults, in this
+order. Exit codes: 0 stopped on request, 1 failed, 4 another process uses the data folder or
+is registered with its id, 78 invalid settings.`,
 		Example: `  carillon-worker --config /etc/carillon/worker.yaml
   carillon-worker --etcd-endpoints http://10.0.0.1:2379 --mongodb-uri-file /etc/carillon/mongodb.uri --name east-1`,
 		Version: version,
@@ -60,11 +59,11 @@ process uses the data folder or is registered under its id, 78 the settings cann
 	config.WorkerFlags(cmd.PersistentFlags())
 	cmd.AddCommand(&cobra.Command{
 		Use:   "id",
-		Short: "Print this worker's id, making it if there is none",
-		Long: `id prints the id that the worker has in etcd: its registration is the key
-/cron/workers/ID, the only one of its kind that it needs to write. The id is kept in
-the data folder; where there is none yet, id makes it, so that the worker's rights can be
-given before its first start. Run it as the user that the worker runs as.`,
+		Short: "Print this worker's id, and create it if missing",
+		Long: `id prints the id of the worker in etcd: its registration is the key /cron/workers/ID, the only
+key of that kind that it must be able to write. The id is stored in the data folder; id creates
+it if missing, so that the worker's permissions can be granted before its first start. Run it as
+the user of the worker.`,
 		Example: `  runuser -u carillon-worker -- carillon-worker id --data-dir /var/lib/carillon-worker`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -127,11 +126,13 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	defer store.Close()
 	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, RunAs: runAs, MaxRunTime: cfg.Execution.MaxRunTime,
 		OutboxMax: cfg.OutboxMax, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
-		Version: version, Log: log, Clock: daemon.OpenClock(home.Dir, log), Origin: origin, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry), Certificates: certificates, Guardian: child})
+		Version: version, Log: log, Clock: daemon.OpenClock(home.Dir,
+			log), Origin: origin, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry), Certificates: certificates, Guardian: child})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...), daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...),
+		daemon.EtcdVersions(etcd, log))...)...)
 }

@@ -245,12 +245,12 @@ func TestListening(t *testing.T) {
 		{"--listen=0.0.0.0:7070 --insecure-http=false --trusted-proxies=10.0.0.1", "without TLS"},
 		{"--listen=0.0.0.0:7070 --insecure-http --trusted-proxies=10.0.0.1", ""},
 		{"--listen=0.0.0.0:7070 --tls-cert=" + cert + " --tls-key=" + key, ""},
-		{"--listen=0.0.0.0:7070 --tls-cert=" + cert, "go together"},
-		{"--listen=0.0.0.0:7070 --tls-client-ca=" + cert, "go together"},
+		{"--listen=0.0.0.0:7070 --tls-cert=" + cert, "need each other"},
+		{"--listen=0.0.0.0:7070 --tls-client-ca=" + cert, "need each other"},
 		{"--tls-cert=" + cert + " --tls-key=" + key + " --tls-client-ca=" + cert, ""},
-		{"--tls-cert=" + cert + " --tls-key=" + key + " --tls-client-ca=" + key, "holds no certificate"},
+		{"--tls-cert=" + cert + " --tls-key=" + key + " --tls-client-ca=" + key, "contains no certificate"},
 		{"--listen=0.0.0.0:7070 --tls-cert=" + cert + " --tls-key=" + cert, "tls: "},
-		{"--insecure-http --trusted-proxies=10.0.0.1 --tls-cert=" + cert + " --tls-key=" + key, "cannot stand beside"},
+		{"--insecure-http --trusted-proxies=10.0.0.1 --tls-cert=" + cert + " --tls-key=" + key, "excludes"},
 	} {
 		_, err := LoadMaster(parse(t, MasterFlags, strings.Fields(c.args)...), nil)
 		checkError(t, c.args, err, c.want)
@@ -286,7 +286,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		{"environment", []string{"CARILLON_ETCD_PASSWORD=plain"}, "plain", ""},
 		{"credential", []string{"CREDENTIALS_DIRECTORY=" + dir}, "hunter2", ""},
 		{"environment before credential", []string{"CREDENTIALS_DIRECTORY=" + dir, "CARILLON_ETCD_PASSWORD=plain"}, "plain", ""},
-		{"both", []string{"CARILLON_ETCD_PASSWORD=plain", "CARILLON_ETCD_PASSWORD_FILE=" + password}, "", "cannot stand beside"},
+		{"both", []string{"CARILLON_ETCD_PASSWORD=plain", "CARILLON_ETCD_PASSWORD_FILE=" + password}, "", "excludes"},
 		{"empty", []string{"CARILLON_ETCD_PASSWORD_FILE=" + empty}, "", "is empty"},
 		{"missing", []string{"CARILLON_ETCD_PASSWORD_FILE=" + dir + "/none"}, "", "no such file"},
 	} {

@@ -12,13 +12,13 @@ import (
 	"carillon/internal/common"
 )
 
-// Master is what carillon-master is told.
+// Master holds the settings of carillon-master.
 type Master struct {
 	HTTP     HTTP
 	OIDC     OIDC
 	Etcd     Etcd
 	MongoDB  MongoDB
-	Timezone string // of jobs that name none
+	Timezone string // default time zone of jobs
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
 	Limits         Limits
@@ -28,25 +28,25 @@ type Master struct {
 	Log            Log
 }
 
-// Worker is what carillon-worker is told.
+// Worker holds the settings of carillon-worker.
 type Worker struct {
 	Name          string
 	DataDir       string
 	Labels        map[string]string
-	Secrets       map[string]string // files of what is masked, by name
+	Secrets       map[string]string // files of secrets to mask, by name
 	Slots         int
 	DrainTimeout  time.Duration
-	SpoolMax      int64  // bytes of output on the disk while the log store is away
-	OutboxMax     int64  // bytes of outcomes in etcd while the log store is away, of all workers together
+	SpoolMax      int64  // bytes of output on disk while the log store is unavailable
+	OutboxMax     int64  // bytes of outcomes in etcd, of all workers together, while the log store is unavailable
 	MetricsListen string // host:port on loopback, unix:/path, or "" for none
-	SecretsKey    Secret // keys in base64 that secrets of jobs are opened with
+	SecretsKey    Secret // keys in base64 that decrypt the secrets of jobs
 	Execution     Execution
 	Etcd          Etcd
 	MongoDB       MongoDB
 	Log           Log
 }
 
-// Standalone is what carillon-standalone is told.
+// Standalone holds the settings of carillon-standalone.
 type Standalone struct {
 	HTTP         HTTP
 	OIDC         OIDC
@@ -69,28 +69,31 @@ type Standalone struct {
 	Log            Log
 }
 
-// Limits bound how many jobs may be saved, and what their definitions may weigh, in all and in each group; 0 is no bound.
+// Limits bound the number and the total size of job definitions, in all and per group; 0 is unlimited.
 type Limits struct {
 	Jobs, GroupJobs   int
 	Bytes, GroupBytes int64
 }
 
 func (l *Limits) declare(s *settings) {
-	s.number(&l.Jobs, "maxJobs", 500_000, 0, 10_000_000, "most jobs that there may be; 0 for no bound")
-	s.size(&l.Bytes, "maxJobBytes", 512<<20, 0, 1<<40, "most that the definitions of all jobs may weigh together; 0 for no bound")
-	s.number(&l.GroupJobs, "maxGroupJobs", 50_000, 0, 10_000_000, "most jobs that one group may have; 0 for no bound")
-	s.size(&l.GroupBytes, "maxGroupJobBytes", 64<<20, 0, 1<<40, "most that the definitions of the jobs of one group may weigh together; 0 for no bound")
+	s.number(&l.Jobs, "maxJobs", 500_000, 0, 10_000_000, "maximum number of jobs; 0 for unlimited")
+	s.size(&l.Bytes, "maxJobBytes", 512<<20, 0, 1<<40, "maximum total size of all job definitions; 0 for unlimited")
+	s.number(&l.GroupJobs, "maxGroupJobs", 50_000, 0, 10_000_000, "maximum number of jobs in a group; 0 for unlimited")
+	s.size(&l.GroupBytes, "maxGroupJobBytes", 64<<20, 0, 1<<40,
+		"maximum total size of the job definitions in a group; 0 for unlimited")
 }
 
-// Execution says as whom commands run on a worker, and for how long.
+// Execution selects the users that commands run as on a worker, and their maximum run time.
 type Execution struct {
-	RunAs      string        // a file of rules; none where empty
-	MaxRunTime time.Duration // 0: no bound but the job's
+	RunAs      string        // file of rules; empty: none
+	MaxRunTime time.Duration // 0: only the job's limit
 }
 
 func (e *Execution) declare(s *settings) {
-	s.text(&e.RunAs, "runAs", "file", "", "file that says as whom jobs may run here, and what; it must belong to root, and is read again when it changes (default: all run as the worker's own user)", absolute)
-	s.duration(&e.MaxRunTime, "maxRunTime", 0, 0, 366*24*time.Hour, "longest that a command may run here, whatever its job says; 0 for no bound")
+	s.text(&e.RunAs, "runAs", "file", "",
+		"file that defines which users and commands jobs may use on this worker; must be owned by root; loaded again when it changes (default: all run as the worker's own user)", absolute)
+	s.duration(&e.MaxRunTime, "maxRunTime", 0, 0, 366*24*time.Hour,
+		"maximum run time of a command on this worker, whatever its job allows; 0 for unlimited")
 }
 
 func absolute(text string) error {
@@ -100,8 +103,8 @@ func absolute(text string) error {
 	return nil
 }
 
-// DefaultDrainTimeout is how long a worker that stops waits for its runs. The
-// systemd units give it longer than this.
+// DefaultDrainTimeout is how long a stopping worker waits for its runs. The systemd units allow more time than
+// this.
 const DefaultDrainTimeout = time.Minute
 
 func (m *Master) settings() *settings {
@@ -121,10 +124,13 @@ func (m *Master) settings() *settings {
 
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
-	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout, &w.SpoolMax, &w.OutboxMax)
+	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout,
+		&w.SpoolMax, &w.OutboxMax)
 	w.Execution.declare(s)
-	s.secret(&w.SecretsKey, "secretsKey", "key that secrets of jobs are opened with, that of the masters; without it jobs that refer to secrets are refused here.", secretsKey)
-	s.add("metricsListen", "address", "127.0.0.1:7071", "address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
+	s.secret(&w.SecretsKey, "secretsKey",
+		"key that decrypts the secrets of jobs, the same as on the masters; without it this worker refuses jobs that refer to secrets.", secretsKey)
+	s.add("metricsListen", "address", "127.0.0.1:7071",
+		"address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
 	w.Etcd.declare(s)
 	w.MongoDB.declare(s)
 	w.Log.declare(s)
@@ -135,23 +141,24 @@ func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
 	d.HTTP.declare(s)
 	d.OIDC.declare(s)
-	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax, &d.OutboxMax)
+	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax,
+		&d.OutboxMax)
 	d.Execution.declare(s)
 	declareZone(s, &d.Timezone)
 	declareAudit(s, &d.AuditRetention)
 	d.Limits.declare(s)
 	declareMetricsMaxJobs(s, &d.MetricsMaxJobs)
-	d.Notify.declare(s, " (default: made at the first start, in <data-dir>/secrets.key)")
+	d.Notify.declare(s, " (default: created at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s
 }
 
 func declareZone(s *settings, to *string) {
-	s.text(to, "timezone", "zone", "UTC", "time zone of jobs that name none, filled in when they are saved", zone)
+	s.text(to, "timezone", "zone", "UTC", "time zone of jobs without one, stored when they are saved", zone)
 }
 
 func declareAudit(s *settings, to *time.Duration) {
-	s.add("auditRetention", "duration", "400d", "how long the audit, and with it the versions of jobs, is kept, such as 400d; 0 for ever", func(text string) error {
+	s.add("auditRetention", "duration", "400d", "retention of the audit and of job versions, such as 400d; 0 for unlimited", func(text string) error {
 		d, err := common.Duration(text).Value()
 		if err != nil || d != 0 && d < 24*time.Hour {
 			return fmt.Errorf("must be 0, or a duration of at least a day, such as 400d")
@@ -162,19 +169,25 @@ func declareAudit(s *settings, to *time.Duration) {
 }
 
 func declareMetricsMaxJobs(s *settings, to *int) {
-	s.number(to, "metricsMaxJobs", 1000, 0, 20_000, "jobs, the first by name, that have metrics of their own on the elected master, 11 series each at most; 0 for none")
+	s.number(to, "metricsMaxJobs", 1000, 0, 20_000,
+		"number of jobs, first by name, with their own metrics on the elected master, at most 11 series each; 0 for none")
 }
 
 func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool, outbox *int64) {
-	s.text(name, "name", "name", "", "name that people see and pin jobs to (default: this machine's host name)", workerName)
-	s.text(dataDir, "dataDir", "folder", "", "folder for what must survive a restart (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
+	s.text(name, "name", "name", "", "display name, to which jobs can be pinned (default: this machine's host name)",
+		workerName)
+	s.text(dataDir, "dataDir", "folder", "", "folder for persistent data (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
 		", else ~/.local/state/"+folder+")")
-	s.add("labels", "labels", "", "labels by which jobs choose workers, such as zone=a,disk=ssd", labelsValue(labels))
-	s.add("secrets", "files", "", "files of secrets that are masked in what commands print, such as db=/etc/carillon/db.password; 8 to 4096 bytes each, read again when they change", secretsValue(secrets))
-	s.number(slots, "slots", 1000, 1, 100_000, "runs at a time")
-	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour, "how long a stop waits for runs before it ends them")
-	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40, "most that output takes of the disk while the log store is away; the oldest goes first")
-	s.size(outbox, "outboxMax", 160<<20, 16<<20, 64<<30, "most that outcomes take of etcd while the log store is away, those of all workers together; beyond that fires wait. The same for all workers, and well below etcd's quota")
+	s.add("labels", "labels", "", "labels for the selectors of jobs, such as zone=a,disk=ssd", labelsValue(labels))
+	s.add("secrets", "files", "",
+		"files of secrets to mask in the output of commands, such as db=/etc/carillon/db.password; 8 to 4096 bytes each, loaded again when they change", secretsValue(secrets))
+	s.number(slots, "slots", 1000, 1, 100_000, "number of slots for concurrent runs")
+	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour,
+		"how long a stop waits for active runs before it ends them")
+	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40,
+		"maximum disk space for output while the log store is unavailable; the oldest output is dropped first")
+	s.size(outbox, "outboxMax", 160<<20, 16<<20, 64<<30,
+		"maximum size of outcomes in etcd while the log store is unavailable, of all workers together; above it fires wait. Must be the same on all workers, and well below etcd's quota")
 }
 
 func workerName(text string) error {
@@ -184,7 +197,7 @@ func workerName(text string) error {
 	return nil
 }
 
-// pairsValue reads name=value pairs between commas.
+// pairsValue parses name=value pairs separated by commas.
 func pairsValue(one func(name, value string) error, done func(map[string]string) error) func(string) error {
 	return func(text string) error {
 		var pairs []string
@@ -220,13 +233,14 @@ func labelsValue(to *map[string]string) func(string) error {
 	})
 }
 
-// maxSecrets bounds what every byte of output is compared with.
+// maxSecrets limits the number of secrets, since every byte of output is compared with them.
 const maxSecrets = 64
 
 func secretsValue(to *map[string]string) func(string) error {
 	return pairsValue(func(name, path string) error {
 		if !common.ValidName(name) {
-			return fmt.Errorf("the name %q of a secret must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit", common.Excerpt(name))
+			return fmt.Errorf("the name %q of a secret must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit",
+				common.Excerpt(name))
 		}
 		if !filepath.IsAbs(path) {
 			return fmt.Errorf("the file of %q must be an absolute path", name)
@@ -257,8 +271,8 @@ func LoadMaster(fs *pflag.FlagSet, environ []string) (Master, error) {
 	return m, s.refused(faults)
 }
 
-// LoadBootstrap reads what "carillon-master bootstrap" needs, which speaks to etcd
-// alone and listens nowhere.
+// LoadBootstrap reads the settings of "carillon-master bootstrap", which only connects to etcd and does not
+// listen.
 func LoadBootstrap(fs *pflag.FlagSet, environ []string) (Etcd, error) {
 	var m Master
 	s := m.settings()
@@ -266,7 +280,7 @@ func LoadBootstrap(fs *pflag.FlagSet, environ []string) (Etcd, error) {
 	return m.Etcd, s.refused(append(faults, m.Etcd.check()...))
 }
 
-// LoadReseal reads what "carillon-master reseal" needs: etcd and the keys.
+// LoadReseal reads the settings of "carillon-master reseal": etcd and the keys.
 func LoadReseal(fs *pflag.FlagSet, environ []string) (Etcd, Secret, error) {
 	var m Master
 	s := m.settings()
@@ -291,7 +305,7 @@ func LoadWorker(fs *pflag.FlagSet, environ []string) (Worker, error) {
 	return w, s.refused(faults)
 }
 
-// LoadHome reads what "carillon-worker id" needs: the worker's data folder.
+// LoadHome reads the setting of "carillon-worker id": the worker's data folder.
 func LoadHome(fs *pflag.FlagSet, environ []string) (string, error) {
 	var w Worker
 	s, env := w.settings(), environmentOf(environ)
@@ -314,19 +328,27 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 	return d, s.refused(faults)
 }
 
-// completeWorker fills in what depends on the machine.
+// completeWorker fills in settings that depend on the machine.
 func completeWorker(env environment, folder string, name, dataDir *string) (faults []common.Fault) {
 	if *name == "" {
 		host, err := os.Hostname()
 		if *name = nameFrom(host); err != nil || *name == "" {
-			faults = append(faults, common.Fault{Location: "name", Code: "required", Message: "is required: this machine's host name cannot be used"})
+			faults = append(faults, common.Fault{
+				Location: "name",
+				Code:     "required",
+				Message:  "is required: this machine's host name cannot be used",
+			})
 		}
 	}
 	if *dataDir == "" {
 		*dataDir = stateDir(env, folder)
 	}
 	if *dataDir == "" {
-		faults = append(faults, common.Fault{Location: "dataDir", Code: "required", Message: "is required: there is no home directory"})
+		faults = append(faults, common.Fault{
+			Location: "dataDir",
+			Code:     "required",
+			Message:  "is required: no home directory",
+		})
 		return faults
 	}
 	absolute, err := filepath.Abs(*dataDir)
@@ -337,8 +359,7 @@ func completeWorker(env environment, folder string, name, dataDir *string) (faul
 	return faults
 }
 
-// stateDir is where state belongs: where systemd says, or the XDG base
-// directory specification.
+// stateDir returns the folder for state: that of systemd, or of the XDG base directory specification.
 func stateDir(env environment, folder string) string {
 	if first, _, _ := strings.Cut(env["STATE_DIRECTORY"], ":"); first != "" {
 		return first
@@ -352,8 +373,7 @@ func stateDir(env environment, folder string) string {
 	return ""
 }
 
-// nameFrom makes a name out of a host name: lower case, and what may not stand
-// in a name becomes a dash.
+// nameFrom derives a name from a host name: lower case, with dashes for invalid characters.
 func nameFrom(host string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {

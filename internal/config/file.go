@@ -12,7 +12,7 @@ import (
 	"carillon/internal/common"
 )
 
-// fromFile takes the settings of a YAML file.
+// fromFile reads the settings of a YAML file.
 func (s *settings) fromFile(path string) []common.Fault {
 	data, err := readSmall(path, maxFile)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *settings) fromFile(path string) []common.Fault {
 		return r.faults
 	}
 	if len(file.Docs) > 1 {
-		r.add(file.Docs[1].Body, "syntax", "holds a second document; one is read")
+		r.add(file.Docs[1].Body, "syntax", "contains a second document; only one is allowed")
 		return r.faults
 	}
 	for _, doc := range file.Docs {
@@ -36,7 +36,7 @@ func (s *settings) fromFile(path string) []common.Fault {
 	return r.faults
 }
 
-// fileReader walks one file.
+// fileReader reads one file.
 type fileReader struct {
 	settings *settings
 	path     string
@@ -122,7 +122,7 @@ func (r *fileReader) take(one *setting, entry *ast.MappingValueNode) {
 	}
 }
 
-// textOf writes a YAML value as the text that a flag would take.
+// textOf returns a YAML value as the text that a flag would accept.
 func textOf(v *value, node ast.Node) (string, error) {
 	switch n := node.(type) {
 	case *ast.NullNode:
@@ -161,10 +161,10 @@ func textOf(v *value, node ast.Node) (string, error) {
 		}
 		return strings.Join(items, ","), nil
 	}
-	return "", fmt.Errorf("must be a plain value; anchors, aliases and tags are not read")
+	return "", fmt.Errorf("must be a plain value; anchors, aliases and tags are not supported")
 }
 
-// entriesOf gives the entries of a mapping, however many there are.
+// entriesOf returns the entries of a mapping.
 func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := node.(type) {
 	case *ast.MappingNode:

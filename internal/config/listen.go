@@ -11,43 +11,55 @@ import (
 	"carillon/internal/common"
 )
 
-// HTTP says where the API and the console are served.
+// HTTP configures the listener of the API and the console.
 type HTTP struct {
 	Listen         string
 	TLS            ServerTLS
 	InsecureHTTP   bool
 	TrustedProxies []netip.Prefix
-	APIRate        int // requests a second of each token, session and address; 0: no bound
+	APIRate        int // requests per second of each token, session and address; 0: unlimited
 }
 
 // ServerTLS names the files of a TLS server.
 type ServerTLS struct {
 	Cert, Key string
-	ClientCA  string // whom clients must have a certificate of; "" for no matter
+	ClientCA  string // CAs of required client certificates; "": none required
 }
 
 func (h *HTTP) declare(s *settings) {
-	s.text(&h.Listen, "listen", "address", "127.0.0.1:7070", "address of the API and the console; beyond loopback it needs TLS", hostPort)
-	s.text(&h.TLS.Cert, "tls.cert", "file", "", "certificate of the server, in PEM with its chain")
+	s.text(&h.Listen, "listen", "address", "127.0.0.1:7070",
+		"address of the API and the console; addresses other than loopback need TLS", hostPort)
+	s.text(&h.TLS.Cert, "tls.cert", "file", "", "server certificate with its chain, in PEM")
 	s.text(&h.TLS.Key, "tls.key", "file", "", "key of the certificate")
-	s.text(&h.TLS.ClientCA, "tls.clientCA", "file", "", "CA certificates that every client must have a certificate of, beside its token; without it none is asked for")
-	s.toggle(&h.InsecureHTTP, "insecureHTTP", "serve plain HTTP beyond loopback, because a proxy in front does TLS; needs trustedProxies")
-	listOf(s, &h.TrustedProxies, "trustedProxies", "list", "", "addresses or networks of the proxies whose X-Forwarded-For is believed", prefix)
-	s.number(&h.APIRate, "apiRate", 200, 0, 1_000_000, "requests a second that each token and session may send to each master, and each address without a good one; 0: no bound")
+	s.text(&h.TLS.ClientCA, "tls.clientCA", "file", "",
+		"CA certificates; every client needs a certificate signed by one of them, in addition to its token (default: no client certificates)")
+	s.toggle(&h.InsecureHTTP, "insecureHTTP",
+		"serve plain HTTP on other addresses than loopback, behind a proxy that terminates TLS; needs trustedProxies")
+	listOf(s, &h.TrustedProxies, "trustedProxies", "list", "",
+		"addresses or networks of proxies whose X-Forwarded-For is trusted", prefix)
+	s.number(&h.APIRate, "apiRate", 200, 0, 1_000_000,
+		"requests per second per master for each token and session, and for each address without a valid one; 0 for unlimited")
 }
 
-// check keeps an API that runs commands from standing open: beyond loopback
-// there is TLS, or a proxy that is known by name.
+// check refuses an unprotected API: other addresses than loopback need TLS, or a listed proxy.
 func (h *HTTP) check() (faults []common.Fault) {
 	encrypted := h.TLS != ServerTLS{}
 	switch {
 	case encrypted && h.InsecureHTTP:
-		faults = append(faults, common.Fault{Location: "insecureHTTP", Code: "exclusive", Message: "cannot stand beside tls.cert and tls.key"})
+		faults = append(faults, common.Fault{
+			Location: "insecureHTTP",
+			Code:     "exclusive",
+			Message:  "excludes tls.cert and tls.key",
+		})
 	case h.InsecureHTTP && len(h.TrustedProxies) == 0:
-		faults = append(faults, common.Fault{Location: "insecureHTTP", Code: "required", Message: "needs trustedProxies: the addresses of the proxies that do TLS"})
+		faults = append(faults, common.Fault{
+			Location: "insecureHTTP",
+			Code:     "required",
+			Message:  "needs trustedProxies: the addresses of the proxies that terminate TLS",
+		})
 	case !encrypted && !h.InsecureHTTP && !Loopback(h.Listen):
 		faults = append(faults, common.Fault{Location: "listen", Code: "insecure", Message: fmt.Sprintf(
-			"%s is reachable from other machines without TLS: give tls.cert and tls.key, or insecureHTTP and trustedProxies where a proxy does TLS", h.Listen)})
+			"%s is reachable from other machines without TLS: set tls.cert and tls.key, or insecureHTTP and trustedProxies if a proxy terminates TLS", h.Listen)})
 	}
 	if err := h.checkTLS(); err != nil {
 		faults = append(faults, common.Fault{Location: "tls", Code: "tls", Message: err.Error()})
@@ -55,7 +67,7 @@ func (h *HTTP) check() (faults []common.Fault) {
 	return faults
 }
 
-// checkTLS tells whether the files can be used.
+// checkTLS reports whether the files are usable.
 func (h *HTTP) checkTLS() error {
 	if (h.TLS == ServerTLS{}) {
 		return nil
@@ -70,10 +82,10 @@ func (h *HTTP) checkTLS() error {
 	return nil
 }
 
-// Secure tells whether browsers reach the console by https, here or at a proxy.
+// Secure reports whether browsers reach the console over HTTPS, directly or through a proxy.
 func (h *HTTP) Secure() bool { return h.TLS != ServerTLS{} || h.InsecureHTTP }
 
-// Loopback tells whether an address is reachable from this machine only.
+// Loopback reports whether an address is reachable from this machine only.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -102,8 +114,7 @@ func validPort(text string, least uint64) bool {
 // UnixPrefix begins the address of a socket in the file system.
 const UnixPrefix = "unix:"
 
-// localAddress is where a worker shows its metrics: it opens nothing that
-// another machine could reach.
+// localAddress accepts an address for a worker's metrics that other machines cannot reach.
 func localAddress(to *string) func(string) error {
 	return func(text string) error {
 		switch path, unix := strings.CutPrefix(text, UnixPrefix); {
@@ -115,7 +126,8 @@ func localAddress(to *string) func(string) error {
 		case hostPort(text) != nil:
 			return hostPort(text)
 		case !Loopback(text):
-			return fmt.Errorf("%s is reachable from other machines; a worker listens on loopback or on a unix socket only", common.Excerpt(text))
+			return fmt.Errorf("%s is reachable from other machines; a worker listens on loopback or on a unix socket only",
+				common.Excerpt(text))
 		}
 		*to = text
 		return nil

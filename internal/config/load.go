@@ -10,9 +10,8 @@ import (
 	"carillon/internal/common"
 )
 
-// ExitCode is how a daemon ends that cannot work with its configuration
-// (EX_CONFIG of sysexits.h). The systemd units do not restart on it; Go itself
-// ends with 2 after a panic, which they do restart.
+// ExitCode is the exit code of a daemon with invalid settings (EX_CONFIG of sysexits.h). The systemd units do
+// not restart on it; they do restart on 2, with which Go exits after a panic.
 const ExitCode = 78
 
 const (
@@ -34,7 +33,7 @@ func environmentOf(environ []string) environment {
 	return env
 }
 
-// load fills the settings from all sources and says what is wrong with them.
+// load reads the settings from all sources and returns their errors.
 func (s *settings) load(fs *pflag.FlagSet, env environment) []common.Fault {
 	var faults []common.Fault
 	path := env[fileEnv]
@@ -61,20 +60,19 @@ func (s *settings) load(fs *pflag.FlagSet, env environment) []common.Fault {
 	return faults
 }
 
-// foreign are CARILLON_ variables that belong to other parts of Carillon and may
-// stand in a daemon's environment without meaning anything to it.
+// foreign are CARILLON_ variables of other parts of Carillon, which a daemon ignores.
 var foreign = [...]string{
 	fileEnv,
-	// a command's own, where a daemon is started from a job
+	// set for a command, if a job starts a daemon
 	"CARILLON_JOB", "CARILLON_RUN_ID", "CARILLON_PLANNED_AT", "CARILLON_ATTEMPT", "CARILLON_PREVIOUS_STATUS", "CARILLON_FENCE",
 	"CARILLON_WORKER", "CARILLON_WORKER_NAME", "CARILLON_LIFE",
-	// of tests that start daemons
+	// set by tests that start daemons
 	"CARILLON_MONGODOUBLE",
-	// cronctl's
+	// read by cronctl
 	"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CA_FILE", "CARILLON_CERT_FILE", "CARILLON_KEY_FILE", "CARILLON_CONTEXT", "CARILLON_CONTEXTS",
 }
 
-// foreignPrefixes are likewise those of the tests and of a worker's guardian.
+// foreignPrefixes are prefixes of variables of tests and of a worker's guardian.
 var foreignPrefixes = [...]string{"CARILLON_TEST_", "CARILLON_GUARDIAN_"}
 
 func isForeign(name string) bool {
@@ -82,9 +80,8 @@ func isForeign(name string) bool {
 		slices.ContainsFunc(foreignPrefixes[:], func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// fromEnvironment takes the CARILLON_ variables. An empty one counts as absent.
-// One that belongs to another daemon is left alone, so that they can share an
-// environment file; one that belongs to none is refused.
+// fromEnvironment reads the CARILLON_ variables. An empty one counts as absent. Variables of another daemon are
+// ignored, so that daemons can share an environment file; unknown ones are refused.
 func (s *settings) fromEnvironment(env environment) []common.Fault {
 	var faults []common.Fault
 	known := map[string]*setting{}
@@ -111,7 +108,7 @@ func (s *settings) fromEnvironment(env environment) []common.Fault {
 	return faults
 }
 
-// allEnv are the variables of all daemons.
+// allEnv returns the variables of all daemons.
 func allEnv() map[string]bool {
 	names := map[string]bool{}
 	for _, s := range []*settings{new(Master).settings(), new(Worker).settings(), new(Standalone).settings()} {
@@ -122,10 +119,10 @@ func allEnv() map[string]bool {
 	return names
 }
 
-// refused is the error for the faults, or nil where there are none.
+// refused returns the error for the faults; nil if there are none.
 func (s *settings) refused(faults []common.Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return common.Invalid(s.program+" cannot work with this configuration", faults...)
+	return common.Invalid(s.program+" has invalid settings", faults...)
 }

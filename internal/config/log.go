@@ -8,12 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// visible writes JSON with escapes for what JSON lets through and a terminal or an eye does
-// not take as it is: DEL, the controls of C1, and what turns the direction of a text. All
-// of it can stand in strings only, so the JSON says the same.
+// visible escapes characters in JSON that are valid there but not visible on a terminal: DEL, the C1 controls,
+// and bidirectional controls. They occur in strings only, so the JSON keeps its meaning.
 type visible struct{ to io.Writer }
 
-// Write takes whole lines.
+// Write accepts whole lines.
 func (v visible) Write(line []byte) (int, error) {
 	if bytes.IndexFunc(line, invisible) < 0 {
 		return v.to.Write(line)

@@ -11,37 +11,42 @@ import (
 	"carillon/internal/common"
 )
 
-// Notify says how people are told of jobs.
+// Notify configures notifications.
 type Notify struct {
-	PublicURL  string         // of the console, as people reach it
-	Allow      []netip.Prefix // networks that are not public, and that webhooks may be in
-	SecretsKey Secret         // keys in base64; the first seals
+	PublicURL  string         // public address of the console
+	Allow      []netip.Prefix // private networks that webhooks may be in
+	SecretsKey Secret         // keys in base64; the first encrypts
 	SMTP       SMTP
 }
 
-// SMTP says how mail is sent. Without a host none is.
+// SMTP configures the mail server. Without a host no mail is sent.
 type SMTP struct {
 	Host     string
-	Port     int // 0: the usual one
+	Port     int // 0: the default of the TLS mode
 	Username string
 	Password Secret
 	From     string
 	TLS      string // starttls, tls or none
 }
 
-// Configured tells whether mail can be sent.
+// Configured reports whether mail can be sent.
 func (m *SMTP) Configured() bool { return m.Host != "" }
 
 func (n *Notify) declare(s *settings, key string) {
-	s.text(&n.PublicURL, "publicURL", "url", "", "address of the console as people reach it, for links in notifications", publicURL)
-	listOf(s, &n.Allow, "notifyAllow", "list", "", "addresses or networks that webhooks may be in although they are not public, such as 10.0.0.0/8", reachable)
-	s.secret(&n.SecretsKey, "secretsKey", "key that secrets of jobs and channels are stored under, 32 bytes in base64, the same for all masters and workers; a new one stands before the old ones"+key+".", secretsKey)
-	s.text(&n.SMTP.Host, "smtpHost", "host", "", "mail server that notifications are sent by; without it none are sent by mail", hostOnly)
-	s.number(&n.SMTP.Port, "smtpPort", 0, 0, 65535, "its port; 0 is the usual one: 587, 465 for tls, 25 for none")
-	s.text(&n.SMTP.Username, "smtpUsername", "name", "", "user there")
-	s.secret(&n.SMTP.Password, "smtpPassword", "password there.", func(string) error { return nil })
-	s.text(&n.SMTP.From, "smtpFrom", "address", "", "sender of the mails, such as carillon@example.com", sender)
-	s.text(&n.SMTP.TLS, "smtpTLS", "way", "starttls", "how mail is protected on its way: starttls, tls (from the first byte), or none (to a server on a network that is not public only)", oneOf("starttls", "tls", "none"))
+	s.text(&n.PublicURL, "publicURL", "url", "", "public address of the console, for links in notifications", publicURL)
+	listOf(s, &n.Allow, "notifyAllow", "list", "",
+		"private addresses or networks that webhooks may be in, such as 10.0.0.0/8", reachable)
+	s.secret(&n.SecretsKey, "secretsKey",
+		"key that encrypts the secrets of jobs and channels, 32 bytes in base64, the same for all masters and workers; put a new key before the old ones"+key+".", secretsKey)
+	s.text(&n.SMTP.Host, "smtpHost", "host", "", "mail server for notifications; without it no mail is sent", hostOnly)
+	s.number(&n.SMTP.Port, "smtpPort", 0, 0, 65535,
+		"port of the mail server; 0 for the default: 587, 465 for tls, 25 for none")
+	s.text(&n.SMTP.Username, "smtpUsername", "name", "", "user at the mail server")
+	s.secret(&n.SMTP.Password, "smtpPassword", "password at the mail server.", func(string) error { return nil })
+	s.text(&n.SMTP.From, "smtpFrom", "address", "", "sender of mails, such as carillon@example.com", sender)
+	s.text(&n.SMTP.TLS, "smtpTLS", "way", "starttls",
+		"encryption to the mail server: starttls, tls (implicit), or none (private networks only)", oneOf("starttls",
+			"tls", "none"))
 }
 
 func (n *Notify) check() (faults []common.Fault) {
@@ -51,12 +56,12 @@ func (n *Notify) check() (faults []common.Fault) {
 	}
 	switch {
 	case m.Configured() && m.From == "":
-		pair("smtpFrom", "goes with smtpHost: give both or neither")
+		pair("smtpFrom", "needs smtpHost: set both or neither")
 	case !m.Configured() && m.From != "":
-		pair("smtpHost", "goes with smtpFrom: give both or neither")
+		pair("smtpHost", "needs smtpFrom: set both or neither")
 	}
 	if (m.Username == "") != m.Password.Empty() {
-		pair("smtpUsername", "goes with smtpPassword: give both or neither")
+		pair("smtpUsername", "needs smtpPassword: set both or neither")
 	}
 	if m.TLS == "none" && m.Username != "" {
 		pair("smtpTLS", "none would send the password in the clear")
@@ -81,20 +86,22 @@ func reachable(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24", common.Excerpt(text))
+		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24",
+			common.Excerpt(text))
 	}
 	return p.Masked(), nil
 }
 
 func secretsKey(text string) error {
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
+	words := strings.FieldsFunc(text,
+		func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
 	for _, word := range words {
 		if key, err := base64.StdEncoding.DecodeString(word); err != nil || len(key) != 32 {
 			return fmt.Errorf("must be 32 bytes in base64, as of: openssl rand -base64 32") // the text itself is a secret
 		}
 	}
 	if len(words) == 0 && text != "" {
-		return fmt.Errorf("holds no key")
+		return fmt.Errorf("contains no key")
 	}
 	return nil
 }
@@ -111,7 +118,8 @@ func sender(text string) error {
 		return nil
 	}
 	if _, err := mail.ParseAddress(text); err != nil {
-		return fmt.Errorf("%q must be a mail address, such as carillon@example.com or Carillon <carillon@example.com>", common.Excerpt(text))
+		return fmt.Errorf("%q must be a mail address, such as carillon@example.com or Carillon <carillon@example.com>",
+			common.Excerpt(text))
 	}
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 	"carillon/internal/common"
 )
 
-// OIDC says where people log in, beside users and tokens of ours. Without an issuer they
-// do not.
+// OIDC configures the login at an issuer of OpenID Connect, in addition to local users and tokens. Without an
+// issuer it is off.
 type OIDC struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret Secret
-	Title        string // of the button
+	Title        string // text of the button
 	Scopes       []string
 	NameClaim    string
 	GroupsClaim  string
@@ -24,26 +24,33 @@ type OIDC struct {
 	CA           string
 }
 
-// OIDCRole gives a role to those who are in a group of the issuer's.
+// OIDCRole grants a role to the members of a group of the issuer.
 type OIDCRole struct {
-	Claimed string // the issuer's name of the group; * for everybody
-	Group   string // of jobs; "" for all
+	Claimed string // the issuer's name of the group; * for all users
+	Group   string // group of jobs; "" for all
 	Role    string
 }
 
-// Configured tells whether people can log in there.
+// Configured reports whether login at an issuer is configured.
 func (o *OIDC) Configured() bool { return o.Issuer != "" }
 
 func (o *OIDC) declare(s *settings) {
-	s.text(&o.Issuer, "oidc.issuer", "url", "", "issuer of OpenID Connect where people may log in, such as https://id.example.com/realms/ops; needs publicURL", issuer)
-	s.text(&o.ClientID, "oidc.clientId", "name", "", "what this client is called there; its redirect URI is publicURL with /api/v1/auth/oidc/callback")
-	s.secret(&o.ClientSecret, "oidc.clientSecret", "its secret; none for a public client.", func(string) error { return nil })
-	s.text(&o.Title, "oidc.title", "text", "Single sign-on", "text of the button that leads there", title)
-	listOf(s, &o.Scopes, "oidc.scopes", "list", "openid,profile,email", "what is asked for; some issuers want one more to tell groups", scope)
-	s.text(&o.NameClaim, "oidc.nameClaim", "name", "preferred_username", "claim that holds the name by which people are shown", claim)
-	s.text(&o.GroupsClaim, "oidc.groupsClaim", "name", "groups", "claim that holds somebody's groups; dots lead into objects, as in realm_access.roles", claim)
-	listOf(s, &o.Roles, "oidc.roles", "list", "", "who may do what: group of the issuer=role, or group of the issuer=group of jobs:role, with * for everybody there, such as platform=admin,data=reports:editor,*=viewer; without any nobody may log in there", oidcRole)
-	s.text(&o.CA, "oidc.ca", "file", "", "CA certificates that the issuer is checked against (default: the system's)")
+	s.text(&o.Issuer, "oidc.issuer", "url", "",
+		"OpenID Connect issuer for logins, such as https://id.example.com/realms/ops; needs publicURL", issuer)
+	s.text(&o.ClientID, "oidc.clientId", "name", "",
+		"client id at the issuer; the redirect URI is publicURL with /api/v1/auth/oidc/callback")
+	s.secret(&o.ClientSecret, "oidc.clientSecret", "client secret; none for a public client.",
+		func(string) error { return nil })
+	s.text(&o.Title, "oidc.title", "text", "Single sign-on", "text of the login button", title)
+	listOf(s, &o.Scopes, "oidc.scopes", "list", "openid,profile,email",
+		"requested scopes; some issuers need an additional one for groups", scope)
+	s.text(&o.NameClaim, "oidc.nameClaim", "name", "preferred_username", "claim with the displayed name of a user",
+		claim)
+	s.text(&o.GroupsClaim, "oidc.groupsClaim", "name", "groups",
+		"claim with the groups of a user; dots select nested fields, as in realm_access.roles", claim)
+	listOf(s, &o.Roles, "oidc.roles", "list", "",
+		"roles of issuer groups: issuer group=role, or issuer group=group of jobs:role, with * for all users, such as platform=admin,data=reports:editor,*=viewer; without any no user can log in", oidcRole)
+	s.text(&o.CA, "oidc.ca", "file", "", "CA certificates to verify the issuer (default: the system's)")
 }
 
 func (o *OIDC) check(public string) (faults []common.Fault) {
@@ -52,7 +59,7 @@ func (o *OIDC) check(public string) (faults []common.Fault) {
 	}
 	if !o.Configured() {
 		if o.ClientID != "" || len(o.Roles) > 0 {
-			add("oidc.issuer", "pair", "is required where oidc.clientId or oidc.roles are given")
+			add("oidc.issuer", "pair", "is required if oidc.clientId or oidc.roles is set")
 		}
 		return faults
 	}
@@ -60,10 +67,11 @@ func (o *OIDC) check(public string) (faults []common.Fault) {
 		add("oidc.clientId", "required", "is required with oidc.issuer")
 	}
 	if len(o.Roles) == 0 {
-		add("oidc.roles", "required", "is required with oidc.issuer: nobody could do anything")
+		add("oidc.roles", "required", "is required with oidc.issuer: without roles no user could log in")
 	}
 	if u, err := url.Parse(public); public == "" || err != nil || u.Scheme != "https" && !localHost(u.Hostname()) {
-		add("publicURL", "required", "is required with oidc.issuer, and must begin with https://: it is where people come back to")
+		add("publicURL", "required",
+			"is required with oidc.issuer, and must begin with https://: the issuer redirects to it")
 	}
 	if _, err := o.Roots(); err != nil {
 		add("oidc.ca", "tls", err.Error())
@@ -71,7 +79,7 @@ func (o *OIDC) check(public string) (faults []common.Fault) {
 	return faults
 }
 
-// Roots are the CAs that the issuer is checked against; nil for the system's.
+// Roots returns the CAs to verify the issuer; nil for the system's.
 func (o *OIDC) Roots() (*x509.CertPool, error) {
 	if o.CA == "" {
 		return nil, nil
@@ -97,7 +105,8 @@ func issuer(text string) error {
 }
 
 func title(text string) error {
-	if len(text) == 0 || len(text) > 80 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if len(text) == 0 || len(text) > 80 || strings.ContainsFunc(text,
+		func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return fmt.Errorf("must be 1 to 80 bytes, on one line")
 	}
 	return nil
@@ -105,7 +114,7 @@ func title(text string) error {
 
 func scope(text string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return "", fmt.Errorf("%q is no scope", common.Excerpt(text))
+		return "", fmt.Errorf("%q is not a scope", common.Excerpt(text))
 	}
 	return text, nil
 }
@@ -126,14 +135,14 @@ func oidcRole(text string) (OIDCRole, error) {
 	if group, role, inGroup := strings.Cut(r.Role, ":"); inGroup {
 		r.Group, r.Role = group, role
 		if !common.ValidName(group) {
-			return OIDCRole{}, fmt.Errorf("%q is no name of a group of jobs", common.Excerpt(group))
+			return OIDCRole{}, fmt.Errorf("%q is not a valid name of a group of jobs", common.Excerpt(group))
 		}
 	}
 	if err := oneOf("viewer", "operator", "editor", "admin")(r.Role); err != nil {
 		return OIDCRole{}, fmt.Errorf("the role of %q %w", common.Excerpt(r.Claimed), err)
 	}
 	if r.Claimed == "*" && r.Role == "admin" {
-		return OIDCRole{}, fmt.Errorf("%q would make everybody there an admin", common.Excerpt(text))
+		return OIDCRole{}, fmt.Errorf("%q would make all users of the issuer admins", common.Excerpt(text))
 	}
 	return r, nil
 }

@@ -18,24 +18,24 @@ import (
 	"carillon/internal/journal"
 )
 
-// Log says what a daemon logs, and how.
+// Log configures the log output.
 type Log struct {
 	Level  slog.Level
 	Format string // text or json
 }
 
 func (l *Log) declare(s *settings) {
-	s.add("logLevel", "level", "info", "least level that is logged: debug, info, warn or error", func(text string) error {
+	s.add("logLevel", "level", "info", "minimum level: debug, info, warn or error", func(text string) error {
 		switch text {
 		case "debug", "info", "warn", "error":
 			return l.Level.UnmarshalText([]byte(text))
 		}
 		return fmt.Errorf("must be debug, info, warn or error")
 	})
-	s.text(&l.Format, "logFormat", "format", "text", "form of log lines: text or json", oneOf("text", "json"))
+	s.text(&l.Format, "logFormat", "format", "text", "log format: text or json", oneOf("text", "json"))
 }
 
-// Logger makes the logger that the settings ask for. Where systemd's journal reads w, lines have their priority.
+// Logger creates the configured logger. If systemd's journal reads w, lines have priorities.
 func (l Log) Logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: l.Level}
 	handler := func(w io.Writer) slog.Handler {
@@ -50,7 +50,7 @@ func (l Log) Logger(w io.Writer) *slog.Logger {
 	return slog.New(handler(w))
 }
 
-// Etcd says how to reach the cluster.
+// Etcd configures the connection to etcd.
 type Etcd struct {
 	Endpoints []string
 	Username  string
@@ -59,10 +59,11 @@ type Etcd struct {
 }
 
 func (e *Etcd) declare(s *settings) {
-	listOf(s, &e.Endpoints, "etcd.endpoints", "list", "http://127.0.0.1:2379", "addresses of the etcd cluster", endpoint)
+	listOf(s, &e.Endpoints, "etcd.endpoints", "list", "http://127.0.0.1:2379", "addresses of the etcd cluster",
+		endpoint)
 	s.text(&e.Username, "etcd.username", "name", "", "user in etcd")
 	s.secret(&e.Password, "etcd.password", "password in etcd.", func(string) error { return nil })
-	s.text(&e.TLS.CA, "etcd.tls.ca", "file", "", "CA certificates that etcd is checked against (default: the system's)")
+	s.text(&e.TLS.CA, "etcd.tls.ca", "file", "", "CA certificates to verify etcd (default: the system's)")
 	s.text(&e.TLS.Cert, "etcd.tls.cert", "file", "", "client certificate for etcd")
 	s.text(&e.TLS.Key, "etcd.tls.key", "file", "", "key of the client certificate")
 }
@@ -72,12 +73,20 @@ func (e *Etcd) check() (faults []common.Fault) {
 		faults = append(faults, common.Fault{Location: "etcd.endpoints", Code: "required", Message: "is required"})
 	}
 	if (e.Username == "") != e.Password.Empty() {
-		faults = append(faults, common.Fault{Location: "etcd.username", Code: "pair", Message: "goes with etcd.password: give both or neither"})
+		faults = append(faults, common.Fault{
+			Location: "etcd.username",
+			Code:     "pair",
+			Message:  "needs etcd.password: set both or neither",
+		})
 	}
 	if e.TLS.set() {
 		for _, one := range e.Endpoints {
 			if !strings.HasPrefix(one, "https://") {
-				faults = append(faults, common.Fault{Location: "etcd.endpoints", Code: "scheme", Message: fmt.Sprintf("etcd.tls is set, but %s is not https://", one)})
+				faults = append(faults, common.Fault{
+					Location: "etcd.endpoints",
+					Code:     "scheme",
+					Message:  fmt.Sprintf("etcd.tls is set, but %s is not https://", one),
+				})
 			}
 		}
 	}
@@ -92,7 +101,7 @@ type ClientTLS struct{ CA, Cert, Key string }
 
 func (t ClientTLS) set() bool { return t != ClientTLS{} }
 
-// Config loads the files; without any it is nil, and the system's CAs count.
+// Config loads the files. It returns nil without any: the system's CAs apply.
 func (t ClientTLS) Config() (*tls.Config, error) {
 	if !t.set() {
 		return nil, nil
@@ -122,30 +131,31 @@ func loadPool(file string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", file)
+		return nil, fmt.Errorf("%s contains no certificate", file)
 	}
 	return pool, nil
 }
 
 func loadPair(cert, key string) (tls.Certificate, error) {
 	if cert == "" || key == "" {
-		return tls.Certificate{}, fmt.Errorf("certificate and key go together: give both or neither")
+		return tls.Certificate{}, fmt.Errorf("certificate and key need each other: set both or neither")
 	}
 	return tls.LoadX509KeyPair(cert, key)
 }
 
-// MongoDB says how to reach the log store.
+// MongoDB configures the connection to the log store.
 type MongoDB struct {
 	URI      Secret
 	Database string
 }
 
 func (m *MongoDB) declare(s *settings) {
-	uri := s.secret(&m.URI, "mongodb.uri", "address of the MongoDB that keeps runs and output (default mongodb://127.0.0.1:27017).", mongoURI)
+	uri := s.secret(&m.URI, "mongodb.uri",
+		"URI of the MongoDB that stores runs and output (default mongodb://127.0.0.1:27017).", mongoURI)
 	uri.noFlag = false
 	uri.onFlag = func(text string) error {
 		if before, _, found := strings.Cut(text, "@"); found && strings.Count(before, ":") > 1 {
-			return fmt.Errorf("holds a password, which everybody on this machine could read on the command line: use --mongodb-uri-file")
+			return fmt.Errorf("contains a password, which all users of this machine could read on the command line: use --mongodb-uri-file")
 		}
 		return nil
 	}
@@ -158,8 +168,8 @@ func (m *MongoDB) complete() {
 	}
 }
 
-// ClientCertificate names the files of the client certificate in the URI; "" where there is
-// none, or its key is encrypted.
+// ClientCertificate returns the files of the client certificate in the URI; "" if there is none or its key is
+// encrypted.
 func (m *MongoDB) ClientCertificate() (cert, key string) {
 	_, query, _ := strings.Cut(m.URI.Reveal(), "?")
 	given, err := url.ParseQuery(query)
@@ -225,10 +235,11 @@ func prefix(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24", common.Excerpt(text))
+		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24",
+			common.Excerpt(text))
 	}
 	if p.Bits() == 0 {
-		return netip.Prefix{}, fmt.Errorf("%s would trust everybody", p)
+		return netip.Prefix{}, fmt.Errorf("%s would trust every address", p)
 	}
 	return p.Masked(), nil
 }

@@ -13,20 +13,19 @@ import (
 
 const hidden = "***"
 
-// Secret is a text that must not be seen: however it is printed, logged or
-// encoded, stars come out.
+// Secret is a text that must not be displayed: however it is printed, logged or encoded, the result is stars.
 type Secret struct {
 	plain string
-	file  string // that it was read from; empty where it came from elsewhere
+	file  string // file that it was read from; empty for other sources
 }
 
 // NewSecret wraps a plain text.
 func NewSecret(plain string) Secret { return Secret{plain: plain} }
 
-// Reveal gives the plain text, for the one place that needs it.
+// Reveal returns the plain text, for the one place that needs it.
 func (s Secret) Reveal() string { return s.plain }
 
-// Reload reads the secret's file again. The text is the one there was where it came from elsewhere.
+// Reload reads the secret's file again. A secret from another source is returned unchanged.
 func (s Secret) Reload() (string, error) {
 	if s.file == "" {
 		return s.plain, nil
@@ -38,7 +37,7 @@ func (s Secret) Reload() (string, error) {
 	return strings.TrimRight(string(plain), "\r\n"), nil
 }
 
-// Empty tells whether there is no secret.
+// Empty reports whether there is no secret.
 func (s Secret) Empty() bool { return s.plain == "" }
 
 func (s Secret) String() string {
@@ -48,20 +47,19 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// GoString keeps %#v from showing the text.
+// GoString hides the text from %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// LogValue keeps slog from showing the text.
+// LogValue hides the text from slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText keeps encoders from showing the text.
+// MarshalText hides the text from encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// maxSecret bounds a secret's file; a URI or a password is far smaller.
+// maxSecret limits the size of a secret's file; URIs and passwords are far smaller.
 const maxSecret = 64 << 10
 
-// fill gives the secret its text from the file that path names, or else from
-// the systemd credential with the key's name.
+// fill reads the secret from the file at path, or else from the systemd credential with the key's name.
 func (s *Secret) fill(key, path string, env environment) *common.Fault {
 	from := path
 	if path == "" {
@@ -71,11 +69,11 @@ func (s *Secret) fill(key, path string, env environment) *common.Fault {
 		}
 		from = filepath.Join(dir, key)
 		if _, err := os.Stat(from); err != nil {
-			return nil // this credential was not given
+			return nil // no such credential
 		}
 	}
 	if !s.Empty() {
-		return &common.Fault{Location: key, Code: "exclusive", Message: "cannot stand beside " + key + "File: give one of them"}
+		return &common.Fault{Location: key, Code: "exclusive", Message: "excludes " + key + "File: set one of them"}
 	}
 	read := Secret{file: from}
 	plain, err := read.Reload()
@@ -89,7 +87,7 @@ func (s *Secret) fill(key, path string, env environment) *common.Fault {
 	return nil
 }
 
-// readSmall reads a file that must not be larger than limit.
+// readSmall reads a file, up to limit bytes.
 func readSmall(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"carillon/internal/common"
 )
 
-// setting is one declaration: everything that users see of it follows from the key.
+// setting is one declaration: its flag, variable and documentation follow from the key.
 type setting struct {
-	key    string // in the file, such as etcd.endpoints
-	def    string // as documented
+	key    string // key in the file, such as etcd.endpoints
+	def    string // documented default
 	help   string
 	value  *value
 	noFlag bool
-	onFlag func(string) error // what the flag refuses beyond Set
+	onFlag func(string) error // additional check of the flag
 }
 
 func (s *setting) flag() string { return dashed(s.key) }
@@ -28,7 +28,7 @@ func (s *setting) env() string {
 	return "CARILLON_" + strings.ToUpper(strings.ReplaceAll(s.flag(), "-", "_"))
 }
 
-// dashed turns etcd.passwordFile into etcd-password-file.
+// dashed converts etcd.passwordFile to etcd-password-file.
 func dashed(key string) string {
 	var b strings.Builder
 	lower := false
@@ -58,7 +58,7 @@ func (s *settings) add(key, kind, def, help string, set func(string) error) *set
 	v := &value{kind: kind, set: set}
 	if def != "" {
 		if err := set(def); err != nil {
-			panic(fmt.Sprintf("config: default of %s: %v", key, err)) // a mistake in a declaration
+			panic(fmt.Sprintf("config: default of %s: %v", key, err)) // a bug in a declaration
 		}
 	}
 	v.current = def
@@ -91,7 +91,7 @@ func (s *settings) size(to *int64, key string, def, least, most int64, help stri
 	s.add(key, "size", sizeText(def), help, sizeValue(to, least, most))
 }
 
-// short writes 1m0s as 1m.
+// short formats 1m0s as 1m.
 func short(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -111,10 +111,9 @@ func listOf[T any](s *settings, to *[]T, key, kind, def, help string, one func(s
 	s.add(key, kind, def, help, listValue(to, one)).value.many = true
 }
 
-// secret declares key (no flag) and keyFile; the systemd credential named like
-// the key is taken where neither is set.
+// secret declares key (no flag) and keyFile; without both, the systemd credential with the key's name is used.
 func (s *settings) secret(to *Secret, key, help string, check func(string) error) *setting {
-	one := s.add(key, "text", "", help+" Better in a file", func(text string) error {
+	one := s.add(key, "text", "", help+" Prefer a file", func(text string) error {
 		if err := check(text); err != nil {
 			return err
 		}
@@ -123,7 +122,7 @@ func (s *settings) secret(to *Secret, key, help string, check func(string) error
 	})
 	one.noFlag = true
 	var path string
-	s.text(&path, key+"File", "file", "", "file that holds "+key+"; a systemd credential named "+key+" is found by itself")
+	s.text(&path, key+"File", "file", "", "file with "+key+"; a systemd credential named "+key+" is used automatically")
 	s.secrets = append(s.secrets, func(env environment) *common.Fault {
 		if fault := to.fill(key, path, env); fault != nil {
 			return fault
@@ -146,7 +145,7 @@ func (s *settings) find(key string) *setting {
 	return s.list[i]
 }
 
-// flags registers every setting that may be a flag.
+// flags registers the flags of all settings that have one.
 func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.String(fileFlag, "", "file with settings, in YAML ($"+fileEnv+")")
 	for _, one := range s.list {
@@ -160,7 +159,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	}
 }
 
-// guarded is a value that is stricter on the command line.
+// guarded is a value with additional checks on the command line.
 type guarded struct {
 	*value
 	check func(string) error

@@ -8,9 +8,13 @@ import (
 	"carillon/internal/common"
 )
 
-// unknown is the fault for a name that nobody declared.
+// unknown returns the error for an undeclared name, with a suggestion if there is one.
 func unknown(location, what, name string, known []string) common.Fault {
-	f := common.Fault{Location: location, Code: "unknown", Message: fmt.Sprintf("unknown %s %q", what, common.Excerpt(name))}
+	f := common.Fault{
+		Location: location,
+		Code:     "unknown",
+		Message:  fmt.Sprintf("unknown %s %q", what, common.Excerpt(name)),
+	}
 	if near := nearest(name, known); near != "" {
 		f.Hint = "did you mean " + near + "?"
 		f.Message += "; " + f.Hint

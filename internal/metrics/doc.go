@@ -1,9 +1,8 @@
-// Package metrics counts what the daemons do, for Prometheus.
+// Package metrics counts the work of the daemons for Prometheus.
 //
-// It promises that the rest of the program sees methods and never a Prometheus
-// type, that the number of series is bounded whatever users define (only metrics
-// of the elected master have a job as a label, for at most metricsMaxJobs jobs; a
-// request is named by its route, never by its path), and that docs/metrics.md lists exactly what is shown.
-// All methods may be called from any goroutine and never block on I/O. The
-// package starts no goroutine and touches no global registry.
+// The rest of the program uses methods and no Prometheus type. The number of series is bounded whatever users
+// define: only metrics of the elected master have a job as a label, for at most metricsMaxJobs jobs, and
+// requests are labelled by route, never by path. docs/metrics.md lists exactly the exposed metrics. All methods
+// may be called from any goroutine and never block on I/O. The package starts no goroutine and uses no global
+// registry.
 package metrics

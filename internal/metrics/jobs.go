@@ -9,8 +9,8 @@ import (
 	"carillon/internal/common"
 )
 
-// JobGauges show figures of single jobs, on the elected master. Their label is job_name, since job is a label that
-// Prometheus sets itself.
+// JobGauges are metrics of single jobs, on the elected master. Their label is job_name, since Prometheus sets
+// job itself.
 type JobGauges struct {
 	success, status, next, overdue, omitted *prometheus.Desc
 
@@ -29,22 +29,22 @@ func newJobGauges(r *Registry) *JobGauges {
 		return prometheus.NewDesc(namespace+"_"+name, help, labels, nil)
 	}
 	g.success = desc("job_last_success_timestamp_seconds",
-		"When the newest successful run of a job ended; absent where no stored run succeeded. Shown by the elected master only.", "job_name")
+		"When the newest successful run of a job ended; absent if no stored run succeeded. Exposed by the elected master only.", "job_name")
 	g.status = desc("job_last_status",
-		"1 for the outcome of the newest fire of a job, skipped ones aside, and 0 for all other outcomes; absent before the first. "+
-			"Shown by the elected master only.", "job_name", "status")
+		"1 for the outcome of the newest fire of a job, except skipped ones, and 0 for all other outcomes; absent before the first. "+
+			"Exposed by the elected master only.", "job_name", "status")
 	g.next = desc("job_next_fire_timestamp_seconds",
-		"When a job fires next; absent where it does not, being paused or without a schedule. Shown by the elected master only.", "job_name")
+		"When a job fires next; absent if it is paused or has no schedule. Exposed by the elected master only.", "job_name")
 	g.overdue = desc("job_overdue_seconds",
-		"How long ago the first fire of a job was due that no worker has claimed; 0 while the job is not overdue. "+
-			"Shown by the elected master only.", "job_name")
+		"Time since the first unclaimed fire of a job was due; 0 while the job is not overdue. "+
+			"Exposed by the elected master only.", "job_name")
 	g.omitted = desc("jobs_without_metrics",
-		"Jobs beyond the first metricsMaxJobs by name, which the metrics of single jobs leave out. Shown by the elected master only.")
+		"Jobs beyond the first metricsMaxJobs by name, without metrics of single jobs. Exposed by the elected master only.")
 	r.prom.MustRegister(g)
 	return g
 }
 
-// Show replaces the figures; nil withdraws them all.
+// Show replaces the metrics; nil removes all.
 func (g *JobGauges) Show(jobs []common.JobFigures, omitted int) {
 	if jobs == nil {
 		g.shown.Store(nil)

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Master counts what a master does.
+// Master counts the work of a master.
 type Master struct {
 	requests    *prometheus.CounterVec
 	requestTime *prometheus.HistogramVec
@@ -27,7 +27,7 @@ type Master struct {
 	elected     prometheus.Gauge
 	terms       prometheus.Counter
 
-	Upkeep *Upkeep    // while it is elected
+	Upkeep *Upkeep    // updated while this master is elected
 	Gauges *JobGauges // likewise
 }
 
@@ -39,32 +39,32 @@ func NewMaster(r *Registry) *Master {
 		requestTime: r.histogram("http_request_seconds",
 			"Time to answer a request.", fast(), "method", "route"),
 		refused: r.counter("http_requests_refused_total",
-			"Requests refused because there were too many: by rate (apiRate), or for want of connections.", "reason"),
+			"Requests refused by the rate limit (apiRate) or the limit of connections.", "reason"),
 		delivered: r.counter("master_changes_delivered_total",
 			"Changes that the log store acknowledged.").WithLabelValues(),
 		failures: r.counter("master_log_store_errors_total",
-			"Writes of changes or outcomes that the log store did not take; they are tried again.").WithLabelValues(),
+			"Failed writes of changes or outcomes to the log store; they are retried.").WithLabelValues(),
 		watchLag: r.gauge("master_watch_lag_seconds",
-			"Time since etcd was last heard of on the master's watch.").WithLabelValues(),
+			"Time since the master's watch was last confirmed by etcd.").WithLabelValues(),
 		jobs: r.gauge("master_jobs",
-			"Jobs that are defined.").WithLabelValues(),
+			"Defined jobs.").WithLabelValues(),
 		damaged: r.gauge("master_damaged_jobs",
-			"Jobs that cannot be read in etcd, and so have no plan; the log names them.").WithLabelValues(),
+			"Unreadable jobs in etcd, which are not planned; the log names them.").WithLabelValues(),
 		conditions: r.gauge("master_condition",
-			"1 while something is not as it should be as this master sees it, by what it is; docs/deploy.md says what each means. Workers tell their own.", "code"),
+			"1 while a condition is active on this master, by its code; docs/deploy.md describes them. Workers expose their own.", "code"),
 		elected: r.gauge("master_elected",
-			"1 while this master is the elected one, which does what one alone must do.").WithLabelValues(),
+			"1 while this master is the elected one, which performs the duties.").WithLabelValues(),
 		terms: r.counter("master_terms_total",
-			"How often this master was elected.").WithLabelValues(),
+			"Number of times this master was elected.").WithLabelValues(),
 		Upkeep: newUpkeep(r),
 		Gauges: newJobGauges(r),
 	}
 	m.told = r.counter("notifications_sent_total",
-		"Notifications that a channel took, by its kind.", "kind")
+		"Notifications that a channel accepted, by its kind.", "kind")
 	m.toldInVain = r.counter("notifications_failed_total",
-		"Tries of notifications that failed, by the kind of the channel; final where nothing more is tried.", "kind", "final")
+		"Failed tries of notifications, by the kind of the channel; final if there is no retry.", "kind", "final")
 	m.toTell = r.gauge("notifications_waiting",
-		"Notifications that wait to be sent, or to be tried again, as the elected master sees them.").WithLabelValues()
+		"Notifications waiting to be sent or retried, on the elected master.").WithLabelValues()
 	for _, reason := range []string{"rate", "connections"} {
 		m.refused.WithLabelValues(reason)
 	}
@@ -74,10 +74,10 @@ func NewMaster(r *Registry) *Master {
 	return m
 }
 
-// Condition says whether something is not as it should be.
+// Condition sets whether a condition is active.
 func (m *Master) Condition(code string, lasts bool) { set(m.conditions, code, lasts) }
 
-// Elected says that this master was elected, or is no longer.
+// Elected sets whether this master is elected.
 func (m *Master) Elected(now bool) {
 	if !now {
 		m.elected.Set(0)
@@ -87,8 +87,8 @@ func (m *Master) Elected(now bool) {
 	m.terms.Inc()
 }
 
-// Request counts an answered request. route is the pattern of the route, such as
-// /api/v1/jobs/{name}; one that matched no route has none.
+// Request counts a request. route is the pattern of the route, such as /api/v1/jobs/{name}; empty if no route
+// matched.
 func (m *Master) Request(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
@@ -98,10 +98,10 @@ func (m *Master) Request(method, route string, status int, took time.Duration) {
 	m.requestTime.WithLabelValues(method, route).Observe(took.Seconds())
 }
 
-// RequestRefused counts a request that was one too many.
+// RequestRefused counts a request beyond a limit.
 func (m *Master) RequestRefused(reason string) { m.refused.WithLabelValues(reason).Inc() }
 
-// known keeps a client from making series by inventing methods.
+// known prevents clients from creating series with invented methods.
 func known(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -110,33 +110,33 @@ func known(method string) string {
 	return "other"
 }
 
-// ChangesDelivered counts changes that the log store has now.
+// ChangesDelivered counts changes that the log store acknowledged.
 func (m *Master) ChangesDelivered(n int) { m.delivered.Add(float64(n)) }
 
-// LogStoreError counts a write that the log store did not take.
+// LogStoreError counts a failed write to the log store.
 func (m *Master) LogStoreError() { m.failures.Inc() }
 
-// WatchLag says how long ago etcd was last heard of.
+// WatchLag sets the time since etcd last confirmed the watch.
 func (m *Master) WatchLag(d time.Duration) { m.watchLag.Set(d.Seconds()) }
 
-// Jobs says how many jobs are defined, and how many more are damaged in etcd.
+// Jobs sets the number of defined jobs, and of unreadable ones in etcd.
 func (m *Master) Jobs(n, damaged int) {
 	m.jobs.Set(float64(n))
 	m.damaged.Set(float64(damaged))
 }
 
-// NoticeSent counts a notification that a channel took.
+// NoticeSent counts a notification that a channel accepted.
 func (m *Master) NoticeSent(kind string) { m.told.WithLabelValues(kindOf(kind)).Inc() }
 
-// NoticeFailed counts one that a channel did not take.
+// NoticeFailed counts a failed try.
 func (m *Master) NoticeFailed(kind string, final bool) {
 	m.toldInVain.WithLabelValues(kindOf(kind), strconv.FormatBool(final)).Inc()
 }
 
-// NoticesWaiting says how many wait.
+// NoticesWaiting sets the number of waiting notifications.
 func (m *Master) NoticesWaiting(n int) { m.toTell.Set(float64(n)) }
 
-// kindOf names the kind of a channel that is not known.
+// kindOf returns the kind, or a fixed value for an unknown one.
 func kindOf(kind string) string {
 	if kind == "" {
 		return "none"

@@ -14,7 +14,7 @@ import (
 type Registry struct {
 	prom *prometheus.Registry
 	list []Metric
-	ends *prometheus.GaugeVec // of certificates
+	ends *prometheus.GaugeVec // expiry of certificates
 }
 
 // Metric describes one metric, for the documentation.
@@ -23,29 +23,28 @@ type Metric struct {
 	Labels           []string
 }
 
-// NewRegistry makes a registry with the build's version and what Go and the
-// system know of the process.
+// NewRegistry creates a registry with the build's version and the metrics of Go and the process.
 func NewRegistry(version string) *Registry {
 	r := &Registry{prom: prometheus.NewRegistry()}
 	r.prom.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	r.gauge("build_info", "Always 1; the labels say what was built.", "version", "goversion").
+	r.gauge("build_info", "Always 1; the labels identify the build.", "version", "goversion").
 		WithLabelValues(version, runtime.Version()).Set(1)
 	r.ends = r.gauge("certificate_ends_timestamp_seconds",
-		"When the certificate in use ends, by what it is for (api, etcd, mongodb).", "use")
+		"When the certificate in use expires, by its use (api, etcd, mongodb).", "use")
 	return r
 }
 
-// CertificateEnds says when the certificate that is in use for something ends.
+// CertificateEnds sets the expiry of the certificate in use.
 func (r *Registry) CertificateEnds(use string, at time.Time) {
 	r.ends.WithLabelValues(use).Set(float64(at.Unix()))
 }
 
-// Handler shows the metrics in the Prometheus text format and in OpenMetrics.
+// Handler serves the metrics in the Prometheus text format and in OpenMetrics.
 func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.prom, promhttp.HandlerOpts{})
 }
 
-// Metrics lists what was declared, in order; what Go and the system add is not in it.
+// Metrics lists the declared metrics in order, without those of Go and the process.
 func (r *Registry) Metrics() []Metric { return r.list }
 
 const namespace = "carillon"
@@ -68,12 +67,17 @@ func (r *Registry) gauge(name, help string, labels ...string) *prometheus.GaugeV
 }
 
 func (r *Registry) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace,
+		Name:      name,
+		Help:      help,
+		Buckets:   buckets,
+	}, labels)
 	r.declare(h, "histogram", name, help, labels)
 	return h
 }
 
-// set makes a gauge 1 or 0.
+// set sets a gauge to 1 or 0.
 func set(gauges *prometheus.GaugeVec, label string, on bool) {
 	gauges.WithLabelValues(label).Set(oneIf(on))
 }
@@ -85,7 +89,7 @@ func oneIf(on bool) float64 {
 	return 0
 }
 
-// result is the label value for how something went.
+// result returns the label value for success or failure.
 func result(failed bool) string {
 	if failed {
 		return "error"

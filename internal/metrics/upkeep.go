@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Upkeep counts what the elected master does, and what it finds.
+// Upkeep counts the duties of the elected master and their findings.
 type Upkeep struct {
 	runs, bytes prometheus.Counter
 	rollups     *prometheus.CounterVec
@@ -21,23 +21,23 @@ type Upkeep struct {
 func newUpkeep(r *Registry) *Upkeep {
 	u := &Upkeep{
 		runs: r.counter("housekeeping_expired_runs_total",
-			"Runs that were deleted because their job keeps them no longer.").WithLabelValues(),
+			"Runs deleted by retention.").WithLabelValues(),
 		bytes: r.counter("housekeeping_expired_bytes_total",
-			"Output that was deleted with them, in bytes.").WithLabelValues(),
+			"Output deleted with them, in bytes.").WithLabelValues(),
 		rollups: r.counter("housekeeping_rollups_total",
-			"Statistics by hour or day that were counted, repaired, or deleted for their age together with old changes.", "what"),
+			"Roll-ups counted, repaired, or deleted by age together with old changes.", "what"),
 		freed: r.counter("housekeeping_freed_bytes_total",
-			"Bytes that the log store gave back to the disk.").WithLabelValues(),
+			"Disk space that the log store released, in bytes.").WithLabelValues(),
 		passes: r.counter("housekeeping_passes_total",
-			"Passes of the housekeeping; one that failed is taken up again.", "result"),
+			"Passes of the housekeeping; failed ones are retried.", "result"),
 		took: r.gauge("housekeeping_pass_seconds",
-			"How long the last pass took, its rests included.").WithLabelValues(),
+			"Duration of the last pass, pauses included.").WithLabelValues(),
 		last: r.gauge("housekeeping_last_pass_timestamp_seconds",
-			"When this master ended its last pass that did not fail.").WithLabelValues(),
+			"When this master finished its last successful pass.").WithLabelValues(),
 		overdue: r.gauge("audit_overdue_jobs",
-			"Jobs with a fire that was due more than a minute ago and that nobody took, as the elected master sees them.").WithLabelValues(),
+			"Jobs with a fire that was due more than a minute ago and that no worker has claimed, on the elected master.").WithLabelValues(),
 		noEntry: r.counter("audit_fires_without_entry_total",
-			"Fires that a cursor has passed and that are nowhere. It must stay 0; the log names their jobs.").WithLabelValues(),
+			"Fires that a cursor has passed without an entry in the ledger. It must stay 0; the log names their jobs.").WithLabelValues(),
 	}
 	u.Tidied(0, 0, 0, 0)
 	for _, failed := range []bool{false, true} {
@@ -46,13 +46,13 @@ func newUpkeep(r *Registry) *Upkeep {
 	return u
 }
 
-// Expired counts runs that were deleted.
+// Expired counts deleted runs.
 func (u *Upkeep) Expired(runs int, bytes int64) {
 	u.runs.Add(float64(runs))
 	u.bytes.Add(float64(bytes))
 }
 
-// Tidied counts what was done beside.
+// Tidied counts roll-ups and released disk space.
 func (u *Upkeep) Tidied(counted, repaired, expired int, freed int64) {
 	u.rollups.WithLabelValues("counted").Add(float64(counted))
 	u.rollups.WithLabelValues("repaired").Add(float64(repaired))
@@ -60,7 +60,7 @@ func (u *Upkeep) Tidied(counted, repaired, expired int, freed int64) {
 	u.freed.Add(float64(max(freed, 0)))
 }
 
-// Kept says that a pass is over.
+// Kept counts a finished pass.
 func (u *Upkeep) Kept(took time.Duration, failed bool) {
 	u.passes.WithLabelValues(result(failed)).Inc()
 	u.took.Set(took.Seconds())
@@ -69,8 +69,8 @@ func (u *Upkeep) Kept(took time.Duration, failed bool) {
 	}
 }
 
-// Overdue says how many jobs are.
+// Overdue sets the number of overdue jobs.
 func (u *Upkeep) Overdue(jobs int) { u.overdue.Set(float64(jobs)) }
 
-// NoEntry counts fires that are nowhere.
+// NoEntry counts fires without an entry.
 func (u *Upkeep) NoEntry(fires int) { u.noEntry.Add(float64(fires)) }

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/common"
 )
 
-// Worker counts what a worker does.
+// Worker counts the work of a worker.
 type Worker struct {
 	fires      *prometheus.CounterVec
 	startDelay prometheus.Observer
@@ -34,18 +34,18 @@ type Worker struct {
 func NewWorker(r *Registry) *Worker {
 	w := &Worker{
 		fires: r.counter("fires_total",
-			"Fires that this worker accounted for, by how they ended.", "status"),
+			"Fires that this worker accounted for, by status.", "status"),
 		startDelay: r.histogram("start_delay_seconds",
-			"Time from when a command was planned to when it started.",
+			"Time from the planned time of a command to its start.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 3600}).WithLabelValues(),
 		planned: r.gauge("planned_jobs",
 			"Jobs in this worker's plan.").WithLabelValues(),
 		running: r.gauge("running_runs",
-			"Commands that run now.").WithLabelValues(),
+			"Running commands.").WithLabelValues(),
 		queues: r.gauge("queue_depth",
-			"What waits in a queue of this worker: ready (fires that are due), claims, finishes, outbox and outbox_bytes (outcomes in etcd that the log store does not have yet, as of the last look), outboxes_bytes (all that waits so in etcd, whoever wrote it, about), output_bytes (for the log store, in memory), spool_bytes (likewise, on the disk).", "queue"),
+			"Length of a queue of this worker: ready (due fires), claims, finishes, outbox and outbox_bytes (outcomes in etcd that the log store has not acknowledged, at the last measurement), outboxes_bytes (approximate total of all workers and masters), output_bytes (output for the log store, in memory), spool_bytes (on disk).", "queue"),
 		watchLag: r.gauge("watch_lag_seconds",
-			"Time since etcd was last heard of on the watch of the jobs.").WithLabelValues(),
+			"Time since the watch of jobs was last confirmed by etcd.").WithLabelValues(),
 		claims: r.counter("claim_batches_total",
 			"Batches of claims sent to etcd.", "result"),
 		claimSize: r.histogram("claim_batch_size",
@@ -53,7 +53,7 @@ func NewWorker(r *Registry) *Worker {
 		claimTime: r.histogram("claim_seconds",
 			"Time that etcd took for a batch of claims.", fast()).WithLabelValues(),
 		dropped: r.counter("output_dropped_bytes_total",
-			"Output that was dropped because the log store was away for too long, or the disk full.").WithLabelValues(),
+			"Output dropped because the log store was unavailable for too long or the disk was full.").WithLabelValues(),
 		writes: r.counter("log_store_writes_total",
 			"Batches written to the log store.", "result"),
 		written: r.counter("log_store_entries_total",
@@ -61,15 +61,15 @@ func NewWorker(r *Registry) *Worker {
 		writeTime: r.histogram("log_store_write_seconds",
 			"Time that the log store took for a batch.", fast()).WithLabelValues(),
 		jumps: r.counter("clock_jumps_total",
-			"Jumps of the wall clock after which the plan was made again.").WithLabelValues(),
+			"Jumps of the wall clock, after which the plan was rebuilt.").WithLabelValues(),
 		sessions: r.counter("sessions_total",
-			"Leases that this worker was granted; more than one means that it was cut off from etcd.").WithLabelValues(),
+			"Leases granted to this worker; more than one means that it lost its connection to etcd.").WithLabelValues(),
 		skew: r.gauge("worker_clock_skew_seconds",
-			"How far this worker's clock is ahead of the cluster's; beyond 10 s it claims nothing.").WithLabelValues(),
+			"Difference of this worker's clock to the cluster's; beyond 10 s the worker claims nothing.").WithLabelValues(),
 		disagree: r.gauge("cluster_clock_disagreement",
-			"1 while the clocks of workers and masters are so far apart that nobody can tell which is right.").WithLabelValues(),
+			"1 while the clocks of workers and masters differ so much that the right one cannot be determined.").WithLabelValues(),
 		conditions: r.gauge("condition",
-			"1 while something is not as it should be with this worker, by what it is; docs/deploy.md says what each means.", "code"),
+			"1 while a condition is active on this worker, by its code; docs/deploy.md describes them.", "code"),
 	}
 	for _, code := range common.ConditionCodes() {
 		w.Condition(code, false)
@@ -77,13 +77,13 @@ func NewWorker(r *Registry) *Worker {
 	return w
 }
 
-// fast are buckets for what answers in milliseconds when all is well.
+// fast returns buckets for operations that normally take milliseconds.
 func fast() []float64 {
 	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 }
 
-// Outcome counts how a fire ended. startDelay is the time from planned to
-// started; it counts for commands that did start, and a negative one does not.
+// Outcome counts the outcome of a fire. startDelay is the time from planned to started; it counts for started
+// commands and if it is not negative.
 func (w *Worker) Outcome(s common.Status, startDelay time.Duration) {
 	w.fires.WithLabelValues(string(s)).Inc()
 	switch s {
@@ -94,20 +94,19 @@ func (w *Worker) Outcome(s common.Status, startDelay time.Duration) {
 	}
 }
 
-// Planned says how many jobs are in the plan.
+// Planned sets the number of jobs in the plan.
 func (w *Worker) Planned(n int) { w.planned.Set(float64(n)) }
 
-// Running says how many commands run.
+// Running sets the number of running commands.
 func (w *Worker) Running(n int) { w.running.Set(float64(n)) }
 
-// QueueDepth says how much waits in one of the worker's queues; their names are
-// constants of the program.
+// QueueDepth sets the length of a queue; the names are constants of the program.
 func (w *Worker) QueueDepth(queue string, n int) { w.queues.WithLabelValues(queue).Set(float64(n)) }
 
-// WatchLag says how long ago etcd was last heard of.
+// WatchLag sets the time since etcd last confirmed the watch.
 func (w *Worker) WatchLag(d time.Duration) { w.watchLag.Set(d.Seconds()) }
 
-// ClaimBatch counts n claims that went to etcd together.
+// ClaimBatch counts a batch of n claims.
 func (w *Worker) ClaimBatch(n int, took time.Duration, failed bool) {
 	w.claims.WithLabelValues(result(failed)).Inc()
 	w.claimSize.Observe(float64(n))
@@ -129,7 +128,7 @@ func (w *Worker) SinkWrite(n int, took time.Duration, failed bool) {
 // ClockJump counts a jump of the wall clock, forward or back.
 func (w *Worker) ClockJump(time.Duration) { w.jumps.Inc() }
 
-// Clock says how far our clock is ahead of the cluster's, and whether the clocks disagree.
+// Clock sets the difference to the cluster's clock, and whether the clocks disagree.
 func (w *Worker) Clock(skew time.Duration, disagree bool) {
 	w.skew.Set(skew.Seconds())
 	value := 0.
@@ -139,8 +138,8 @@ func (w *Worker) Clock(skew time.Duration, disagree bool) {
 	w.disagree.Set(value)
 }
 
-// Condition says whether something is not as it should be.
+// Condition sets whether a condition is active.
 func (w *Worker) Condition(code string, lasts bool) { set(w.conditions, code, lasts) }
 
-// Session counts a lease that was granted.
+// Session counts a granted lease.
 func (w *Worker) Session() { w.sessions.Inc() }
