@@ -16,56 +16,56 @@ import (
 	"carillon/internal/runlog"
 )
 
-// every is the time between two looks.
+// every is the interval between two checks.
 const every = 15 * time.Second
 
-// Catalog knows the jobs.
+// Catalog provides the jobs.
 type Catalog interface {
-	// Plans gives all jobs that have a timetable. They are not changed.
+	// Plans returns all jobs with a schedule. They must not be changed.
 	Plans() iter.Seq2[*common.JobState, schedule.Schedule]
 	Job(name string) (common.JobState, bool)
 }
 
-// State knows how far the jobs are.
+// State provides the cursors and runs of jobs.
 type State interface {
-	// Cursors gives those of the jobs that have one.
+	// Cursors returns those of the jobs that have one.
 	Cursors(ctx context.Context, jobs []string) (map[string]time.Time, error)
-	// Busy tells which of the jobs have a run that is not resolved.
+	// Busy reports which of the jobs have an unresolved run.
 	Busy(ctx context.Context, jobs []string) (map[string]bool, error)
 }
 
-// Ledger lists fires, wherever they are.
+// Ledger lists fires, stored or waiting.
 type Ledger interface {
 	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
 }
 
-// Observer counts what is found.
+// Observer counts the findings.
 type Observer interface {
 	Overdue(jobs int)
 	NoEntry(fires int)
 }
 
-// Config is what an auditor needs.
+// Config configures an auditor.
 type Config struct {
 	Catalog Catalog
 	State   State
 	Ledger  Ledger
-	// Why tells why no worker may run a job, as far as is known; nil where one may.
+	// Why returns why no worker may run a job, as far as is known; nil if one may.
 	Why func(job *common.StoredJob) *common.Reason
-	// Now is the time by which fires are late, or why nobody can tell just now: because the clock is
-	// wrong, or because the jobs are not known.
+	// Now returns the time that determines lateness, or why it is unknown now: the clock is wrong, or the jobs
+	// are unknown.
 	Now func() (time.Time, error)
-	// Alike tells whether everybody reads a timetable as we do.
+	// Alike reports whether all workers interpret schedules like this version.
 	Alike func() bool
-	// Away tells whether the log store is: then there is only half of the ledger, at the price of
-	// all that waits to be stored.
+	// Away reports whether the log store is unavailable: then only a part of the ledger can be read, at the
+	// cost of all waiting outcomes.
 	Away     func() bool
 	Log      *slog.Logger
 	Observer Observer
 	Report   func(error) // receives the result of each look; may be nil
 }
 
-// Auditor looks at the jobs.
+// Auditor checks the jobs.
 type Auditor struct {
 	cfg     Config
 	watches map[string]*watch // by job; owned by Run
@@ -79,13 +79,13 @@ type Auditor struct {
 	missing missing          // guarded by mu
 }
 
-// New makes an auditor.
+// New creates an auditor.
 func New(cfg Config) *Auditor { return &Auditor{cfg: cfg} }
 
-// Run looks again and again until the context ends.
+// Run checks repeatedly until the context ends.
 func (a *Auditor) Run(ctx context.Context) error {
 	a.watches, a.entries = map[string]*watch{}, entries{}
-	defer a.publish(nil, 0, nil) // whoever comes next will tell
+	defer a.publish(nil, 0, nil) // the next elected master reports
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	failed := false
@@ -106,7 +106,7 @@ func (a *Auditor) Run(ctx context.Context) error {
 	}
 }
 
-// look is one look at everything.
+// look performs one check.
 func (a *Auditor) look(ctx context.Context) error {
 	now, err := a.cfg.Now()
 	if err != nil {
@@ -132,13 +132,13 @@ func (a *Auditor) look(ctx context.Context) error {
 	return a.check(ctx, now)
 }
 
-// planned is a job with its timetable.
+// planned is a job with its schedule.
 type planned struct {
 	state     *common.JobState
 	timetable schedule.Schedule
 }
 
-// plan goes through the catalog, and gives the jobs whose cursors should be looked at.
+// plan updates the watches from the catalog, and returns the jobs whose cursors should be read.
 func (a *Auditor) plan(now time.Time) (jobs []planned) {
 	a.round++
 	seen := 0
@@ -164,7 +164,7 @@ func (a *Auditor) plan(now time.Time) (jobs []planned) {
 	return jobs
 }
 
-// take takes in the cursors. A job without one is being deleted, or damaged and told of elsewhere.
+// take processes the cursors. A job without one is being deleted, or unreadable and reported elsewhere.
 func (a *Auditor) take(jobs []planned, cursors map[string]time.Time, now time.Time) {
 	for _, job := range jobs {
 		w := a.watches[job.state.Name]
@@ -180,12 +180,16 @@ func (a *Auditor) take(jobs []planned, cursors map[string]time.Time, now time.Ti
 	}
 }
 
-// overdue gives the jobs that are, those that have been for longest first, with the reasons; and how
-// many there are in all.
+// overdue returns the overdue jobs, longest first, with the reasons, and the number of all.
 func (a *Auditor) overdue(ctx context.Context) (found []common.Overdue, count int, err error) {
 	for name, w := range a.watches {
 		if w.overdue() {
-			found = append(found, common.Overdue{Job: name, PlannedAt: w.first.UTC(), DueAt: w.due.UTC(), Since: w.since.UTC()})
+			found = append(found, common.Overdue{
+				Job:       name,
+				PlannedAt: w.first.UTC(),
+				DueAt:     w.due.UTC(),
+				Since:     w.since.UTC(),
+			})
 		}
 	}
 	slices.SortFunc(found, func(x, y common.Overdue) int {
@@ -225,7 +229,7 @@ func (a *Auditor) inFuture() (found []common.Overdue) {
 			until := w.cursor.UTC().Format(time.RFC3339)
 			found = append(found, common.Overdue{Job: name, PlannedAt: w.first.UTC(), DueAt: w.due.UTC(), Since: w.since.UTC(),
 				Reason: &common.Reason{Code: common.ReasonCursorInFuture, Data: map[string]string{"until": until},
-					Text: "a clock that was wrong has accounted for its fires up to " + until + ": none of them runs until the cursor is brought back"}})
+					Text: "a wrong clock has accounted for its fires up to " + until + ": none of them runs until the cursor is repaired"}})
 		}
 	}
 	slices.SortFunc(found, func(x, y common.Overdue) int { return cmp.Compare(x.Job, y.Job) })
@@ -239,8 +243,7 @@ func (a *Auditor) publish(found []common.Overdue, count int, ahead []common.Over
 	a.cfg.Observer.Overdue(count)
 }
 
-// Found returns the jobs that are overdue, those that have been for longest first, and after them
-// those whose cursor is in the future.
+// Found returns the overdue jobs, longest first, followed by those whose cursor is in the future.
 func (a *Auditor) Found() []common.Overdue {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -248,7 +251,7 @@ func (a *Auditor) Found() []common.Overdue {
 	return all[:min(len(all), common.MaxOverdue)]
 }
 
-// Conditions tell of what was found.
+// Conditions returns the conditions of the findings.
 func (a *Auditor) Conditions() (all []common.Condition) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -256,14 +259,16 @@ func (a *Auditor) Conditions() (all []common.Condition) {
 		first := a.found[0]
 		since := first.DueAt.Format(time.RFC3339)
 		all = append(all, common.Condition{Code: common.ConditionOverdue, From: first.DueAt,
-			Text: fmt.Sprintf("jobs with overdue fires that nobody took: %d; the first is %s, due since %s", a.count, first.Job, since),
+			Text: fmt.Sprintf("jobs with overdue fires that no worker has claimed: %d; the first is %s, due since %s",
+				a.count, first.Job, since),
 			Data: common.Words{"count": strconv.Itoa(a.count), "first": first.Job, "since": since}})
 	}
 	if len(a.ahead) > 0 {
 		first := a.ahead[0]
 		until := first.Reason.Data["until"]
 		all = append(all, common.Condition{Code: common.ConditionCursorInFuture, From: first.Since,
-			Text: fmt.Sprintf("jobs that a wrong clock has accounted for too far: %d; the first is %s, none of whose fires runs until %s", len(a.ahead), first.Job, until),
+			Text: fmt.Sprintf("jobs with a cursor in the future after a wrong clock: %d; the first is %s, which does not fire until %s",
+				len(a.ahead), first.Job, until),
 			Data: common.Words{"count": strconv.Itoa(len(a.ahead)), "first": first.Job, "until": until}})
 	}
 	return append(all, a.missing.conditions(time.Now())...)

@@ -1,20 +1,18 @@
-// Package auditor looks for jobs that do not run when they should.
+// Package auditor detects jobs that do not run when they should.
 //
-// It finds two things. A fire is overdue when it was due more than a minute ago and nobody has
-// dealt with it: its job's cursor stands before it. And a fire has no entry when the
-// cursor has passed it, and it is nowhere: not waiting, not running, not on its way
-// to the log store, and not in it. The second must not happen, whatever happens; it is looked for all the same.
+// It has two findings. A fire is overdue if it was due more than a minute ago and no worker has accounted for
+// it: the job's cursor is before it. A fire has no entry if the cursor has passed it, and it is neither
+// waiting, nor running, nor on its way to the log store, nor stored. The second indicates a defect and should
+// never occur.
 //
-// It promises no false alarm. What it calls overdue it has seen so twice, some seconds apart. Fires
-// of a paused job are not overdue, nor are those that wait for the run before them: these have their
-// turn. A fire without an entry was not found at three looks, each a minute after the other.
-// Not looked at are jobs that were changed or paused meanwhile, that keep their runs by number,
-// or whose fires were passed more than half an hour ago; and while the log store is away or not
-// all workers have the version of this master, which may read a timetable otherwise, nothing is.
+// There are no false alarms. An overdue fire was found twice, some seconds apart. Fires of a paused job and
+// fires that wait for an earlier run are not overdue. A missing entry was missing in three checks, a minute
+// apart. Jobs are not checked if they were changed or paused in the meantime, limit their runs by number, or if
+// their fires were passed more than half an hour ago. Nothing is checked while the log store is unavailable, or
+// while not all workers have this master's version, since another version may interpret schedules differently.
 //
-// A look costs a step in memory for each job, and in etcd the cursors of those whose next
-// fire is over a minute in the past by what is known of them: a job is looked at once for each
-// of its fires, and once a minute at most, as long as all is well.
+// A check costs a step in memory for each job, and in etcd the cursors of jobs whose next fire is more than a
+// minute in the past: without problems a job is read once per fire, and at most once a minute.
 //
-// Run has no goroutine beside its caller's. Found and Conditions may be asked for by others meanwhile.
+// Run starts no goroutine. Found and Conditions may be called concurrently.
 package auditor

@@ -11,49 +11,48 @@ import (
 )
 
 const (
-	// Of the stretches that cursors have passed so many wait to be looked at, and so many are looked at
-	// after each look at the jobs. Where there are more, the rest goes unlooked at.
+	// Limits of the passed spans that wait for a check, and of those checked per round. Spans beyond the limit
+	// are not checked.
 	mostStretches  = 40
 	stretchesALook = 4
-	// A stretch is looked at this long after it was passed, and again after the same time where an
-	// entry is missing.
+	// A span is checked this long after it was passed, and again after the same time if an entry is missing.
 	lookAfter  = time.Minute
 	looksAtAll = 3
-	// Runs are kept for an hour at least: what is younger than this must be there.
+	// Runs are kept for at least an hour: entries younger than this must exist.
 	youngest = 30 * time.Minute
-	// mostFires of a stretch are looked at, and so many pages of entries.
+	// mostFires limits the checked fires of a span, and the pages of entries that are read.
 	mostFires = 100
 	mostPages = 20
-	// tellFor is how long a fire without an entry is told of.
+	// tellFor is how long a fire without an entry is reported.
 	tellFor = 24 * time.Hour
 )
 
-// stretch are the fires after from, up to and including to, that a cursor has passed.
+// stretch is the span of fires after from, up to and including to, that a cursor has passed.
 type stretch struct {
 	job      planned
 	from, to time.Time
-	next     time.Time // when to look at it
-	looks    int       // that have found something missing
+	next     time.Time // time of the next check
+	looks    int       // checks that found a missing entry
 }
 
-// entries are the stretches that wait to be looked at, in the order of when.
+// entries are the spans that wait for a check, ordered by its time.
 type entries struct {
 	waiting []stretch
-	suspect []stretch // that were looked at, and lacked something
+	suspect []stretch // checked spans with missing entries
 }
 
-// passed takes in that a cursor has moved.
+// passed records that a cursor has moved.
 func (e *entries) passed(job planned, from, to, now time.Time) {
 	if !to.After(from) || job.state.Paused || len(e.waiting) >= mostStretches {
 		return
 	}
 	if r := job.state.Retention; r != nil && r.Runs > 0 {
-		return // the entries may be gone already
+		return // the entries may be deleted already
 	}
 	e.waiting = append(e.waiting, stretch{job: job, from: from, to: to, next: now.Add(lookAfter)})
 }
 
-// due takes out the stretches whose time has come, a few at most; those that lacked something first.
+// due removes and returns a few spans whose check is due, those with missing entries first.
 func (e *entries) due(now time.Time) (due []stretch) {
 	for _, queue := range []*[]stretch{&e.suspect, &e.waiting} {
 		for len(*queue) > 0 && len(due) < stretchesALook && !now.Before((*queue)[0].next) {
@@ -63,8 +62,8 @@ func (e *entries) due(now time.Time) (due []stretch) {
 	return due
 }
 
-// fires gives those of a stretch that must have entries. What is too old is left out; where they
-// are too many, the stretch ends early.
+// fires returns the fires of a span that must have entries. Fires that are too old are left out; if there are
+// too many, the span ends early.
 func (s *stretch) fires(now time.Time) (all []time.Time) {
 	at, ok, err := s.job.timetable.Upcoming(s.from, later(s.from, now.Add(-youngest)))
 	for err == nil && ok && !at.After(s.to) && len(all) < mostFires {
@@ -81,7 +80,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// without gives the fires that no entry tells of.
+// without returns the fires without an entry.
 func without(uid string, fires []time.Time, found []common.Fire) (missing []time.Time) {
 	known := make(map[string]bool, len(found))
 	for i := range found {
@@ -100,14 +99,14 @@ func without(uid string, fires []time.Time, found []common.Fire) (missing []time
 	return missing
 }
 
-// check looks at a few stretches whose time has come.
+// check checks a few spans that are due.
 func (a *Auditor) check(ctx context.Context, now time.Time) error {
 	if !a.cfg.Alike() {
 		a.entries = entries{}
 		return nil
 	}
 	if a.cfg.Away() {
-		return nil // what waits to be looked at goes on waiting
+		return nil // waiting spans keep waiting
 	}
 	for _, s := range a.entries.due(now) {
 		fires := s.fires(now)
@@ -132,16 +131,23 @@ func (a *Auditor) check(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// changed tells whether the job is another than it was.
+// changed reports whether the job has changed.
 func (a *Auditor) changed(s *stretch) bool {
 	job, exists := a.cfg.Catalog.Job(s.job.state.Name)
 	return !exists || job.UID != s.job.state.UID || job.Version != s.job.state.Version
 }
 
-// list reads the entries of a stretch; whole is false where not all could be read.
+// list reads the entries of a span; whole is false if not all could be read.
 func (a *Auditor) list(ctx context.Context, s *stretch, fires []time.Time, now time.Time) (found []common.Fire, whole bool, err error) {
-	// An entry for many fires stands at the last of them, which the cursor has passed too.
-	q := runlog.FireQuery{Job: s.job.state.Name, From: fires[0], To: s.to.Add(1), Now: now, Settled: true, Limit: mostFires}
+	// An entry for several fires has the time of the last one, which the cursor has passed too.
+	q := runlog.FireQuery{
+		Job:     s.job.state.Name,
+		From:    fires[0],
+		To:      s.to.Add(1),
+		Now:     now,
+		Settled: true,
+		Limit:   mostFires,
+	}
 	for range mostPages {
 		page, err := a.cfg.Ledger.Fires(ctx, q)
 		if err != nil || page.Partial {
@@ -156,25 +162,26 @@ func (a *Auditor) list(ctx context.Context, s *stretch, fires []time.Time, now t
 	return nil, false, nil
 }
 
-// missing is what was found to be without an entry.
+// missing holds the fires found without an entry.
 type missing struct {
-	last  common.Words // what to say of it
-	found []finding    // the oldest first
+	last  common.Words // arguments of its text
+	found []finding    // oldest first
 }
 
-// finding are fires that were found to be without an entry at about the same time.
+// finding is a group of fires found without an entry at about the same time.
 type finding struct {
 	at    time.Time
 	fires int
 }
 
-// together is how long what is found counts as one finding: a day has few of them.
+// together is the time within which findings are merged, so that there are few per day.
 const together = 10 * time.Minute
 
-// miss takes in fires of a job, of which there is one at least.
+// miss records fires of a job without an entry, at least one.
 func (a *Auditor) miss(job *common.JobState, fires []time.Time) {
 	first, last, now := fires[0].UTC(), fires[len(fires)-1].UTC(), time.Now()
-	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", first, "fire", common.PlannedFire(job.UID, first),
+	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", first, "fire", common.PlannedFire(job.UID,
+		first),
 		"fires", len(fires), "last_planned_at", last)
 	a.cfg.Observer.NoEntry(len(fires))
 	a.mu.Lock()
@@ -188,7 +195,7 @@ func (a *Auditor) miss(job *common.JobState, fires []time.Time) {
 	m.found = append(m.found, finding{now, len(fires)})
 }
 
-// conditions tell of what was found within a day.
+// conditions returns the conditions of the last day's findings.
 func (m *missing) conditions(now time.Time) []common.Condition {
 	for len(m.found) > 0 && now.Sub(m.found[0].at) > tellFor {
 		m.found = m.found[1:]
@@ -202,5 +209,6 @@ func (m *missing) conditions(now time.Time) []common.Condition {
 	}
 	data := common.Words{"job": m.last["job"], "plannedAt": m.last["plannedAt"], "count": strconv.Itoa(count)}
 	return []common.Condition{{Code: common.ConditionNoEntry, From: m.found[0].at.UTC(), Data: data,
-		Text: fmt.Sprintf("fires without an entry in the ledger: %d; the last one that was found is %s of job %s", count, data["plannedAt"], data["job"])}}
+		Text: fmt.Sprintf("fires without an entry in the ledger: %d; the last one that was found is %s of job %s",
+			count, data["plannedAt"], data["job"])}}
 }

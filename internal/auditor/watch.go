@@ -7,32 +7,32 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// watch is what is known of one job.
+// watch is the state of one job.
 type watch struct {
 	version int64
 	uid     string
-	cursor  time.Time // as it was seen last; zero before the first look
-	again   time.Time // when to look next; zero: never
-	first   time.Time // the first overdue fire, as of the last look; zero where there is none
-	due     time.Time // when it was due
-	since   time.Time // when that was found
-	looks   int       // how many looks have found it
+	cursor  time.Time // last read cursor; zero before the first check
+	again   time.Time // time of the next check; zero: never
+	first   time.Time // first overdue fire at the last check; zero without one
+	due     time.Time // its due time
+	since   time.Time // time of the finding
+	looks   int       // number of checks that found it
 	ahead   bool      // the cursor is further in the future than any clock may have moved it
-	seen    uint64    // the round in which the job was seen last
+	seen    uint64    // last round in which the job existed
 }
 
-// judge looks at the first fire after a cursor. Where it is not overdue, again is when it would be; zero
-// where there is none that could be. Fires of a job are taken in order, so the first one tells.
+// judge evaluates the first fire after a cursor. If it is not overdue, again is the time at which it would be;
+// zero if no fire could be. Fires of a job are claimed in order, so the first one decides.
 func judge(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) (first, due, again time.Time) {
 	if job.Paused {
 		if job.PauseUntil == nil {
 			return time.Time{}, time.Time{}, time.Time{}
 		}
 		if end := job.PauseUntil.Add(-1); end.After(cursor) {
-			cursor = end // what was paused is passed over, not run
+			cursor = end // fires within a pause are skipped
 		}
 	}
-	// An engine that fails has no fires; the job says so elsewhere.
+	// A schedule without fires is reported elsewhere.
 	at, ok, err := timetable.Next(cursor)
 	if err != nil || !ok {
 		return time.Time{}, time.Time{}, time.Time{}
@@ -45,7 +45,7 @@ func judge(job *common.JobState, timetable schedule.Schedule, cursor, now time.T
 	return at, due, now
 }
 
-// plan takes in what the catalog says of a job, and tells whether its cursor should be looked at.
+// plan updates the watch from the catalog, and reports whether the cursor should be read.
 func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time.Time) bool {
 	if w.version != job.Version || w.uid != job.UID {
 		*w = watch{version: job.Version, uid: job.UID, seen: w.seen}
@@ -56,7 +56,7 @@ func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time
 	return !w.again.IsZero() && !now.Before(w.again)
 }
 
-// look takes in the job's cursor.
+// look processes the job's cursor.
 func (w *watch) look(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) {
 	first, due, again := judge(job, timetable, cursor, now)
 	w.cursor, w.again = cursor, again
@@ -81,7 +81,7 @@ func (w *watch) look(job *common.JobState, timetable schedule.Schedule, cursor, 
 	}
 }
 
-// earlier is the earlier of two times.
+// earlier returns the earlier of two times.
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -89,8 +89,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// overdue tells whether the job is: one look might have come between a fire and its claim, when
-// all has just come back.
+// overdue reports whether the job is overdue: a single check may fall between a fire and its claim, when the
+// cluster has just recovered.
 func (w *watch) overdue() bool { return w.looks >= enoughLooks }
 
 const enoughLooks = 2

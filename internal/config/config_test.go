@@ -179,7 +179,7 @@ func TestBadFiles(t *testing.T) {
 			`master.yaml:8: logLevel must be debug, info, warn or error`, `master.yaml:9: maxJobs must be a whole number`,
 			`master.yaml:10: metricsMaxJobs must be a whole number from 0 to 20000`,
 			`listen: 0.0.0.0:7070 is reachable from other machines without TLS`,
-			`etcd.username: goes with etcd.password`,
+			`etcd.username: needs etcd.password`,
 		}},
 		{"worker.yaml", WorkerFlags, worker, []string{
 			`worker.yaml:1: name must be`,

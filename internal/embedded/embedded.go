@@ -1,8 +1,8 @@
 // Package embedded runs etcd inside the standalone's process.
 //
-// It promises that nobody else can reach it: it listens on no network address, only on sockets in
-// a folder that its owner alone may enter, and its client speaks to it in process.
-// Its history is compacted by itself. etcd's own goroutines end with Close.
+// No other process can reach it: it listens on no network address, only on sockets in a folder that only its
+// owner may enter, and its client connects in process. Its history is compacted automatically. etcd's own
+// goroutines end with Close.
 package embedded
 
 import (
@@ -19,7 +19,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// quota is the most that the keyspace may hold on disk.
+// quota is the maximum size of the keyspace on disk.
 const quota = 4 << 30
 
 // Etcd is a running server.
@@ -28,18 +28,18 @@ type Etcd struct {
 	client *clientv3.Client
 }
 
-// Start opens or makes the keyspace in a folder and waits until it can be used.
+// Start opens or creates the keyspace in a folder and waits until it is usable.
 func Start(ctx context.Context, dir string) (*Etcd, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make folder for etcd: %w", err)
+		return nil, fmt.Errorf("create folder for etcd: %w", err)
 	}
-	// A socket's path may have 107 bytes, and data folders can be deep: the sockets
-	// stand in a short folder of their own.
+	// The path of a socket is limited to 107 bytes, and data folders can be deep: the sockets are in a short
+	// folder of their own.
 	sockets, err := os.MkdirTemp("", "carillon-")
 	if err != nil {
-		return nil, fmt.Errorf("make folder for etcd's sockets: %w", err)
+		return nil, fmt.Errorf("create folder for etcd's sockets: %w", err)
 	}
-	defer os.RemoveAll(sockets) // an open socket needs no name, and nobody is to find it
+	defer os.RemoveAll(sockets) // an open socket needs no name, and must not be reachable
 	server, err := embed.StartEtcd(config(dir, sockets))
 	if err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
@@ -65,30 +65,29 @@ func config(dir, sockets string) *embed.Config {
 	}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = socket("client"), socket("client")
 	cfg.ListenPeerUrls = socket("peer")
-	// What it is called is fixed when the keyspace is made; one member dials nobody.
+	// The member's name is fixed at the creation of the keyspace; a single member connects to no other.
 	cfg.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	cfg.TickMs, cfg.ElectionMs = 50, 500 // it has nobody to hear from
+	cfg.TickMs, cfg.ElectionMs = 50, 500 // there are no peers
 	cfg.AutoCompactionMode = embed.CompactorModePeriodic
-	// Each run leaves eight revisions behind, in the memory and in the quota, until its
-	// keys are compacted: ten minutes of them would be more than the quota at a few
-	// thousand runs a second, and claims walk over the keys of runs that are long gone.
-	// Nobody in this process is ever half a minute behind.
+	// Each run leaves eight revisions in memory and in the quota until its keys are compacted: ten minutes of
+	// them would exceed the quota at a few thousand runs per second, and claims iterate over the keys of runs
+	// deleted long ago. No watcher in this process is ever half a minute behind.
 	cfg.AutoCompactionRetention = "30s"
 	cfg.QuotaBackendBytes = quota
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return cfg
 }
 
-// Client speaks to the server in process.
+// Client returns the client, which is connected in process.
 func (e *Etcd) Client() *clientv3.Client { return e.client }
 
-// Err tells when the server has failed.
+// Err returns a channel that receives the error of a failed server.
 func (e *Etcd) Err() <-chan error { return e.server.Err() }
 
-// Close stops the server. What was written is on disk.
+// Close stops the server. All writes are on disk.
 func (e *Etcd) Close() error {
-	_ = e.client.Close() // in process it only ends its context, and says so as an error
+	_ = e.client.Close() // in process it only ends its context, and returns that as an error
 	closed := make(chan struct{})
 	go func() {
 		e.server.Close()

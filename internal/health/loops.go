@@ -9,16 +9,16 @@ import (
 	"carillon/internal/common"
 )
 
-// DefaultLimit is how long a loop may take for a round. Watches ask for a sign of life every 10 s and list again after
-// 30 s of silence, so that a gap that heals by itself raises nothing.
+// DefaultLimit is the time limit of a round. Watches request a progress notification every 10 s and list again
+// after 30 s of silence, so that a short gap raises no condition.
 const DefaultLimit = 45 * time.Second
 
 // Spec describes a loop.
 type Spec struct {
 	Name   string        // for programs and translated texts: watch_kills
-	Effect string        // for people: what does not happen while the loop is stuck
-	Code   string        // of the condition; default: loop_stuck
-	Limit  time.Duration // from the beginning of a round to its success; default: that of the list
+	Effect string        // for display: the effect while the loop is stuck
+	Code   string        // code of the condition; default: loop_stuck
+	Limit  time.Duration // from the start of a round to its success; default: the list's limit
 	// OnDemand: between two rounds the loop may rest for any time.
 	OnDemand bool
 	// Needed: while it is stuck, the process is not ready.
@@ -34,9 +34,9 @@ type Loops struct {
 	all []*Loop
 }
 
-// NewLoops makes an empty list. limit is that of loops which have none of their own; default DefaultLimit. While
-// excused returns true no loop has a condition: what keeps them all from going round has a condition of its own. It
-// may be nil.
+// NewLoops creates an empty list. limit applies to loops without their own; default DefaultLimit. While excused
+// returns true no loop has a condition, because the common cause has a condition of its own. excused may be
+// nil.
 func NewLoops(limit time.Duration, excused func() bool) *Loops {
 	return &Loops{limit: cmp.Or(limit, DefaultLimit), excused: excused}
 }
@@ -104,23 +104,23 @@ func (l *Loops) stuck(each func(loop *Loop, since time.Duration, err error)) {
 	}
 }
 
-// Loop is one loop. A nil Loop reports to nobody. It is safe for concurrent use.
+// Loop is one loop. A nil Loop ignores all reports. It is safe for concurrent use.
 type Loop struct {
 	spec Spec
 
 	mu    sync.Mutex
-	since time.Time // when the round that goes on began; zero while the loop rests or does not run
-	err   error     // of the last round
+	since time.Time // start of the current round; zero while the loop rests or does not run
+	err   error     // error of the last round
 }
 
-// Start says that the loop runs from now on. Unless it is on demand, its first round begins.
+// Start marks the loop as running. Unless it is on demand, its first round begins.
 func (l *Loop) Start() {
 	if l != nil && !l.spec.OnDemand {
 		l.Begin()
 	}
 }
 
-// Begin says that a round begins. Where one goes on already, it stays the older one.
+// Begin starts a round. A round that is in progress keeps its start time.
 func (l *Loop) Begin() {
 	if l == nil {
 		return
@@ -132,8 +132,8 @@ func (l *Loop) Begin() {
 	}
 }
 
-// Done says how a round has ended. After a failure the same round goes on: only a success ends it. A loop that is not
-// on demand begins the next at once.
+// Done ends a round. After an error the same round continues: only a success ends it. A loop that is not on
+// demand begins the next round at once.
 func (l *Loop) Done(err error) {
 	if l == nil {
 		return
@@ -151,10 +151,10 @@ func (l *Loop) Done(err error) {
 	}
 }
 
-// Alive says that a round has succeeded.
+// Alive ends a round successfully.
 func (l *Loop) Alive() { l.Done(nil) }
 
-// End says that the loop does not run any more, on purpose.
+// End marks the loop as stopped on purpose.
 func (l *Loop) End() {
 	if l == nil {
 		return
@@ -164,7 +164,7 @@ func (l *Loop) End() {
 	l.since, l.err = time.Time{}, nil
 }
 
-// Lag returns how long ago the round that goes on began; 0 where none does.
+// Lag returns the age of the current round; 0 without one.
 func (l *Loop) Lag() time.Duration {
 	if l == nil {
 		return 0

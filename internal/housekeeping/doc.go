@@ -1,12 +1,11 @@
-// Package housekeeping keeps the history at its bounds: runs that their job keeps no longer go,
-// statistics are brought up to date, and what is left over goes back to the disk.
+// Package housekeeping enforces retention: it deletes expired runs, updates statistics, and returns free space
+// to the disk.
 //
-// It promises that nothing goes before its time: where it is not sure which jobs there
-// are, what they say, or what time it is, it leaves all as it is; a clock that has gone on by more than a
-// day since it was believed last is such a doubt for an hour. It works in small pieces with
-// a rest after each that is in proportion to how long the piece took, so that writers of the
-// store are not held up. A pass that was broken off, by an error or because another master was elected,
-// is taken up by the next, which begins anew: what is gone is gone.
+// Nothing is deleted too early: if the set of jobs, their settings or the time are uncertain, everything is
+// kept. A clock that is more than a day ahead of the last trusted time counts as uncertain for an hour. The
+// work is split into small pieces with pauses in proportion to their duration, so that writers of the store are
+// not delayed. A pass that was interrupted, by an error or by the election of another master, is repeated from
+// the start by the next one.
 //
-// Run has no goroutine beside its caller's. Conditions may be asked for by others meanwhile.
+// Run starts no goroutine. Conditions may be called concurrently.
 package housekeeping

@@ -9,33 +9,34 @@ import (
 )
 
 const (
-	// leap is how far on the clock may have gone since it was believed last. One that is further on may
-	// be wrong, and a clock that is alone has nobody who could say so: it is believed
-	// when it has gone on from there for probation.
+	// leap is how far the clock may have advanced since it was last trusted. A clock further ahead may be
+	// wrong, and without another clock to compare, it is trusted again once it has advanced steadily for
+	// probation.
 	leap      = 24 * time.Hour
 	probation = time.Hour
-	// steady is how much a clock may be set meanwhile, and noteEvery how much later it is noted again.
+	// steady is how much a clock may be adjusted in that time, and noteEvery the interval at which the trusted
+	// time is stored.
 	steady    = time.Hour
 	noteEvery = 10 * time.Minute
 )
 
-// Diary holds up to which time the clock was believed, for whoever is elected next.
+// Diary stores the time up to which the clock was trusted, for the next elected master.
 type Diary interface {
-	Read(ctx context.Context) (time.Time, error) // zero where nothing was noted
+	Read(ctx context.Context) (time.Time, error) // zero if nothing is stored
 	Write(ctx context.Context, at time.Time) error
 }
 
-// trust is what is known of the clock. It is owned by Run.
+// trust is the state of the trust in the clock. It is owned by Run.
 type trust struct {
 	read  bool      // noted is as of the diary
-	noted time.Time // zero where nothing is noted
+	noted time.Time // zero if nothing is stored
 
-	since time.Time // since when the clock is in doubt, by the monotonic clock; zero: it is not
-	from  time.Time // what it showed then
+	since time.Time // start of the suspicion, by the monotonic clock; zero: the clock is trusted
+	from  time.Time // wall clock at that time
 }
 
-// believes tells whether nothing goes too early by this time. Where a clock has gone
-// on for too far, as after a month without power, or with a wrong year, it takes an hour.
+// believes reports whether the clock is trusted for deletions. A clock that has advanced too far, as after a
+// month without power or with a wrong year, is trusted after an hour.
 func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 	t := &k.trust
 	if !t.read {
@@ -46,7 +47,7 @@ func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 		t.noted, t.read = noted, true
 	}
 	doubtful := now.Sub(t.noted) > leap
-	if t.noted.IsZero() && t.since.IsZero() { // then all there is to tell by is the history
+	if t.noted.IsZero() && t.since.IsZero() { // then only the history can be compared
 		oldest, err := k.oldest(ctx)
 		if err != nil {
 			return false, err
@@ -77,7 +78,7 @@ func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// oldest is the time of the oldest run; zero where there is none.
+// oldest returns the time of the oldest run; zero without runs.
 func (k *Keeper) oldest(ctx context.Context) (at time.Time, err error) {
 	_, err = k.each(ctx, func(kept *runlog.Kept) error {
 		if at.IsZero() || kept.Oldest.Before(at) {
@@ -88,7 +89,7 @@ func (k *Keeper) oldest(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-// doubt remembers what to tell of the clock.
+// doubt stores the text of the condition for a suspect clock.
 func (k *Keeper) doubt(noted, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -97,9 +98,9 @@ func (k *Keeper) doubt(noted, now time.Time) {
 	}
 	k.doubted = fmt.Sprintf("the clock shows %s, ", now.UTC().Format(time.RFC3339))
 	if noted.IsZero() {
-		k.doubted += "the history is older than a day, and nobody has told the time before"
+		k.doubted += "the history is older than a day, and no trusted time is stored"
 	} else {
-		k.doubted += fmt.Sprintf("and showed %s when it was last believed", noted.UTC().Format(time.RFC3339))
+		k.doubted += fmt.Sprintf("and showed %s when it was last trusted", noted.UTC().Format(time.RFC3339))
 	}
-	k.doubted += fmt.Sprintf("; where it goes on from there it is believed after %v", probation)
+	k.doubted += fmt.Sprintf("; if it advances steadily it is trusted after %v", probation)
 }

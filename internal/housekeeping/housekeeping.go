@@ -12,78 +12,78 @@ import (
 )
 
 const (
-	// every is the time between two passes, first that before the first of a term.
+	// every is the interval between two passes, and the delay before the first of a term.
 	every = time.Minute
 	first = 10 * time.Second
-	// longest is how long a pass goes on where there is always more to do: then it is told of.
+	// longest limits a pass that always finds more work; after that its progress is logged.
 	longest = 5 * time.Minute
-	// Of a pass, what a job, or the tidying, gets before it is another's turn.
+	// Time share of a job, or of the cleanup, before the next one's turn in a pass.
 	piecesOfJob  = 50
 	piecesOfTidy = 200
 	pageOfJobs   = 200
-	// A pass that fails is tried again after a while that doubles.
+	// A failed pass is retried with exponential backoff.
 	retryFirst = 5 * time.Second
 	retryMost  = time.Minute
-	// Which runs are kept is asked again only when so many times as long has passed as the answer
-	// took: a store counts all its runs for it.
+	// The list of kept runs is requested again only after this multiple of the time that the answer took: a
+	// store counts all its runs for it.
 	askSeldom = 60
-	// failingFor is how long passes must have failed before somebody should look.
+	// failingFor is how long passes must fail before a condition is raised.
 	failingFor = 30 * time.Second
 )
 
-// Jobs know what a job says about its runs.
+// Jobs provides the retention of jobs.
 type Jobs interface {
-	// Retention tells how long a job's runs are kept. exists is false where there is no such
-	// job any more; what a job says that cannot be read is an error.
+	// Retention returns how long a job's runs are kept. exists is false if the job does not exist any more;
+	// unreadable settings are an error.
 	Retention(name string) (r common.Retention, exists bool, err error)
 }
 
 // Audit is the chain of changes.
 type Audit interface {
-	// Expire gives the place up to which links may go when those of before a time are too old.
+	// Expire returns the sequence number up to which links may be deleted if those before a time are too old.
 	Expire(ctx context.Context, before time.Time) (place int64, err error)
 }
 
-// Observer counts what is done.
+// Observer counts the work.
 type Observer interface {
 	Expired(runs int, bytes int64)
 	Tidied(counted, repaired, expired int, freed int64)
 	Kept(took time.Duration, failed bool) // a pass is over
 }
 
-// Config is what a keeper needs.
+// Config configures a keeper.
 type Config struct {
 	Store runlog.Upkeep
 	Jobs  Jobs
-	// Now is the time by which runs are too old, or why nothing may go just now: because
-	// the clock is wrong, or because it is not known which jobs there are.
+	// Now returns the time that determines expiry, or why nothing may be deleted now: the clock is wrong, or
+	// the jobs are unknown.
 	Now   func() (time.Time, error)
 	Diary Diary
 	Audit Audit
-	// AuditKept is how long it is kept who changed what; 0 is for ever.
+	// AuditKept is the retention of the audit; 0 is unlimited.
 	AuditKept time.Duration
 	Log       *slog.Logger
 	Observer  Observer
 }
 
-// Keeper does the housekeeping.
+// Keeper performs the housekeeping.
 type Keeper struct {
 	cfg  Config
 	pace pace      // owned by Run
-	ask  time.Time // when it is asked again which runs are kept; owned by Run
+	ask  time.Time // time of the next request for kept runs; owned by Run
 
 	trust trust // owned by Run
 
 	mu      sync.Mutex
-	failing time.Time // guarded by mu; since when passes fail, zero while they do not
+	failing time.Time // guarded by mu; time since which passes fail; zero while they succeed
 	fault   error     // guarded by mu
-	doubted string    // guarded by mu; why the clock is not believed
+	doubted string    // guarded by mu; why the clock is suspect
 }
 
-// New makes a keeper.
+// New creates a keeper.
 func New(cfg Config) *Keeper { return &Keeper{cfg: cfg, pace: pace{size: pieceFirst, rest: restFor}} }
 
-// done is what a pass did.
+// done is the result of a pass.
 type done struct {
 	runs, chunks int
 	bytes        int64
@@ -95,10 +95,10 @@ func (d *done) nothing() bool {
 	return d.runs == 0 && d.chunks == 0 && d.tidied.Repaired == 0 && d.tidied.Expired == 0 && d.tidied.Freed == 0
 }
 
-// Run does one pass after the other until the context ends.
+// Run performs one pass after another until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	k.trust, k.ask = trust{}, time.Time{}                             // others may have been elected meanwhile
-	defer func() { k.note(nil); k.doubt(time.Time{}, time.Time{}) }() // whoever comes next will tell
+	k.trust, k.ask = trust{}, time.Time{}                             // another master may have been elected in the meantime
+	defer func() { k.note(nil); k.doubt(time.Time{}, time.Time{}) }() // the next elected master reports
 	retry := retryFirst
 	for wait := first; sleep(ctx, wait); {
 		began := time.Now()
@@ -120,7 +120,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// tell says what a pass did.
+// tell logs the result of a pass.
 func (k *Keeper) tell(d *done, took time.Duration) {
 	if d.nothing() {
 		return
@@ -136,7 +136,7 @@ func (k *Keeper) tell(d *done, took time.Duration) {
 		"bytes_freed", d.tidied.Freed, "took", took.Round(time.Millisecond))
 }
 
-// note remembers since when passes fail.
+// note records since when passes fail.
 func (k *Keeper) note(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -149,7 +149,7 @@ func (k *Keeper) note(err error) {
 	}
 }
 
-// Conditions tells that nothing was kept in order for too long, or that the clock is in doubt.
+// Conditions reports housekeeping that has failed for too long, and a suspect clock.
 func (k *Keeper) Conditions() []common.Condition {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -161,7 +161,7 @@ func (k *Keeper) Conditions() []common.Condition {
 		return nil
 	}
 	return []common.Condition{{Code: common.ConditionHousekeeping, From: from,
-		Text: "the history is not kept at its bounds: " + why, Data: common.Words{"error": why}}}
+		Text: "retention is not enforced: " + why, Data: common.Words{"error": why}}}
 }
 
 // pass goes through all there is to do, again and again while there is more.
@@ -179,11 +179,11 @@ func (k *Keeper) pass(ctx context.Context) (d done, err error) {
 	}
 }
 
-// round gives everything its turn. What is to be counted is counted before it may go.
+// round gives every job its turn. Runs are counted before they may be deleted.
 func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, err error) {
 	believed, err := k.believes(ctx, now)
 	if err != nil {
-		return false, fmt.Errorf("look what time it was: %w", err)
+		return false, fmt.Errorf("read the trusted time: %w", err)
 	}
 	if !believed {
 		return k.tidy(ctx, runlog.Tidy{Now: now}, d)
@@ -192,7 +192,7 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 	if k.cfg.AuditKept > 0 {
 		old.Changes = now.Add(-k.cfg.AuditKept)
 		if old.Sealed, err = k.cfg.Audit.Expire(ctx, old.Changes); err != nil {
-			return false, fmt.Errorf("look how far the audit is too old: %w", err)
+			return false, fmt.Errorf("find expired audit entries: %w", err)
 		}
 	}
 	if more, err = k.tidy(ctx, old, d); err != nil || time.Now().Before(k.ask) {
@@ -216,7 +216,7 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 	return more || left, nil
 }
 
-// each goes through the jobs of which there are runs, and tells how long it took to ask for them.
+// each calls do for each job with runs, and returns how long the request for them took.
 func (k *Keeper) each(ctx context.Context, do func(kept *runlog.Kept) error) (asked time.Duration, err error) {
 	for after := ""; ; {
 		var page []runlog.Kept
@@ -227,7 +227,7 @@ func (k *Keeper) each(ctx context.Context, do func(kept *runlog.Kept) error) (as
 			return err
 		})
 		if err != nil {
-			return asked, fmt.Errorf("look which runs are kept: %w", err)
+			return asked, fmt.Errorf("list kept runs: %w", err)
 		}
 		if len(page) == 0 {
 			return asked, nil
@@ -263,7 +263,7 @@ func (k *Keeper) tidy(ctx context.Context, old runlog.Tidy, d *done) (more bool,
 	return true, nil
 }
 
-// expire deletes what a job keeps no longer.
+// expire deletes the expired runs of a job.
 func (k *Keeper) expire(ctx context.Context, kept runlog.Kept, now time.Time, d *done) (more bool, err error) {
 	retention, exists, err := k.cfg.Jobs.Retention(kept.Job)
 	if err != nil {

@@ -46,7 +46,7 @@ func (p *pace) fit(took time.Duration) {
 	}
 }
 
-// sleep waits, and tells whether the context is still alive.
+// sleep waits, and reports whether the context is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

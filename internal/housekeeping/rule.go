@@ -7,9 +7,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// settled is how long ago a run must have ended to go. Its outcome may be written again while it
-// is not known to have been, and would be there, and counted, for a second time. And nobody looks for the end of a long run
-// in vain, however old it is.
+// settled is how long ago a run must have ended to be deleted. Until then its outcome may be written again after a
+// lost response, and would be stored and counted twice.
 const settled = 15 * time.Minute
 
 // expiry tells which runs of a job go, and whether there may be any such. exists is false
@@ -24,7 +23,7 @@ func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e
 	return e, old || e.Keep > 0 && kept.Runs > int64(e.Keep)
 }
 
-// bounds tell what is too old beside runs and changes.
+// bounds returns the limits of age for data other than runs and changes.
 func bounds(now time.Time) runlog.Tidy {
 	return runlog.Tidy{Now: now, Hours: now.Add(-runlog.HoursKept), Days: now.Add(-runlog.DaysKept)}
 }
