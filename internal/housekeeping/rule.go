@@ -8,7 +8,8 @@ import (
 )
 
 // settled is how long ago a run must have ended to be deleted. Until then its outcome may be written again after a
-// lost response, and would be stored and counted twice.
+// lost response, and would be stored and counted twice. Callers that wait for the end of a long run also find it this
+// long, however old the run is.
 const settled = 15 * time.Minute
 
 // expiry tells which runs of a job go, and whether there may be any such. exists is false
