@@ -49,7 +49,7 @@ func workerTable() map[string]watched {
 		"session":      {codes: []string{common.ConditionEtcdAway}, tests: []string{"TestSilentEtcdIsTold"}},
 		"conditions":   {ends: "it only reads memory, and raises the others"},
 		"registration": {loops: []string{"registration"}, tests: []string{stuckWorker}},
-		"sink": {loops: []string{"delivery"}, tests: []string{stuckWorker, "TestStoreAwayIsTold", "TestShareOfTheOutbox", "TestDiskFull"},
+		"sink": {loops: []string{"delivery"}, tests: []string{stuckWorker, "TestStoreAwayRaisesCondition", "TestShareOfTheOutbox", "TestDiskFull"},
 			codes: []string{common.ConditionLogStoreAway, common.ConditionOutboxFull, common.ConditionSpoolFull, common.ConditionDiskFull}},
 		"members":   {loops: []string{"watch_workers", "watch_settings", "watch_masters"}, tests: []string{stuckWorker}},
 		"outboxes":  {loops: []string{"outbox_size"}, tests: []string{stuckWorker}},
