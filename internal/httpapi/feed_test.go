@@ -120,7 +120,7 @@ func TestFeed(t *testing.T) {
 	n := newNews()
 	h := newHarness(t, func(c *Config) { c.Feed = following(t, n) })
 	server := httptest.NewServer(h.handler)
-	defer server.Close()
+	t.Cleanup(server.Close) // after the bodies are closed
 	open := func(role, query string, headers ...string) (next func() string, end func()) {
 		t.Helper()
 		r := as(role, "GET", server.URL+"/api/v1/events"+query, "", headers...)
@@ -174,7 +174,7 @@ func TestFeed_ShareUsedUp_Answers429(t *testing.T) {
 	n := newNews()
 	h := newHarness(t, func(c *Config) { c.Feed = followingFew(t, n, 4) })
 	server := httptest.NewServer(h.handler)
-	defer server.Close()
+	t.Cleanup(server.Close) // after the bodies are closed
 	open := func(role string) *http.Response {
 		t.Helper()
 		r := as(role, "GET", server.URL+"/api/v1/events", "")
