@@ -46,7 +46,7 @@ func TestRunWithParameters(t *testing.T) {
 		t.Errorf("asked %+v", s.asked)
 	}
 	s.run("run", "hello", "--param", "DAY").want(t, exitUsage, "NAME=VALUE")
-	s.run("run", "hello", "--worker", "unknown").want(t, exitUsage, "no worker of this name or id is alive")
+	s.run("run", "hello", "--worker", "unknown").want(t, exitUsage, "no live worker has this name or id")
 	s.run("run", "hello", "--idempotency-key", strings.Repeat("k", 129)).want(t, exitUsage, "at most 128")
 }
 

@@ -101,7 +101,7 @@ func (o *Options) sign(_ context.Context, r *http.Request) error {
 	return nil
 }
 
-// Loopback tells whether a host is this machine.
+// Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

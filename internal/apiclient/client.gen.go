@@ -2096,43 +2096,43 @@ type Accepted struct {
 	Outcome *Run   `json:"outcome,omitempty"`
 	Run     string `json:"run"`
 
-	// Wait How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id.
+	// Wait Result of waiting, if requested. interrupted: this server cannot continue to wait; the run continues, and can be read by its id.
 	Wait *AcceptedWait `json:"wait,omitempty"`
 }
 
-// AcceptedWait How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id.
+// AcceptedWait Result of waiting, if requested. interrupted: this server cannot continue to wait; the run continues, and can be read by its id.
 type AcceptedWait string
 
 // Applied defines model for Applied.
 type Applied struct {
-	// Diff Line by line as patch(1) reads it; of a dry run.
+	// Diff Unified diff, as for patch(1); for a dry run.
 	Diff *string `json:"diff,omitempty"`
 
-	// Fields What is not as before, of a job that was changed.
+	// Fields The changed fields of a changed job.
 	Fields *[]string `json:"fields,omitempty"`
 
-	// Name As it was sent; empty where it names none.
+	// Name As sent; empty if the job has no name.
 	Name    string   `json:"name"`
 	Refusal *Refusal `json:"refusal,omitempty"`
 
-	// Result unknown: etcd did not answer, and it may have been done. Applying the same again is safe.
+	// Result unknown: etcd did not respond, and the change may have been applied. Applying the same again is safe.
 	Result AppliedResult `json:"result"`
 
-	// Version The job's version, where it stands.
+	// Version The job's current version, if it exists.
 	Version *int64 `json:"version,omitempty"`
 }
 
-// AppliedResult unknown: etcd did not answer, and it may have been done. Applying the same again is safe.
+// AppliedResult unknown: etcd did not respond, and the change may have been applied. Applying the same again is safe.
 type AppliedResult string
 
 // ApplyAnswer defines model for ApplyAnswer.
 type ApplyAnswer struct {
 	Counts ApplyCounts `json:"counts"`
 
-	// DryRun Nothing was written; this is what would be.
+	// DryRun Nothing was written; these are the changes that would be made.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// Items In the order in which they were sent, then those that were to be pruned, by name.
+	// Items In the order of the request, then the jobs to prune, by name.
 	Items []Applied `json:"items"`
 }
 
@@ -2148,29 +2148,29 @@ type ApplyCounts struct {
 
 // ApplyRequest defines model for ApplyRequest.
 type ApplyRequest struct {
-	// Jobs Each is created, changed or left as it is, by itself: what is wrong with one hinders no other.
+	// Jobs Each job is created, changed or left unchanged independently: a refused job does not affect the others.
 	Jobs []JobInput `json:"jobs"`
 }
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
-	// Name The user, the token, or what else acted.
+	// Name Name of the user, token or process.
 	//
 	// Example: ada
 	Name string `json:"name"`
 
-	// Note Why, where they said it.
+	// Note Reason given.
 	Note *string `json:"note,omitempty"`
 
-	// Remote The address that it came from.
+	// Remote Client address.
 	//
 	// Example: 192.0.2.7
 	Remote *string `json:"remote,omitempty"`
 
-	// Token Id of the token that stands behind it.
+	// Token Id of the token used, if any.
 	Token *string `json:"token,omitempty"`
 
-	// User The user who stands behind it.
+	// User The user, if any.
 	User *string `json:"user,omitempty"`
 }
 
@@ -2179,7 +2179,7 @@ type AuditAnchor struct {
 	// Hash SHA-256, in hex; empty before the first link.
 	Hash string `json:"hash"`
 
-	// Seq Its place; 0 before the first link.
+	// Seq Place; 0 before the first link.
 	Seq int64 `json:"seq"`
 }
 
@@ -2187,33 +2187,33 @@ type AuditAnchor struct {
 type AuditEntry struct {
 	Actor AuditActor `json:"actor"`
 
-	// After What is there since then; hidden likewise.
+	// After State after the change, with the same values hidden.
 	After interface{} `json:"after,omitempty"`
 	At    time.Time   `json:"at"`
 
-	// Before What was there before; absent where nothing was. Values of environment variables, and of what is named like a secret, are hidden.
+	// Before State before the change; absent if there was none. Values of environment variables and of fields named like secrets are hidden.
 	Before interface{} `json:"before,omitempty"`
 
-	// Hash Hash of its link.
+	// Hash Hash of its link in the chain.
 	Hash *string `json:"hash,omitempty"`
 
-	// Id Sorts by time.
+	// Id Id; ids sort by time.
 	Id string `json:"id"`
 
-	// Kind What it was done to.
+	// Kind Kind of object.
 	//
 	// Example: job
 	Kind string `json:"kind"`
 
-	// Name Which one.
+	// Name Name of the object.
 	//
 	// Example: nightly-report
 	Name string `json:"name"`
 
-	// Revision Of etcd, at which it was made; of a job, its version from then on.
+	// Revision etcd revision of the change; for a job, its new version.
 	Revision *int64 `json:"revision,omitempty"`
 
-	// Seq Its place in the chain; absent while it waits to be sealed, and where a version without a chain delivered it.
+	// Seq Place in the chain; absent until the entry is sealed, and for entries of versions without a chain.
 	Seq *int64 `json:"seq,omitempty"`
 
 	// Verb What was done.
@@ -2224,18 +2224,18 @@ type AuditEntry struct {
 
 // AuditFault defines model for AuditFault.
 type AuditFault struct {
-	// Code altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
+	// Code altered: an entry does not match its hash. broken: a link does not follow the one before it. missing: entries are missing. twice: two entries have the same place. end: the end of the chain does not match etcd.
 	Code AuditFaultCode `json:"code"`
 
-	// Id The entry.
+	// Id Id of the entry.
 	Id *string `json:"id,omitempty"`
 
-	// Seq The place; of entries that are missing, the first one.
+	// Seq Place; for missing entries, the first one.
 	Seq  int64  `json:"seq"`
 	Text string `json:"text"`
 }
 
-// AuditFaultCode altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
+// AuditFaultCode altered: an entry does not match its hash. broken: a link does not follow the one before it. missing: entries are missing. twice: two entries have the same place. end: the end of the chain does not match etcd.
 type AuditFaultCode string
 
 // AuditGap defines model for AuditGap.
@@ -2253,54 +2253,54 @@ type AuditLink struct {
 	Hash string `json:"hash"`
 	Id   string `json:"id"`
 
-	// Previous Hash of the link before; empty for the first one.
+	// Previous Hash of the previous link; empty for the first one.
 	Previous string `json:"previous"`
 	Seq      int64  `json:"seq"`
 
-	// Text The entry as JSON, byte for byte as it was hashed; in the place of before and after are their SHA-256, in hex.
+	// Text The entry as JSON, byte for byte as hashed, with before and after replaced by their SHA-256 in hex.
 	Text string `json:"text"`
 }
 
 // AuditStep defines model for AuditStep.
 type AuditStep struct {
-	// Checked How many entries were verified.
+	// Checked Number of verified entries.
 	Checked int64        `json:"checked"`
 	Faults  []AuditFault `json:"faults"`
 
-	// From The first place that was looked at.
+	// From First place checked.
 	From int64       `json:"from"`
 	Head AuditAnchor `json:"head"`
 
-	// Intact Nothing was found to be wrong here.
+	// Intact No fault was found in this part.
 	Intact bool        `json:"intact"`
 	Kept   AuditAnchor `json:"kept"`
 
-	// Links What was hashed, where it was asked for.
+	// Links The hashed content, on request.
 	Links *[]AuditLink `json:"links,omitempty"`
 
-	// More The chain goes on: ask again from to + 1.
+	// More The chain continues: request the next part from to + 1.
 	More     bool      `json:"more"`
 	Restored *AuditGap `json:"restored,omitempty"`
 
-	// To The last one; lower than from where there was none.
+	// To Last place checked; less than from if there was none.
 	To int64 `json:"to"`
 
-	// Waiting Links at the end whose entries are on their way into the log store.
+	// Waiting Number of links at the end whose entries are not in the log store yet.
 	Waiting int64 `json:"waiting"`
 }
 
 // Bucket defines model for Bucket.
 type Bucket struct {
-	// At When it begins, in the zone.
+	// At Begin of the bucket, in the time zone.
 	At       time.Time `json:"at"`
 	Delay    Times     `json:"delay"`
 	Duration Times     `json:"duration"`
 
-	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -2308,7 +2308,7 @@ type Bucket struct {
 type BulkAnswer struct {
 	Done int64 `json:"done"`
 
-	// Items In the order in which the jobs were named, or by name.
+	// Items In the order of the request, or by name.
 	Items   []BulkItem `json:"items"`
 	Refused int64      `json:"refused"`
 	Unknown int64      `json:"unknown"`
@@ -2316,81 +2316,81 @@ type BulkAnswer struct {
 
 // BulkItem defines model for BulkItem.
 type BulkItem struct {
-	// Fire Of running: the fire that was asked for.
+	// Fire For run: the requested fire.
 	Fire *string `json:"fire,omitempty"`
 
-	// Killed Of killing: the runs whose end was asked for.
+	// Killed For kill: the runs with a kill request.
 	Killed  *[]string `json:"killed,omitempty"`
 	Name    string    `json:"name"`
 	Refusal *Refusal  `json:"refusal,omitempty"`
 
-	// Result unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again.
+	// Result unknown: etcd did not respond, and the action may have been applied. It can be repeated with the same Idempotency-Key.
 	Result BulkItemResult `json:"result"`
 
-	// Run Its run.
+	// Run For run: the requested run.
 	Run *string `json:"run,omitempty"`
 }
 
-// BulkItemResult unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again.
+// BulkItemResult unknown: etcd did not respond, and the action may have been applied. It can be repeated with the same Idempotency-Key.
 type BulkItemResult string
 
 // BulkRequest defines model for BulkRequest.
 type BulkRequest struct {
-	// Action kill ends the runs of the jobs.
+	// Action kill: end the runs of the jobs.
 	Action BulkRequestAction `json:"action"`
 
-	// Below Those of this group and of the groups below it: whose names go on after it with a dot or a dash.
+	// Below Jobs of this group and its subgroups: groups whose names continue with a dot or a dash.
 	Below *string `json:"below,omitempty"`
 
-	// Group Those of this group.
+	// Group Jobs of this group.
 	Group *string `json:"group,omitempty"`
 
-	// Jobs Their names. Not beside a filter.
+	// Jobs Names of jobs. Cannot be combined with a filter.
 	Jobs *[]string `json:"jobs,omitempty"`
 
-	// Kill Of deleting: also end their runs.
+	// Kill For delete: also kill current runs.
 	Kill *bool `json:"kill,omitempty"`
 
-	// Note Why; pausing needs it.
+	// Note Reason; required for pause.
 	Note *string `json:"note,omitempty"`
 
-	// Q Those with this in the name or the title.
+	// Q Jobs with this text in the name or title.
 	Q *string `json:"q,omitempty"`
 
-	// Selector Those whose labels match.
+	// Selector Jobs whose labels match.
 	//
 	// Example: team=data
 	Selector *string `json:"selector,omitempty"`
 
-	// Signal Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once.
+	// Signal For kill: the signal to send first; default TERM. KILL ends the runs at once.
 	Signal *BulkRequestSignal `json:"signal,omitempty"`
 
-	// State Those that stand so just now; beside another filter.
+	// State Jobs in this state; requires another filter.
 	State *BulkRequestState `json:"state,omitempty"`
 
-	// Ungrouped Those that are in no group.
+	// Ungrouped Jobs without a group.
 	Ungrouped *bool `json:"ungrouped,omitempty"`
 
-	// Until Of pausing: when they go on by themselves.
+	// Until For pause: when the jobs resume automatically.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// BulkRequestAction kill ends the runs of the jobs.
+// BulkRequestAction kill: end the runs of the jobs.
 type BulkRequestAction string
 
-// BulkRequestSignal Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once.
+// BulkRequestSignal For kill: the signal to send first; default TERM. KILL ends the runs at once.
 type BulkRequestSignal string
 
-// BulkRequestState Those that stand so just now; beside another filter.
+// BulkRequestState Jobs in this state; requires another filter.
 type BulkRequestState string
 
 // Candidate defines model for Candidate.
 type Candidate struct {
-	// Eligible It may run the job now.
+	// Eligible The worker is eligible to run the job now.
 	Eligible bool   `json:"eligible"`
 	Name     string `json:"name"`
 
-	// Rank Its place among the eligible ones; 0 runs the job, the others stand in for it.
+	// Rank Position among the eligible workers; 0 claims first, the others after a delay.
 	Rank   *int64  `json:"rank,omitempty"`
 	Reason *Reason `json:"reason,omitempty"`
 
@@ -2400,45 +2400,45 @@ type Candidate struct {
 
 // CatchUp defines model for CatchUp.
 type CatchUp struct {
-	// Max Only so many of them, the last ones; 10 where not given.
+	// Max Maximum number of these fires; the latest ones are run. Default: 10.
 	Max *int64 `json:"max,omitempty"`
 
-	// Policy Which of the fires that are past their start deadline still run; latest where not given.
+	// Policy Which fires past their start deadline are run. Default: latest.
 	Policy *CatchUpPolicy `json:"policy,omitempty"`
 
-	// Window Only those planned no longer ago than this; 1h where not given.
+	// Window Maximum age of these fires, by planned time. Default: 1h.
 	//
 	// Example: 1h
 	Window *string `json:"window,omitempty"`
 }
 
-// CatchUpPolicy Which of the fires that are past their start deadline still run; latest where not given.
+// CatchUpPolicy Which fires past their start deadline are run. Default: latest.
 type CatchUpPolicy string
 
 // Channel defines model for Channel.
 type Channel struct {
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Disabled Nothing is sent to it.
+	// Disabled Nothing is sent to the channel.
 	Disabled *bool       `json:"disabled,omitempty"`
 	Kind     ChannelKind `json:"kind"`
 	Name     string      `json:"name"`
 
-	// Origin Scheme and host of a webhook; the rest of its URL is a secret. For admins only.
+	// Origin Scheme and host of a webhook; the rest of its URL is secret. For admins only.
 	Origin *string `json:"origin,omitempty"`
 
-	// Secret The signing secret that was just made. It is not shown again.
+	// Secret A generated signing secret. It is not shown again.
 	Secret *string `json:"secret,omitempty"`
 
-	// To Addresses that mail goes to. For admins only.
+	// To Mail addresses. For admins only.
 	To        *[]string `json:"to,omitempty"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy *string   `json:"updatedBy,omitempty"`
 
-	// Version Grows with each change; the ETag.
+	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
 
-	// Why Why it was disabled, where nobody did it.
+	// Why Why the channel was disabled automatically.
 	Why *string `json:"why,omitempty"`
 }
 
@@ -2447,22 +2447,22 @@ type ChannelKind string
 
 // ChannelDefinition defines model for ChannelDefinition.
 type ChannelDefinition struct {
-	// Disabled Send nothing to it.
+	// Disabled Send nothing to the channel.
 	Disabled *bool                 `json:"disabled,omitempty"`
 	Kind     ChannelDefinitionKind `json:"kind"`
 
-	// NewSecret Make a new signing secret, and answer with it.
+	// NewSecret Generate a new signing secret and return it.
 	NewSecret *bool `json:"newSecret,omitempty"`
 
-	// Secret Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. One is made for a new webhook where none is given.
+	// Secret Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given.
 	//
 	// Example: whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
 	Secret *string `json:"secret,omitempty"`
 
-	// To Addresses that mail goes to.
+	// To Mail addresses.
 	To *[]string `json:"to,omitempty"`
 
-	// Url Where a webhook is called.
+	// Url URL of the webhook.
 	Url *string `json:"url,omitempty"`
 }
 
@@ -2471,114 +2471,114 @@ type ChannelDefinitionKind string
 
 // Check defines model for Check.
 type Check struct {
-	// Message What is wrong, where something is.
+	// Message The problem, if there is one.
 	Message *string `json:"message,omitempty"`
 
-	// Name What was looked at.
+	// Name What was checked.
 	//
 	// Example: etcd
 	Name string `json:"name"`
 
-	// Needed Without it the process cannot do its work.
+	// Needed The process cannot work without it.
 	Needed bool `json:"needed"`
 	Ok     bool `json:"ok"`
 }
 
 // Condition defines model for Condition.
 type Condition struct {
-	// Code What it is, for programs and for translation.
+	// Code For programs and translations.
 	Code ConditionCode `json:"code"`
 
-	// Data What the translation needs.
+	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 
-	// Since When it began.
+	// Since Begin of the condition.
 	Since time.Time `json:"since"`
 
-	// StopsClaims The worker takes no new runs for as long as it lasts.
+	// StopsClaims The worker claims no runs while the condition lasts.
 	StopsClaims *bool `json:"stopsClaims,omitempty"`
 
-	// Text The same in English.
+	// Text English text.
 	Text string `json:"text"`
 
-	// Who The worker or master that tells of it, by its name.
+	// Who Name of the worker or master that reports it.
 	Who *string `json:"who,omitempty"`
 }
 
-// ConditionCode What it is, for programs and for translation.
+// ConditionCode For programs and translations.
 type ConditionCode string
 
 // Crontab defines model for Crontab.
 type Crontab struct {
-	// Faults Lines that cron would not read, or whose job could not be saved.
+	// Faults Number of lines that cron would reject, or whose job could not be saved.
 	Faults int64 `json:"faults"`
 
-	// Items In the order of the lines; empty lines, and those that only hold for others, are left out.
+	// Items In the order of the lines, without empty lines and lines that only affect others.
 	Items []CrontabLine `json:"items"`
 
-	// Jobs Lines that become jobs; at most 500 are read.
+	// Jobs Number of lines converted to jobs; at most 500 are converted.
 	Jobs int64 `json:"jobs"`
 
-	// NotTaken Lines that cron reads, and of which there is no job that does the same.
+	// NotTaken Number of lines that cron accepts and that have no equivalent job.
 	NotTaken int64 `json:"notTaken"`
 }
 
 // CrontabLine defines model for CrontabLine.
 type CrontabLine struct {
-	// Faults Why this job could not be saved; locations are those of its fields.
+	// Faults Why the job could not be saved; locations are job fields.
 	Faults *[]Fault    `json:"faults,omitempty"`
 	Job    *Definition `json:"job,omitempty"`
 
-	// Line Its number, from 1; 0 is the whole text.
+	// Line Line number from 1; 0 for the whole text.
 	Line int64 `json:"line"`
 
-	// Notices What there is to know about the line.
+	// Notices Remarks on the line.
 	Notices *[]CrontabNotice `json:"notices,omitempty"`
 
-	// Text As it was sent.
+	// Text Text of the line.
 	Text string `json:"text"`
 }
 
 // CrontabNotice defines model for CrontabNotice.
 type CrontabNotice struct {
-	// Code What it is, for programs and for translation.
+	// Code For programs and translations.
 	Code string `json:"code"`
 
-	// Level fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know.
+	// Level fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark.
 	Level CrontabNoticeLevel `json:"level"`
 
-	// Text The same in English.
+	// Text English text.
 	Text string `json:"text"`
 
-	// Value What it is about, where it quotes something.
+	// Value The quoted value, if any.
 	Value *string `json:"value,omitempty"`
 }
 
-// CrontabNoticeLevel fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know.
+// CrontabNoticeLevel fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark.
 type CrontabNoticeLevel string
 
 // CrontabRequest defines model for CrontabRequest.
 type CrontabRequest struct {
-	// Group The group of the jobs; crontab where not given.
+	// Group Group of the jobs. Default: crontab.
 	Group *string `json:"group,omitempty"`
 
-	// Home Where commands start unless a line sets HOME; the worker's own choice where not given.
+	// Home Working directory of lines without HOME. Default: chosen by the worker.
 	Home *string `json:"home,omitempty"`
 
-	// Prefix Begins the names of the jobs: the file's path or name, of which it is made; crontab where not given.
+	// Prefix Prefix of the job names, derived from this file path or name. Default: crontab.
 	//
 	// Example: /etc/cron.d/backup
 	Prefix *string `json:"prefix,omitempty"`
 
-	// System Its lines name a user before the command, as in /etc/crontab and /etc/cron.d.
+	// System Lines have a user before the command, as in /etc/crontab and /etc/cron.d.
 	System *bool `json:"system,omitempty"`
 
-	// Text The crontab, or some of its lines.
+	// Text The crontab, or part of it.
 	//
 	// Example: 30 2 * * * make report
 	Text string `json:"text"`
 
-	// Timezone IANA name of the zone of lines without a CRON_TZ above them; the server's setting where not given.
+	// Timezone IANA time zone of lines without CRON_TZ. Default: the server's setting.
 	//
 	// Example: Asia/Shanghai
 	Timezone *string `json:"timezone,omitempty"`
@@ -2586,58 +2586,58 @@ type CrontabRequest struct {
 
 // DST defines model for DST.
 type DST struct {
-	// Gap A fixed time that does not exist: run it at the first instant after the gap (the default), or skip it.
+	// Gap A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.
 	Gap *DSTGap `json:"gap,omitempty"`
 
-	// Overlap A fixed time that exists twice; first where not given.
+	// Overlap Which occurrence of a fixed local time that exists twice. Default: first.
 	Overlap *DSTOverlap `json:"overlap,omitempty"`
 }
 
-// DSTGap A fixed time that does not exist: run it at the first instant after the gap (the default), or skip it.
+// DSTGap A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.
 type DSTGap string
 
-// DSTOverlap A fixed time that exists twice; first where not given.
+// DSTOverlap Which occurrence of a fixed local time that exists twice. Default: first.
 type DSTOverlap string
 
 // DSTTime defines model for DSTTime.
 type DSTTime struct {
-	// After What it shows then.
+	// After Local time and offset after the change.
 	//
 	// Example: 2027-03-28T03:00:00+02:00
 	After string    `json:"after"`
 	At    time.Time `json:"at"`
 
-	// Before Local time and offset up to which the clock had come.
+	// Before Local time and offset before the change.
 	//
 	// Example: 2027-03-28T02:00:00+01:00
 	Before string `json:"before"`
 
-	// Jobs Jobs with a fire at such a local time, which their dst setting moves, skips, doubles, or lets happen once. Those that run every hour of the day follow real time, and are not among them.
+	// Jobs Jobs with a fire at such a local time, which their dst setting moves, skips, runs twice or runs once. Jobs that run every hour follow elapsed time and are not included.
 	Jobs int64 `json:"jobs"`
 
-	// Kind gap: local times are left out; overlap: some come twice.
+	// Kind gap: local times are skipped; overlap: local times occur twice.
 	Kind DSTTimeKind `json:"kind"`
 
-	// Moved Of these, those that fire after the gap.
+	// Moved Of these, jobs that fire after the gap.
 	Moved int64 `json:"moved"`
 
-	// Names Some of the jobs; 5 at most.
+	// Names Names of some of the jobs; at most 5.
 	Names []string `json:"names"`
 
-	// Once Those that fire in one pass only.
+	// Once Of these, jobs that fire at one of the times.
 	Once int64 `json:"once"`
 
-	// Skipped Those that do not fire.
+	// Skipped Of these, jobs that do not fire.
 	Skipped int64 `json:"skipped"`
 
-	// Twice Those that fire in both passes.
+	// Twice Of these, jobs that fire at both times.
 	Twice int64 `json:"twice"`
 
 	// Zone IANA name.
 	Zone string `json:"zone"`
 }
 
-// DSTTimeKind gap: local times are left out; overlap: some come twice.
+// DSTTimeKind gap: local times are skipped; overlap: local times occur twice.
 type DSTTimeKind string
 
 // Definition defines model for Definition.
@@ -2646,12 +2646,12 @@ type Definition struct {
 	Args    *[]string `json:"args,omitempty"`
 	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
-	// Command Run by the shell. Either this or args is needed.
+	// Command Command line for the shell. Either command or args is required.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
 
-	// CronExpr The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
@@ -2661,7 +2661,7 @@ type Definition struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
+	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -2669,124 +2669,124 @@ type Definition struct {
 	// Example: reports
 	Group *string `json:"group,omitempty"`
 
-	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	// Jitter Upper bound of a delay of each fire, always the same for the same fire.
 	//
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+	// KillGrace Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`
 
-	// Labels Words to select by, at most 32.
+	// Labels Labels for selectors, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
 	//
 	// Example: 60s
 	LostAfter *string `json:"lostAfter,omitempty"`
 
-	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	// MemoryMax Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
 	//
 	// Example: 512MiB
 	MemoryMax *string `json:"memoryMax,omitempty"`
 
-	// Name Names the job; without '..'.
+	// Name Name of the job, without '..'.
 	//
 	// Example: nightly-report
 	Name   string  `json:"name"`
 	Notify *Notify `json:"notify,omitempty"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+	// OnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 	OnLost *DefinitionOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy     `json:"output,omitempty"`
 
-	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *DefinitionOverlap `json:"overlap,omitempty"`
 
-	// Params Variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
 	PauseNote *string `json:"pauseNote,omitempty"`
 
-	// PauseUntil When it goes on by itself.
+	// PauseUntil When the job resumes automatically.
 	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
 
-	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	// Paused The job's fires are skipped, until pauseUntil if given. Manual runs are possible.
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
-	// Priority 9 first, where slots are scarce; 5 where not given.
+	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
 
-	// Shell Absolute path of the shell; /bin/sh where not given.
+	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
 
-	// Slots How many of its worker's slots a run takes; 1 where not given.
+	// Slots Number of the worker's slots that a run uses. Default: 1.
 	Slots *int64 `json:"slots,omitempty"`
 
 	// StartAt No fire before this time.
 	StartAt *time.Time `json:"startAt,omitempty"`
 
-	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	// StartDeadline How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
 	//
 	// Example: 5m
 	StartDeadline *string `json:"startDeadline,omitempty"`
 
-	// Stdin What the command reads on standard input.
+	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success; 0 where not given.
+	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
-	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is stopped after this time. None where not given.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
 
-	// Timezone IANA name of the zone of the timetable. Filled in when the job is saved.
+	// Timezone IANA time zone of the schedule. Filled in when the job is saved.
 	//
 	// Example: Asia/Shanghai
 	Timezone *string `json:"timezone,omitempty"`
 
-	// Title A name for people, in any language.
+	// Title Display name, in any language.
 	//
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
-	// User The user to run as: a wish, which the worker may refuse.
+	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
 
-	// WorkDir Absolute path of the folder to run in.
+	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// DefinitionOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+// DefinitionOnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 type DefinitionOnLost string
 
-// DefinitionOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+// DefinitionOverlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 type DefinitionOverlap string
 
 // Delays defines model for Delays.
 type Delays struct {
-	// Claim Until etcd had granted it.
+	// Claim Until etcd granted the claim.
 	//
 	// Example: 3.4ms
 	Claim string `json:"claim"`
 
-	// Plan From the planned time until a worker took the fire up.
+	// Plan From the planned time until a worker processed the fire.
 	//
 	// Example: 1.2ms
 	Plan string `json:"plan"`
 
-	// Start Until the command was started.
+	// Start Until the command started.
 	//
 	// Example: 2.1ms
 	Start string `json:"start"`
@@ -2794,27 +2794,27 @@ type Delays struct {
 
 // Delivery defines model for Delivery.
 type Delivery struct {
-	// Answer Status of HTTP or SMTP of the last try.
+	// Answer HTTP or SMTP status of the last try.
 	Answer   *int64 `json:"answer,omitempty"`
 	Attempts int64  `json:"attempts"`
 	Channel  string `json:"channel"`
 
-	// Code Why it failed, or waits.
+	// Code Why it failed or is pending.
 	Code *DeliveryCode `json:"code,omitempty"`
 
-	// Count How many bad fires, or jobs, it tells of.
+	// Count Number of failed fires, or of jobs in a summary.
 	Count     *int64     `json:"count,omitempty"`
 	CreatedAt time.Time  `json:"createdAt"`
 	DoneAt    *time.Time `json:"doneAt,omitempty"`
 
-	// Error What the last try said. For admins only.
+	// Error Error of the last try. For admins only.
 	Error *string `json:"error,omitempty"`
 
-	// Event What it tells of.
+	// Event The event.
 	Event DeliveryEvent `json:"event"`
 	Fire  *string       `json:"fire,omitempty"`
 
-	// Id A receiver knows it as msg_ and this id.
+	// Id The message id is msg_ followed by this id.
 	Id  string  `json:"id"`
 	Job *string `json:"job,omitempty"`
 
@@ -2822,19 +2822,19 @@ type Delivery struct {
 	Jobs *[]string     `json:"jobs,omitempty"`
 	Kind *DeliveryKind `json:"kind,omitempty"`
 
-	// NextAt When it is tried next.
+	// NextAt Time of the next try.
 	NextAt *time.Time     `json:"nextAt,omitempty"`
 	Run    *string        `json:"run,omitempty"`
 	Status DeliveryStatus `json:"status"`
 
-	// Text What it says, in a line.
+	// Text The message in one line.
 	Text string `json:"text"`
 }
 
-// DeliveryCode Why it failed, or waits.
+// DeliveryCode Why it failed or is pending.
 type DeliveryCode string
 
-// DeliveryEvent What it tells of.
+// DeliveryEvent The event.
 type DeliveryEvent string
 
 // DeliveryKind defines model for Delivery.Kind.
@@ -2847,28 +2847,28 @@ type DeliveryStatus string
 type Ending struct {
 	At time.Time `json:"at"`
 
-	// By Who asked for it last.
+	// By Who sent the last request.
 	By string `json:"by"`
 
-	// Code Of the reason, where nobody asked: the next fire takes its place.
+	// Code Reason, if not requested by a user: replaced by the next fire.
 	Code *EndingCode `json:"code,omitempty"`
 
 	// Note Why.
 	Note *string `json:"note,omitempty"`
 
-	// Signal With which the end began, or is to begin.
+	// Signal The first signal.
 	Signal EndingSignal `json:"signal"`
 }
 
-// EndingCode Of the reason, where nobody asked: the next fire takes its place.
+// EndingCode Reason, if not requested by a user: replaced by the next fire.
 type EndingCode string
 
-// EndingSignal With which the end began, or is to begin.
+// EndingSignal The first signal.
 type EndingSignal string
 
 // Examination defines model for Examination.
 type Examination struct {
-	// At By the clock of the master that looked.
+	// At By the clock of the examining master.
 	At time.Time `json:"at"`
 
 	// Findings In the order in which to look at them.
@@ -2877,38 +2877,38 @@ type Examination struct {
 	// Master Its host.
 	Master *string `json:"master,omitempty"`
 
-	// Status The worst of all.
+	// Status The worst status of all findings.
 	Status ExaminationStatus `json:"status"`
 
 	// Version Its version.
 	Version string `json:"version"`
 }
 
-// ExaminationStatus The worst of all.
+// ExaminationStatus The worst status of all findings.
 type ExaminationStatus string
 
 // Fault defines model for Fault.
 type Fault struct {
-	// Code What kind of fault; stable.
+	// Code Stable fault code.
 	//
 	// Example: duration
 	Code string `json:"code"`
 
-	// Data For translated texts.
+	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 
-	// Hint What to write instead.
+	// Hint Advice on correcting it.
 	Hint *string `json:"hint,omitempty"`
 
-	// Location Where: path.name, query.limit, header.If-Match or body.env.PATH.
+	// Location Location: such as path.name, query.limit, header.If-Match or body.env.PATH.
 	//
 	// Example: body.timeout
 	Location string `json:"location"`
 
-	// Message What is wrong, in words.
+	// Message The fault, following its location: for example must be a duration.
 	Message string `json:"message"`
 
-	// Value What was sent, cut short and escaped.
+	// Value The value sent, shortened and escaped.
 	Value interface{} `json:"value,omitempty"`
 }
 
@@ -2917,22 +2917,22 @@ type Figures struct {
 	Delay    Times `json:"delay"`
 	Duration Times `json:"duration"`
 
-	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
 // Finding defines model for Finding.
 type Finding struct {
-	// Advice What to do about it.
+	// Advice Remedy.
 	//
 	// Example: Make etcd compact its history, then defragment it, one member after the other.
 	Advice *string `json:"advice,omitempty"`
 
-	// Check What was looked at.
+	// Check What was checked.
 	//
 	// Example: etcd_space
 	Check string `json:"check"`
@@ -2940,99 +2940,99 @@ type Finding struct {
 	// Data For translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 
-	// Status Failing: something does not work, or soon will not. Unknown: it could not be looked at.
+	// Status failing: something does not work, or will stop working soon. unknown: it could not be checked.
 	Status FindingStatus `json:"status"`
 
-	// Text What was found.
+	// Text The finding.
 	//
 	// Example: 1.7 GiB of 2 GiB are taken
 	Text string `json:"text"`
 
-	// Who Which of several: an endpoint of etcd, a worker, a master, a file.
+	// Who Which one, if there are several: an etcd endpoint, worker, master or file.
 	//
 	// Example: https://etcd-1.example.com:2379
 	Who *string `json:"who,omitempty"`
 }
 
-// FindingStatus Failing: something does not work, or soon will not. Unknown: it could not be looked at.
+// FindingStatus failing: something does not work, or will stop working soon. unknown: it could not be checked.
 type FindingStatus string
 
 // Fire defines model for Fire.
 type Fire struct {
-	// Attempts Ids of its runs, the oldest first.
+	// Attempts Ids of its runs, oldest first.
 	Attempts []string  `json:"attempts"`
 	Cause    FireCause `json:"cause"`
 
-	// DueAt When it may start, where that is later than planned.
+	// DueAt Due time, if later than planned.
 	DueAt *time.Time `json:"dueAt,omitempty"`
 	Gap   *Gap       `json:"gap,omitempty"`
 	Group *string    `json:"group,omitempty"`
 
-	// Id Names the fire; of a gap, the entry.
+	// Id Id of the fire, or of the gap entry.
 	Id string `json:"id"`
 
 	// Job Name of the job.
 	Job string `json:"job"`
 
-	// JobUid Tells the job from others that had its name.
+	// JobUid Distinguishes the job from earlier jobs of the same name.
 	JobUid    string    `json:"jobUid"`
 	PlannedAt time.Time `json:"plannedAt"`
 	Reason    *Reason   `json:"reason,omitempty"`
 
-	// Status That of its last attempt; planned is in the future, waiting is due.
+	// Status Status of the last attempt; planned: in the future; waiting: due.
 	Status FireStatus `json:"status"`
 }
 
 // FireCause defines model for Fire.Cause.
 type FireCause string
 
-// FireStatus That of its last attempt; planned is in the future, waiting is due.
+// FireStatus Status of the last attempt; planned: in the future; waiting: due.
 type FireStatus string
 
 // Forecast defines model for Forecast.
 type Forecast struct {
-	// Buckets How many fires there are in each bucket, one after the other, also those with none.
+	// Buckets Number of fires in each bucket, including empty ones.
 	Buckets []int64    `json:"buckets"`
 	By      ForecastBy `json:"by"`
 
-	// Clamped Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour.
+	// Clamped The requested range was shortened: it begins now at the earliest, and covers at most 7 days by minute or 14 by hour.
 	Clamped *bool `json:"clamped,omitempty"`
 
-	// Dst When clocks change in the zones of these jobs, the first first.
+	// Dst Clock changes in the time zones of these jobs, in order of time.
 	Dst []DSTTime `json:"dst"`
 
-	// From Fires at this time or later are counted: now, where what was asked for lies in the past.
+	// From Begin of the counted range; now if the requested time is in the past.
 	From time.Time `json:"from"`
 
-	// Jobs Jobs that fire at least once.
+	// Jobs Number of jobs with at least one fire.
 	Jobs int64 `json:"jobs"`
 
-	// Left Jobs that were not counted, since there was too much to count.
+	// Left Number of jobs not counted because of the limit.
 	Left *int64 `json:"left,omitempty"`
 
-	// Paused Jobs that are left out, since they are paused until somebody resumes them.
+	// Paused Number of jobs left out because they are paused without an end.
 	Paused int64 `json:"paused"`
 	Peak   *Peak `json:"peak,omitempty"`
 
-	// PileUps Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle.
+	// PileUps Minutes with unusually many fires, largest first, at most 20: at least 10 fires, and twice the median of all minutes.
 	PileUps []PileUp `json:"pileUps"`
 
-	// Start When the first bucket begins; it may lie before from.
+	// Start Begin of the first bucket; may be before from.
 	Start time.Time `json:"start"`
 
-	// Starts By hour: when each bucket begins, by the clock of the zone.
+	// Starts By hour: begin of each bucket, in the time zone.
 	Starts *[]time.Time `json:"starts,omitempty"`
 
-	// Step How long a bucket is, in seconds: 60 or 3600. By hour, those at both sides of a change of the clock by less than an hour are shorter, as starts tells.
+	// Step Length of a bucket in seconds: 60 or 3600. By hour, the buckets next to a clock change of less than an hour are shorter; see starts.
 	Step int64 `json:"step"`
 
-	// Timezone The zone of the hours.
+	// Timezone Time zone of the hours.
 	Timezone string `json:"timezone"`
 
-	// To Fires before this time are counted: what was asked for, up to the full minute or hour.
+	// To End of the counted range (exclusive): the requested time, rounded up to a full minute or hour.
 	To time.Time `json:"to"`
 
-	// Total Fires in all.
+	// Total Total number of fires.
 	Total int64 `json:"total"`
 }
 
@@ -3041,10 +3041,10 @@ type ForecastBy string
 
 // Gap defines model for Gap.
 type Gap struct {
-	// Count How many they are.
+	// Count Number of fires.
 	Count int64 `json:"count"`
 
-	// From The entry stands for all fires after this time
+	// From The entry represents all fires after this time
 	From time.Time `json:"from"`
 
 	// To up to and including this one.
@@ -3055,10 +3055,10 @@ type Gap struct {
 type GroupCount struct {
 	Jobs int64 `json:"jobs"`
 
-	// Name Empty: the jobs without a group.
+	// Name Empty for jobs without a group.
 	Name string `json:"name"`
 
-	// Paused Of these, how many are paused just now.
+	// Paused Of these, how many are currently paused.
 	Paused int64 `json:"paused"`
 }
 
@@ -3072,7 +3072,7 @@ type GroupList struct {
 type GroupShare struct {
 	Fires int64 `json:"fires"`
 
-	// Name Empty: the jobs without a group.
+	// Name Empty for jobs without a group.
 	Name string `json:"name"`
 }
 
@@ -3080,10 +3080,10 @@ type GroupShare struct {
 type HistoryPageAuditEntry struct {
 	Items []AuditEntry `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	// Partial The log store is away: only pending, current and just completed runs are listed.
 	Partial *bool `json:"partial,omitempty"`
 }
 
@@ -3091,10 +3091,10 @@ type HistoryPageAuditEntry struct {
 type HistoryPageFire struct {
 	Items []Fire `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	// Partial The log store is away: only pending, current and just completed runs are listed.
 	Partial *bool `json:"partial,omitempty"`
 }
 
@@ -3102,10 +3102,10 @@ type HistoryPageFire struct {
 type HistoryPageJobVersion struct {
 	Items []JobVersion `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	// Partial The log store is away: only pending, current and just completed runs are listed.
 	Partial *bool `json:"partial,omitempty"`
 }
 
@@ -3113,10 +3113,10 @@ type HistoryPageJobVersion struct {
 type HistoryPageRun struct {
 	Items []Run `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	// Partial The log store is away: only pending, current and just completed runs are listed.
 	Partial *bool `json:"partial,omitempty"`
 }
 
@@ -3126,12 +3126,12 @@ type Job struct {
 	Args    *[]string `json:"args,omitempty"`
 	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
-	// Command Run by the shell. Either this or args is needed.
+	// Command Command line for the shell. Either command or args is required.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
 
-	// CronExpr The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
@@ -3141,7 +3141,7 @@ type Job struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
+	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -3149,110 +3149,110 @@ type Job struct {
 	// Example: reports
 	Group *string `json:"group,omitempty"`
 
-	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	// Jitter Upper bound of a delay of each fire, always the same for the same fire.
 	//
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+	// KillGrace Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`
 
-	// Labels Words to select by, at most 32.
+	// Labels Labels for selectors, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
 	//
 	// Example: 60s
 	LostAfter *string `json:"lostAfter,omitempty"`
 
-	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	// MemoryMax Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
 	//
 	// Example: 512MiB
 	MemoryMax *string `json:"memoryMax,omitempty"`
 	Meta      JobMeta `json:"meta"`
 
-	// Name Names the job; without '..'.
+	// Name Name of the job, without '..'.
 	//
 	// Example: nightly-report
 	Name   string  `json:"name"`
 	Notify *Notify `json:"notify,omitempty"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+	// OnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 	OnLost *JobOnLost    `json:"onLost,omitempty"`
 	Output *OutputPolicy `json:"output,omitempty"`
 
-	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *JobOverlap `json:"overlap,omitempty"`
 
-	// Params Variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
 	PauseNote *string `json:"pauseNote,omitempty"`
 
-	// PauseUntil When it goes on by itself.
+	// PauseUntil When the job resumes automatically.
 	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
 
-	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	// Paused The job's fires are skipped, until pauseUntil if given. Manual runs are possible.
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
-	// Priority 9 first, where slots are scarce; 5 where not given.
+	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
 
-	// Shell Absolute path of the shell; /bin/sh where not given.
+	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
 
-	// Slots How many of its worker's slots a run takes; 1 where not given.
+	// Slots Number of the worker's slots that a run uses. Default: 1.
 	Slots *int64 `json:"slots,omitempty"`
 
 	// StartAt No fire before this time.
 	StartAt *time.Time `json:"startAt,omitempty"`
 
-	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	// StartDeadline How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
 	//
 	// Example: 5m
 	StartDeadline *string `json:"startDeadline,omitempty"`
 
-	// Stdin What the command reads on standard input.
+	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success; 0 where not given.
+	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
-	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is stopped after this time. None where not given.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
 
-	// Timezone IANA name of the zone of the timetable. Filled in when the job is saved.
+	// Timezone IANA time zone of the schedule. Filled in when the job is saved.
 	//
 	// Example: Asia/Shanghai
 	Timezone *string `json:"timezone,omitempty"`
 
-	// Title A name for people, in any language.
+	// Title Display name, in any language.
 	//
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
-	// User The user to run as: a wish, which the worker may refuse.
+	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
 
-	// WorkDir Absolute path of the folder to run in.
+	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+// JobOnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 type JobOnLost string
 
-// JobOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+// JobOverlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 type JobOverlap string
 
 // JobCounts defines model for JobCounts.
@@ -3260,7 +3260,7 @@ type JobCounts struct {
 	Paused int64 `json:"paused"`
 	Total  int64 `json:"total"`
 
-	// Unreadable Definitions in etcd that cannot be read, and have no plan.
+	// Unreadable Unreadable definitions in etcd, which do not fire.
 	Unreadable int64 `json:"unreadable"`
 }
 
@@ -3270,12 +3270,12 @@ type JobInput struct {
 	Args    *[]string `json:"args,omitempty"`
 	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
-	// Command Run by the shell. Either this or args is needed.
+	// Command Command line for the shell. Either command or args is required.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
 
-	// CronExpr The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
@@ -3285,7 +3285,7 @@ type JobInput struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
+	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -3293,183 +3293,183 @@ type JobInput struct {
 	// Example: reports
 	Group *string `json:"group,omitempty"`
 
-	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	// Jitter Upper bound of a delay of each fire, always the same for the same fire.
 	//
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+	// KillGrace Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`
 
-	// Labels Words to select by, at most 32.
+	// Labels Labels for selectors, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
 	//
 	// Example: 60s
 	LostAfter *string `json:"lostAfter,omitempty"`
 
-	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	// MemoryMax Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
 	//
 	// Example: 512MiB
 	MemoryMax *string  `json:"memoryMax,omitempty"`
 	Meta      *JobMeta `json:"meta,omitempty"`
 
-	// Name Names the job; without '..'.
+	// Name Name of the job, without '..'.
 	//
 	// Example: nightly-report
 	Name   string  `json:"name"`
 	Notify *Notify `json:"notify,omitempty"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+	// OnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 	OnLost *JobInputOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy   `json:"output,omitempty"`
 
-	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *JobInputOverlap `json:"overlap,omitempty"`
 
-	// Params Variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
 	PauseNote *string `json:"pauseNote,omitempty"`
 
-	// PauseUntil When it goes on by itself.
+	// PauseUntil When the job resumes automatically.
 	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
 
-	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	// Paused The job's fires are skipped, until pauseUntil if given. Manual runs are possible.
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
-	// Priority 9 first, where slots are scarce; 5 where not given.
+	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
 
-	// Shell Absolute path of the shell; /bin/sh where not given.
+	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
 
-	// Slots How many of its worker's slots a run takes; 1 where not given.
+	// Slots Number of the worker's slots that a run uses. Default: 1.
 	Slots *int64 `json:"slots,omitempty"`
 
 	// StartAt No fire before this time.
 	StartAt *time.Time `json:"startAt,omitempty"`
 
-	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	// StartDeadline How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
 	//
 	// Example: 5m
 	StartDeadline *string `json:"startDeadline,omitempty"`
 
-	// Stdin What the command reads on standard input.
+	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success; 0 where not given.
+	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
-	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is stopped after this time. None where not given.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
 
-	// Timezone IANA name of the zone of the timetable. Filled in when the job is saved.
+	// Timezone IANA time zone of the schedule. Filled in when the job is saved.
 	//
 	// Example: Asia/Shanghai
 	Timezone *string `json:"timezone,omitempty"`
 
-	// Title A name for people, in any language.
+	// Title Display name, in any language.
 	//
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
-	// User The user to run as: a wish, which the worker may refuse.
+	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
 
-	// WorkDir Absolute path of the folder to run in.
+	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobInputOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+// JobInputOnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 type JobInputOnLost string
 
-// JobInputOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+// JobInputOverlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 type JobInputOverlap string
 
 // JobMeta defines model for JobMeta.
 type JobMeta struct {
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Hidden You have no role in its group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out.
+	// Hidden You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out.
 	Hidden *bool `json:"hidden,omitempty"`
 
-	// Late One of them should have started by now.
+	// Late One of the results should have started by now.
 	Late *bool `json:"late,omitempty"`
 
-	// Next Its next 5 fires, in its zone; where they were asked for.
+	// Next Next 5 fires, in the job's time zone; on request.
 	Next *[]time.Time `json:"next,omitempty"`
 
-	// NextFire When it fires next, in its zone; absent where it does not.
+	// NextFire Next fire, in the job's time zone; absent if there is none.
 	NextFire *time.Time `json:"nextFire,omitempty"`
 	Overdue  *Overdue   `json:"overdue,omitempty"`
 
-	// Paused It is paused just now.
+	// Paused The job is currently paused.
 	Paused *bool `json:"paused,omitempty"`
 
-	// Results Its last 20 runs, the newest first; where they were asked for.
+	// Results Last 20 runs, newest first; on request.
 	Results *[]Result `json:"results,omitempty"`
 
-	// Slow One of them has been running for far longer than is usual.
+	// Slow One of the results has been running much longer than usual.
 	Slow *bool `json:"slow,omitempty"`
 
-	// State done: it fires no more; manual: it has no timetable. Always answered.
+	// State done: the schedule has no more fires; manual: without a schedule. Always present.
 	State *JobMetaState `json:"state,omitempty"`
 	Stats *JobStats     `json:"stats,omitempty"`
 
-	// Uid Tells the job from others that had its name.
+	// Uid Distinguishes the job from earlier jobs of the same name.
 	Uid       string    `json:"uid"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy *string   `json:"updatedBy,omitempty"`
 
-	// Version Grows with each change; the ETag.
+	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
 
-	// Words Its timetable in words, in the language of Accept-Language; where they were asked for.
+	// Words The schedule in words, in the language of Accept-Language; on request.
 	Words *string `json:"words,omitempty"`
 }
 
-// JobMetaState done: it fires no more; manual: it has no timetable. Always answered.
+// JobMetaState done: the schedule has no more fires; manual: without a schedule. Always present.
 type JobMetaState string
 
 // JobPage defines model for JobPage.
 type JobPage struct {
 	Items []Job `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: of the history only what waits, runs, or has just ended is told.
+	// Partial The log store is away: only pending, current and just completed runs are listed.
 	Partial *bool `json:"partial,omitempty"`
 
-	// Total How many jobs there are on all pages; where it was asked for.
+	// Total Number of jobs on all pages; on request.
 	Total *int64 `json:"total,omitempty"`
 }
 
-// JobPatch A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole.
+// JobPatch A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole.
 type JobPatch struct {
 	// Args A program and its arguments, run without a shell.
 	Args    *[]string `json:"args,omitempty"`
 	CatchUp *CatchUp  `json:"catchUp,omitempty"`
 
-	// Command Run by the shell. Either this or args is needed.
+	// Command Command line for the shell. Either command or args is required.
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
 
-	// CronExpr The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr    *string `json:"cronExpr,omitempty"`
@@ -3479,7 +3479,7 @@ type JobPatch struct {
 	// EndAt No fire after this time.
 	EndAt *time.Time `json:"endAt,omitempty"`
 
-	// Env Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts.
+	// Env Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts.
 	Env *map[string]string `json:"env,omitempty"`
 
 	// Group The group that the job belongs to.
@@ -3487,110 +3487,110 @@ type JobPatch struct {
 	// Example: reports
 	Group *string `json:"group,omitempty"`
 
-	// Jitter Each fire is due up to this much later than planned, always the same for the same fire.
+	// Jitter Upper bound of a delay of each fire, always the same for the same fire.
 	//
 	// Example: 30s
 	Jitter *string `json:"jitter,omitempty"`
 
-	// KillGrace Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+	// KillGrace Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
 	//
 	// Example: 10s
 	KillGrace *string `json:"killGrace,omitempty"`
 
-	// Labels Words to select by, at most 32.
+	// Labels Labels for selectors, at most 32.
 	Labels *map[string]string `json:"labels,omitempty"`
 
-	// LostAfter How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+	// LostAfter How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
 	//
 	// Example: 60s
 	LostAfter *string `json:"lostAfter,omitempty"`
 
-	// MemoryMax How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+	// MemoryMax Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
 	//
 	// Example: 512MiB
 	MemoryMax *string  `json:"memoryMax,omitempty"`
 	Meta      *JobMeta `json:"meta,omitempty"`
 
-	// Name Names the job; without '..'.
+	// Name Name of the job, without '..'.
 	//
 	// Example: nightly-report
 	Name   *string `json:"name,omitempty"`
 	Notify *Notify `json:"notify,omitempty"`
 
-	// OnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+	// OnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 	OnLost *JobPatchOnLost `json:"onLost,omitempty"`
 	Output *OutputPolicy   `json:"output,omitempty"`
 
-	// Overlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+	// Overlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 	Overlap *JobPatchOverlap `json:"overlap,omitempty"`
 
-	// Params Variables that a trigger may set, by name.
+	// Params Parameters: variables that a trigger may set, by name.
 	Params *map[string]Param `json:"params,omitempty"`
 
 	// PauseNote Why it is paused.
 	PauseNote *string `json:"pauseNote,omitempty"`
 
-	// PauseUntil When it goes on by itself.
+	// PauseUntil When the job resumes automatically.
 	PauseUntil *time.Time `json:"pauseUntil,omitempty"`
 
-	// Paused Its fires are skipped, until pauseUntil where that is given; it can be run by hand.
+	// Paused The job's fires are skipped, until pauseUntil if given. Manual runs are possible.
 	Paused    *bool      `json:"paused,omitempty"`
 	Placement *Placement `json:"placement,omitempty"`
 
-	// Priority 9 first, where slots are scarce; 5 where not given.
+	// Priority Order in which fires get free slots, 9 first. Default: 5.
 	Priority  *int64     `json:"priority,omitempty"`
 	Retention *Retention `json:"retention,omitempty"`
 	Retry     *Retry     `json:"retry,omitempty"`
 
-	// Shell Absolute path of the shell; /bin/sh where not given.
+	// Shell Absolute path of the shell. Default: /bin/sh.
 	Shell *string `json:"shell,omitempty"`
 
-	// Slots How many of its worker's slots a run takes; 1 where not given.
+	// Slots Number of the worker's slots that a run uses. Default: 1.
 	Slots *int64 `json:"slots,omitempty"`
 
 	// StartAt No fire before this time.
 	StartAt *time.Time `json:"startAt,omitempty"`
 
-	// StartDeadline Until so long after its planned time a fire is merely late; 5m where not given.
+	// StartDeadline How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
 	//
 	// Example: 5m
 	StartDeadline *string `json:"startDeadline,omitempty"`
 
-	// Stdin What the command reads on standard input.
+	// Stdin Standard input of the command.
 	Stdin *string `json:"stdin,omitempty"`
 
-	// SuccessExitCodes Exit codes that count as success; 0 where not given.
+	// SuccessExitCodes Exit codes that count as success. Default: 0.
 	SuccessExitCodes *[]int64 `json:"successExitCodes,omitempty"`
 
-	// TasksMax How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+	// TasksMax Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
 	TasksMax *int64 `json:"tasksMax,omitempty"`
 
-	// Timeout The run is stopped after this time. None where not given.
+	// Timeout The run is ended after this time. Default: none.
 	//
 	// Example: 1h
 	Timeout *string `json:"timeout,omitempty"`
 
-	// Timezone IANA name of the zone of the timetable. Filled in when the job is saved.
+	// Timezone IANA time zone of the schedule. Filled in when the job is saved.
 	//
 	// Example: Asia/Shanghai
 	Timezone *string `json:"timezone,omitempty"`
 
-	// Title A name for people, in any language.
+	// Title Display name, in any language.
 	//
 	// Example: 每晚报表
 	Title *string `json:"title,omitempty"`
 
-	// User The user to run as: a wish, which the worker may refuse.
+	// User The user to run as. The worker refuses the run if it does not allow this user.
 	User *string `json:"user,omitempty"`
 
-	// WorkDir Absolute path of the folder to run in.
+	// WorkDir Absolute path of the working directory.
 	WorkDir *string `json:"workDir,omitempty"`
 }
 
-// JobPatchOnLost What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+// JobPatchOnLost What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
 type JobPatchOnLost string
 
-// JobPatchOverlap What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+// JobPatchOverlap What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
 type JobPatchOverlap string
 
 // JobShare defines model for JobShare.
@@ -3603,22 +3603,22 @@ type JobShare struct {
 
 // JobStats defines model for JobStats.
 type JobStats struct {
-	// P50Ms The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none.
+	// P50Ms Median duration in milliseconds: the expected duration of a run. 0 without samples.
 	P50Ms float64 `json:"p50Ms"`
 
-	// P95Ms Likewise, of the longest 5 % the shortest.
+	// P95Ms 95th percentile of the durations in milliseconds.
 	P95Ms float64 `json:"p95Ms"`
 
-	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
 	Runs int64 `json:"runs"`
 
-	// Samples Runs that succeeded: the durations are theirs.
+	// Samples Number of succeeded runs, from which the durations are computed.
 	Samples int64 `json:"samples"`
 
-	// SlowMs A run that takes longer than this is slow; absent where there are too few runs to say.
+	// SlowMs A run that takes longer than this (in milliseconds) is slow; absent with too few samples.
 	SlowMs *float64 `json:"slowMs,omitempty"`
 
-	// SuccessRate As in statistics; absent where no run counts.
+	// SuccessRate As in statistics; absent without runs that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -3626,59 +3626,59 @@ type JobStats struct {
 type JobVersion struct {
 	At time.Time `json:"at"`
 
-	// By Who made it.
+	// By Who made the change.
 	By *string `json:"by,omitempty"`
 
-	// Fields In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was.
+	// Fields In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one.
 	Fields *[]string `json:"fields,omitempty"`
 
-	// Note Why, where they said it; of a pause, its note.
+	// Note Reason given, or the note of a pause.
 	Note *string `json:"note,omitempty"`
 
-	// Remote The address that it came from.
+	// Remote Client address.
 	Remote *string `json:"remote,omitempty"`
 
-	// Verb How. A job of this name that was deleted and made again has the versions of both.
+	// Verb Kind of change. If a job was deleted and created again, the versions of both are listed.
 	Verb JobVersionVerb `json:"verb"`
 
-	// Version The job's version from then on.
+	// Version The version created by the change.
 	Version int64 `json:"version"`
 }
 
-// JobVersionVerb How. A job of this name that was deleted and made again has the versions of both.
+// JobVersionVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
 type JobVersionVerb string
 
 // KillRequest defines model for KillRequest.
 type KillRequest struct {
-	// Note Why; shown with the run.
+	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 
-	// Signal The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says.
+	// Signal The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal.
 	Signal *KillRequestSignal `json:"signal,omitempty"`
 }
 
-// KillRequestSignal The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says.
+// KillRequestSignal The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal.
 type KillRequestSignal string
 
 // LabelCount defines model for LabelCount.
 type LabelCount struct {
-	// Distinct How many values there are in all.
+	// Distinct Total number of values.
 	Distinct int64 `json:"distinct"`
 
-	// Jobs How many jobs have it, with whatever value.
+	// Jobs Number of jobs with this label, whatever its value.
 	Jobs int64  `json:"jobs"`
 	Key  string `json:"key"`
 
-	// Values Its values, those with the most jobs first; 100 at most.
+	// Values Values, those with the most jobs first; at most 100.
 	Values []ValueCount `json:"values"`
 }
 
 // LabelList defines model for LabelList.
 type LabelList struct {
-	// Cut There are more.
+	// Cut There are more labels.
 	Cut *bool `json:"cut,omitempty"`
 
-	// Items By key; 100 at most, those that most jobs have.
+	// Items By key; at most the 100 most frequent ones.
 	Items []LabelCount `json:"items"`
 }
 
@@ -3686,7 +3686,7 @@ type LabelList struct {
 type LastDay struct {
 	From time.Time `json:"from"`
 
-	// Hours The oldest first; also those in which nothing ran.
+	// Hours Oldest first, including hours without runs.
 	Hours []Trend `json:"hours"`
 	Total Figures `json:"total"`
 }
@@ -3701,7 +3701,7 @@ type LateEnd struct {
 	Signal      *string    `json:"signal,omitempty"`
 	StartedAt   *time.Time `json:"startedAt,omitempty"`
 
-	// Status As its worker saw it.
+	// Status Status on its worker.
 	Status LateEndStatus `json:"status"`
 
 	// Worker Id of the worker.
@@ -3709,15 +3709,15 @@ type LateEnd struct {
 	WorkerName *string `json:"workerName,omitempty"`
 }
 
-// LateEndStatus As its worker saw it.
+// LateEndStatus Status on its worker.
 type LateEndStatus string
 
 // Leader defines model for Leader.
 type Leader struct {
-	// Name Its host.
+	// Name Host of the master.
 	Name string `json:"name"`
 
-	// Since By its own clock.
+	// Since When it was elected, by its own clock.
 	Since time.Time `json:"since"`
 }
 
@@ -3734,7 +3734,7 @@ type LoginBody struct {
 	// Code A one-use login code.
 	Code *string `json:"code,omitempty"`
 
-	// Password The password of the user.
+	// Password Password of the user.
 	//
 	// Example: blue horse under a quiet bridge
 	Password *string `json:"password,omitempty"`
@@ -3742,7 +3742,7 @@ type LoginBody struct {
 	// Token An API token.
 	Token *string `json:"token,omitempty"`
 
-	// User The name of a user, with the password.
+	// User User name; requires password.
 	//
 	// Example: ann
 	User *string `json:"user,omitempty"`
@@ -3752,85 +3752,85 @@ type LoginBody struct {
 type LoginMethods struct {
 	Oidc *SSOMethod `json:"oidc,omitempty"`
 
-	// Password By a user's name and password.
+	// Password User name and password.
 	Password bool `json:"password"`
 }
 
 // Master defines model for Master.
 type Master struct {
-	// Address Where it listens; absent for one of an older version.
+	// Address Listening address; absent for an older version.
 	//
 	// Example: 10.0.0.7:7070
 	Address *string `json:"address,omitempty"`
 
-	// Answers It is the one that has answered this.
+	// Answers The master that sent this response.
 	Answers *bool `json:"answers,omitempty"`
 
-	// Clock Its wall clock when it last wrote.
+	// Clock Its wall clock at its last write.
 	Clock time.Time `json:"clock"`
 	Host  string    `json:"host"`
 
-	// Id Made anew at each start.
+	// Id Id of the process; a new one at each start.
 	Id string `json:"id"`
 
-	// LeadsSince Since when it is the elected one, by its own clock; absent for the others.
+	// LeadsSince When it was elected, by its own clock; absent for the others.
 	LeadsSince *time.Time `json:"leadsSince,omitempty"`
 
-	// SkewMs How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+	// SkewMs How many milliseconds its clock is ahead of the cluster's, by its own measurement.
 	SkewMs int64 `json:"skewMs"`
 
-	// StartedAt Absent for one of an older version.
+	// StartedAt Absent for an older version.
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 	Version   string     `json:"version"`
 }
 
 // Me defines model for Me.
 type Me struct {
-	// ExpiresAt When the session or the token ends at the latest.
+	// ExpiresAt Latest end of the session or token.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
-	// Groups What they may do besides with the jobs of a group, by its name.
+	// Groups Additional roles by group.
 	Groups *map[string]string `json:"groups,omitempty"`
 	Name   string             `json:"name"`
 
-	// Role What they may do everywhere; absent for nothing.
+	// Role Role everywhere; absent for none.
 	Role *MeRole `json:"role,omitempty"`
 
-	// Session Logged in with a session, and not with a token.
+	// Session Authenticated by a session, not by a token.
 	Session bool `json:"session"`
 
-	// User The user; absent for a token that is nobody's.
+	// User The user; absent for a token without an owner.
 	User *string `json:"user,omitempty"`
 }
 
-// MeRole What they may do everywhere; absent for nothing.
+// MeRole Role everywhere; absent for none.
 type MeRole string
 
 // Note defines model for Note.
 type Note struct {
-	// At The fire that it is about, where it is about one.
+	// At The fire concerned, if there is one.
 	At *time.Time `json:"at,omitempty"`
 
-	// Code For programs and for translation.
+	// Code For programs and translations.
 	Code string `json:"code"`
 
-	// Data For translated texts.
+	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 	Text string             `json:"text"`
 }
 
 // NoteBody defines model for NoteBody.
 type NoteBody struct {
-	// Note Why; shown with the run.
+	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 }
 
 // Notify defines model for Notify.
 type Notify struct {
-	// On Of what is told: a fire failed for good, was not run at all, was lost with its worker; has not started in time, or runs far longer than usual; succeeded after one of these.
+	// On Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these.
 	On *[]NotifyOn `json:"on,omitempty"`
 
-	// To Names of the channels that it is told to.
+	// To Names of the channels to notify.
 	To *[]string `json:"to,omitempty"`
 }
 
@@ -3839,29 +3839,29 @@ type NotifyOn string
 
 // OutputMatch defines model for OutputMatch.
 type OutputMatch struct {
-	// After What stands after it.
+	// After Text after the match in the line.
 	After string `json:"after"`
 
 	// At When the worker read it.
 	At time.Time `json:"at"`
 
-	// Before What stands before it in the line, without colours and the like. Bytes that are no UTF-8 are shown as U+FFFD.
+	// Before Text before the match in the line, without terminal control sequences. Bytes that are not UTF-8 are shown as U+FFFD.
 	Before string `json:"before"`
 
-	// Cut The line, or what was found, is longer than is shown.
+	// Cut The line or the match is longer than shown.
 	Cut *bool `json:"cut,omitempty"`
 
-	// Length Bytes from there to the end of what was found, with what lies between them.
+	// Length Bytes from there to the end of the match, including any in between that were not searched.
 	Length int64 `json:"length"`
 
-	// LineOffset Where the line begins, or the part of a very long one that was searched.
+	// LineOffset Offset of the line, or of the searched part of a very long line.
 	LineOffset int64 `json:"lineOffset"`
 
-	// Offset Of the first byte that was found, in all that the command printed: the output can be read from there on.
+	// Offset Offset of the first matching byte in the output of both streams.
 	Offset int64             `json:"offset"`
 	Stream OutputMatchStream `json:"stream"`
 
-	// Text What was found.
+	// Text The match.
 	Text string `json:"text"`
 }
 
@@ -3870,7 +3870,7 @@ type OutputMatchStream string
 
 // OutputPolicy defines model for OutputPolicy.
 type OutputPolicy struct {
-	// Max How much of a run's output is kept, head and tail; 16MiB where not given.
+	// Max How much of a run's output is kept, from its beginning and end. Default: 16MiB.
 	//
 	// Example: 16MiB
 	Max *string `json:"max,omitempty"`
@@ -3878,68 +3878,68 @@ type OutputPolicy struct {
 
 // OutputSearch defines model for OutputSearch.
 type OutputSearch struct {
-	// Bytes How much was looked at.
+	// Bytes Number of bytes searched.
 	Bytes int64 `json:"bytes"`
 
-	// Complete Nothing comes after that, and nothing will.
+	// Complete The output is complete and has been searched completely.
 	Complete bool `json:"complete"`
 
-	// Matches In order of their offsets; one for each line.
+	// Matches In order of offset; one per line.
 	Matches []OutputMatch `json:"matches"`
 
-	// NextOffset Where to go on; the last line of a run that goes on is looked at once more.
+	// NextOffset Offset at which to continue; the last line of a current run is searched again.
 	NextOffset int64 `json:"nextOffset"`
 
-	// ScannedTo All before this offset was looked at.
+	// ScannedTo All output before this offset has been searched.
 	ScannedTo int64 `json:"scannedTo"`
 
-	// Stopped Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may.
+	// Stopped Why the search stopped. end: no more output so far; matches: limit of matches reached; bounds: limit of one request reached.
 	Stopped OutputSearchStopped `json:"stopped"`
 }
 
-// OutputSearchStopped Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may.
+// OutputSearchStopped Why the search stopped. end: no more output so far; matches: limit of matches reached; bounds: limit of one request reached.
 type OutputSearchStopped string
 
 // Overdue defines model for Overdue.
 type Overdue struct {
-	// DueAt When it was to start.
+	// DueAt Due time of that fire.
 	DueAt time.Time `json:"dueAt"`
 
-	// PlannedAt Of the first such fire of the job.
+	// PlannedAt Planned time of the job's first such fire.
 	PlannedAt time.Time `json:"plannedAt"`
 	Reason    *Reason   `json:"reason,omitempty"`
 
-	// Since When it was found.
+	// Since When it was detected.
 	Since time.Time `json:"since"`
 }
 
 // Overview defines model for Overview.
 type Overview struct {
-	// Degraded What is not as it should be, with this master, the cluster, or a worker. Empty when all is well.
+	// Degraded Active problems of this master, the cluster or a worker. Empty if there are none.
 	Degraded []Condition `json:"degraded"`
 	Jobs     JobCounts   `json:"jobs"`
 	LastDay  *LastDay    `json:"lastDay,omitempty"`
 	Leader   *Leader     `json:"leader,omitempty"`
 
-	// LogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
+	// LogStore away: lists contain only pending, current and just completed runs; nothing is lost.
 	LogStore OverviewLogStore `json:"logStore"`
 
-	// Running Runs that are not resolved; absent while etcd does not answer.
+	// Running Unresolved runs; absent while etcd does not respond.
 	Running *int64 `json:"running,omitempty"`
 
-	// Waiting Runs that were asked for, or are to be tried again, and wait; likewise.
+	// Waiting Pending manual runs, retries and re-runs; absent while etcd does not respond.
 	Waiting *int64       `json:"waiting,omitempty"`
 	Workers WorkerCounts `json:"workers"`
 }
 
-// OverviewLogStore Away: lists show only what waits, runs, or has just ended; nothing is lost.
+// OverviewLogStore away: lists contain only pending, current and just completed runs; nothing is lost.
 type OverviewLogStore string
 
 // PageChannel defines model for PageChannel.
 type PageChannel struct {
 	Items []Channel `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3947,7 +3947,7 @@ type PageChannel struct {
 type PageDelivery struct {
 	Items []Delivery `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3955,7 +3955,7 @@ type PageDelivery struct {
 type PageMaster struct {
 	Items []Master `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3963,7 +3963,7 @@ type PageMaster struct {
 type PageSecret struct {
 	Items []Secret `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3971,7 +3971,7 @@ type PageSecret struct {
 type PageSession struct {
 	Items []Session `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3979,7 +3979,7 @@ type PageSession struct {
 type PageToken struct {
 	Items []Token `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3987,7 +3987,7 @@ type PageToken struct {
 type PageUser struct {
 	Items []User `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
@@ -3995,13 +3995,13 @@ type PageUser struct {
 type PageWorker struct {
 	Items []Worker `json:"items"`
 
-	// NextCursor Where the next page begins; absent on the last one.
+	// NextCursor Cursor of the next page; absent on the last one.
 	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
 // Param defines model for Param.
 type Param struct {
-	// Default The value where the trigger gives none.
+	// Default Default value.
 	Default     *string `json:"default,omitempty"`
 	Description *string `json:"description,omitempty"`
 
@@ -4013,42 +4013,42 @@ type Param struct {
 
 // PasswordBody defines model for PasswordBody.
 type PasswordBody struct {
-	// Current The password as it is.
+	// Current The current password.
 	Current string `json:"current"`
 
-	// New The new one: at least 12 characters, at most 1024 bytes.
+	// New The new password: at least 12 characters, at most 1024 bytes.
 	New string `json:"new"`
 }
 
 // PauseRequest defines model for PauseRequest.
 type PauseRequest struct {
-	// Note Why; shown with the job.
+	// Note Reason; shown with the job.
 	Note string `json:"note"`
 
-	// Until When it goes on by itself; when it is resumed where not given.
+	// Until When the job resumes automatically. Default: not before it is resumed.
 	Until *time.Time `json:"until,omitempty"`
 }
 
 // Peak defines model for Peak.
 type Peak struct {
-	// At When it begins.
+	// At Begin of the bucket.
 	At    time.Time `json:"at"`
 	Fires int64     `json:"fires"`
 }
 
 // PileUp defines model for PileUp.
 type PileUp struct {
-	// At When the minute begins.
+	// At Begin of the minute.
 	At    time.Time `json:"at"`
 	Fires int64     `json:"fires"`
 
-	// Groups The groups that have most of its fires; 5 at most.
+	// Groups The groups with the most fires in it; at most 5.
 	Groups []GroupShare `json:"groups"`
 
-	// JobCount How many jobs fire in it.
+	// JobCount Number of jobs that fire in it.
 	JobCount int64 `json:"jobCount"`
 
-	// Jobs Those that fire most often in it, by name where they are equal; 5 at most.
+	// Jobs The jobs that fire most often in it, then by name; at most 5.
 	Jobs []JobShare `json:"jobs"`
 }
 
@@ -4059,52 +4059,52 @@ type Placement struct {
 	// Example: zone=a,disk!=slow
 	Selector *string `json:"selector,omitempty"`
 
-	// Strategy How the workers that may run it are ranked; hash where not given.
+	// Strategy How eligible workers are ranked. Default: hash.
 	Strategy *PlacementStrategy `json:"strategy,omitempty"`
 
 	// Workers Only these workers, by name or id.
 	Workers *[]string `json:"workers,omitempty"`
 }
 
-// PlacementStrategy How the workers that may run it are ranked; hash where not given.
+// PlacementStrategy How eligible workers are ranked. Default: hash.
 type PlacementStrategy string
 
 // Preview defines model for Preview.
 type Preview struct {
-	// Canonical The one text of all lines that mean the same.
+	// Canonical The canonical form: the same for all expressions with the same meaning.
 	Canonical string `json:"canonical"`
 
-	// Description The line in words, in the language asked for.
+	// Description The expression in words, in the requested language.
 	Description string `json:"description"`
 
-	// Fires The next fires, in the zone.
+	// Fires The next fires, in the time zone.
 	Fires []time.Time `json:"fires"`
 
-	// Notes Remarks: nights when the clocks change, and what the line means elsewhere.
+	// Notes Remarks on clock changes, and on the expression's meaning in other programs.
 	Notes []Note `json:"notes"`
 
-	// Timezone The zone that was used.
+	// Timezone The time zone used.
 	Timezone string `json:"timezone"`
 }
 
 // PreviewRequest defines model for PreviewRequest.
 type PreviewRequest struct {
-	// Count How many fires to list; 10 where not given.
+	// Count Number of fires to list. Default: 10.
 	Count *int64 `json:"count,omitempty"`
 
-	// CronExpr The line.
+	// CronExpr The cron expression.
 	//
 	// Example: 30 2 * * MON-FRI
 	CronExpr string `json:"cronExpr"`
 	Dst      *DST   `json:"dst,omitempty"`
 
-	// From List fires after this time; now where not given.
+	// From List fires after this time. Default: now.
 	From *time.Time `json:"from,omitempty"`
 
-	// Name Name of the job, of which H makes its values.
+	// Name Name of the job, from which the values of H are derived.
 	Name *string `json:"name,omitempty"`
 
-	// Timezone IANA name; the server's setting where not given.
+	// Timezone IANA time zone. Default: the server's setting.
 	//
 	// Example: Asia/Shanghai
 	Timezone *string `json:"timezone,omitempty"`
@@ -4112,162 +4112,162 @@ type PreviewRequest struct {
 
 // Problem defines model for Problem.
 type Problem struct {
-	// Code What went wrong, for programs; stable.
+	// Code Stable error code, for programs.
 	Code ProblemCode `json:"code"`
 
-	// Data For translated texts.
+	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 
-	// Detail What went wrong, in a sentence.
+	// Detail The error in one sentence.
 	Detail string `json:"detail"`
 
-	// Errors Every fault that was found in the request.
+	// Errors All faults found in the request.
 	Errors *[]Fault `json:"errors,omitempty"`
 
-	// Hint What may help.
+	// Hint Advice.
 	Hint *string `json:"hint,omitempty"`
 
-	// Reason Which of the failures of its code it is, for programs; stable. Only where one should act otherwise.
+	// Reason Stable reason, for programs: distinguishes failures with the same code that need different handling.
 	Reason *string `json:"reason,omitempty"`
 
-	// RequestId Names the request in the server's log.
+	// RequestId Id of the request in the server's log.
 	RequestId string `json:"requestId"`
 
 	// Status The HTTP status.
 	Status int64 `json:"status"`
 
-	// Title The name of the status.
+	// Title Name of the HTTP status.
 	Title string `json:"title"`
 }
 
-// ProblemCode What went wrong, for programs; stable.
+// ProblemCode Stable error code, for programs.
 type ProblemCode string
 
 // Ranking defines model for Ranking.
 type Ranking struct {
-	// Items All live workers: those that may run it in rank, then the others.
+	// Items All live workers: the eligible ones by rank, then the others.
 	Items  []Candidate `json:"items"`
 	Reason *Reason     `json:"reason,omitempty"`
 }
 
 // Readiness defines model for Readiness.
 type Readiness struct {
-	// Checks What was looked at; only for those who are logged in.
+	// Checks Checks; only for authenticated clients.
 	Checks *[]Check `json:"checks,omitempty"`
 
-	// Conditions What is not as it should be; likewise.
+	// Conditions Active problems; only for authenticated clients.
 	Conditions *[]Condition `json:"conditions,omitempty"`
 
-	// Status Degraded: it does its work, and something is not as it should be.
+	// Status degraded: the process works, with active problems.
 	Status ReadinessStatus `json:"status"`
 }
 
-// ReadinessStatus Degraded: it does its work, and something is not as it should be.
+// ReadinessStatus degraded: the process works, with active problems.
 type ReadinessStatus string
 
 // Reason defines model for Reason.
 type Reason struct {
-	// Code What it is, for programs and for translation.
+	// Code For programs and translations.
 	Code string `json:"code"`
 
-	// Data What the translation needs.
+	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 
-	// Text The same in English.
+	// Text English text.
 	Text string `json:"text"`
 }
 
 // RecoverAnswer defines model for RecoverAnswer.
 type RecoverAnswer struct {
-	// At The time that cursors are moved to, by the clock of the master.
+	// At The time to which cursors are moved, by the clock of the master.
 	At time.Time `json:"at"`
 
-	// DryRun Nothing was done.
+	// DryRun Nothing was changed.
 	DryRun bool `json:"dryRun"`
 
-	// Jobs The first of them, by name.
+	// Jobs The first jobs, by name.
 	Jobs []RecoveredJob `json:"jobs"`
 
-	// Restored It was done for an etcd that was restored.
+	// Restored Recovery from a restore of etcd.
 	Restored bool `json:"restored"`
 
-	// Total Jobs that it concerns.
+	// Total Number of jobs concerned.
 	Total int64 `json:"total"`
 }
 
 // RecoverRequest defines model for RecoverRequest.
 type RecoverRequest struct {
-	// DryRun Tell what would be done, and do nothing.
+	// DryRun Report what would be done, and change nothing.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// Restored etcd was restored from a backup. It need not be said where the condition etcd_went_back says so.
+	// Restored etcd was restored from a backup. Not needed if the condition etcd_went_back is active.
 	Restored *bool `json:"restored,omitempty"`
 }
 
 // RecoveredJob defines model for RecoveredJob.
 type RecoveredJob struct {
-	// Cursor The last fire that was accounted for, before.
+	// Cursor The cursor before.
 	Cursor *time.Time `json:"cursor,omitempty"`
 
-	// Effect brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone.
+	// Effect brought_back: the cursor was in the future and is moved to now; the job's fires get new ids. passed_over: the fires since the backup are recorded as one missed entry. busy: the cursor is in the future and stays there until the job's runs have ended. unreadable: the job cannot be decoded and is not changed.
 	Effect RecoveredJobEffect `json:"effect"`
 	Job    string             `json:"job"`
 
-	// Runs Unresolved in the backup: they may have ended since, or have run twice. Those whose worker is gone are ended, and not run again.
+	// Runs Runs unresolved in the backup: they may have ended since, or have run twice. Those without a live worker are ended and not re-run.
 	Runs *[]string `json:"runs,omitempty"`
 
-	// To And after.
+	// To The cursor after.
 	To *time.Time `json:"to,omitempty"`
 
-	// Triggers Runs by hand and retries that waited in the backup, and are skipped.
+	// Triggers Number of manual runs and retries pending in the backup, which are skipped.
 	Triggers *int64 `json:"triggers,omitempty"`
 }
 
-// RecoveredJobEffect brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone.
+// RecoveredJobEffect brought_back: the cursor was in the future and is moved to now; the job's fires get new ids. passed_over: the fires since the backup are recorded as one missed entry. busy: the cursor is in the future and stays there until the job's runs have ended. unreadable: the job cannot be decoded and is not changed.
 type RecoveredJobEffect string
 
 // Refusal defines model for Refusal.
 type Refusal struct {
-	// Code As a request for it alone would be answered.
+	// Code As for a request for this job alone.
 	Code RefusalCode `json:"code"`
 
-	// Data For translated texts.
+	// Data Values for translated texts.
 	Data *map[string]string `json:"data,omitempty"`
 
-	// Detail What is wrong, in a sentence.
+	// Detail The error in one sentence.
 	Detail string `json:"detail"`
 
-	// Errors All that is wrong with it.
+	// Errors All faults of the job.
 	Errors *[]Fault `json:"errors,omitempty"`
 
-	// Hint What may help.
+	// Hint Advice.
 	Hint *string `json:"hint,omitempty"`
 
-	// Reason Which of the failures of its code it is.
+	// Reason Distinguishes failures with the same code.
 	Reason *string `json:"reason,omitempty"`
 }
 
-// RefusalCode As a request for it alone would be answered.
+// RefusalCode As for a request for this job alone.
 type RefusalCode string
 
 // Result defines model for Result.
 type Result struct {
 	Cause ResultCause `json:"cause"`
 
-	// DurationMs From start to end, in milliseconds; of a run that has ended.
+	// DurationMs From start to end in milliseconds; for completed runs.
 	DurationMs *float64 `json:"durationMs,omitempty"`
 
-	// ExpectedEndAt When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+	// ExpectedEndAt Expected end, estimated from the job's last 7 days; in the past if the run takes longer than nearly all of those.
 	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
 
-	// Id Names the run.
+	// Id Id of the run.
 	Id string `json:"id"`
 
-	// Late It should have started by now.
+	// Late The run should have started by now.
 	Late      *bool     `json:"late,omitempty"`
 	PlannedAt time.Time `json:"plannedAt"`
 
-	// Slow It has been running for far longer than is usual.
+	// Slow The run takes much longer than usual.
 	Slow      *bool        `json:"slow,omitempty"`
 	StartedAt *time.Time   `json:"startedAt,omitempty"`
 	Status    ResultStatus `json:"status"`
@@ -4281,32 +4281,32 @@ type ResultStatus string
 
 // Retention defines model for Retention.
 type Retention struct {
-	// Age Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays.
+	// Age Runs planned longer ago are deleted with their output; the last run of a job is kept. 1h to 10 years; default: 30d.
 	//
 	// Example: 30d
 	Age *string `json:"age,omitempty"`
 
-	// Runs Only so many runs of the job are kept, the newest ones; any number where not given.
+	// Runs Maximum number of runs to keep, the newest ones. Default: no limit.
 	Runs *int64 `json:"runs,omitempty"`
 }
 
 // Retry defines model for Retry.
 type Retry struct {
-	// Backoff The pause before the first retry; it doubles each time; 5s where not given.
+	// Backoff Backoff before the first retry; doubled each time. Default: 5s.
 	//
 	// Example: 5s
 	Backoff *string `json:"backoff,omitempty"`
 
-	// Elsewhere Prefer another worker; true where not given.
+	// Elsewhere Prefer another worker. Default: true.
 	Elsewhere *bool `json:"elsewhere,omitempty"`
 
-	// ExitCodes Only these exit codes are tried again; all failures where not given.
+	// ExitCodes Exit codes that are retried. Default: all failures.
 	ExitCodes *[]int64 `json:"exitCodes,omitempty"`
 
-	// Max How often a failed run is tried again; 0 where not given.
+	// Max Maximum number of retries. Default: 0.
 	Max *int64 `json:"max,omitempty"`
 
-	// MaxBackoff The longest pause; 5m where not given.
+	// MaxBackoff Maximum backoff. Default: 5m.
 	//
 	// Example: 5m
 	MaxBackoff *string `json:"maxBackoff,omitempty"`
@@ -4314,64 +4314,64 @@ type Retry struct {
 
 // RollbackRequest defines model for RollbackRequest.
 type RollbackRequest struct {
-	// Note Why; shown with the version.
+	// Note Reason; shown with the version.
 	Note *string `json:"note,omitempty"`
 
-	// Version One of the job's versions.
+	// Version The version to restore.
 	Version int64 `json:"version"`
 }
 
 // Run defines model for Run.
 type Run struct {
-	// Attempt 1 is the first; 0 stands for a fire that did not run.
+	// Attempt Number of the attempt, from 1; 0 for a fire that did not run.
 	Attempt    int64      `json:"attempt"`
 	Cause      RunCause   `json:"cause"`
 	ClaimedAt  *time.Time `json:"claimedAt,omitempty"`
 	CpuSeconds *float64   `json:"cpuSeconds,omitempty"`
 	Delays     *Delays    `json:"delays,omitempty"`
 
-	// DueAt When a waiting run may start, where that is later than planned.
+	// DueAt Due time of a pending run, if later than planned.
 	DueAt    *time.Time `json:"dueAt,omitempty"`
 	EndedAt  *time.Time `json:"endedAt,omitempty"`
 	Ending   *Ending    `json:"ending,omitempty"`
 	ExitCode *int64     `json:"exitCode,omitempty"`
 
-	// ExpectedEndAt When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+	// ExpectedEndAt Expected end, estimated from the job's last 7 days; in the past if the run takes longer than nearly all of those.
 	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty"`
 
-	// Fire Names the fire that the run is for; attempts share it.
+	// Fire Id of the fire; shared by its attempts.
 	Fire  string  `json:"fire"`
 	Gap   *Gap    `json:"gap,omitempty"`
 	Group *string `json:"group,omitempty"`
 
-	// Hidden You have no role in its group: params, note, and the words of the reason are left out, and its output is not for you.
+	// Hidden You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible.
 	Hidden *bool `json:"hidden,omitempty"`
 
-	// Id Names the run.
+	// Id Id of the run.
 	Id string `json:"id"`
 
 	// Job Name of the job.
 	Job string `json:"job"`
 
-	// JobUid Tells the job from others that had its name.
+	// JobUid Distinguishes the job from earlier jobs of the same name.
 	JobUid string `json:"jobUid"`
 
-	// JobVersion The version of the job that ran.
+	// JobVersion Version of the job at the run.
 	JobVersion *int64 `json:"jobVersion,omitempty"`
 
-	// Late It should have started by now.
+	// Late The run should have started by now.
 	Late        *bool    `json:"late,omitempty"`
 	MaxRssBytes *int64   `json:"maxRssBytes,omitempty"`
 	Note        *string  `json:"note,omitempty"`
 	Orphaned    *LateEnd `json:"orphaned,omitempty"`
 
-	// OutputBytes All that the command printed, kept or not.
+	// OutputBytes Bytes that the command printed, including those not kept.
 	OutputBytes int64 `json:"outputBytes"`
 
-	// OutputTruncated The middle of the output was not kept.
+	// OutputTruncated Bytes in the middle of the output were not kept.
 	OutputTruncated *bool `json:"outputTruncated,omitempty"`
 
-	// Params Variables that its trigger set.
+	// Params Parameters set by the trigger.
 	Params    *map[string]string `json:"params,omitempty"`
 	PlannedAt time.Time          `json:"plannedAt"`
 	Reason    *Reason            `json:"reason,omitempty"`
@@ -4379,7 +4379,7 @@ type Run struct {
 	// Signal The signal that ended the command.
 	Signal *string `json:"signal,omitempty"`
 
-	// Slow It has been running for far longer than is usual.
+	// Slow The run takes much longer than usual.
 	Slow        *bool      `json:"slow,omitempty"`
 	StartedAt   *time.Time `json:"startedAt,omitempty"`
 	Status      RunStatus  `json:"status"`
@@ -4398,45 +4398,45 @@ type RunStatus string
 
 // RunMatches defines model for RunMatches.
 type RunMatches struct {
-	// Matches The first ones, at most 5.
+	// Matches The first matches, at most 5.
 	Matches []OutputMatch `json:"matches"`
 
-	// More There may be more: search the run itself.
+	// More There may be more: search this run's output.
 	More *bool `json:"more,omitempty"`
 	Run  Run   `json:"run"`
 }
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
-	// Note Why; shown with the run.
+	// Note Reason; shown with the run.
 	Note *string `json:"note,omitempty"`
 
-	// Params Variables of the run; only those that the job lists.
+	// Params Parameters of the run; only those that the job declares.
 	Params *map[string]string `json:"params,omitempty"`
 
-	// Worker Run it there and nowhere else: name or id of a worker.
+	// Worker Name or id of the only worker that may run it.
 	Worker *string `json:"worker,omitempty"`
 }
 
 // RunSearch defines model for RunSearch.
 type RunSearch struct {
-	// Complete All runs that the filters want were looked at.
+	// Complete All runs that match the filters have been searched.
 	Complete bool `json:"complete"`
 
-	// Items The newest run first. One whose output is large may stand on two pages.
+	// Items Newest run first. A run with much output may be on two pages.
 	Items []RunMatches `json:"items"`
 
-	// NextCursor Where to go on; absent where the search is complete.
+	// NextCursor Cursor at which to continue; absent if the search is complete.
 	NextCursor *string `json:"nextCursor,omitempty"`
 
-	// Partial The log store is away: only what waits, runs, or has just ended was looked at.
+	// Partial The log store is away: only pending, current and just completed runs were searched.
 	Partial *bool   `json:"partial,omitempty"`
 	Scanned Scanned `json:"scanned"`
 }
 
 // SSOMethod defines model for SSOMethod.
 type SSOMethod struct {
-	// Start Where the browser goes; to=/path says where in the console it comes back to.
+	// Start Address for the browser; to=/path selects the console path to return to.
 	//
 	// Example: /api/v1/auth/oidc/start
 	Start string `json:"start"`
@@ -4449,13 +4449,13 @@ type SSOMethod struct {
 
 // Scanned defines model for Scanned.
 type Scanned struct {
-	// Bytes How much of their output was.
+	// Bytes Number of bytes searched.
 	Bytes int64 `json:"bytes"`
 
-	// Runs How many runs were looked at.
+	// Runs Number of runs searched.
 	Runs int64 `json:"runs"`
 
-	// Until Planned time of the last run that was looked at; absent where there was none.
+	// Until Planned time of the last run searched; absent without one.
 	Until *time.Time `json:"until,omitempty"`
 }
 
@@ -4464,7 +4464,7 @@ type Secret struct {
 	CreatedAt   time.Time `json:"createdAt"`
 	Description *string   `json:"description,omitempty"`
 
-	// Groups Whose jobs may use it; empty: all.
+	// Groups Groups whose jobs may use it; empty for all.
 	Groups []string `json:"groups"`
 
 	// Name Example: db-password
@@ -4475,21 +4475,21 @@ type Secret struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy *string   `json:"updatedBy,omitempty"`
 
-	// Version Grows with each change; the ETag.
+	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
 }
 
 // SecretDefinition defines model for SecretDefinition.
 type SecretDefinition struct {
-	// Description What it is for; at most 200 characters.
+	// Description Purpose; at most 200 characters.
 	//
 	// Example: password of the reporting database
 	Description *string `json:"description,omitempty"`
 
-	// Groups Whose jobs may use it, at most 64 groups; all jobs where none is given.
+	// Groups Groups whose jobs may use it, at most 64. Default: all jobs.
 	Groups *[]string `json:"groups,omitempty"`
 
-	// Value The secret: 8 to 4096 bytes of UTF-8 without NUL. That of before stays where none is given. It is never answered.
+	// Value The secret: 8 to 4096 bytes of UTF-8 without NUL. An existing value is kept if none is given. Never returned.
 	//
 	// Example: correct horse battery staple
 	Value *string `json:"value,omitempty"`
@@ -4499,41 +4499,41 @@ type SecretDefinition struct {
 type Session struct {
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Current It is the one that asks.
+	// Current The session of this request.
 	Current *bool `json:"current,omitempty"`
 
-	// ExpiresAt When it ends at the latest; it ends earlier when nobody uses it for eight hours.
+	// ExpiresAt Latest end; the session ends earlier after eight hours without use.
 	ExpiresAt time.Time `json:"expiresAt"`
 	Id        string    `json:"id"`
 
-	// Name Who is logged in: the name of the user, or of the token.
+	// Name Name of the user or token.
 	Name string `json:"name"`
 
-	// Remote The address that it was begun from.
+	// Remote Client address at the login.
 	Remote *string `json:"remote,omitempty"`
 
-	// Token Id of the token that the session came from.
+	// Token Id of the token used to log in.
 	Token *string `json:"token,omitempty"`
 	User  *string `json:"user,omitempty"`
 }
 
 // Statistics defines model for Statistics.
 type Statistics struct {
-	// Buckets The oldest first; also those in which nothing ran.
+	// Buckets Oldest first, including buckets without runs.
 	Buckets []Bucket     `json:"buckets"`
 	By      StatisticsBy `json:"by"`
 
-	// From When the first bucket begins.
+	// From Begin of the first bucket.
 	From time.Time `json:"from"`
 
-	// Timezone The zone of the days.
+	// Timezone Time zone of the days.
 	Timezone string `json:"timezone"`
 
-	// To Where the last one ends: what was asked for, or now.
+	// To End of the last bucket: the requested time, or now.
 	To    time.Time `json:"to"`
 	Total Figures   `json:"total"`
 
-	// Workers Where they were asked for: each worker that ran something, those with the most runs first.
+	// Workers On request: each worker with runs, those with the most runs first.
 	Workers *[]WorkerFigures `json:"workers,omitempty"`
 }
 
@@ -4550,7 +4550,7 @@ type StatusCounts struct {
 	Missed  int64 `json:"missed"`
 	Refused int64 `json:"refused"`
 
-	// Skipped Fires; a gap counts as often as it stands for.
+	// Skipped Fires; a gap entry counts all its fires.
 	Skipped   int64 `json:"skipped"`
 	Succeeded int64 `json:"succeeded"`
 	TimedOut  int64 `json:"timed_out"`
@@ -4573,81 +4573,81 @@ type Token struct {
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy *string   `json:"createdBy,omitempty"`
 
-	// Expired It is of no use any more, and listed for another week.
+	// Expired The token has expired; it is listed for another week.
 	Expired *bool `json:"expired,omitempty"`
 
-	// ExpiresAt Absent for one that does not expire.
+	// ExpiresAt Absent if the token does not expire.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
-	// Groups The only groups that it is good for; absent for all.
+	// Groups Groups to which it is limited; absent for all.
 	Groups *[]string `json:"groups,omitempty"`
 
-	// Id The middle of the token's text.
+	// Id Id: the middle part of the token.
 	Id string `json:"id"`
 
-	// LastUsedAt When it was last used, to the minute.
+	// LastUsedAt Time of the last use, to the minute.
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 
-	// LastUsedFrom The address that it was last used from.
+	// LastUsedFrom Client address of the last use.
 	LastUsedFrom *string `json:"lastUsedFrom,omitempty"`
 
-	// Name What it is for.
+	// Name Purpose of the token.
 	Name string `json:"name"`
 
-	// Role What it may do at most; one of a user may no more than the user.
+	// Role Upper bound of its rights; a user's token has at most the user's rights.
 	Role TokenRole `json:"role"`
 
-	// Token The token itself. It is not shown again.
+	// Token The token. It is not shown again.
 	Token *string `json:"token,omitempty"`
 
-	// User Whose it is.
+	// User Owner.
 	User *string `json:"user,omitempty"`
 }
 
-// TokenRole What it may do at most; one of a user may no more than the user.
+// TokenRole Upper bound of its rights; a user's token has at most the user's rights.
 type TokenRole string
 
 // TokenDefinition defines model for TokenDefinition.
 type TokenDefinition struct {
-	// ExpiresIn How long it lives: a duration, or never; 90d where not given.
+	// ExpiresIn Lifetime: a duration, or never. Default: 90d.
 	//
 	// Example: 90d
 	ExpiresIn *string `json:"expiresIn,omitempty"`
 
-	// Groups The only groups that it is to be good for; all where not given.
+	// Groups Groups to limit it to. Default: all.
 	//
 	// Example: ["reports"]
 	Groups *[]string `json:"groups,omitempty"`
 
-	// Name What it is for.
+	// Name Purpose of the token.
 	//
 	// Example: nightly deploy
 	Name string `json:"name"`
 
-	// Role What it may do at most.
+	// Role Upper bound of its rights.
 	//
 	// Example: operator
 	Role TokenDefinitionRole `json:"role"`
 
-	// User Whose it is to be: the one who asks where not given. For others than oneself only admins may ask.
+	// User Owner. Default: the caller. Only admins may create tokens for others.
 	User *string `json:"user,omitempty"`
 }
 
-// TokenDefinitionRole What it may do at most.
+// TokenDefinitionRole Upper bound of its rights.
 //
 // Example: operator
 type TokenDefinitionRole string
 
 // Trend defines model for Trend.
 type Trend struct {
-	// At When the hour begins.
+	// At Begin of the hour.
 	At time.Time `json:"at"`
 
-	// DelayP95Ms How much later than due the fires of the plan were started, in milliseconds: 95 % were not later.
+	// DelayP95Ms 95th percentile of the start delay of scheduled fires, in milliseconds.
 	DelayP95Ms float64      `json:"delayP95Ms"`
 	Statuses   StatusCounts `json:"statuses"`
 
-	// SuccessRate Absent where no run counts.
+	// SuccessRate Absent without runs that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -4656,92 +4656,92 @@ type User struct {
 	CreatedAt time.Time `json:"createdAt"`
 	CreatedBy *string   `json:"createdBy,omitempty"`
 
-	// Disabled They cannot log in, and their tokens are refused.
+	// Disabled The user cannot log in, and its tokens are refused.
 	Disabled *bool `json:"disabled,omitempty"`
 
-	// Groups What they may do besides with the jobs of a group, by its name.
+	// Groups Additional roles by group.
 	Groups *map[string]string `json:"groups,omitempty"`
 
-	// HasPassword They can log in with a password.
+	// HasPassword The user can log in with a password.
 	HasPassword bool   `json:"hasPassword"`
 	Name        string `json:"name"`
 
-	// Role What they may do everywhere; absent for nothing.
+	// Role Role everywhere; absent for none.
 	Role      *UserRole `json:"role,omitempty"`
 	Title     *string   `json:"title,omitempty"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy *string   `json:"updatedBy,omitempty"`
 
-	// Version Grows with each change; the ETag.
+	// Version Increases with each change; also the ETag.
 	Version int64 `json:"version"`
 }
 
-// UserRole What they may do everywhere; absent for nothing.
+// UserRole Role everywhere; absent for none.
 type UserRole string
 
 // UserDefinition defines model for UserDefinition.
 type UserDefinition struct {
 	Disabled *bool `json:"disabled,omitempty"`
 
-	// Groups What they may do besides with the jobs of a group, by its name: viewer, operator, editor or admin.
+	// Groups Additional roles by group: viewer, operator, editor or admin.
 	Groups *map[string]string `json:"groups,omitempty"`
 
-	// Name Names the user; without '..'.
+	// Name User name, without '..'.
 	//
 	// Example: ann
 	Name string `json:"name"`
 
-	// Password At least 12 characters, at most 1024 bytes. Without one they cannot log in, but tokens can belong to them.
+	// Password At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens.
 	//
 	// Example: blue horse under a quiet bridge
 	Password *string `json:"password,omitempty"`
 
-	// Role What they may do everywhere; nothing where not given.
+	// Role Role everywhere. Default: none.
 	//
 	// Example: viewer
 	Role *UserDefinitionRole `json:"role,omitempty"`
 
-	// Title A name for people, in any language.
+	// Title Display name, in any language.
 	//
 	// Example: Ann Lee
 	Title *string `json:"title,omitempty"`
 }
 
-// UserDefinitionRole What they may do everywhere; nothing where not given.
+// UserDefinitionRole Role everywhere. Default: none.
 //
 // Example: viewer
 type UserDefinitionRole string
 
 // UserPatch defines model for UserPatch.
 type UserPatch struct {
-	// Disabled They cannot log in, and their tokens are refused.
+	// Disabled The user cannot log in, and its tokens are refused.
 	Disabled *bool `json:"disabled,omitempty"`
 
-	// Groups What they may do besides, by group, in whole; null for nothing.
+	// Groups Additional roles by group, replaced as a whole; null for none.
 	Groups *map[string]string `json:"groups,omitempty"`
 
-	// Password A new password; null takes it away.
+	// Password New password; null removes it.
 	Password *string `json:"password,omitempty"`
 
-	// Role What they may do everywhere; null for nothing.
+	// Role Role everywhere; null for none.
 	Role *UserPatchRole `json:"role,omitempty"`
 
-	// Title A name for people; null for none.
+	// Title Display name; null for none.
 	Title *string `json:"title,omitempty"`
 }
 
-// UserPatchRole What they may do everywhere; null for nothing.
+// UserPatchRole Role everywhere; null for none.
 type UserPatchRole string
 
 // Validation defines model for Validation.
 type Validation struct {
-	// Faults All that is wrong; locations are those of a body.
+	// Faults All faults; locations are those of a request body.
 	Faults    []Fault     `json:"faults"`
 	Job       *Definition `json:"job,omitempty"`
 	Placement *Ranking    `json:"placement,omitempty"`
 	Valid     bool        `json:"valid"`
 
-	// Warnings What may be saved, and is likely not what is meant; likewise.
+	// Warnings Values that are accepted but probably not intended; locations are those of a request body.
 	Warnings []Fault `json:"warnings"`
 }
 
@@ -4759,16 +4759,16 @@ type Version struct {
 
 // VersionDiff defines model for VersionDiff.
 type VersionDiff struct {
-	// Diff Line by line as patch(1) reads it; empty where they are the same.
+	// Diff Unified diff, as for patch(1); empty if they are equal.
 	Diff string `json:"diff"`
 
 	// Fields The fields in which they differ.
 	Fields []string `json:"fields"`
 
-	// From The one version.
+	// From The first version.
 	From int64 `json:"from"`
 
-	// To The other one.
+	// To The second version.
 	To int64 `json:"to"`
 }
 
@@ -4776,72 +4776,72 @@ type VersionDiff struct {
 type VersionOfJob struct {
 	At time.Time `json:"at"`
 
-	// By Who made it.
+	// By Who made the change.
 	By *string `json:"by,omitempty"`
 
-	// Fields In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was.
+	// Fields In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one.
 	Fields *[]string   `json:"fields,omitempty"`
 	Job    *Definition `json:"job,omitempty"`
 
-	// Note Why, where they said it; of a pause, its note.
+	// Note Reason given, or the note of a pause.
 	Note *string `json:"note,omitempty"`
 
-	// Remote The address that it came from.
+	// Remote Client address.
 	Remote *string `json:"remote,omitempty"`
 
-	// Uid Tells the job from others that had its name.
+	// Uid Distinguishes the job from earlier jobs of the same name.
 	Uid *string `json:"uid,omitempty"`
 
-	// Verb How. A job of this name that was deleted and made again has the versions of both.
+	// Verb Kind of change. If a job was deleted and created again, the versions of both are listed.
 	Verb VersionOfJobVerb `json:"verb"`
 
-	// Version The job's version from then on.
+	// Version The version created by the change.
 	Version int64 `json:"version"`
 }
 
-// VersionOfJobVerb How. A job of this name that was deleted and made again has the versions of both.
+// VersionOfJobVerb Kind of change. If a job was deleted and created again, the versions of both are listed.
 type VersionOfJobVerb string
 
 // Worker defines model for Worker.
 type Worker struct {
-	// Away It is not alive: only its settings are known.
+	// Away The worker is not alive: only its settings are known.
 	Away *bool `json:"away,omitempty"`
 
-	// Clock Its wall clock when it last wrote.
+	// Clock Its wall clock at its last write.
 	Clock time.Time `json:"clock"`
 
-	// Conditions What is not as it should be there.
+	// Conditions Active problems of the worker.
 	Conditions *[]Condition `json:"conditions,omitempty"`
 
-	// Draining It takes no new runs: it is about to stop, or an operator wants it so.
+	// Draining The worker claims no new runs: it is stopping, or drained by an operator.
 	Draining *bool  `json:"draining,omitempty"`
 	Host     string `json:"host"`
 	Id       string `json:"id"`
 
-	// Labels What jobs select it by.
+	// Labels Labels for selectors.
 	Labels *map[string]string `json:"labels,omitempty"`
 	Name   string             `json:"name"`
 	Pid    int64              `json:"pid"`
 
-	// Running How many runs it has just now.
+	// Running Number of current runs.
 	Running  int64           `json:"running"`
 	Settings *WorkerSettings `json:"settings,omitempty"`
 
-	// SkewMs How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+	// SkewMs How many milliseconds its clock is ahead of the cluster's, by its own measurement.
 	SkewMs int64 `json:"skewMs"`
 
-	// Slots How much it takes at a time.
+	// Slots Capacity.
 	Slots     int64     `json:"slots"`
 	StartedAt time.Time `json:"startedAt"`
 
-	// Trouble Why it takes no runs, if it does not.
+	// Trouble Why it claims no runs, if a condition prevents it.
 	Trouble *string `json:"trouble,omitempty"`
 
-	// Used How many of its slots are taken.
+	// Used Slots in use.
 	Used    int64  `json:"used"`
 	Version string `json:"version"`
 
-	// Weight Its share under the strategy weight.
+	// Weight Share with the strategy weight.
 	Weight int64 `json:"weight"`
 }
 
@@ -4849,16 +4849,16 @@ type Worker struct {
 type WorkerCounts struct {
 	Alive int64 `json:"alive"`
 
-	// Draining They take no new runs: they are about to stop, or an operator wants it so.
+	// Draining Workers that claim no new runs because they are stopping or being drained by an operator.
 	Draining int64 `json:"draining"`
 
-	// Slots Of all that are alive.
+	// Slots Slots of all live workers.
 	Slots int64 `json:"slots"`
 
-	// Troubled They take no new runs because something is not as it should be there.
+	// Troubled Workers that claim no new runs because of a condition.
 	Troubled int64 `json:"troubled"`
 
-	// Used How many of the slots are taken.
+	// Used Slots in use.
 	Used int64 `json:"used"`
 }
 
@@ -4867,14 +4867,14 @@ type WorkerFigures struct {
 	Delay    Times `json:"delay"`
 	Duration Times `json:"duration"`
 
-	// Name As it is called, or was at its last run; absent where that is not known.
+	// Name Current name, or that at its last run; absent if unknown.
 	Name *string `json:"name,omitempty"`
 
-	// Runs Runs that have ended, attempts one by one. Fires that did not run are not among them.
+	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 
 	// Worker Id of the worker.
@@ -4883,28 +4883,28 @@ type WorkerFigures struct {
 
 // WorkerPatch defines model for WorkerPatch.
 type WorkerPatch struct {
-	// Labels What jobs select it by, at most 32; null for its own.
+	// Labels Labels for selectors, at most 32; null for the worker's own.
 	Labels *map[string]string `json:"labels,omitempty"`
 
-	// Slots How much it takes at a time; null for its own.
+	// Slots Capacity; null for the worker's own.
 	Slots *int64 `json:"slots,omitempty"`
 
-	// Weight Its share under the strategy weight; null for 1.
+	// Weight Share with the strategy weight; null for 1.
 	Weight *int64 `json:"weight,omitempty"`
 }
 
 // WorkerSettings defines model for WorkerSettings.
 type WorkerSettings struct {
-	// Drain It is to take no new runs.
+	// Drain The worker claims no new runs.
 	Drain *bool `json:"drain,omitempty"`
 
-	// DrainNote Why.
+	// DrainNote Reason.
 	DrainNote *string `json:"drainNote,omitempty"`
 
-	// Labels In place of its own.
+	// Labels Overrides the worker's own.
 	Labels *map[string]string `json:"labels,omitempty"`
 
-	// Slots In place of its own.
+	// Slots Overrides the worker's own.
 	Slots     *int64     `json:"slots,omitempty"`
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
 	UpdatedBy *string    `json:"updatedBy,omitempty"`
@@ -4913,40 +4913,40 @@ type WorkerSettings struct {
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	// Actor Only what this one did: the name, exactly.
+	// Actor Only changes by this actor (exact name).
 	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
 
-	// Kind Only what was done to this kind of thing, such as job, run, user, token, session, worker, channel or secret.
+	// Kind Only changes of this kind of object: for example job, run, user, token, session, worker, channel or secret.
 	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// Name Only what was done to the thing of this name, exactly.
+	// Name Only changes of the object with this exact name.
 	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
-	// Verb Only what was done so, such as create, replace, delete, pause, resume, run, kill or login.
+	// Verb Only changes with this verb: for example create, replace, delete, pause, resume, run, kill or login.
 	Verb *string `form:"verb,omitempty" json:"verb,omitempty"`
 
-	// From Only what was done at this time or later.
+	// From Only changes at this time or later.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Only what was done before this time.
+	// To Only changes before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; the filters must be the same.
+	// Cursor nextCursor of the previous page; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // VerifyAuditParams defines parameters for VerifyAudit.
 type VerifyAuditParams struct {
-	// From The place to begin at; one that is no longer kept counts as the oldest that is.
+	// From Place to begin at; a place that is no longer kept counts as the oldest one kept.
 	From *int64 `form:"from,omitempty" json:"from,omitempty"`
 
-	// Limit How many entries to verify at most.
+	// Limit Maximum number of entries to verify.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Links Give what was hashed, so that it can be computed again elsewhere.
+	// Links Include the hashed content, for verification elsewhere.
 	Links *bool `form:"links,omitempty" json:"links,omitempty"`
 }
 
@@ -4973,34 +4973,34 @@ type OidcStartParams struct {
 
 // DeleteChannelParams defines parameters for DeleteChannel.
 type DeleteChannelParams struct {
-	// IfMatch Only if the channel's ETag is this one.
+	// IfMatch Only if the channel has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // PutChannelParams defines parameters for PutChannel.
 type PutChannelParams struct {
-	// IfMatch Only if the channel's ETag is this one.
+	// IfMatch Only if the channel has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 
-	// IfNoneMatch *: only if there is no such channel.
+	// IfNoneMatch *: only if the channel does not exist.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Channel Only on this channel.
+	// Channel Only deliveries to this channel.
 	Channel *string `form:"channel,omitempty" json:"channel,omitempty"`
 
-	// Job Only of this job.
+	// Job Only deliveries about this job.
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
 
-	// Status Only with this status.
+	// Status Only deliveries with this status.
 	Status *ListDeliveriesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; the filters must be the same.
+	// Cursor nextCursor of the previous page; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -5009,16 +5009,16 @@ type ListDeliveriesParamsStatus string
 
 // FollowEventsParams defines parameters for FollowEvents.
 type FollowEventsParams struct {
-	// Since Begin after this revision, as an earlier stream or answer told it; now where not given.
+	// Since Begin after this revision, taken from an earlier stream or response. Default: now.
 	Since *int64 `form:"since,omitempty" json:"since,omitempty"`
 
-	// Types Only these, separated by commas.
+	// Types Only these types, separated by commas.
 	Types *[]FollowEventsParamsTypes `form:"types,omitempty" json:"types,omitempty"`
 
 	// Jobs Only these jobs and their runs, and no workers, separated by commas.
 	Jobs *[]string `form:"jobs,omitempty" json:"jobs,omitempty"`
 
-	// LastEventID The id of the last event that came: go on after it, whatever since says.
+	// LastEventID Id of the last event received: continue after it. Overrides since.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
@@ -5030,16 +5030,16 @@ type ListFiresParams struct {
 	// From Only fires planned at this time or later.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given.
+	// To Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Status Only fires with one of these, separated by commas.
+	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit How many to list; a page may hold less and have a next one.
+	// Limit Maximum number of items; a page may contain fewer and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; the filters must be the same.
+	// Cursor nextCursor of the previous page; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Group Only fires of jobs of this group.
@@ -5051,28 +5051,28 @@ type ListFiresParamsStatus string
 
 // GetForecastParams defines parameters for GetForecast.
 type GetForecastParams struct {
-	// From Count fires planned at this time or later; now where not given, or where it lies in the past.
+	// From Count fires planned at this time or later. Default and minimum: now.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Count fires planned before this time, and up to the full minute or hour; a day after from where not given.
+	// To Count fires planned before this time, rounded up to a full minute or hour. Default: one day after from.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// By What a bucket is: a minute, for 7 days at most, or an hour, for 14.
+	// By Size of a bucket: minute (at most 7 days) or hour (at most 14 days).
 	By *GetForecastParamsBy `form:"by,omitempty" json:"by,omitempty"`
 
-	// Timezone IANA name of the zone in which the hours begin.
+	// Timezone IANA time zone in which hours begin.
 	Timezone *string `form:"timezone,omitempty" json:"timezone,omitempty"`
 
-	// Q A part of the jobs' name or title.
+	// Q Only jobs with this text in the name or title.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Group Only jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Below Only jobs of this group and of those below it.
+	// Below Only jobs of this group and its subgroups.
 	Below *string `form:"below,omitempty" json:"below,omitempty"`
 
-	// Ungrouped Only jobs that are in no group.
+	// Ungrouped Only jobs without a group.
 	Ungrouped *bool `form:"ungrouped,omitempty" json:"ungrouped,omitempty"`
 
 	// Selector Only jobs whose labels match: team=data,tier!=slow.
@@ -5084,43 +5084,43 @@ type GetForecastParamsBy string
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
-	// Q A part of the name or the title.
+	// Q Only jobs with this text in the name or title.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Group Only jobs of this group.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Below Only jobs of this group and of those below it: whose names go on after it with a dot or a dash, as data.etl is below data.
+	// Below Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data.
 	Below *string `form:"below,omitempty" json:"below,omitempty"`
 
-	// State Only jobs that stand so just now; done: it fires no more; manual: it has no timetable.
+	// State Only jobs in this state. done: the schedule has no more fires; manual: without a schedule.
 	State *ListJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Sort What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given.
+	// Sort Sort order, ascending, or descending with a minus; equal ones by name. Default: name.
 	Sort *ListJobsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; the filters must be the same.
+	// Cursor nextCursor of the previous page; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Offset Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go.
+	// Offset Number of jobs to skip, for direct access to a page. To read all pages use cursor: it misses none when jobs are created or deleted.
 	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
 
-	// Total Also tell how many jobs there are on all pages.
+	// Total Also return the number of jobs on all pages.
 	Total *bool `form:"total,omitempty" json:"total,omitempty"`
 
 	// Selector Only jobs whose labels match: team=data,tier!=slow.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
 
-	// Ungrouped Only jobs that are in no group.
+	// Ungrouped Only jobs without a group.
 	Ungrouped *bool `form:"ungrouped,omitempty" json:"ungrouped,omitempty"`
 
-	// Include What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days, its timetable in words.
+	// Include Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words.
 	Include *[]ListJobsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
-	// AcceptLanguage en or zh; of the words.
+	// AcceptLanguage Language of the words: en or zh.
 	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
 
@@ -5135,55 +5135,55 @@ type ListJobsParamsInclude string
 
 // CreateJobParams defines parameters for CreateJob.
 type CreateJobParams struct {
-	// IdempotencyKey Asked again with the same key within a day, the job is created once, and answered as it is by then.
+	// IdempotencyKey A repeated request with the same key within a day creates the job once and returns its current state.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ApplyJobsParams defines parameters for ApplyJobs.
 type ApplyJobsParams struct {
-	// DryRun Write nothing, and answer with the differences.
+	// DryRun Write nothing, and return the differences.
 	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// Prune Also delete the jobs whose labels match this selector and that were not sent, in the groups where you are editor; nothing is deleted where any job is refused.
+	// Prune Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused.
 	Prune *string `form:"prune,omitempty" json:"prune,omitempty"`
 
-	// IdempotencyKey Refused with 409 where it was used for another request within a day. Applying the same again changes nothing anyway.
+	// IdempotencyKey Returns 409 if the key was used for another request within a day. Applying the same again changes nothing.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // BulkJobsParams defines parameters for BulkJobs.
 type BulkJobsParams struct {
-	// IdempotencyKey Asked again with the same key within a day, no job is run twice; another request with it is refused.
+	// IdempotencyKey A repeated request with the same key within a day runs no job twice; a different request with the key is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ValidateJobParams defines parameters for ValidateJob.
 type ValidateJobParams struct {
-	// Placement Also tell who would run the job now, and warn where nobody would.
+	// Placement Also return the workers that would run the job now, and warn if there are none.
 	Placement *bool `form:"placement,omitempty" json:"placement,omitempty"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
-	// Kill Also end its runs.
+	// Kill Also kill its current runs.
 	Kill *bool `form:"kill,omitempty" json:"kill,omitempty"`
 
-	// IfMatch Only if the job's ETag is this one.
+	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // PatchJobParams defines parameters for PatchJob.
 type PatchJobParams struct {
-	// IfMatch Only if the job's ETag is this one.
+	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // PutJobParams defines parameters for PutJob.
 type PutJobParams struct {
-	// IfMatch Only if the job's ETag is this one.
+	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 
-	// IfNoneMatch *: only if there is no such job.
+	// IfNoneMatch *: only if the job does not exist.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
@@ -5192,16 +5192,16 @@ type ListJobFiresParams struct {
 	// From Only fires planned at this time or later.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given.
+	// To Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Status Only fires with one of these, separated by commas.
+	// Status Only fires with one of these statuses, separated by commas.
 	Status *[]ListJobFiresParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit How many to list; a page may hold less and have a next one.
+	// Limit Maximum number of items; a page may contain fewer and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; the filters must be the same.
+	// Cursor nextCursor of the previous page; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -5210,43 +5210,43 @@ type ListJobFiresParamsStatus string
 
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
-	// IfMatch Only if the job's ETag is this one.
+	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ResumeJobParams defines parameters for ResumeJob.
 type ResumeJobParams struct {
-	// IfMatch Only if the job's ETag is this one.
+	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // RollbackJobParams defines parameters for RollbackJob.
 type RollbackJobParams struct {
-	// IfMatch Only if the job's ETag is this one.
+	// IfMatch Only if the job has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
-	// Wait Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. Where too many wait already, of all or of one who asks, it is refused with 429 and nothing is run.
+	// Wait Respond when the run has ended, or after this time (at most 5m); its retries are separate runs. Default: respond at once. With too many waiting requests, in total or by one caller, returns 429 and nothing is run.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 
-	// IdempotencyKey Asked again with the same key within a day, the job is run once and the answer is the same.
+	// IdempotencyKey A repeated request with the same key within a day returns the same response, and the job runs once.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListVersionsParams defines parameters for ListVersions.
 type ListVersionsParams struct {
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // DiffJobVersionsParams defines parameters for DiffJobVersions.
 type DiffJobVersionsParams struct {
-	// To The version to compare with; the job as it is now where not given.
+	// To The version to compare with. Default: the current job.
 	To *int64 `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -5261,7 +5261,7 @@ type ListRunsParams struct {
 	// Job Only runs of this job.
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
 
-	// Status Only runs with one of these, separated by commas.
+	// Status Only runs with one of these statuses, separated by commas.
 	Status *[]ListRunsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Worker Only runs of the worker with this id.
@@ -5279,22 +5279,22 @@ type ListRunsParams struct {
 	// To Only runs planned before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Group Only runs of jobs that were in this group then.
+	// Group Only runs of jobs that were in this group at the time.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
 	// ExitCode Only runs whose command ended with this exit code.
 	ExitCode *int64 `form:"exitCode,omitempty" json:"exitCode,omitempty"`
 
-	// Q Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere.
+	// Q Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Order Which are listed first, by the time for which they were planned.
+	// Order Order by planned time.
 	Order *ListRunsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
 
-	// Limit How many to list; a page may hold less and have a next one.
+	// Limit Maximum number of items; a page may contain fewer and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; the filters must be the same.
+	// Cursor nextCursor of the previous page; the filters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -5309,22 +5309,22 @@ type ListRunsParamsOrder string
 
 // SearchRunsParams defines parameters for SearchRuns.
 type SearchRunsParams struct {
-	// Q What to look for within lines, at most 1 KiB: a text, or a regular expression.
+	// Q Text or regular expression to find within a line, at most 1 KiB.
 	Q string `form:"q" json:"q"`
 
 	// Regex q is a regular expression (RE2).
 	Regex *bool `form:"regex,omitempty" json:"regex,omitempty"`
 
-	// Case Capitals count. Where not given they do not.
+	// Case Case-sensitive. Default: case is ignored.
 	Case *bool `form:"case,omitempty" json:"case,omitempty"`
 
 	// Job Only runs of this job.
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
 
-	// Group Only runs of jobs that were in this group then.
+	// Group Only runs of jobs that were in this group at the time.
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Status Only runs with one of these, separated by commas.
+	// Status Only runs with one of these statuses, separated by commas.
 	Status *[]SearchRunsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Worker Only runs of the worker with this id.
@@ -5336,10 +5336,10 @@ type SearchRunsParams struct {
 	// To Only runs planned before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Limit How many runs to find; a page may hold less, or nothing, and have a next one.
+	// Limit Maximum number of runs with matches; a page may contain fewer or none and still have a next one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before; what is asked for must be the same.
+	// Cursor nextCursor of the previous page; the other parameters must be the same.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -5348,22 +5348,22 @@ type SearchRunsParamsStatus string
 
 // GetOutputParams defines parameters for GetOutput.
 type GetOutputParams struct {
-	// Offset Go on from this byte of all that the command printed, over both streams.
+	// Offset Begin at this byte of the output of both streams.
 	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
 
-	// Tail Go on from so many bytes before the end of what there is, which may be within a line. Not beside offset.
+	// Tail Begin this many bytes before the current end, possibly within a line. Cannot be combined with offset.
 	Tail *int64 `form:"tail,omitempty" json:"tail,omitempty"`
 
-	// Limit How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on.
+	// Limit Maximum number of bytes. Default: all for a completed run, 1 MiB for a current one.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Stream Only this stream.
 	Stream *GetOutputParamsStream `form:"stream,omitempty" json:"stream,omitempty"`
 
-	// Download As a file to be saved.
+	// Download Return as a file to save.
 	Download *bool `form:"download,omitempty" json:"download,omitempty"`
 
-	// Range One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, tail, limit or stream.
+	// Range One range of bytes. Ignored if bytes of the output are missing, or with offset, tail, limit or stream.
 	Range *string `json:"Range,omitempty"`
 }
 
@@ -5372,22 +5372,22 @@ type GetOutputParamsStream string
 
 // SearchOutputParams defines parameters for SearchOutput.
 type SearchOutputParams struct {
-	// Q What to look for within lines, at most 1 KiB: a text, or a regular expression.
+	// Q Text or regular expression to find within a line, at most 1 KiB.
 	Q string `form:"q" json:"q"`
 
 	// Regex q is a regular expression (RE2).
 	Regex *bool `form:"regex,omitempty" json:"regex,omitempty"`
 
-	// Case Capitals count. Where not given they do not.
+	// Case Case-sensitive. Default: case is ignored.
 	Case *bool `form:"case,omitempty" json:"case,omitempty"`
 
-	// Stream Only this stream. Where not given, the lines are those of both as they came.
+	// Stream Only this stream. Default: the lines of both streams in the order in which they were printed.
 	Stream *SearchOutputParamsStream `form:"stream,omitempty" json:"stream,omitempty"`
 
-	// Offset Go on from this byte of all that the command printed.
+	// Offset Begin at this byte of the output of both streams.
 	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
 
-	// Limit How many matches to tell.
+	// Limit Maximum number of matches.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -5396,16 +5396,16 @@ type SearchOutputParamsStream string
 
 // FollowOutputParams defines parameters for FollowOutput.
 type FollowOutputParams struct {
-	// Offset Begin at this byte of all that the command printed, over both streams.
+	// Offset Begin at this byte of the output of both streams.
 	Offset *int64 `form:"offset,omitempty" json:"offset,omitempty"`
 
-	// Tail Begin so many bytes before the end of what there is, which may be within a line. Not beside offset.
+	// Tail Begin this many bytes before the current end, possibly within a line. Cannot be combined with offset.
 	Tail *int64 `form:"tail,omitempty" json:"tail,omitempty"`
 
-	// Stream Only this stream. What is missing is told either way.
+	// Stream Only this stream. Missing bytes are reported for both.
 	Stream *FollowOutputParamsStream `form:"stream,omitempty" json:"stream,omitempty"`
 
-	// LastEventID The id of the last event that came: go on after it, whatever offset and tail say.
+	// LastEventID Id of the last event received: continue after it. Overrides offset and tail.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
@@ -5420,43 +5420,43 @@ type PreviewScheduleParams struct {
 
 // DeleteSecretParams defines parameters for DeleteSecret.
 type DeleteSecretParams struct {
-	// IfMatch Only if the secret's ETag is this one.
+	// IfMatch Only if the secret has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // PutSecretParams defines parameters for PutSecret.
 type PutSecretParams struct {
-	// IfMatch Only if the secret's ETag is this one.
+	// IfMatch Only if the secret has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 
-	// IfNoneMatch *: only if there is no such secret.
+	// IfNoneMatch *: only if the secret does not exist.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListSessionsParams defines parameters for ListSessions.
 type ListSessionsParams struct {
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetJobStatisticsParams defines parameters for GetJobStatistics.
 type GetJobStatisticsParams struct {
-	// From Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given.
+	// From Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Count what was planned before this time; now where not given, or where it lies in the future.
+	// To Count runs planned before this time. Default and maximum: now.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// By What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days.
+	// By Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days.
 	By *GetJobStatisticsParamsBy `form:"by,omitempty" json:"by,omitempty"`
 
-	// Timezone IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC.
+	// Timezone IANA time zone of the days. Default: the server's setting. Days more than 90 days ago are counted in UTC.
 	Timezone *string `form:"timezone,omitempty" json:"timezone,omitempty"`
 
-	// Workers Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC.
+	// Workers Also count by worker, for at most 92 days; beyond 7 days in days of UTC.
 	Workers *bool `form:"workers,omitempty" json:"workers,omitempty"`
 }
 
@@ -5465,19 +5465,19 @@ type GetJobStatisticsParamsBy string
 
 // GetStatisticsParams defines parameters for GetStatistics.
 type GetStatisticsParams struct {
-	// From Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given.
+	// From Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Count what was planned before this time; now where not given, or where it lies in the future.
+	// To Count runs planned before this time. Default and maximum: now.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// By What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days.
+	// By Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days.
 	By *GetStatisticsParamsBy `form:"by,omitempty" json:"by,omitempty"`
 
-	// Timezone IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC.
+	// Timezone IANA time zone of the days. Default: the server's setting. Days more than 90 days ago are counted in UTC.
 	Timezone *string `form:"timezone,omitempty" json:"timezone,omitempty"`
 
-	// Workers Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC.
+	// Workers Also count by worker, for at most 92 days; beyond 7 days in days of UTC.
 	Workers *bool `form:"workers,omitempty" json:"workers,omitempty"`
 }
 
@@ -5486,34 +5486,34 @@ type GetStatisticsParamsBy string
 
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// User Only those of this user.
+	// User Only tokens of this user.
 	User *string `form:"user,omitempty" json:"user,omitempty"`
 }
 
 // ListUsersParams defines parameters for ListUsers.
 type ListUsersParams struct {
-	// Limit How many to list.
+	// Limit Maximum number of items.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the page before.
+	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // DeleteUserParams defines parameters for DeleteUser.
 type DeleteUserParams struct {
-	// IfMatch Only if the user's ETag is this one.
+	// IfMatch Only if the user has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // PatchUserParams defines parameters for PatchUser.
 type PatchUserParams struct {
-	// IfMatch Only if the user's ETag is this one.
+	// IfMatch Only if the user has this ETag.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -5657,55 +5657,55 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// ListAudit Who did what, when and from where, the newest first
+	// ListAudit List the audit, newest first
 	//
-	// Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+	// Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VerifyAudit Verify a part of the chain of all changes
+	// VerifyAudit Verify a part of the audit chain
 	//
-	// Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+	// Compares each entry with its hash, each hash with the previous one, and the end with etcd. Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before.
 	//
 	// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LoginWithBody Get a session
+	// LoginWithBody Log in
 	//
-	// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.
+	// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	LoginWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Login Get a session
+	// Login Log in
 	//
-	// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.
+	// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	Login(ctx context.Context, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Logout End the session
+	// Logout Log out
 	//
-	// Ends the session that asks, and takes its cookie away.
+	// Ends the session of this request and deletes its cookie.
 	//
 	// Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
 	Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Me Who is logged in
+	// Me Get the current identity
 	//
-	// Tells who asks, and what they may do.
+	// Returns the caller and its roles.
 	//
 	// Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 	Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LoginMethods The ways to log in
+	// LoginMethods List login methods
 	//
-	// What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+	// The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
 	//
 	// Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 	LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5724,133 +5724,133 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/auth/oidc/start (the `OidcStart` operationId).
 	OidcStart(ctx context.Context, params *OidcStartParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangePasswordWithBody Change one's own password
+	// ChangePasswordWithBody Change your password
 	//
-	// All sessions of the user are over; one that asks gets a new cookie.
+	// Ends all sessions of the user; a caller with a session gets a new cookie.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
 	ChangePasswordWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangePassword Change one's own password
+	// ChangePassword Change your password
 	//
-	// All sessions of the user are over; one that asks gets a new cookie.
+	// Ends all sessions of the user; a caller with a session gets a new cookie.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/auth/password (the `ChangePassword` operationId).
 	ChangePassword(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListChannels Channels that can be told of jobs, by name
+	// ListChannels List channels
 	//
-	// Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+	// Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
 	//
 	// Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
 	ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteChannel Delete a channel
 	//
-	// Jobs that name it go on, and what would be told on it fails.
+	// Jobs that name the channel continue to run; their deliveries to it fail.
 	//
 	// Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
 	DeleteChannel(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetChannel One channel
+	// GetChannel Get a channel
 	//
-	// Where it leads is shown to admins only.
+	// The destination is returned to admins only.
 	//
 	// Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
 	GetChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutChannelWithBody Make or change a channel
+	// PutChannelWithBody Create or change a channel
 	//
-	// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+	// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
 	PutChannelWithBody(ctx context.Context, name string, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutChannel Make or change a channel
+	// PutChannel Create or change a channel
 	//
-	// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+	// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/channels/{name} (the `PutChannel` operationId).
 	PutChannel(ctx context.Context, name string, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TestChannel Tell a test on a channel, once, and answer with what became of it
+	// TestChannel Send a test message to a channel
 	//
-	// Waits for the answer of who is told, a few seconds at most, and says what it was.
+	// Waits a few seconds at most for the receiver's response, and returns the result.
 	//
 	// Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 	TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ParseCrontabWithBody The jobs that the lines of a crontab become; writes nothing
+	// ParseCrontabWithBody Convert a crontab to jobs, without saving them
 	//
-	// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+	// Converts each line that cron would run to a job definition; lines without an equivalent are returned with the reason. Job names are derived from the lines, so the same text gives the same jobs again. Create them with POST /jobs/apply.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
 	ParseCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ParseCrontab The jobs that the lines of a crontab become; writes nothing
+	// ParseCrontab Convert a crontab to jobs, without saving them
 	//
-	// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+	// Converts each line that cron would run to a job definition; lines without an equivalent are returned with the reason. Job names are derived from the lines, so the same text gives the same jobs again. Create them with POST /jobs/apply.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/crontab/parse (the `ParseCrontab` operationId).
 	ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
+	// ListDeliveries List pending deliveries and those of the last seven days, newest first
 	//
-	// What was told, is to be told, or could not be, with what the last try came to.
+	// Lists pending, sent and failed deliveries with the result of the last try.
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FollowEvents Follow what changes: jobs, runs and workers
+	// FollowEvents Follow changes of jobs, runs and workers
 	//
-	// One stream tells of all that a list or a page shows. It resumes by revision.
+	// One stream reports all changes that lists and pages show. It can be resumed by revision.
 	//
 	// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
 	FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListFires The ledger and the planned future of all jobs, the newest first
+	// ListFires List fires of all jobs: ledger and planned fires, newest first
 	//
-	// The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+	// The ledger has an entry for every time at which a job was to run: the run's status, or the reason why it was skipped or missed. With a time in the future as to, planned fires are listed too. Consecutive fires with the same outcome may share an entry.
 	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetForecast How often jobs will fire, by the minute or hour
+	// GetForecast Count planned fires, by minute or hour
 	//
-	// Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+	// Counts planned fires: schedules, start and end times and pauses are taken into account; jitter, triggers, retries and the backlog are not. For changes of the clock, it reports what happens to the fires concerned. The result may be a few seconds old. All jobs are counted, whatever your roles are.
 	//
 	// Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
 	GetForecast(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListGroups The groups of jobs, and how many jobs each has
+	// ListGroups List groups with their number of jobs
 	//
-	// All groups that jobs are in, whoever asks.
+	// Lists the groups of all jobs, whatever your roles are.
 	//
 	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 	ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListJobs Jobs
+	// ListJobs List jobs
 	//
-	// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
+	// Lists all jobs. Definitions of jobs in groups where you have no role are left out, and meta.hidden reports it. Pages are continued with nextCursor. The data selected by include is read once per page.
 	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateJobWithBody Create a job
 	//
-	// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+	// Returns 409 if a job of this name exists; use PUT to replace it. All faults are reported at once. Requires the role editor in the job's group, or everywhere for a job without a group.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5859,61 +5859,61 @@ type ClientInterface interface {
 
 	// CreateJob Create a job
 	//
-	// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+	// Returns 409 if a job of this name exists; use PUT to replace it. All faults are reported at once. Requires the role editor in the job's group, or everywhere for a job without a group.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs (the `CreateJob` operationId).
 	CreateJob(ctx context.Context, params *CreateJobParams, body CreateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ApplyJobsWithBody Make many jobs be as they are sent
+	// ApplyJobsWithBody Apply many job definitions
 	//
-	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
+	// Each job is created, changed or left unchanged independently: a refused job does not affect the others. Returns 200 with a result for each job. With dryRun nothing is written. Applying the same jobs again changes nothing. At most four requests are processed at a time, two per user; a few more wait, and further ones get 429 before their body is read.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
 	ApplyJobsWithBody(ctx context.Context, params *ApplyJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ApplyJobs Make many jobs be as they are sent
+	// ApplyJobs Apply many job definitions
 	//
-	// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
+	// Each job is created, changed or left unchanged independently: a refused job does not affect the others. Returns 200 with a result for each job. With dryRun nothing is written. Applying the same jobs again changes nothing. At most four requests are processed at a time, two per user; a few more wait, and further ones get 429 before their body is read.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/apply (the `ApplyJobs` operationId).
 	ApplyJobs(ctx context.Context, params *ApplyJobsParams, body ApplyJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BulkJobsWithBody Do the same with many jobs
+	// BulkJobsWithBody Run an action on many jobs
 	//
-	// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+	// Selects jobs by name or by a filter. Each job is authorized independently, by your role in its group. Returns 200 with a result for each job.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
 	BulkJobsWithBody(ctx context.Context, params *BulkJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BulkJobs Do the same with many jobs
+	// BulkJobs Run an action on many jobs
 	//
-	// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+	// Selects jobs by name or by a filter. Each job is authorized independently, by your role in its group. Returns 200 with a result for each job.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/bulk (the `BulkJobs` operationId).
 	BulkJobs(ctx context.Context, params *BulkJobsParams, body BulkJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
+	// ValidateJobWithBody Validate a job, without saving it
 	//
-	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
+	// Returns 200 for valid and invalid jobs: with the job as it would be stored, or with all faults. Warnings are about values that are accepted but probably not intended. Requires the same roles as saving the job.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/validate (the `ValidateJob` operationId).
 	ValidateJobWithBody(ctx context.Context, params *ValidateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ValidateJob What would be stored, or all that is wrong; writes nothing
+	// ValidateJob Validate a job, without saving it
 	//
-	// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
+	// Returns 200 for valid and invalid jobs: with the job as it would be stored, or with all faults. Warnings are about values that are accepted but probably not intended. Requires the same roles as saving the job.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5922,30 +5922,30 @@ type ClientInterface interface {
 
 	// DeleteJob Delete a job; its history stays
 	//
-	// Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+	// The job stops firing; its current runs continue, unless kill is set. Its history is kept for its retention, for users with a role in the group that the job had.
 	//
 	// Corresponds with DELETE /api/v1/jobs/{name} (the `DeleteJob` operationId).
 	DeleteJob(ctx context.Context, name string, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetJob One job
+	// GetJob Get a job
 	//
-	// Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
+	// Send the ETag as If-Match with a change, so that it fails if the job has changed in the meantime. The definition of a job in a group where you have no role is left out.
 	//
 	// Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 	GetJob(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PatchJobWithBody Change parts of a job
+	// PatchJobWithBody Change fields of a job
 	//
-	// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+	// A merge patch (RFC 7396): given fields replace existing ones, null removes a field, lists are replaced as a whole. Unknown fields are refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/jobs/{name} (the `PatchJob` operationId).
 	PatchJobWithBody(ctx context.Context, name string, params *PatchJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PatchJobWithApplicationMergePatchPlusJSONBody Change parts of a job
+	// PatchJobWithApplicationMergePatchPlusJSONBody Change fields of a job
 	//
-	// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+	// A merge patch (RFC 7396): given fields replace existing ones, null removes a field, lists are replaced as a whole. Unknown fields are refused.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -5954,7 +5954,7 @@ type ClientInterface interface {
 
 	// PutJobWithBody Create or replace a job
 	//
-	// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+	// A job returned by the API may be sent back unchanged: meta is ignored. Requires the role editor in the job's current and new group. With If-Match or If-None-Match, returns 412 if the job has changed in the meantime. A job without differences keeps its version.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5963,64 +5963,64 @@ type ClientInterface interface {
 
 	// PutJob Create or replace a job
 	//
-	// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+	// A job returned by the API may be sent back unchanged: meta is ignored. Requires the role editor in the job's current and new group. With If-Match or If-None-Match, returns 412 if the job has changed in the meantime. A job without differences keeps its version.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/jobs/{name} (the `PutJob` operationId).
 	PutJob(ctx context.Context, name string, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListJobFires The ledger and the planned future of a job, the newest first
+	// ListJobFires List fires of a job: ledger and planned fires, newest first
 	//
-	// Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+	// The ledger of one job. That of a deleted job is kept for its retention.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 	ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PauseJobWithBody Let a job not fire
+	// PauseJobWithBody Pause a job
 	//
-	// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+	// Fires are recorded as skipped until the job is resumed or the given time has passed. The job can still be run manually.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
 	PauseJobWithBody(ctx context.Context, name string, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PauseJob Let a job not fire
+	// PauseJob Pause a job
 	//
-	// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+	// Fires are recorded as skipped until the job is resumed or the given time has passed. The job can still be run manually.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/pause (the `PauseJob` operationId).
 	PauseJob(ctx context.Context, name string, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPlacement Who would run a job now, and why the others would not
+	// GetPlacement Get the workers that would run a job now, and why the others would not
 	//
-	// All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
+	// Lists the eligible workers in the order in which they would claim the job's next run, then the others, each with the reason why it is not eligible.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
 	GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ResumeJob Let a paused job fire again
+	// ResumeJob Resume a paused job
 	//
-	// It fires again from now on. What it missed meanwhile is written down as skipped.
+	// The job fires again from now on. Fires during the pause are recorded as skipped.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 	ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RollbackJobWithBody Let a job be again what it was
+	// RollbackJobWithBody Restore an earlier version of a job
 	//
-	// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+	// Restores the definition of an earlier version as a new version. Whether the job is paused does not change. Requires the role editor in the job's group and in that of the version.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/rollback (the `RollbackJob` operationId).
 	RollbackJobWithBody(ctx context.Context, name string, params *RollbackJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RollbackJob Let a job be again what it was
+	// RollbackJob Restore an earlier version of a job
 	//
-	// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+	// Restores the definition of an earlier version as a new version. Whether the job is paused does not change. Requires the role editor in the job's group and in that of the version.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6029,7 +6029,7 @@ type ClientInterface interface {
 
 	// RunJobWithBody Run a job now
 	//
-	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
+	// The run is accepted and waits until a worker claims it; its id is returned before the run exists elsewhere. A request with an Idempotency-Key may be repeated for a day by the same user or token, and runs the job once. Only parameters that the job declares can be set. An accepted run is always acknowledged: if its end cannot be waited for, the response contains no outcome.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6038,283 +6038,283 @@ type ClientInterface interface {
 
 	// RunJob Run a job now
 	//
-	// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
+	// The run is accepted and waits until a worker claims it; its id is returned before the run exists elsewhere. A request with an Idempotency-Key may be repeated for a day by the same user or token, and runs the job once. Only parameters that the job declares can be set. An accepted run is always acknowledged: if its end cannot be waited for, the response contains no outcome.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/jobs/{name}/run (the `RunJob` operationId).
 	RunJob(ctx context.Context, name string, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListVersions What became of a job's definition, when, and by whom, the newest first
+	// ListVersions List the versions of a job, newest first
 	//
-	// Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
+	// Every save, pause and deletion is a version. Requires a role in the job's group; changes made while the job was in a group where you have no role are left out.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
 	ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetJobVersion A job as it was
+	// GetJobVersion Get a version of a job
 	//
-	// The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
+	// Returns the definition of a version. Requires a role in the group that the job had then and in its current group.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 	GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DiffJobVersions How a job became another one
+	// DiffJobVersions Compare two versions of a job
 	//
-	// As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
+	// Returns a unified diff, as for patch(1), and a list of the fields that differ: from the version in the path to the one in the query, or to the current job.
 	//
 	// Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 	DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListLabels The labels of jobs, and how many jobs have each
+	// ListLabels List labels with their number of jobs
 	//
-	// What selectors can ask for. All jobs count, whoever asks.
+	// Lists the labels that selectors can match. All jobs are counted, whatever your roles are.
 	//
 	// Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
 	ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListMasters Masters that are alive
+	// ListMasters List live masters
 	//
-	// Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+	// All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications.
 	//
 	// Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
 	ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListRuns Runs, the newest or the oldest first
+	// ListRuns List runs, newest or oldest first
 	//
-	// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
+	// Lists pending, current and completed runs, each once, wherever they are stored. While the log store is away, the list is partial and says so. Parameters, notes and reasons of runs in groups where you have no role are left out.
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SearchRuns Find text in what those runs printed that you may see, the newest first
+	// SearchRuns Search the output of runs, newest first
 	//
-	// Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
+	// Searches a bounded number of runs per request, newest first, and returns how far it got. Runs in groups where you have no role are left out.
 	//
 	// Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
 	SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetRun One run
+	// GetRun Get a run
 	//
-	// As it stands just now. One that goes on says when it should end, going by the job's last days.
+	// Returns the current state of a run. For a current run, the expected end is estimated from the job's last 7 days.
 	//
 	// Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
 	GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// KillRunWithBody End a run
+	// KillRunWithBody Kill a run
 	//
-	// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
+	// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
 	KillRunWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// KillRun End a run
+	// KillRun Kill a run
 	//
-	// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
+	// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/runs/{id}/kill (the `KillRun` operationId).
 	KillRun(ctx context.Context, id string, body KillRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOutput What a run printed
+	// GetOutput Get the output of a run
 	//
-	// Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
+	// Returns the output byte for byte, both streams in the order in which they were printed. For a completed run this is the complete output, of which one range may be requested; for a current run it is a part, and Carillon-Next-Offset is where to continue. Requires a role in the run's group.
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 	GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SearchOutput Find text in what a run printed
+	// SearchOutput Search the output of a run
 	//
-	// Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
+	// Searches a bounded amount of output per request and returns where to continue. Terminal control sequences, such as colours, are not searched.
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
 	SearchOutput(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FollowOutput What a run prints, as it comes, until it ends
+	// FollowOutput Follow the output of a run until it ends
 	//
-	// Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
+	// Server-sent events, which can be resumed at any master with Last-Event-ID. Requires a role in the run's group; the stream ends when you lose it.
 	//
 	// Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
 	FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PreviewScheduleWithBody What a cron line means, and when it fires next
+	// PreviewScheduleWithBody Explain a cron expression and preview its fires
 	//
-	// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+	// Returns the next fires of a cron expression, its meaning in words (English or Chinese, by Accept-Language), and remarks, such as on changes of the clock or on the expression's meaning in other programs.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithBody(ctx context.Context, params *PreviewScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PreviewSchedule What a cron line means, and when it fires next
+	// PreviewSchedule Explain a cron expression and preview its fires
 	//
-	// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+	// Returns the next fires of a cron expression, its meaning in words (English or Chinese, by Accept-Language), and remarks, such as on changes of the clock or on the expression's meaning in other programs.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/schedules/preview (the `PreviewSchedule` operationId).
 	PreviewSchedule(ctx context.Context, params *PreviewScheduleParams, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSecrets Named secrets, by name
+	// ListSecrets List secrets
 	//
-	// Jobs refer to a secret by its name: a value secret:db-password in their env. Listed are those that jobs may use in groups where you are an editor. Values are never answered.
+	// Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs of groups in which you are editor may use. Values are never returned.
 	//
 	// Corresponds with GET /api/v1/secrets (the `ListSecrets` operationId).
 	ListSecrets(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteSecret Delete a named secret
+	// DeleteSecret Delete a secret
 	//
-	// Runs of jobs that refer to it are refused from then on, with the reason secret_missing.
+	// Later runs of jobs that refer to it are refused with the reason secret_missing.
 	//
 	// Corresponds with DELETE /api/v1/secrets/{name} (the `DeleteSecret` operationId).
 	DeleteSecret(ctx context.Context, name string, params *DeleteSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSecret One named secret
+	// GetSecret Get a secret
 	//
-	// What can be told of it; its value is never answered.
+	// The description of a secret; its value is never returned.
 	//
 	// Corresponds with GET /api/v1/secrets/{name} (the `GetSecret` operationId).
 	GetSecret(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutSecretWithBody Make a named secret, or change it
+	// PutSecretWithBody Create or change a secret
 	//
-	// Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.
+	// Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /api/v1/secrets/{name} (the `PutSecret` operationId).
 	PutSecretWithBody(ctx context.Context, name string, params *PutSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutSecret Make a named secret, or change it
+	// PutSecret Create or change a secret
 	//
-	// Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.
+	// Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/v1/secrets/{name} (the `PutSecret` operationId).
 	PutSecret(ctx context.Context, name string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSessions Sessions, the newest first
+	// ListSessions List sessions, newest first
 	//
-	// One's own; for admins everywhere, all of them.
+	// Your own sessions; all sessions for admins everywhere.
 	//
 	// Corresponds with GET /api/v1/sessions (the `ListSessions` operationId).
 	ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteSession End a session
 	//
-	// One's own; for admins everywhere, any. It is refused by all masters within seconds.
+	// One of your sessions; any session for admins everywhere. All masters refuse it within seconds.
 	//
 	// Corresponds with DELETE /api/v1/sessions/{id} (the `DeleteSession` operationId).
 	DeleteSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetJobStatistics What the runs of a job come to, by hour or day
+	// GetJobStatistics Get statistics of a job, by hour or day
 	//
-	// The same of one job. What a job did that was deleted stays.
+	// Statistics of one job, also of a deleted one.
 	//
 	// Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
 	GetJobStatistics(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOverview The cluster in a few numbers, and what is not as it should be
+	// GetOverview Get cluster totals and active problems
 	//
-	// What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+	// Current and pending runs, workers and their slots, the last 24 hours by hour, and active problems. Values that are currently unknown are absent.
 	//
 	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 	GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStatistics What the runs of all jobs come to, by hour or day
+	// GetStatistics Get statistics of all runs, by hour or day
 	//
-	// Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
+	// Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.
 	//
 	// Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 	GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetDoctor Look at all that the cluster depends on, with what to do about each fault
+	// GetDoctor Diagnose the cluster
 	//
-	// Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+	// Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
 	//
 	// Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 	GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RecoverWithBody Bring back cursors after a wrong clock, or after etcd was restored
+	// RecoverWithBody Recover cursors after a wrong clock or a restore of etcd
 	//
-	// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+	// A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
 	RecoverWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Recover Bring back cursors after a wrong clock, or after etcd was restored
+	// Recover Recover cursors after a wrong clock or a restore of etcd
 	//
-	// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+	// A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/system/recover (the `Recover` operationId).
 	Recover(ctx context.Context, body RecoverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListTokens Tokens, by name
+	// ListTokens List tokens
 	//
-	// Those of the one who asks; for admins everywhere, all of them.
+	// Your own tokens; all tokens for admins everywhere.
 	//
 	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 	ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateTokenWithBody Make a token
+	// CreateTokenWithBody Create a token
 	//
-	// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+	// Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
 	CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateToken Make a token
+	// CreateToken Create a token
 	//
-	// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+	// Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
 	CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteToken Take a token away
+	// DeleteToken Delete a token
 	//
-	// It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
+	// All masters refuse the token within seconds, and sessions created with it end. A token that is not an admin's can delete only itself. The last token with admin access cannot be deleted.
 	//
 	// Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
 	DeleteToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetToken One token
+	// GetToken Get a token
 	//
-	// One's own; for admins everywhere, any.
+	// One of your tokens; any token for admins everywhere.
 	//
 	// Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
 	GetToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListUsers Users, by name
+	// ListUsers List users
 	//
-	// Passwords never come back. For admins everywhere.
+	// Passwords are never returned. For admins everywhere.
 	//
 	// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
 	ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateUserWithBody Make a user
+	// CreateUserWithBody Create a user
 	//
-	// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+	// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/users (the `CreateUser` operationId).
 	CreateUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateUser Make a user
+	// CreateUser Create a user
 	//
-	// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+	// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6323,21 +6323,21 @@ type ClientInterface interface {
 
 	// DeleteUser Delete a user
 	//
-	// The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+	// The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.
 	//
 	// Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
 	DeleteUser(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetUser One user
+	// GetUser Get a user
 	//
-	// For admins everywhere; GET /auth/me tells anybody of themselves.
+	// For admins everywhere; other users read themselves with GET /auth/me.
 	//
 	// Corresponds with GET /api/v1/users/{name} (the `GetUser` operationId).
 	GetUser(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchUserWithBody Change a user
 	//
-	// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+	// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6346,30 +6346,30 @@ type ClientInterface interface {
 
 	// PatchUser Change a user
 	//
-	// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+	// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/users/{name} (the `PatchUser` operationId).
 	PatchUser(ctx context.Context, name string, params *PatchUserParams, body PatchUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListWorkers Workers that are alive, or have settings
+	// ListWorkers List workers
 	//
-	// Those that are alive, and those that are not and have settings.
+	// Lists live workers, and workers that are not alive but have settings.
 	//
 	// Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 	ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetWorker One worker
+	// GetWorker Get a worker
 	//
-	// By its id, or by its name where only one has it.
+	// By id, or by name if it is unique.
 	//
 	// Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 	GetWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchWorkerWithBody Set a worker's labels, slots and weight
 	//
-	// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+	// Given values override those that the worker registers; null restores them. Settings apply until they are changed, also while the worker is not alive.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6378,63 +6378,63 @@ type ClientInterface interface {
 
 	// PatchWorker Set a worker's labels, slots and weight
 	//
-	// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+	// Given values override those that the worker registers; null restores them. Settings apply until they are changed, also while the worker is not alive.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/workers/{id} (the `PatchWorker` operationId).
 	PatchWorker(ctx context.Context, id string, body PatchWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrainWorkerWithBody Let a worker take no new runs
+	// DrainWorkerWithBody Drain a worker
 	//
-	// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+	// Current runs continue, and no new ones are started. Applies until undrain, also after a restart of the worker.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
 	DrainWorkerWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrainWorker Let a worker take no new runs
+	// DrainWorker Drain a worker
 	//
-	// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+	// Current runs continue, and no new ones are started. Applies until undrain, also after a restart of the worker.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/workers/{id}/drain (the `DrainWorker` operationId).
 	DrainWorker(ctx context.Context, id string, body DrainWorkerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UndrainWorker Let a worker take runs again
+	// UndrainWorker End the drain of a worker
 	//
-	// It takes its share again.
+	// The worker claims runs again.
 	//
 	// Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
 	UndrainWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Healthz Whether the process answers
+	// Healthz Check liveness
 	//
-	// For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
+	// Liveness, for supervisors and load balancers. It checks nothing else.
 	//
 	// Corresponds with GET /healthz (the `Healthz` operationId).
 	Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Readyz Whether the process can do its work
+	// Readyz Check readiness
 	//
-	// For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+	// Readiness, for load balancers: 503 if this master cannot work, for example while etcd is away. Checks and conditions are returned only to authenticated clients.
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Version What is running
+	// Version Get the version
 	//
-	// The program's version, and that of Go.
+	// The version of the program and of Go.
 	//
 	// Corresponds with GET /version (the `Version` operationId).
 	Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// ListAudit Who did what, when and from where, the newest first
+// ListAudit List the audit, newest first
 //
-// Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+// Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6449,9 +6449,9 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// VerifyAudit Verify a part of the chain of all changes
+// VerifyAudit Verify a part of the audit chain
 //
-// Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+// Compares each entry with its hash, each hash with the previous one, and the end with etcd. Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before.
 //
 // Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
 func (c *Client) VerifyAudit(ctx context.Context, params *VerifyAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6466,9 +6466,9 @@ func (c *Client) VerifyAudit(ctx context.Context, params *VerifyAuditParams, req
 	return c.Client.Do(req)
 }
 
-// LoginWithBody Get a session
+// LoginWithBody Log in
 //
-// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.
+// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6485,9 +6485,9 @@ func (c *Client) LoginWithBody(ctx context.Context, contentType string, body io.
 	return c.Client.Do(req)
 }
 
-// Login Get a session
+// Login Log in
 //
-// By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.
+// Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6504,9 +6504,9 @@ func (c *Client) Login(ctx context.Context, body LoginJSONRequestBody, reqEditor
 	return c.Client.Do(req)
 }
 
-// Logout End the session
+// Logout Log out
 //
-// Ends the session that asks, and takes its cookie away.
+// Ends the session of this request and deletes its cookie.
 //
 // Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
 func (c *Client) Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6521,9 +6521,9 @@ func (c *Client) Logout(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
-// Me Who is logged in
+// Me Get the current identity
 //
-// Tells who asks, and what they may do.
+// Returns the caller and its roles.
 //
 // Corresponds with GET /api/v1/auth/me (the `Me` operationId).
 func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6538,9 +6538,9 @@ func (c *Client) Me(ctx context.Context, reqEditors ...RequestEditorFn) (*http.R
 	return c.Client.Do(req)
 }
 
-// LoginMethods The ways to log in
+// LoginMethods List login methods
 //
-// What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+// The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
 //
 // Corresponds with GET /api/v1/auth/methods (the `LoginMethods` operationId).
 func (c *Client) LoginMethods(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6589,9 +6589,9 @@ func (c *Client) OidcStart(ctx context.Context, params *OidcStartParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ChangePasswordWithBody Change one's own password
+// ChangePasswordWithBody Change your password
 //
-// All sessions of the user are over; one that asks gets a new cookie.
+// Ends all sessions of the user; a caller with a session gets a new cookie.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6608,9 +6608,9 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 	return c.Client.Do(req)
 }
 
-// ChangePassword Change one's own password
+// ChangePassword Change your password
 //
-// All sessions of the user are over; one that asks gets a new cookie.
+// Ends all sessions of the user; a caller with a session gets a new cookie.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6627,9 +6627,9 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 	return c.Client.Do(req)
 }
 
-// ListChannels Channels that can be told of jobs, by name
+// ListChannels List channels
 //
-// Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+// Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
 //
 // Corresponds with GET /api/v1/channels (the `ListChannels` operationId).
 func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6646,7 +6646,7 @@ func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn
 
 // DeleteChannel Delete a channel
 //
-// Jobs that name it go on, and what would be told on it fails.
+// Jobs that name the channel continue to run; their deliveries to it fail.
 //
 // Corresponds with DELETE /api/v1/channels/{name} (the `DeleteChannel` operationId).
 func (c *Client) DeleteChannel(ctx context.Context, name string, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6661,9 +6661,9 @@ func (c *Client) DeleteChannel(ctx context.Context, name string, params *DeleteC
 	return c.Client.Do(req)
 }
 
-// GetChannel One channel
+// GetChannel Get a channel
 //
-// Where it leads is shown to admins only.
+// The destination is returned to admins only.
 //
 // Corresponds with GET /api/v1/channels/{name} (the `GetChannel` operationId).
 func (c *Client) GetChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6678,9 +6678,9 @@ func (c *Client) GetChannel(ctx context.Context, name string, reqEditors ...Requ
 	return c.Client.Do(req)
 }
 
-// PutChannelWithBody Make or change a channel
+// PutChannelWithBody Create or change a channel
 //
-// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6697,9 +6697,9 @@ func (c *Client) PutChannelWithBody(ctx context.Context, name string, params *Pu
 	return c.Client.Do(req)
 }
 
-// PutChannel Make or change a channel
+// PutChannel Create or change a channel
 //
-// Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+// URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6716,9 +6716,9 @@ func (c *Client) PutChannel(ctx context.Context, name string, params *PutChannel
 	return c.Client.Do(req)
 }
 
-// TestChannel Tell a test on a channel, once, and answer with what became of it
+// TestChannel Send a test message to a channel
 //
-// Waits for the answer of who is told, a few seconds at most, and says what it was.
+// Waits a few seconds at most for the receiver's response, and returns the result.
 //
 // Corresponds with POST /api/v1/channels/{name}/test (the `TestChannel` operationId).
 func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6733,9 +6733,9 @@ func (c *Client) TestChannel(ctx context.Context, name string, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// ParseCrontabWithBody The jobs that the lines of a crontab become; writes nothing
+// ParseCrontabWithBody Convert a crontab to jobs, without saving them
 //
-// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+// Converts each line that cron would run to a job definition; lines without an equivalent are returned with the reason. Job names are derived from the lines, so the same text gives the same jobs again. Create them with POST /jobs/apply.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6752,9 +6752,9 @@ func (c *Client) ParseCrontabWithBody(ctx context.Context, contentType string, b
 	return c.Client.Do(req)
 }
 
-// ParseCrontab The jobs that the lines of a crontab become; writes nothing
+// ParseCrontab Convert a crontab to jobs, without saving them
 //
-// Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+// Converts each line that cron would run to a job definition; lines without an equivalent are returned with the reason. Job names are derived from the lines, so the same text gives the same jobs again. Create them with POST /jobs/apply.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6771,9 +6771,9 @@ func (c *Client) ParseCrontab(ctx context.Context, body ParseCrontabJSONRequestB
 	return c.Client.Do(req)
 }
 
-// ListDeliveries What was told on the channels in the last seven days, or is to be, the newest first
+// ListDeliveries List pending deliveries and those of the last seven days, newest first
 //
-// What was told, is to be told, or could not be, with what the last try came to.
+// Lists pending, sent and failed deliveries with the result of the last try.
 //
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6788,9 +6788,9 @@ func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParam
 	return c.Client.Do(req)
 }
 
-// FollowEvents Follow what changes: jobs, runs and workers
+// FollowEvents Follow changes of jobs, runs and workers
 //
-// One stream tells of all that a list or a page shows. It resumes by revision.
+// One stream reports all changes that lists and pages show. It can be resumed by revision.
 //
 // Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
 func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6805,9 +6805,9 @@ func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, r
 	return c.Client.Do(req)
 }
 
-// ListFires The ledger and the planned future of all jobs, the newest first
+// ListFires List fires of all jobs: ledger and planned fires, newest first
 //
-// The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+// The ledger has an entry for every time at which a job was to run: the run's status, or the reason why it was skipped or missed. With a time in the future as to, planned fires are listed too. Consecutive fires with the same outcome may share an entry.
 //
 // Corresponds with GET /api/v1/fires (the `ListFires` operationId).
 func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6822,9 +6822,9 @@ func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// GetForecast How often jobs will fire, by the minute or hour
+// GetForecast Count planned fires, by minute or hour
 //
-// Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+// Counts planned fires: schedules, start and end times and pauses are taken into account; jitter, triggers, retries and the backlog are not. For changes of the clock, it reports what happens to the fires concerned. The result may be a few seconds old. All jobs are counted, whatever your roles are.
 //
 // Corresponds with GET /api/v1/forecast (the `GetForecast` operationId).
 func (c *Client) GetForecast(ctx context.Context, params *GetForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6839,9 +6839,9 @@ func (c *Client) GetForecast(ctx context.Context, params *GetForecastParams, req
 	return c.Client.Do(req)
 }
 
-// ListGroups The groups of jobs, and how many jobs each has
+// ListGroups List groups with their number of jobs
 //
-// All groups that jobs are in, whoever asks.
+// Lists the groups of all jobs, whatever your roles are.
 //
 // Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6856,9 +6856,9 @@ func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) 
 	return c.Client.Do(req)
 }
 
-// ListJobs Jobs
+// ListJobs List jobs
 //
-// All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
+// Lists all jobs. Definitions of jobs in groups where you have no role are left out, and meta.hidden reports it. Pages are continued with nextCursor. The data selected by include is read once per page.
 //
 // Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6875,7 +6875,7 @@ func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditor
 
 // CreateJobWithBody Create a job
 //
-// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+// Returns 409 if a job of this name exists; use PUT to replace it. All faults are reported at once. Requires the role editor in the job's group, or everywhere for a job without a group.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6894,7 +6894,7 @@ func (c *Client) CreateJobWithBody(ctx context.Context, params *CreateJobParams,
 
 // CreateJob Create a job
 //
-// Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+// Returns 409 if a job of this name exists; use PUT to replace it. All faults are reported at once. Requires the role editor in the job's group, or everywhere for a job without a group.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6911,9 +6911,9 @@ func (c *Client) CreateJob(ctx context.Context, params *CreateJobParams, body Cr
 	return c.Client.Do(req)
 }
 
-// ApplyJobsWithBody Make many jobs be as they are sent
+// ApplyJobsWithBody Apply many job definitions
 //
-// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
+// Each job is created, changed or left unchanged independently: a refused job does not affect the others. Returns 200 with a result for each job. With dryRun nothing is written. Applying the same jobs again changes nothing. At most four requests are processed at a time, two per user; a few more wait, and further ones get 429 before their body is read.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6930,9 +6930,9 @@ func (c *Client) ApplyJobsWithBody(ctx context.Context, params *ApplyJobsParams,
 	return c.Client.Do(req)
 }
 
-// ApplyJobs Make many jobs be as they are sent
+// ApplyJobs Apply many job definitions
 //
-// Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
+// Each job is created, changed or left unchanged independently: a refused job does not affect the others. Returns 200 with a result for each job. With dryRun nothing is written. Applying the same jobs again changes nothing. At most four requests are processed at a time, two per user; a few more wait, and further ones get 429 before their body is read.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6949,9 +6949,9 @@ func (c *Client) ApplyJobs(ctx context.Context, params *ApplyJobsParams, body Ap
 	return c.Client.Do(req)
 }
 
-// BulkJobsWithBody Do the same with many jobs
+// BulkJobsWithBody Run an action on many jobs
 //
-// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+// Selects jobs by name or by a filter. Each job is authorized independently, by your role in its group. Returns 200 with a result for each job.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6968,9 +6968,9 @@ func (c *Client) BulkJobsWithBody(ctx context.Context, params *BulkJobsParams, c
 	return c.Client.Do(req)
 }
 
-// BulkJobs Do the same with many jobs
+// BulkJobs Run an action on many jobs
 //
-// The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+// Selects jobs by name or by a filter. Each job is authorized independently, by your role in its group. Returns 200 with a result for each job.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6987,9 +6987,9 @@ func (c *Client) BulkJobs(ctx context.Context, params *BulkJobsParams, body Bulk
 	return c.Client.Do(req)
 }
 
-// ValidateJobWithBody What would be stored, or all that is wrong; writes nothing
+// ValidateJobWithBody Validate a job, without saving it
 //
-// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
+// Returns 200 for valid and invalid jobs: with the job as it would be stored, or with all faults. Warnings are about values that are accepted but probably not intended. Requires the same roles as saving the job.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7006,9 +7006,9 @@ func (c *Client) ValidateJobWithBody(ctx context.Context, params *ValidateJobPar
 	return c.Client.Do(req)
 }
 
-// ValidateJob What would be stored, or all that is wrong; writes nothing
+// ValidateJob Validate a job, without saving it
 //
-// Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
+// Returns 200 for valid and invalid jobs: with the job as it would be stored, or with all faults. Warnings are about values that are accepted but probably not intended. Requires the same roles as saving the job.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7027,7 +7027,7 @@ func (c *Client) ValidateJob(ctx context.Context, params *ValidateJobParams, bod
 
 // DeleteJob Delete a job; its history stays
 //
-// Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+// The job stops firing; its current runs continue, unless kill is set. Its history is kept for its retention, for users with a role in the group that the job had.
 //
 // Corresponds with DELETE /api/v1/jobs/{name} (the `DeleteJob` operationId).
 func (c *Client) DeleteJob(ctx context.Context, name string, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7042,9 +7042,9 @@ func (c *Client) DeleteJob(ctx context.Context, name string, params *DeleteJobPa
 	return c.Client.Do(req)
 }
 
-// GetJob One job
+// GetJob Get a job
 //
-// Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
+// Send the ETag as If-Match with a change, so that it fails if the job has changed in the meantime. The definition of a job in a group where you have no role is left out.
 //
 // Corresponds with GET /api/v1/jobs/{name} (the `GetJob` operationId).
 func (c *Client) GetJob(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7059,9 +7059,9 @@ func (c *Client) GetJob(ctx context.Context, name string, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
-// PatchJobWithBody Change parts of a job
+// PatchJobWithBody Change fields of a job
 //
-// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+// A merge patch (RFC 7396): given fields replace existing ones, null removes a field, lists are replaced as a whole. Unknown fields are refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7078,9 +7078,9 @@ func (c *Client) PatchJobWithBody(ctx context.Context, name string, params *Patc
 	return c.Client.Do(req)
 }
 
-// PatchJobWithApplicationMergePatchPlusJSONBody Change parts of a job
+// PatchJobWithApplicationMergePatchPlusJSONBody Change fields of a job
 //
-// A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+// A merge patch (RFC 7396): given fields replace existing ones, null removes a field, lists are replaced as a whole. Unknown fields are refused.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -7099,7 +7099,7 @@ func (c *Client) PatchJobWithApplicationMergePatchPlusJSONBody(ctx context.Conte
 
 // PutJobWithBody Create or replace a job
 //
-// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+// A job returned by the API may be sent back unchanged: meta is ignored. Requires the role editor in the job's current and new group. With If-Match or If-None-Match, returns 412 if the job has changed in the meantime. A job without differences keeps its version.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7118,7 +7118,7 @@ func (c *Client) PutJobWithBody(ctx context.Context, name string, params *PutJob
 
 // PutJob Create or replace a job
 //
-// What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+// A job returned by the API may be sent back unchanged: meta is ignored. Requires the role editor in the job's current and new group. With If-Match or If-None-Match, returns 412 if the job has changed in the meantime. A job without differences keeps its version.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7135,9 +7135,9 @@ func (c *Client) PutJob(ctx context.Context, name string, params *PutJobParams, 
 	return c.Client.Do(req)
 }
 
-// ListJobFires The ledger and the planned future of a job, the newest first
+// ListJobFires List fires of a job: ledger and planned fires, newest first
 //
-// Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+// The ledger of one job. That of a deleted job is kept for its retention.
 //
 // Corresponds with GET /api/v1/jobs/{name}/fires (the `ListJobFires` operationId).
 func (c *Client) ListJobFires(ctx context.Context, name string, params *ListJobFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7152,9 +7152,9 @@ func (c *Client) ListJobFires(ctx context.Context, name string, params *ListJobF
 	return c.Client.Do(req)
 }
 
-// PauseJobWithBody Let a job not fire
+// PauseJobWithBody Pause a job
 //
-// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+// Fires are recorded as skipped until the job is resumed or the given time has passed. The job can still be run manually.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7171,9 +7171,9 @@ func (c *Client) PauseJobWithBody(ctx context.Context, name string, params *Paus
 	return c.Client.Do(req)
 }
 
-// PauseJob Let a job not fire
+// PauseJob Pause a job
 //
-// Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+// Fires are recorded as skipped until the job is resumed or the given time has passed. The job can still be run manually.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7190,9 +7190,9 @@ func (c *Client) PauseJob(ctx context.Context, name string, params *PauseJobPara
 	return c.Client.Do(req)
 }
 
-// GetPlacement Who would run a job now, and why the others would not
+// GetPlacement Get the workers that would run a job now, and why the others would not
 //
-// All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
+// Lists the eligible workers in the order in which they would claim the job's next run, then the others, each with the reason why it is not eligible.
 //
 // Corresponds with GET /api/v1/jobs/{name}/placement (the `GetPlacement` operationId).
 func (c *Client) GetPlacement(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7207,9 +7207,9 @@ func (c *Client) GetPlacement(ctx context.Context, name string, reqEditors ...Re
 	return c.Client.Do(req)
 }
 
-// ResumeJob Let a paused job fire again
+// ResumeJob Resume a paused job
 //
-// It fires again from now on. What it missed meanwhile is written down as skipped.
+// The job fires again from now on. Fires during the pause are recorded as skipped.
 //
 // Corresponds with POST /api/v1/jobs/{name}/resume (the `ResumeJob` operationId).
 func (c *Client) ResumeJob(ctx context.Context, name string, params *ResumeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7224,9 +7224,9 @@ func (c *Client) ResumeJob(ctx context.Context, name string, params *ResumeJobPa
 	return c.Client.Do(req)
 }
 
-// RollbackJobWithBody Let a job be again what it was
+// RollbackJobWithBody Restore an earlier version of a job
 //
-// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+// Restores the definition of an earlier version as a new version. Whether the job is paused does not change. Requires the role editor in the job's group and in that of the version.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7243,9 +7243,9 @@ func (c *Client) RollbackJobWithBody(ctx context.Context, name string, params *R
 	return c.Client.Do(req)
 }
 
-// RollbackJob Let a job be again what it was
+// RollbackJob Restore an earlier version of a job
 //
-// Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+// Restores the definition of an earlier version as a new version. Whether the job is paused does not change. Requires the role editor in the job's group and in that of the version.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7264,7 +7264,7 @@ func (c *Client) RollbackJob(ctx context.Context, name string, params *RollbackJ
 
 // RunJobWithBody Run a job now
 //
-// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
+// The run is accepted and waits until a worker claims it; its id is returned before the run exists elsewhere. A request with an Idempotency-Key may be repeated for a day by the same user or token, and runs the job once. Only parameters that the job declares can be set. An accepted run is always acknowledged: if its end cannot be waited for, the response contains no outcome.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7283,7 +7283,7 @@ func (c *Client) RunJobWithBody(ctx context.Context, name string, params *RunJob
 
 // RunJob Run a job now
 //
-// The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
+// The run is accepted and waits until a worker claims it; its id is returned before the run exists elsewhere. A request with an Idempotency-Key may be repeated for a day by the same user or token, and runs the job once. Only parameters that the job declares can be set. An accepted run is always acknowledged: if its end cannot be waited for, the response contains no outcome.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7300,9 +7300,9 @@ func (c *Client) RunJob(ctx context.Context, name string, params *RunJobParams, 
 	return c.Client.Do(req)
 }
 
-// ListVersions What became of a job's definition, when, and by whom, the newest first
+// ListVersions List the versions of a job, newest first
 //
-// Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
+// Every save, pause and deletion is a version. Requires a role in the job's group; changes made while the job was in a group where you have no role are left out.
 //
 // Corresponds with GET /api/v1/jobs/{name}/versions (the `ListVersions` operationId).
 func (c *Client) ListVersions(ctx context.Context, name string, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7317,9 +7317,9 @@ func (c *Client) ListVersions(ctx context.Context, name string, params *ListVers
 	return c.Client.Do(req)
 }
 
-// GetJobVersion A job as it was
+// GetJobVersion Get a version of a job
 //
-// The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
+// Returns the definition of a version. Requires a role in the group that the job had then and in its current group.
 //
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version} (the `GetJobVersion` operationId).
 func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7334,9 +7334,9 @@ func (c *Client) GetJobVersion(ctx context.Context, name string, version int64, 
 	return c.Client.Do(req)
 }
 
-// DiffJobVersions How a job became another one
+// DiffJobVersions Compare two versions of a job
 //
-// As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
+// Returns a unified diff, as for patch(1), and a list of the fields that differ: from the version in the path to the one in the query, or to the current job.
 //
 // Corresponds with GET /api/v1/jobs/{name}/versions/{version}/diff (the `DiffJobVersions` operationId).
 func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64, params *DiffJobVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7351,9 +7351,9 @@ func (c *Client) DiffJobVersions(ctx context.Context, name string, version int64
 	return c.Client.Do(req)
 }
 
-// ListLabels The labels of jobs, and how many jobs have each
+// ListLabels List labels with their number of jobs
 //
-// What selectors can ask for. All jobs count, whoever asks.
+// Lists the labels that selectors can match. All jobs are counted, whatever your roles are.
 //
 // Corresponds with GET /api/v1/labels (the `ListLabels` operationId).
 func (c *Client) ListLabels(ctx context.Context, params *ListLabelsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7368,9 +7368,9 @@ func (c *Client) ListLabels(ctx context.Context, params *ListLabelsParams, reqEd
 	return c.Client.Do(req)
 }
 
-// ListMasters Masters that are alive
+// ListMasters List live masters
 //
-// Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+// All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications.
 //
 // Corresponds with GET /api/v1/masters (the `ListMasters` operationId).
 func (c *Client) ListMasters(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7385,9 +7385,9 @@ func (c *Client) ListMasters(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// ListRuns Runs, the newest or the oldest first
+// ListRuns List runs, newest or oldest first
 //
-// Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
+// Lists pending, current and completed runs, each once, wherever they are stored. While the log store is away, the list is partial and says so. Parameters, notes and reasons of runs in groups where you have no role are left out.
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7402,9 +7402,9 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// SearchRuns Find text in what those runs printed that you may see, the newest first
+// SearchRuns Search the output of runs, newest first
 //
-// Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
+// Searches a bounded number of runs per request, newest first, and returns how far it got. Runs in groups where you have no role are left out.
 //
 // Corresponds with GET /api/v1/runs/search (the `SearchRuns` operationId).
 func (c *Client) SearchRuns(ctx context.Context, params *SearchRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7419,9 +7419,9 @@ func (c *Client) SearchRuns(ctx context.Context, params *SearchRunsParams, reqEd
 	return c.Client.Do(req)
 }
 
-// GetRun One run
+// GetRun Get a run
 //
-// As it stands just now. One that goes on says when it should end, going by the job's last days.
+// Returns the current state of a run. For a current run, the expected end is estimated from the job's last 7 days.
 //
 // Corresponds with GET /api/v1/runs/{id} (the `GetRun` operationId).
 func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7436,9 +7436,9 @@ func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// KillRunWithBody End a run
+// KillRunWithBody Kill a run
 //
-// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
+// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7455,9 +7455,9 @@ func (c *Client) KillRunWithBody(ctx context.Context, id string, contentType str
 	return c.Client.Do(req)
 }
 
-// KillRun End a run
+// KillRun Kill a run
 //
-// The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
+// Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7474,9 +7474,9 @@ func (c *Client) KillRun(ctx context.Context, id string, body KillRunJSONRequest
 	return c.Client.Do(req)
 }
 
-// GetOutput What a run printed
+// GetOutput Get the output of a run
 //
-// Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
+// Returns the output byte for byte, both streams in the order in which they were printed. For a completed run this is the complete output, of which one range may be requested; for a current run it is a part, and Carillon-Next-Offset is where to continue. Requires a role in the run's group.
 //
 // Corresponds with GET /api/v1/runs/{id}/output (the `GetOutput` operationId).
 func (c *Client) GetOutput(ctx context.Context, id string, params *GetOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7491,9 +7491,9 @@ func (c *Client) GetOutput(ctx context.Context, id string, params *GetOutputPara
 	return c.Client.Do(req)
 }
 
-// SearchOutput Find text in what a run printed
+// SearchOutput Search the output of a run
 //
-// Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
+// Searches a bounded amount of output per request and returns where to continue. Terminal control sequences, such as colours, are not searched.
 //
 // Corresponds with GET /api/v1/runs/{id}/output/search (the `SearchOutput` operationId).
 func (c *Client) SearchOutput(ctx context.Context, id string, params *SearchOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7508,9 +7508,9 @@ func (c *Client) SearchOutput(ctx context.Context, id string, params *SearchOutp
 	return c.Client.Do(req)
 }
 
-// FollowOutput What a run prints, as it comes, until it ends
+// FollowOutput Follow the output of a run until it ends
 //
-// Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
+// Server-sent events, which can be resumed at any master with Last-Event-ID. Requires a role in the run's group; the stream ends when you lose it.
 //
 // Corresponds with GET /api/v1/runs/{id}/output/stream (the `FollowOutput` operationId).
 func (c *Client) FollowOutput(ctx context.Context, id string, params *FollowOutputParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7525,9 +7525,9 @@ func (c *Client) FollowOutput(ctx context.Context, id string, params *FollowOutp
 	return c.Client.Do(req)
 }
 
-// PreviewScheduleWithBody What a cron line means, and when it fires next
+// PreviewScheduleWithBody Explain a cron expression and preview its fires
 //
-// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+// Returns the next fires of a cron expression, its meaning in words (English or Chinese, by Accept-Language), and remarks, such as on changes of the clock or on the expression's meaning in other programs.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7544,9 +7544,9 @@ func (c *Client) PreviewScheduleWithBody(ctx context.Context, params *PreviewSch
 	return c.Client.Do(req)
 }
 
-// PreviewSchedule What a cron line means, and when it fires next
+// PreviewSchedule Explain a cron expression and preview its fires
 //
-// The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+// Returns the next fires of a cron expression, its meaning in words (English or Chinese, by Accept-Language), and remarks, such as on changes of the clock or on the expression's meaning in other programs.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7563,9 +7563,9 @@ func (c *Client) PreviewSchedule(ctx context.Context, params *PreviewSchedulePar
 	return c.Client.Do(req)
 }
 
-// ListSecrets Named secrets, by name
+// ListSecrets List secrets
 //
-// Jobs refer to a secret by its name: a value secret:db-password in their env. Listed are those that jobs may use in groups where you are an editor. Values are never answered.
+// Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs of groups in which you are editor may use. Values are never returned.
 //
 // Corresponds with GET /api/v1/secrets (the `ListSecrets` operationId).
 func (c *Client) ListSecrets(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7580,9 +7580,9 @@ func (c *Client) ListSecrets(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// DeleteSecret Delete a named secret
+// DeleteSecret Delete a secret
 //
-// Runs of jobs that refer to it are refused from then on, with the reason secret_missing.
+// Later runs of jobs that refer to it are refused with the reason secret_missing.
 //
 // Corresponds with DELETE /api/v1/secrets/{name} (the `DeleteSecret` operationId).
 func (c *Client) DeleteSecret(ctx context.Context, name string, params *DeleteSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7597,9 +7597,9 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, params *DeleteSe
 	return c.Client.Do(req)
 }
 
-// GetSecret One named secret
+// GetSecret Get a secret
 //
-// What can be told of it; its value is never answered.
+// The description of a secret; its value is never returned.
 //
 // Corresponds with GET /api/v1/secrets/{name} (the `GetSecret` operationId).
 func (c *Client) GetSecret(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7614,9 +7614,9 @@ func (c *Client) GetSecret(ctx context.Context, name string, reqEditors ...Reque
 	return c.Client.Do(req)
 }
 
-// PutSecretWithBody Make a named secret, or change it
+// PutSecretWithBody Create or change a secret
 //
-// Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.
+// Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7633,9 +7633,9 @@ func (c *Client) PutSecretWithBody(ctx context.Context, name string, params *Put
 	return c.Client.Do(req)
 }
 
-// PutSecret Make a named secret, or change it
+// PutSecret Create or change a secret
 //
-// Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.
+// Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7652,9 +7652,9 @@ func (c *Client) PutSecret(ctx context.Context, name string, params *PutSecretPa
 	return c.Client.Do(req)
 }
 
-// ListSessions Sessions, the newest first
+// ListSessions List sessions, newest first
 //
-// One's own; for admins everywhere, all of them.
+// Your own sessions; all sessions for admins everywhere.
 //
 // Corresponds with GET /api/v1/sessions (the `ListSessions` operationId).
 func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7671,7 +7671,7 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 
 // DeleteSession End a session
 //
-// One's own; for admins everywhere, any. It is refused by all masters within seconds.
+// One of your sessions; any session for admins everywhere. All masters refuse it within seconds.
 //
 // Corresponds with DELETE /api/v1/sessions/{id} (the `DeleteSession` operationId).
 func (c *Client) DeleteSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7686,9 +7686,9 @@ func (c *Client) DeleteSession(ctx context.Context, id string, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// GetJobStatistics What the runs of a job come to, by hour or day
+// GetJobStatistics Get statistics of a job, by hour or day
 //
-// The same of one job. What a job did that was deleted stays.
+// Statistics of one job, also of a deleted one.
 //
 // Corresponds with GET /api/v1/stats/jobs/{name} (the `GetJobStatistics` operationId).
 func (c *Client) GetJobStatistics(ctx context.Context, name string, params *GetJobStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7703,9 +7703,9 @@ func (c *Client) GetJobStatistics(ctx context.Context, name string, params *GetJ
 	return c.Client.Do(req)
 }
 
-// GetOverview The cluster in a few numbers, and what is not as it should be
+// GetOverview Get cluster totals and active problems
 //
-// What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+// Current and pending runs, workers and their slots, the last 24 hours by hour, and active problems. Values that are currently unknown are absent.
 //
 // Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7720,9 +7720,9 @@ func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// GetStatistics What the runs of all jobs come to, by hour or day
+// GetStatistics Get statistics of all runs, by hour or day
 //
-// Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
+// Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.
 //
 // Corresponds with GET /api/v1/stats/runs (the `GetStatistics` operationId).
 func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7737,9 +7737,9 @@ func (c *Client) GetStatistics(ctx context.Context, params *GetStatisticsParams,
 	return c.Client.Do(req)
 }
 
-// GetDoctor Look at all that the cluster depends on, with what to do about each fault
+// GetDoctor Diagnose the cluster
 //
-// Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+// Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
 //
 // Corresponds with GET /api/v1/system/doctor (the `GetDoctor` operationId).
 func (c *Client) GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7754,9 +7754,9 @@ func (c *Client) GetDoctor(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// RecoverWithBody Bring back cursors after a wrong clock, or after etcd was restored
+// RecoverWithBody Recover cursors after a wrong clock or a restore of etcd
 //
-// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+// A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7773,9 +7773,9 @@ func (c *Client) RecoverWithBody(ctx context.Context, contentType string, body i
 	return c.Client.Do(req)
 }
 
-// Recover Bring back cursors after a wrong clock, or after etcd was restored
+// Recover Recover cursors after a wrong clock or a restore of etcd
 //
-// A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+// A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7792,9 +7792,9 @@ func (c *Client) Recover(ctx context.Context, body RecoverJSONRequestBody, reqEd
 	return c.Client.Do(req)
 }
 
-// ListTokens Tokens, by name
+// ListTokens List tokens
 //
-// Those of the one who asks; for admins everywhere, all of them.
+// Your own tokens; all tokens for admins everywhere.
 //
 // Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7809,9 +7809,9 @@ func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEd
 	return c.Client.Do(req)
 }
 
-// CreateTokenWithBody Make a token
+// CreateTokenWithBody Create a token
 //
-// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+// Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7828,9 +7828,9 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, contentType string, bo
 	return c.Client.Do(req)
 }
 
-// CreateToken Make a token
+// CreateToken Create a token
 //
-// The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+// Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7847,9 +7847,9 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 	return c.Client.Do(req)
 }
 
-// DeleteToken Take a token away
+// DeleteToken Delete a token
 //
-// It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
+// All masters refuse the token within seconds, and sessions created with it end. A token that is not an admin's can delete only itself. The last token with admin access cannot be deleted.
 //
 // Corresponds with DELETE /api/v1/tokens/{id} (the `DeleteToken` operationId).
 func (c *Client) DeleteToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7864,9 +7864,9 @@ func (c *Client) DeleteToken(ctx context.Context, id string, reqEditors ...Reque
 	return c.Client.Do(req)
 }
 
-// GetToken One token
+// GetToken Get a token
 //
-// One's own; for admins everywhere, any.
+// One of your tokens; any token for admins everywhere.
 //
 // Corresponds with GET /api/v1/tokens/{id} (the `GetToken` operationId).
 func (c *Client) GetToken(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7881,9 +7881,9 @@ func (c *Client) GetToken(ctx context.Context, id string, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
-// ListUsers Users, by name
+// ListUsers List users
 //
-// Passwords never come back. For admins everywhere.
+// Passwords are never returned. For admins everywhere.
 //
 // Corresponds with GET /api/v1/users (the `ListUsers` operationId).
 func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7898,9 +7898,9 @@ func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// CreateUserWithBody Make a user
+// CreateUserWithBody Create a user
 //
-// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7917,9 +7917,9 @@ func (c *Client) CreateUserWithBody(ctx context.Context, contentType string, bod
 	return c.Client.Do(req)
 }
 
-// CreateUser Make a user
+// CreateUser Create a user
 //
-// Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+// A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7938,7 +7938,7 @@ func (c *Client) CreateUser(ctx context.Context, body CreateUserJSONRequestBody,
 
 // DeleteUser Delete a user
 //
-// The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+// The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.
 //
 // Corresponds with DELETE /api/v1/users/{name} (the `DeleteUser` operationId).
 func (c *Client) DeleteUser(ctx context.Context, name string, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7953,9 +7953,9 @@ func (c *Client) DeleteUser(ctx context.Context, name string, params *DeleteUser
 	return c.Client.Do(req)
 }
 
-// GetUser One user
+// GetUser Get a user
 //
-// For admins everywhere; GET /auth/me tells anybody of themselves.
+// For admins everywhere; other users read themselves with GET /auth/me.
 //
 // Corresponds with GET /api/v1/users/{name} (the `GetUser` operationId).
 func (c *Client) GetUser(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7972,7 +7972,7 @@ func (c *Client) GetUser(ctx context.Context, name string, reqEditors ...Request
 
 // PatchUserWithBody Change a user
 //
-// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7991,7 +7991,7 @@ func (c *Client) PatchUserWithBody(ctx context.Context, name string, params *Pat
 
 // PatchUser Change a user
 //
-// Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+// Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8008,9 +8008,9 @@ func (c *Client) PatchUser(ctx context.Context, name string, params *PatchUserPa
 	return c.Client.Do(req)
 }
 
-// ListWorkers Workers that are alive, or have settings
+// ListWorkers List workers
 //
-// Those that are alive, and those that are not and have settings.
+// Lists live workers, and workers that are not alive but have settings.
 //
 // Corresponds with GET /api/v1/workers (the `ListWorkers` operationId).
 func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8025,9 +8025,9 @@ func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// GetWorker One worker
+// GetWorker Get a worker
 //
-// By its id, or by its name where only one has it.
+// By id, or by name if it is unique.
 //
 // Corresponds with GET /api/v1/workers/{id} (the `GetWorker` operationId).
 func (c *Client) GetWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8044,7 +8044,7 @@ func (c *Client) GetWorker(ctx context.Context, id string, reqEditors ...Request
 
 // PatchWorkerWithBody Set a worker's labels, slots and weight
 //
-// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+// Given values override those that the worker registers; null restores them. Settings apply until they are changed, also while the worker is not alive.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8063,7 +8063,7 @@ func (c *Client) PatchWorkerWithBody(ctx context.Context, id string, contentType
 
 // PatchWorker Set a worker's labels, slots and weight
 //
-// What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+// Given values override those that the worker registers; null restores them. Settings apply until they are changed, also while the worker is not alive.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8080,9 +8080,9 @@ func (c *Client) PatchWorker(ctx context.Context, id string, body PatchWorkerJSO
 	return c.Client.Do(req)
 }
 
-// DrainWorkerWithBody Let a worker take no new runs
+// DrainWorkerWithBody Drain a worker
 //
-// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+// Current runs continue, and no new ones are started. Applies until undrain, also after a restart of the worker.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8099,9 +8099,9 @@ func (c *Client) DrainWorkerWithBody(ctx context.Context, id string, contentType
 	return c.Client.Do(req)
 }
 
-// DrainWorker Let a worker take no new runs
+// DrainWorker Drain a worker
 //
-// What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+// Current runs continue, and no new ones are started. Applies until undrain, also after a restart of the worker.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8118,9 +8118,9 @@ func (c *Client) DrainWorker(ctx context.Context, id string, body DrainWorkerJSO
 	return c.Client.Do(req)
 }
 
-// UndrainWorker Let a worker take runs again
+// UndrainWorker End the drain of a worker
 //
-// It takes its share again.
+// The worker claims runs again.
 //
 // Corresponds with POST /api/v1/workers/{id}/undrain (the `UndrainWorker` operationId).
 func (c *Client) UndrainWorker(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8135,9 +8135,9 @@ func (c *Client) UndrainWorker(ctx context.Context, id string, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// Healthz Whether the process answers
+// Healthz Check liveness
 //
-// For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
+// Liveness, for supervisors and load balancers. It checks nothing else.
 //
 // Corresponds with GET /healthz (the `Healthz` operationId).
 func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8152,9 +8152,9 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 	return c.Client.Do(req)
 }
 
-// Readyz Whether the process can do its work
+// Readyz Check readiness
 //
-// For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+// Readiness, for load balancers: 503 if this master cannot work, for example while etcd is away. Checks and conditions are returned only to authenticated clients.
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8169,9 +8169,9 @@ func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
-// Version What is running
+// Version Get the version
 //
-// The program's version, and that of Go.
+// The version of the program and of Go.
 //
 // Corresponds with GET /version (the `Version` operationId).
 func (c *Client) Version(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {

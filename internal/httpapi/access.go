@@ -12,15 +12,15 @@ import (
 	"carillon/internal/common"
 )
 
-// Names of the session cookie. The prefix of the first makes browsers refuse it
-// from any other host and without TLS; on plain loopback it cannot be used.
+// Names of the session cookie. The prefix of the first makes browsers refuse it from any other host
+// and without TLS; on plain loopback it cannot be used.
 const (
 	secureCookie = "__Host-carillon"
 	plainCookie  = "carillon"
 )
 
-// gate lets nobody pass who has not shown who they are, but for what is public. It
-// stands before the router, so that a route which does not exist is refused as well.
+// gate requires valid credentials on all routes that are not public. It precedes the router, so
+// that unknown paths are refused as well.
 type gate struct {
 	auth     Auth
 	problems problems
@@ -42,11 +42,11 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		pass, wait, ok = g.rates.admit(credential, given, visitOf(r.Context()).remote)
 		switch {
 		case ok:
-		case alive: // who is refused takes us for dead: they are answered as nobody
+		case alive: // a refused health check would count as a dead process, so it is answered without identity
 			given = false
 		default:
 			g.problems.write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
-				"wait as long as Retry-After says; the setting apiRate is how many a token, session or address may send in a second", wait))
+				"wait for the time in Retry-After; the setting apiRate limits the requests per second of a token, session or address", wait))
 			return
 		}
 	}
@@ -60,10 +60,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	who, err := g.auth.Authenticate(r.Context(), credential)
 	if code := common.CodeOf(err); err == nil || code == common.CodeUnauthenticated {
-		pass.judged(err == nil) // else nobody knows just now
+		pass.judged(err == nil) // otherwise it is unknown
 	}
 	if err != nil {
-		// Who comes to a public route with an old cookie comes as nobody.
+		// An invalid cookie on a public route counts as no credential.
 		if !open {
 			g.problems.write(w, r, g.problems.of(r.Context(), err))
 			return
@@ -77,13 +77,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// credential finds what the request carries. A request with an Authorization header
+// credential returns the credential of a request. A request with an Authorization header
 // is judged by that alone.
 func (g *gate) credential(r *http.Request) (c auth.Credential, given bool) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return auth.Credential{}, true // matches nobody
+			return auth.Credential{}, true // matches no credential
 		}
 		return auth.Credential{Token: strings.TrimSpace(token)}, true
 	}
@@ -96,14 +96,13 @@ func (g *gate) credential(r *http.Request) (c auth.Credential, given bool) {
 
 func errNoCredentials() error {
 	return &common.Error{Code: common.CodeUnauthenticated, Message: "you are not logged in",
-		Hint: "send a token as Authorization: Bearer …, or log in"}
+		Hint: "send Authorization: Bearer <token>, or log in"}
 }
 
-// crossSite refuses what a page of another site makes a browser send. Of an older browser,
-// which says no more than the page's origin, the protection compares the host alone: a page
-// that came without TLS may be anybody's all the same.
-// own is the address at which people reach the console, "" where it is not known: its pages are ours whatever Host a
-// proxy asks us by.
+// crossSite refuses requests that a page of another site makes a browser send. For older browsers,
+// which send only the page's origin, the check compares hosts, so a page without TLS of the same
+// host passes. own is the console's public address, "" if unknown: its pages are accepted whatever
+// Host a proxy sends.
 func crossSite(p problems, secure bool, own string, next http.Handler) (http.Handler, error) {
 	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem := p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
@@ -111,8 +110,8 @@ func crossSite(p problems, secure bool, own string, next http.Handler) (http.Han
 		if origin := r.Header.Get("Origin"); origin != "" && r.Header.Get("Sec-Fetch-Site") == "" {
 			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
 			problem.Data = common.WordsOf("origin", origin, "host", host)
-			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while this server was asked as %q (the header Host)", origin, host)
-			problem.Hint = "if that page is the console, the proxy in front has to pass the header Host on (nginx: proxy_set_header Host $http_host), or publicURL has to be its address"
+			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while its header Host is %q", origin, host)
+			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: proxy_set_header Host $http_host), or set publicURL to the console's address"
 		}
 		p.write(w, r, problem)
 	})
@@ -137,13 +136,13 @@ func crossSite(p problems, secure bool, own string, next http.Handler) (http.Han
 	}), nil
 }
 
-// plainPaths refuses encoded characters in the API's paths: no name needs one, and
-// %2F, %2E%2E and %00 mean mischief.
+// plainPaths refuses encoded characters in API paths: no name needs them, and %2F, %2E%2E and %00
+// could be misused.
 func plainPaths(p problems, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isAPI(r.URL.Path) && strings.Contains(r.URL.EscapedPath(), "%") {
 			p.write(w, r, p.refuse(r.Context(), common.CodeInvalid, "the request is not valid",
-				Fault{Location: "path", Code: "name", Message: "must hold no encoded character: names are of a–z, 0–9, '.', '_' and '-'",
+				Fault{Location: "path", Code: "name", Message: "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",
 					Value: common.Excerpt(r.URL.EscapedPath())}))
 			return
 		}

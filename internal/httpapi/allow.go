@@ -8,14 +8,14 @@ import (
 	"carillon/internal/common"
 )
 
-// may tells whether the one who asks may do what needs a role with a job of a group. A
-// route's own access says only that they may do it with some.
+// may reports whether the caller has at least the role need for the jobs of a group. The access of
+// a route only checks that the caller has the role for some group.
 func may(ctx context.Context, need auth.Role, group string) bool {
 	who, ok := identity(ctx)
 	return ok && who.May(need, group)
 }
 
-// allow refuses what may does not allow.
+// allow returns an error if may is false.
 func allow(ctx context.Context, need auth.Role, group string) error {
 	who, ok := identity(ctx)
 	if !ok {
@@ -31,8 +31,8 @@ func allow(ctx context.Context, need auth.Role, group string) error {
 	return err
 }
 
-// allowEverywhere refuses those who have the role in some groups at most: for what concerns
-// all jobs, or none.
+// allowEverywhere returns an error for callers who have the role in some groups only: for
+// operations on all jobs, or on none.
 func allowEverywhere(ctx context.Context, need auth.Role) error { return allow(ctx, need, "") }
 
 func errRole(need, has auth.Role) *common.Error {

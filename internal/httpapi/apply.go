@@ -27,22 +27,22 @@ import (
 // Bounds of work on many jobs at once.
 const (
 	maxApplyBody = 8 << 20
-	// maxMany is how many jobs one request may be about.
+	// maxMany is the maximum number of jobs per request.
 	maxMany = 20_000
-	// manyAtOnce are worked on at a time; their writes share transactions.
+	// manyAtOnce is the number of jobs processed at a time; their writes share transactions.
 	manyAtOnce = 64
 )
 
-// manyResource is what is done with many jobs at once.
+// manyResource implements operations on many jobs.
 type manyResource struct {
 	*jobsResource
 	problems problems
 	schemas  huma.Registry
 }
 
-// ApplyRequest is jobs as they should be.
+// ApplyRequest is the desired state of jobs.
 type ApplyRequest struct {
-	Jobs []JobInput `json:"jobs" nullable:"false" maxItems:"20000" doc:"Each is created, changed or left as it is, by itself: what is wrong with one hinders no other."`
+	Jobs []JobInput `json:"jobs" nullable:"false" maxItems:"20000" doc:"Each job is created, changed or left unchanged independently: a refused job does not affect the others."`
 }
 
 // Results of an apply besides those of common.Effect.
@@ -52,24 +52,24 @@ const (
 	resultUnknown = "unknown"
 )
 
-// Applied says what became of a job.
+// Applied is the result for a job.
 type Applied struct {
-	Name    string   `json:"name" doc:"As it was sent; empty where it names none."`
-	Result  string   `json:"result" enum:"created,changed,unchanged,deleted,refused,unknown" doc:"unknown: etcd did not answer, and it may have been done. Applying the same again is safe."`
-	Version int64    `json:"version,omitempty" doc:"The job's version, where it stands."`
-	Fields  []string `json:"fields,omitempty" nullable:"false" doc:"What is not as before, of a job that was changed."`
-	Diff    string   `json:"diff,omitempty" doc:"Line by line as patch(1) reads it; of a dry run."`
-	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it, or why that is not known."`
+	Name    string   `json:"name" doc:"As sent; empty if the job has no name."`
+	Result  string   `json:"result" enum:"created,changed,unchanged,deleted,refused,unknown" doc:"unknown: etcd did not respond, and the change may have been applied. Applying the same again is safe."`
+	Version int64    `json:"version,omitempty" doc:"The job's current version, if it exists."`
+	Fields  []string `json:"fields,omitempty" nullable:"false" doc:"The changed fields of a changed job."`
+	Diff    string   `json:"diff,omitempty" doc:"Unified diff, as for patch(1); for a dry run."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why the job was refused, or why the outcome is unknown."`
 }
 
-// Refusal is why something was not done with one of many.
+// Refusal is the error for one of many jobs.
 type Refusal struct {
-	Code   common.Code  `json:"code" doc:"As a request for it alone would be answered." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
-	Detail string       `json:"detail" doc:"What is wrong, in a sentence."`
-	Hint   string       `json:"hint,omitempty" doc:"What may help."`
-	Reason string       `json:"reason,omitempty" doc:"Which of the failures of its code it is."`
-	Data   common.Words `json:"data,omitempty" doc:"For translated texts."`
-	Errors []Fault      `json:"errors,omitempty" nullable:"false" doc:"All that is wrong with it."`
+	Code   common.Code  `json:"code" doc:"As for a request for this job alone." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
+	Detail string       `json:"detail" doc:"The error in one sentence."`
+	Hint   string       `json:"hint,omitempty" doc:"Advice."`
+	Reason string       `json:"reason,omitempty" doc:"Distinguishes failures with the same code."`
+	Data   common.Words `json:"data,omitempty" doc:"Values for translated texts."`
+	Errors []Fault      `json:"errors,omitempty" nullable:"false" doc:"All faults of the job."`
 }
 
 // ApplyCounts count the results.
@@ -82,17 +82,17 @@ type ApplyCounts struct {
 	Unknown   int `json:"unknown"`
 }
 
-// ApplyAnswer says what became of each job.
+// ApplyAnswer contains the result for each job.
 type ApplyAnswer struct {
-	Items  []Applied   `json:"items" nullable:"false" doc:"In the order in which they were sent, then those that were to be pruned, by name."`
+	Items  []Applied   `json:"items" nullable:"false" doc:"In the order of the request, then the jobs to prune, by name."`
 	Counts ApplyCounts `json:"counts"`
-	DryRun bool        `json:"dryRun,omitempty" doc:"Nothing was written; this is what would be."`
+	DryRun bool        `json:"dryRun,omitempty" doc:"Nothing was written; these are the changes that would be made."`
 }
 
 type applyInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Refused with 409 where it was used for another request within a day. Applying the same again changes nothing anyway."`
-	DryRun         bool   `query:"dryRun" doc:"Write nothing, and answer with the differences."`
-	Prune          string `query:"prune" maxLength:"1024" doc:"Also delete the jobs whose labels match this selector and that were not sent, in the groups where you are editor; nothing is deleted where any job is refused."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Returns 409 if the key was used for another request within a day. Applying the same again changes nothing."`
+	DryRun         bool   `query:"dryRun" doc:"Write nothing, and return the differences."`
+	Prune          string `query:"prune" maxLength:"1024" doc:"Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused."`
 	Body           applyBody
 }
 
@@ -102,7 +102,7 @@ func (s *manyResource) register(r *router) {
 	s.schemas = r.api.OpenAPI().Components.Schemas
 	s.registerBulk(r)
 	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), patience: manyPatience, Operation: huma.Operation{
-		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Make many jobs be as they are sent", Tags: []string{"jobs"}}}, s.apply)
+		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Apply many job definitions", Tags: []string{"jobs"}}}, s.apply)
 }
 
 func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
@@ -124,7 +124,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput,
 		name := answer.Items[i].Name
 		if named[name] && jobs[i] != nil {
 			jobs[i] = nil
-			answer.Items[i].refuse(&Problem{Code: common.CodeInvalid, Detail: fmt.Sprintf("job %q was sent twice", name), Hint: "send each job once"})
+			answer.Items[i].refuse(&Problem{Code: common.CodeInvalid, Detail: fmt.Sprintf("job %q is in the request twice", name), Hint: "send each job once"})
 		}
 		named[name] = true
 	}
@@ -164,16 +164,16 @@ func (c *ApplyCounts) add(result string) {
 	}
 }
 
-// failed tells whether it may not be as it was sent.
+// failed reports whether the job may differ from the request.
 func (a Applied) failed() bool { return a.Result == resultRefused || a.Result == resultUnknown }
 
-// fail says why something was not done, or that nobody knows whether it was.
+// fail sets the error, and whether the job was refused or the outcome is unknown.
 func (a *Applied) fail(ctx context.Context, ps problems, err error) {
 	a.refuse(ps.of(ctx, err))
 	a.Result = resultOf(err)
 }
 
-// resultOf is the result of what failed.
+// resultOf returns the result for an error.
 func resultOf(err error) string {
 	if errors.Is(err, common.ErrUnsure) {
 		return resultUnknown
@@ -185,7 +185,7 @@ func (a *Applied) refuse(p *Problem) {
 	a.Result, a.Refusal = resultRefused, refusalOf(p)
 }
 
-// place puts faults of a job where it stands in the body.
+// place adds the job's position in the body to the locations of faults.
 func (r *Refusal) place(at string) {
 	if r == nil {
 		return
@@ -201,7 +201,7 @@ func refusalOf(p *Problem) *Refusal {
 	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Reason: p.Reason, Data: p.Data, Errors: p.Errors}
 }
 
-// read reads one of the jobs; nil is one that is refused.
+// read decodes one of the jobs; nil if it is refused.
 func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definition) {
 	item, problem := Applied{}, &Problem{Code: common.CodeInvalid, Detail: "the job is not valid"}
 	value, fault := parseStrictAt(at, sent)
@@ -216,7 +216,7 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 	switch {
 	case fault != nil:
 		check.faults = []Fault{*fault}
-	case len(sent) > 2*common.MaxJobBytes: // without what is only written more widely
+	case len(sent) > 2*common.MaxJobBytes: // with some allowance for white space
 		check.faults = []Fault{{Location: at, Code: "too_large", Message: "is larger than 64 KiB", Data: common.WordsOf("size", "64 KiB")}}
 	default:
 		check.check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
@@ -224,7 +224,7 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 	var in JobInput
 	if len(check.faults) == 0 {
 		if err := json.Unmarshal(sent, &in); err != nil {
-			check.faults = []Fault{{Location: at, Code: "invalid", Message: "is not a job"}}
+			check.faults = []Fault{{Location: at, Code: "invalid", Message: "must be a job"}}
 		}
 	}
 	if len(check.faults) > 0 {
@@ -250,7 +250,7 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definit
 	}
 }
 
-// compare tells how a job is not as before.
+// compare sets the result, the changed fields and, for a dry run, the diff.
 func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
 	if a.Result == string(common.EffectChanged) {
 		if a.Fields, err = jobdiff.Fields(before, after); err != nil {
@@ -298,7 +298,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 		var err error
 		switch {
 		case refused:
-			err = &common.Error{Code: common.CodeConflict, Reason: "others_refused", Message: "it was not deleted, as other jobs were refused", Hint: "mend those, and apply again"}
+			err = &common.Error{Code: common.CodeConflict, Reason: "others_refused", Message: "not deleted, because other jobs were refused", Hint: "correct the refused jobs and apply again"}
 		case !dry:
 			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{Version: job.Version, May: allowNow(ctx, auth.Editor)}, false)
 		default:
@@ -311,7 +311,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 	return items, nil
 }
 
-// maxPrunePage is how many jobs are looked at in one go.
+// maxPrunePage is how many jobs are read at a time.
 const maxPrunePage = 1000
 
 // inParallel does something for each of n, some at a time, until the context ends.
@@ -345,7 +345,7 @@ func (s *manyResource) once(ctx context.Context, key string, body []byte, asks .
 	return s.jobs.Once(ctx, actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
 }
 
-// checkSelector refuses a parameter that is no selector of labels.
+// checkSelector returns an error for a parameter that is not a label selector.
 func checkSelector(at, text string) error {
 	_, err := placement.ParseSelector(text)
 	refusal, wrong := errors.AsType[*common.Error](err)

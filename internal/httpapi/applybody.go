@@ -13,10 +13,10 @@ import (
 	"carillon/internal/common"
 )
 
-// applyBody stands for an ApplyRequest whose jobs are judged one by one: its text is in the visit.
+// applyBody replaces an ApplyRequest whose jobs are checked one by one: its text is in the visit.
 type applyBody struct{}
 
-// Schema is that of an ApplyRequest.
+// Schema returns the schema of an ApplyRequest.
 func (applyBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[ApplyRequest](), true, "")
 }
@@ -42,7 +42,7 @@ func jobsOf(body []byte) (sent []json.RawMessage, err error) {
 		case key != "jobs":
 			return nil, wrong(at, "unknown", "is not a known field")
 		case given:
-			return nil, wrong(at, "duplicate", "stands twice")
+			return nil, wrong(at, "duplicate", "is a duplicate")
 		}
 		given = true
 		if t, err := in.Token(); err != nil || t != json.Delim('[') {
@@ -67,8 +67,8 @@ func jobsOf(body []byte) (sent []json.RawMessage, err error) {
 	return sent, nil
 }
 
-// skipped is a value that nobody looks at.
+// skipped is a value that is ignored.
 type skipped struct{}
 
-// UnmarshalJSON takes any.
+// UnmarshalJSON accepts any value.
 func (*skipped) UnmarshalJSON([]byte) error { return nil }

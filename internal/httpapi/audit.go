@@ -14,9 +14,9 @@ import (
 	"carillon/internal/runlog/audit"
 )
 
-// Audit is the record of all changes.
+// Audit reads and verifies the audit.
 type Audit interface {
-	// List lists changes, the newest first; partial while the log store is away.
+	// List returns changes, newest first; partial while the log store is away.
 	List(ctx context.Context, q runlog.ChangeQuery) (found []common.Change, partial bool, err error)
 	// Verify verifies a part of the chain.
 	Verify(ctx context.Context, from int64, limit int) (audit.Step, error)
@@ -26,49 +26,49 @@ type auditResource struct{ audit Audit }
 
 // AuditActor is who made a change.
 type AuditActor struct {
-	Name   string `json:"name" doc:"The user, the token, or what else acted." example:"ada"`
-	Remote string `json:"remote,omitempty" doc:"The address that it came from." example:"192.0.2.7"`
-	User   string `json:"user,omitempty" doc:"The user who stands behind it."`
-	Token  string `json:"token,omitempty" doc:"Id of the token that stands behind it."`
-	Note   string `json:"note,omitempty" doc:"Why, where they said it."`
+	Name   string `json:"name" doc:"Name of the user, token or process." example:"ada"`
+	Remote string `json:"remote,omitempty" doc:"Client address." example:"192.0.2.7"`
+	User   string `json:"user,omitempty" doc:"The user, if any."`
+	Token  string `json:"token,omitempty" doc:"Id of the token used, if any."`
+	Note   string `json:"note,omitempty" doc:"Reason given."`
 }
 
-// AuditEntry is a change that somebody made.
+// AuditEntry is one change.
 type AuditEntry struct {
-	ID       string          `json:"id" doc:"Sorts by time."`
+	ID       string          `json:"id" doc:"Id; ids sort by time."`
 	At       time.Time       `json:"at"`
 	Actor    AuditActor      `json:"actor"`
 	Verb     string          `json:"verb" doc:"What was done." example:"replace"`
-	Kind     string          `json:"kind" doc:"What it was done to." example:"job"`
-	Name     string          `json:"name" doc:"Which one." example:"nightly-report"`
-	Revision int64           `json:"revision,omitempty" doc:"Of etcd, at which it was made; of a job, its version from then on."`
-	Before   json.RawMessage `json:"before,omitempty" doc:"What was there before; absent where nothing was. Values of environment variables, and of what is named like a secret, are hidden."`
-	After    json.RawMessage `json:"after,omitempty" doc:"What is there since then; hidden likewise."`
-	Seq      int64           `json:"seq,omitempty" doc:"Its place in the chain; absent while it waits to be sealed, and where a version without a chain delivered it."`
-	Hash     string          `json:"hash,omitempty" doc:"Hash of its link."`
+	Kind     string          `json:"kind" doc:"Kind of object." example:"job"`
+	Name     string          `json:"name" doc:"Name of the object." example:"nightly-report"`
+	Revision int64           `json:"revision,omitempty" doc:"etcd revision of the change; for a job, its new version."`
+	Before   json.RawMessage `json:"before,omitempty" doc:"State before the change; absent if there was none. Values of environment variables and of fields named like secrets are hidden."`
+	After    json.RawMessage `json:"after,omitempty" doc:"State after the change, with the same values hidden."`
+	Seq      int64           `json:"seq,omitempty" doc:"Place in the chain; absent until the entry is sealed, and for entries of versions without a chain."`
+	Hash     string          `json:"hash,omitempty" doc:"Hash of its link in the chain."`
 }
 
 // AuditAnchor is a link of the chain by its place and hash.
 type AuditAnchor struct {
-	Seq  int64  `json:"seq" doc:"Its place; 0 before the first link."`
+	Seq  int64  `json:"seq" doc:"Place; 0 before the first link."`
 	Hash string `json:"hash" doc:"SHA-256, in hex; empty before the first link."`
 }
 
-// AuditFault is something that is wrong with the chain.
+// AuditFault is a fault of the chain.
 type AuditFault struct {
-	Seq  int64  `json:"seq" doc:"The place; of entries that are missing, the first one."`
-	ID   string `json:"id,omitempty" doc:"The entry."`
-	Code string `json:"code" enum:"altered,broken,missing,twice,end" doc:"altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says."`
+	Seq  int64  `json:"seq" doc:"Place; for missing entries, the first one."`
+	ID   string `json:"id,omitempty" doc:"Id of the entry."`
+	Code string `json:"code" enum:"altered,broken,missing,twice,end" doc:"altered: an entry does not match its hash. broken: a link does not follow the one before it. missing: entries are missing. twice: two entries have the same place. end: the end of the chain does not match etcd."`
 	Text string `json:"text"`
 }
 
-// AuditLink is what is hashed of an entry.
+// AuditLink is the hashed content of an entry.
 type AuditLink struct {
 	Seq      int64  `json:"seq"`
 	ID       string `json:"id"`
-	Previous string `json:"previous" doc:"Hash of the link before; empty for the first one."`
+	Previous string `json:"previous" doc:"Hash of the previous link; empty for the first one."`
 	Hash     string `json:"hash" doc:"SHA-256, in hex, of the bytes of previous followed by those of text."`
-	Text     string `json:"text" doc:"The entry as JSON, byte for byte as it was hashed; in the place of before and after are their SHA-256, in hex."`
+	Text     string `json:"text" doc:"The entry as JSON, byte for byte as hashed, with before and after replaced by their SHA-256 in hex."`
 }
 
 // AuditGap is a range of the chain.
@@ -79,47 +79,47 @@ type AuditGap struct {
 
 // AuditStep is a part of a verification.
 type AuditStep struct {
-	From     int64        `json:"from" doc:"The first place that was looked at."`
-	To       int64        `json:"to" doc:"The last one; lower than from where there was none."`
-	Checked  int          `json:"checked" doc:"How many entries were verified."`
-	Intact   bool         `json:"intact" doc:"Nothing was found to be wrong here."`
+	From     int64        `json:"from" doc:"First place checked."`
+	To       int64        `json:"to" doc:"Last place checked; less than from if there was none."`
+	Checked  int          `json:"checked" doc:"Number of verified entries."`
+	Intact   bool         `json:"intact" doc:"No fault was found in this part."`
 	Faults   []AuditFault `json:"faults" nullable:"false"`
-	More     bool         `json:"more" doc:"The chain goes on: ask again from to + 1."`
-	Waiting  int          `json:"waiting" doc:"Links at the end whose entries are on their way into the log store."`
-	Head     AuditAnchor  `json:"head" doc:"Where the chain ends, as etcd knows it."`
-	Kept     AuditAnchor  `json:"kept" doc:"The last link that was let go of for its age: the chain is verified from the next one on."`
+	More     bool         `json:"more" doc:"The chain continues: request the next part from to + 1."`
+	Waiting  int          `json:"waiting" doc:"Number of links at the end whose entries are not in the log store yet."`
+	Head     AuditAnchor  `json:"head" doc:"End of the chain according to etcd."`
+	Kept     AuditAnchor  `json:"kept" doc:"Last link deleted by retention: the chain is verified from the next one on."`
 	Restored *AuditGap    `json:"restored,omitempty" doc:"Entries that etcd had forgotten when it was last restored from a backup; absent if it never was. They are verified by their hashes alone. Until cronctl recover --restored has accepted the restore, they are a fault (end) as well."`
-	Links    []AuditLink  `json:"links,omitempty" nullable:"false" doc:"What was hashed, where it was asked for."`
+	Links    []AuditLink  `json:"links,omitempty" nullable:"false" doc:"The hashed content, on request."`
 }
 
 type auditListInput struct {
-	Actor  string    `query:"actor" maxLength:"256" doc:"Only what this one did: the name, exactly."`
-	Kind   string    `query:"kind" maxLength:"64" doc:"Only what was done to this kind of thing, such as job, run, user, token, session, worker, channel or secret."`
-	Name   string    `query:"name" maxLength:"256" doc:"Only what was done to the thing of this name, exactly."`
-	Verb   string    `query:"verb" maxLength:"64" doc:"Only what was done so, such as create, replace, delete, pause, resume, run, kill or login."`
-	From   time.Time `query:"from" doc:"Only what was done at this time or later."`
-	To     time.Time `query:"to" doc:"Only what was done before this time."`
-	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
-	Cursor string    `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+	Actor  string    `query:"actor" maxLength:"256" doc:"Only changes by this actor (exact name)."`
+	Kind   string    `query:"kind" maxLength:"64" doc:"Only changes of this kind of object: for example job, run, user, token, session, worker, channel or secret."`
+	Name   string    `query:"name" maxLength:"256" doc:"Only changes of the object with this exact name."`
+	Verb   string    `query:"verb" maxLength:"64" doc:"Only changes with this verb: for example create, replace, delete, pause, resume, run, kill or login."`
+	From   time.Time `query:"from" doc:"Only changes at this time or later."`
+	To     time.Time `query:"to" doc:"Only changes before this time."`
+	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor string    `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
 type auditListOutput struct{ Body HistoryPage[AuditEntry] }
 
 type auditVerifyInput struct {
-	From  int64 `query:"from" minimum:"1" default:"1" doc:"The place to begin at; one that is no longer kept counts as the oldest that is."`
-	Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"500" doc:"How many entries to verify at most."`
-	Links bool  `query:"links" doc:"Give what was hashed, so that it can be computed again elsewhere."`
+	From  int64 `query:"from" minimum:"1" default:"1" doc:"Place to begin at; a place that is no longer kept counts as the oldest one kept."`
+	Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"500" doc:"Maximum number of entries to verify."`
+	Links bool  `query:"links" doc:"Include the hashed content, for verification elsewhere."`
 }
 
 type auditVerifyOutput struct{ Body AuditStep }
 
 func (s *auditResource) register(r *router) {
 	register(r, route{access: needs(auth.Admin), Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
-		Summary: "Who did what, when and from where, the newest first", Tags: []string{"access"},
-		Description: "Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group."}}, s.list)
+		Summary: "List the audit, newest first", Tags: []string{"access"},
+		Description: "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group."}}, s.list)
 	register(r, route{access: needs(auth.Admin), Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
-		Summary: "Verify a part of the chain of all changes", Tags: []string{"access"},
-		Description: "Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before."}}, s.verify)
+		Summary: "Verify a part of the audit chain", Tags: []string{"access"},
+		Description: "Compares each entry with its hash, each hash with the previous one, and the end with etcd. Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before."}}, s.verify)
 }
 
 func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditListOutput, error) {

@@ -15,50 +15,50 @@ import (
 // BulkRequest says what to do, and with which jobs: those that are named, or those that a
 // filter finds.
 type BulkRequest struct {
-	Action    string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill ends the runs of the jobs."`
-	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Their names. Not beside a filter."`
-	Selector  string     `json:"selector,omitempty" maxLength:"1024" doc:"Those whose labels match." example:"team=data"`
-	Group     string     `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Those of this group."`
-	Below     string     `json:"below,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Those of this group and of the groups below it: whose names go on after it with a dot or a dash."`
-	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Those that are in no group."`
-	Q         string     `json:"q,omitempty" maxLength:"200" doc:"Those with this in the name or the title."`
-	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Those that stand so just now; beside another filter."`
-	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Why; pausing needs it."`
-	Until     *time.Time `json:"until,omitempty" doc:"Of pausing: when they go on by themselves."`
-	Kill      bool       `json:"kill,omitempty" doc:"Of deleting: also end their runs."`
+	Action    string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill: end the runs of the jobs."`
+	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Names of jobs. Cannot be combined with a filter."`
+	Selector  string     `json:"selector,omitempty" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
+	Group     string     `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Jobs of this group."`
+	Below     string     `json:"below,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a dot or a dash."`
+	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Jobs without a group."`
+	Q         string     `json:"q,omitempty" maxLength:"200" doc:"Jobs with this text in the name or title."`
+	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Jobs in this state; requires another filter."`
+	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
+	Until     *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
+	Kill      bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
 
-	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once."`
+	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"For kill: the signal to send first; default TERM. KILL ends the runs at once."`
 }
 
-// BulkItem says what became of one of the jobs.
+// BulkItem is the result for one of the jobs.
 type BulkItem struct {
 	Name    string   `json:"name"`
-	Result  string   `json:"result" enum:"done,refused,unknown" doc:"unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again."`
-	Fire    string   `json:"fire,omitempty" doc:"Of running: the fire that was asked for."`
-	Run     string   `json:"run,omitempty" doc:"Its run."`
-	Killed  []string `json:"killed,omitempty" nullable:"false" doc:"Of killing: the runs whose end was asked for."`
-	Refusal *Refusal `json:"refusal,omitempty" doc:"Why nothing was done with it, or not all, or why that is not known."`
+	Result  string   `json:"result" enum:"done,refused,unknown" doc:"unknown: etcd did not respond, and the action may have been applied. It can be repeated with the same Idempotency-Key."`
+	Fire    string   `json:"fire,omitempty" doc:"For run: the requested fire."`
+	Run     string   `json:"run,omitempty" doc:"For run: the requested run."`
+	Killed  []string `json:"killed,omitempty" nullable:"false" doc:"For kill: the runs with a kill request."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why the action was refused, or partly refused, or why the outcome is unknown."`
 }
 
-// BulkAnswer says what became of each.
+// BulkAnswer contains the result for each job.
 type BulkAnswer struct {
-	Items   []BulkItem `json:"items" nullable:"false" doc:"In the order in which the jobs were named, or by name."`
+	Items   []BulkItem `json:"items" nullable:"false" doc:"In the order of the request, or by name."`
 	Done    int        `json:"done"`
 	Refused int        `json:"refused"`
 	Unknown int        `json:"unknown"`
 }
 
 type bulkInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, no job is run twice; another request with it is refused."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day runs no job twice; a different request with the key is refused."`
 	Body           BulkRequest
 }
 
 type bulkOutput struct{ Body BulkAnswer }
 
-// maxBulk is how many jobs a filter may find.
+// maxBulk is how many jobs a filter may match.
 const maxBulk = 5000
 
-// check tells everything that is wrong with the request as a whole.
+// check returns all faults of the request as a whole.
 func (b *BulkRequest) check() error {
 	var faults []common.Fault
 	add := func(at, code, message string) {
@@ -67,29 +67,29 @@ func (b *BulkRequest) check() error {
 	filtered := b.Selector != "" || b.Group != "" || b.Below != "" || b.Ungrouped || b.Q != ""
 	switch {
 	case len(b.Jobs) == 0 && !filtered:
-		add("jobs", "required", "is required, or a selector, a group or q")
+		add("jobs", "required", "is required, or a filter: selector, group, below, ungrouped or q")
 	case len(b.Jobs) > 0 && (filtered || b.State != ""):
-		add("jobs", "exclusive", "cannot stand beside a filter")
+		add("jobs", "exclusive", "cannot be combined with a filter")
 	}
 	for i, name := range b.Jobs {
 		if !common.ValidName(name) {
-			add(fmt.Sprintf("jobs[%d]", i), "name", "is not the name of a job")
+			add(fmt.Sprintf("jobs[%d]", i), "name", "is not a valid job name")
 		}
 	}
 	if b.Action == "pause" && b.Note == "" {
-		add("note", "required", "is required, to say why")
+		add("note", "required", "is required")
 	}
 	if b.Until != nil && b.Action != "pause" {
-		add("until", "exclusive", "has a meaning with pause only")
+		add("until", "exclusive", "is only valid with pause")
 	}
 	if b.Kill && b.Action != "delete" {
-		add("kill", "exclusive", "has a meaning with delete only")
+		add("kill", "exclusive", "is only valid with delete")
 	}
 	if b.Signal != "" && b.Action != "kill" {
-		add("signal", "exclusive", "has a meaning with kill only")
+		add("signal", "exclusive", "is only valid with kill")
 	}
 	if fault := checkSelector("selector", b.Selector); fault != nil {
-		add("selector", "selector", "is not a selector of labels")
+		add("selector", "selector", "is not a label selector")
 	}
 	if len(faults) > 0 {
 		return common.Invalid("the request is not valid", faults...)
@@ -99,7 +99,7 @@ func (b *BulkRequest) check() error {
 
 func (s *manyResource) registerBulk(r *router) {
 	register(r, route{access: needs(auth.Operator), turns: newTurns(), patience: manyPatience, Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
-		Path: "/api/v1/jobs/bulk", Summary: "Do the same with many jobs", Tags: []string{"jobs"}}}, s.bulk)
+		Path: "/api/v1/jobs/bulk", Summary: "Run an action on many jobs", Tags: []string{"jobs"}}}, s.bulk)
 }
 
 func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
@@ -146,7 +146,8 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	return &bulkOutput{Body: answer}, context.Cause(ctx)
 }
 
-// named are the names of the jobs, each once; and the versions of those that a filter has found.
+// named returns the names of the jobs, without duplicates, and the versions of jobs found by a
+// filter.
 func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, versions map[string]int64, err error) {
 	if len(b.Jobs) > 0 {
 		seen := map[string]bool{}
@@ -164,7 +165,7 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 		return nil, nil, err
 	}
 	if next != "" {
-		return nil, nil, &common.Error{Code: common.CodeTooLarge, Reason: "too_many_jobs", Data: common.WordsOf("most", maxBulk), Message: fmt.Sprintf("the filter finds more than %d jobs", maxBulk), Hint: "narrow it: by group, for example"}
+		return nil, nil, &common.Error{Code: common.CodeTooLarge, Reason: "too_many_jobs", Data: common.WordsOf("most", maxBulk), Message: fmt.Sprintf("the filter matches more than %d jobs", maxBulk), Hint: "narrow the filter, for example by group"}
 	}
 	versions = make(map[string]int64, len(page))
 	for i := range page {
@@ -174,7 +175,7 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 	return names, versions, nil
 }
 
-// action is what is done with each job.
+// action returns the function to apply to each job.
 func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
 	who, may := actor(ctx), common.Precondition{May: allowNow(ctx, auth.Operator)}
 	switch b.Action {
@@ -205,7 +206,7 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, v
 		who.Note = b.Note
 		return func(ctx context.Context, item *BulkItem) error {
 			seen := may
-			seen.Version = versions[item.Name] // what was changed since may match no more
+			seen.Version = versions[item.Name] // a job changed since may no longer match
 			return s.jobs.Delete(ctx, who, item.Name, seen, b.Kill)
 		}, nil
 	}
@@ -222,18 +223,18 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, v
 	}, nil
 }
 
-// killRuns ends the runs of a job; one that ends meanwhile need not be.
+// killRuns sends kill requests for the runs of a job; a run that ends meanwhile needs none.
 func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*common.Run, r common.KillRequest) error {
 	uid, group, known := s.jobs.Whose(item.Name)
 	switch {
 	case known && uid == "" && len(runs) == 0:
-		return common.Errorf(common.CodeNotFound, "there is no job %q, and no run of it", item.Name)
+		return common.Errorf(common.CodeNotFound, "job %q not found, and no run of it", item.Name)
 	case uid != "":
 		if err := allow(ctx, auth.Operator, group); err != nil {
 			return err
 		}
 	}
-	var refusal error // of a run of another group: it shields none of the others
+	var refusal error // of a run of another group: the others are killed all the same
 	for _, run := range runs {
 		if err := allowRun(ctx, s.jobs, auth.Operator, run); common.CodeOf(err) == common.CodeForbidden {
 			refusal = err
@@ -253,7 +254,7 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 	return refusal
 }
 
-// somewhere tells whether the one who asks has the role for any group.
+// somewhere reports whether the caller has the role for any group.
 func somewhere(ctx context.Context, need auth.Role) bool {
 	who, ok := identity(ctx)
 	return ok && who.Somewhere(need)

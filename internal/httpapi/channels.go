@@ -14,50 +14,50 @@ import (
 
 type channelsResource struct{ channels Channels }
 
-// Channel is somebody who can be told of jobs.
+// Channel is a destination of notifications.
 type Channel struct {
 	Name      string      `json:"name"`
 	Kind      alerts.Kind `json:"kind" enum:"webhook,mail"`
-	Origin    string      `json:"origin,omitempty" doc:"Scheme and host of a webhook; the rest of its URL is a secret. For admins only."`
-	To        []string    `json:"to,omitempty" nullable:"false" doc:"Addresses that mail goes to. For admins only."`
-	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to it."`
-	Why       string      `json:"why,omitempty" doc:"Why it was disabled, where nobody did it."`
-	Version   int64       `json:"version" doc:"Grows with each change; the ETag."`
+	Origin    string      `json:"origin,omitempty" doc:"Scheme and host of a webhook; the rest of its URL is secret. For admins only."`
+	To        []string    `json:"to,omitempty" nullable:"false" doc:"Mail addresses. For admins only."`
+	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to the channel."`
+	Why       string      `json:"why,omitempty" doc:"Why the channel was disabled automatically."`
+	Version   int64       `json:"version" doc:"Increases with each change; also the ETag."`
 	CreatedAt time.Time   `json:"createdAt"`
 	UpdatedAt time.Time   `json:"updatedAt"`
 	UpdatedBy string      `json:"updatedBy,omitempty"`
-	Secret    string      `json:"secret,omitempty" doc:"The signing secret that was just made. It is not shown again."`
+	Secret    string      `json:"secret,omitempty" doc:"A generated signing secret. It is not shown again."`
 }
 
 // ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not given.
 type ChannelDefinition struct {
 	Kind      alerts.Kind `json:"kind" enum:"webhook,mail"`
-	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"Where a webhook is called."`
-	Secret    string      `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. One is made for a new webhook where none is given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
-	NewSecret bool        `json:"newSecret,omitempty" doc:"Make a new signing secret, and answer with it."`
-	To        []string    `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Addresses that mail goes to."`
-	Disabled  bool        `json:"disabled,omitempty" doc:"Send nothing to it."`
+	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
+	Secret    string      `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	NewSecret bool        `json:"newSecret,omitempty" doc:"Generate a new signing secret and return it."`
+	To        []string    `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Mail addresses."`
+	Disabled  bool        `json:"disabled,omitempty" doc:"Send nothing to the channel."`
 }
 
-// Delivery is what was told on a channel, or is to be.
+// Delivery is one notification to one channel.
 type Delivery struct {
-	ID        string         `json:"id" doc:"A receiver knows it as msg_ and this id."`
+	ID        string         `json:"id" doc:"The message id is msg_ followed by this id."`
 	Channel   string         `json:"channel"`
 	Kind      alerts.Kind    `json:"kind,omitempty" enum:"webhook,mail"`
-	Event     alerts.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"What it tells of."`
-	Text      string         `json:"text" doc:"What it says, in a line."`
+	Event     alerts.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"The event."`
+	Text      string         `json:"text" doc:"The message in one line."`
 	Job       string         `json:"job,omitempty"`
 	Run       string         `json:"run,omitempty"`
 	Fire      string         `json:"fire,omitempty"`
 	Jobs      []string       `json:"jobs,omitempty" nullable:"false" doc:"The first jobs of a summary."`
-	Count     int64          `json:"count,omitempty" doc:"How many bad fires, or jobs, it tells of."`
+	Count     int64          `json:"count,omitempty" doc:"Number of failed fires, or of jobs in a summary."`
 	Status    alerts.Status  `json:"status" enum:"waiting,sent,failed"`
-	Code      string         `json:"code,omitempty" enum:"channel_unknown,channel_disabled,channel_sealed,kind_unavailable,refused,gone,gave_up,trouble" doc:"Why it failed, or waits."`
-	Error     string         `json:"error,omitempty" doc:"What the last try said. For admins only."`
-	Answer    int            `json:"answer,omitempty" doc:"Status of HTTP or SMTP of the last try."`
+	Code      string         `json:"code,omitempty" enum:"channel_unknown,channel_disabled,channel_sealed,kind_unavailable,refused,gone,gave_up,trouble" doc:"Why it failed or is pending."`
+	Error     string         `json:"error,omitempty" doc:"Error of the last try. For admins only."`
+	Answer    int            `json:"answer,omitempty" doc:"HTTP or SMTP status of the last try."`
 	Attempts  int            `json:"attempts"`
 	CreatedAt time.Time      `json:"createdAt"`
-	NextAt    *time.Time     `json:"nextAt,omitempty" doc:"When it is tried next."`
+	NextAt    *time.Time     `json:"nextAt,omitempty" doc:"Time of the next try."`
 	DoneAt    *time.Time     `json:"doneAt,omitempty"`
 }
 
@@ -68,14 +68,14 @@ type ChannelPath struct {
 
 type channelPutInput struct {
 	ChannelPath
-	IfMatch     string `header:"If-Match" doc:"Only if the channel's ETag is this one."`
-	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such channel."`
+	IfMatch     string `header:"If-Match" doc:"Only if the channel has this ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the channel does not exist."`
 	Body        ChannelDefinition
 }
 
 type channelDeleteInput struct {
 	ChannelPath
-	IfMatch string `header:"If-Match" doc:"Only if the channel's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the channel has this ETag."`
 }
 
 type channelOutput struct {
@@ -89,11 +89,11 @@ type channelsOutput struct{ Body Page[Channel] }
 type deliveryOutput struct{ Body Delivery }
 
 type deliveriesInput struct {
-	Channel string        `query:"channel" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only on this channel."`
-	Job     string        `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only of this job."`
-	Status  alerts.Status `query:"status" enum:"waiting,sent,failed" doc:"Only with this status."`
-	Limit   int           `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
-	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+	Channel string        `query:"channel" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries to this channel."`
+	Job     string        `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries about this job."`
+	Status  alerts.Status `query:"status" enum:"waiting,sent,failed" doc:"Only deliveries with this status."`
+	Limit   int           `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
 type deliveriesOutput struct{ Body Page[Delivery] }
@@ -102,9 +102,9 @@ func (s *channelsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Tags: []string{"notifications"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "Channels that can be told of jobs, by name")}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "One channel")}, s.get)
-	put := op("put-channel", http.MethodPut, "/channels/{name}", "Make or change a channel")
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "List channels")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel")}, s.get)
+	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Channel"}}}}}
 	register(r, route{access: needs(auth.Admin), Operation: put}, s.put)
@@ -112,9 +112,9 @@ func (s *channelsResource) register(r *router) {
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
 	register(r, route{access: needs(auth.Admin), Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
-		"Tell a test on a channel, once, and answer with what became of it")}, s.test)
+		"Send a test message to a channel")}, s.test)
 	register(r, route{access: needs(auth.Viewer), Operation: op("list-deliveries", http.MethodGet, "/deliveries",
-		"What was told on the channels in the last seven days, or is to be, the newest first")}, s.deliveries)
+		"List pending deliveries and those of the last seven days, newest first")}, s.deliveries)
 }
 
 func (s *channelsResource) list(ctx context.Context, _ *struct{}) (*channelsOutput, error) {
@@ -207,7 +207,7 @@ func (s *channelsResource) deliveries(ctx context.Context, in *deliveriesInput) 
 	return &deliveriesOutput{Body: page(items, next)}, nil
 }
 
-// isAdmin tells whether the one who asks may see who is told, and what they said to it.
+// isAdmin reports whether the caller may see destinations and their responses.
 func isAdmin(ctx context.Context) bool {
 	who, ok := identity(ctx)
 	return ok && who.Role.Includes(auth.Admin)
@@ -236,15 +236,15 @@ func deliveryOf(ctx context.Context, n *alerts.Notice) Delivery {
 	return d
 }
 
-// Channels are who can be told of jobs, and what they were told.
+// Channels manages channels and lists deliveries.
 type Channels interface {
 	Channels(ctx context.Context) ([]alerts.Channel, error)
 	Find(ctx context.Context, name string) (alerts.Channel, error)
-	// Save makes or changes a channel. Where a signing secret was made, it is given once.
+	// Save creates or changes a channel. A generated signing secret is returned once.
 	Save(ctx context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (c alerts.Channel, secret string, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
-	// Test tells a test on a channel, once.
+	// Test sends a test message to a channel, once.
 	Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error)
-	// Notices lists the newest first.
+	// Notices lists deliveries, newest first.
 	Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error)
 }

@@ -26,37 +26,37 @@ const (
 	usualDays  = 30 * 24 * time.Hour
 )
 
-// Statistics are what the runs of a job, or of all, come to.
+// Statistics are counts and figures of the runs of one job or of all jobs.
 type Statistics struct {
-	From     time.Time       `json:"from" doc:"When the first bucket begins."`
-	To       time.Time       `json:"to" doc:"Where the last one ends: what was asked for, or now."`
+	From     time.Time       `json:"from" doc:"Begin of the first bucket."`
+	To       time.Time       `json:"to" doc:"End of the last bucket: the requested time, or now."`
 	By       string          `json:"by" enum:"hour,day"`
-	Timezone string          `json:"timezone" doc:"The zone of the days."`
+	Timezone string          `json:"timezone" doc:"Time zone of the days."`
 	Total    Figures         `json:"total"`
-	Buckets  []Bucket        `json:"buckets" nullable:"false" doc:"The oldest first; also those in which nothing ran."`
-	Workers  []WorkerFigures `json:"workers,omitempty" nullable:"false" doc:"Where they were asked for: each worker that ran something, those with the most runs first."`
+	Buckets  []Bucket        `json:"buckets" nullable:"false" doc:"Oldest first, including buckets without runs."`
+	Workers  []WorkerFigures `json:"workers,omitempty" nullable:"false" doc:"On request: each worker with runs, those with the most runs first."`
 }
 
 // Bucket is an hour or a day.
 type Bucket struct {
-	At time.Time `json:"at" doc:"When it begins, in the zone."`
+	At time.Time `json:"at" doc:"Begin of the bucket, in the time zone."`
 	Figures
 }
 
 // WorkerFigures are those of a worker.
 type WorkerFigures struct {
 	Worker string `json:"worker" doc:"Id of the worker."`
-	Name   string `json:"name,omitempty" doc:"As it is called, or was at its last run; absent where that is not known."`
+	Name   string `json:"name,omitempty" doc:"Current name, or that at its last run; absent if unknown."`
 	Figures
 }
 
 // ChartFilter says what is counted together.
 type ChartFilter struct {
-	From     time.Time `query:"from" doc:"Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given."`
-	To       time.Time `query:"to" doc:"Count what was planned before this time; now where not given, or where it lies in the future."`
-	By       string    `query:"by" enum:"hour,day" doc:"What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days."`
-	Timezone string    `query:"timezone" maxLength:"256" doc:"IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC."`
-	Workers  bool      `query:"workers" doc:"Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC."`
+	From     time.Time `query:"from" doc:"Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end."`
+	To       time.Time `query:"to" doc:"Count runs planned before this time. Default and maximum: now."`
+	By       string    `query:"by" enum:"hour,day" doc:"Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days."`
+	Timezone string    `query:"timezone" maxLength:"256" doc:"IANA time zone of the days. Default: the server's setting. Days more than 90 days ago are counted in UTC."`
+	Workers  bool      `query:"workers" doc:"Also count by worker, for at most 92 days; beyond 7 days in days of UTC."`
 }
 
 type chartInput struct{ ChartFilter }
@@ -72,8 +72,8 @@ func (s *statsResource) registerCharts(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/stats" + path, Summary: summary, Tags: []string{"stats"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-statistics", "/runs", "What the runs of all jobs come to, by hour or day")}, s.ofAll)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-statistics", "/jobs/{name}", "What the runs of a job come to, by hour or day")}, s.ofJob)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day")}, s.ofAll)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day")}, s.ofJob)
 }
 
 func (s *statsResource) ofAll(ctx context.Context, in *chartInput) (*chartOutput, error) {
@@ -85,7 +85,7 @@ func (s *statsResource) ofJob(ctx context.Context, in *jobChartInput) (*chartOut
 	if err != nil || out.Body.Total.Statuses != (StatusCounts{}) {
 		return out, err
 	}
-	// What a job that was deleted did stays; one that never did anything must be there.
+	// The statistics of a deleted job stay; a job without any must exist.
 	if _, err := s.jobs.Get(ctx, in.Name); err != nil {
 		return nil, err
 	}

@@ -13,33 +13,34 @@ import (
 // Bounds of connections.
 const (
 	maxConnections = 1000
-	// maxOfClient is how many of them one address may have. A proxy may have all, and so may
-	// this machine, where one may run that nobody has named.
+	// maxOfClient is how many connections one address may have. Proxies and loopback have no such
+	// limit, since a proxy that is not configured may run on this machine.
 	maxOfClient = maxConnections / 4
-	// maxSpare is how many more there may be to ask whether we live, and for nothing else.
+	// maxSpare is how many additional connections are accepted for health checks only.
 	maxSpare = 256
-	// spareTime is how long a spare one stays at least: enough for its question, and the answer.
+	// spareTime is the minimum lifetime of a spare connection: enough for one request and its
+	// response.
 	spareTime = 100 * time.Millisecond
 )
 
-// Connections bounds how many connections are served at a time. One more takes the place
-// of that which has been idle for longest. Where none is, or its client has its share, it
-// is a spare one: those answer /healthz and /readyz only, and the next one too many takes
-// the place of the oldest of them, and waits until that has had its time. So whoever asks whether we live is answered however many
-// connections others hold. It is safe for concurrent use, and starts no goroutine.
+// Connections bounds the connections served at a time. A further connection replaces the one that
+// has been idle for longest. If none is idle, or its client has its share, it becomes a spare
+// connection, which serves /healthz and /readyz only; when the spare ones are used up, the next
+// connection replaces the oldest of them after spareTime. So health checks are answered however
+// many connections other clients hold. It is safe for concurrent use, and starts no goroutine.
 type Connections struct {
 	trusted                proxies
 	most, ofClient, spares int
-	least                  time.Duration // that a spare one stays
+	least                  time.Duration // minimum lifetime of a spare connection
 
 	mu      sync.Mutex
 	served  map[*connection]struct{} // guarded by mu
-	clients map[string]int           // guarded by mu; how many of the served ones each has
+	clients map[string]int           // guarded by mu; served connections by client
 	idle    list.List                // guarded by mu; of *connection, the longest idle first
 	spare   list.List                // guarded by mu; of *connection, the oldest first
 }
 
-// NewConnections makes the bound; addresses of the proxies have no share of their own.
+// NewConnections returns the limiter; addresses of the proxies have no share of their own.
 func NewConnections(trusted []netip.Prefix) *Connections {
 	return newConnections(trusted, maxConnections, maxOfClient, maxSpare, spareTime)
 }
@@ -48,18 +49,18 @@ func newConnections(trusted proxies, most, ofClient, spares int, least time.Dura
 	return &Connections{trusted: trusted, most: most, ofClient: ofClient, spares: spares, least: least, served: map[*connection]struct{}{}, clients: map[string]int{}}
 }
 
-// connection is one that knows its place.
+// connection is a connection with its place in the limiter.
 type connection struct {
 	net.Conn
 	all    *Connections
 	client string
 	at     time.Time
 	idle   *list.Element // guarded by all.mu; nil while it is not idle
-	spare  *list.Element // guarded by all.mu; nil where it is not a spare one
-	extra  bool          // it was a spare one from the start
+	spare  *list.Element // guarded by all.mu; nil if it is not a spare one
+	extra  bool          // accepted as a spare one
 }
 
-// Close gives the place back.
+// Close releases the place.
 func (c *connection) Close() error {
 	c.all.mu.Lock()
 	c.all.leave(c)
@@ -67,7 +68,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// Listen bounds the connections of a listener.
+// Listen limits the connections of a listener.
 func (s *Connections) Listen(l net.Listener) net.Listener {
 	return &bounded{Listener: l, all: s, closed: make(chan struct{})}
 }
@@ -79,7 +80,7 @@ type bounded struct {
 	closed chan struct{}
 }
 
-// Close ends a wait as well.
+// Close ends a waiting Accept as well.
 func (b *bounded) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return b.Listener.Close()
@@ -103,7 +104,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// know makes ours of a connection.
+// know returns the limiter's connection for a new connection.
 func (s *Connections) know(conn net.Conn) *connection {
 	c := &connection{Conn: conn, all: s}
 	from, ok := address(conn.RemoteAddr().String())
@@ -113,8 +114,8 @@ func (s *Connections) know(conn net.Conn) *connection {
 	return c
 }
 
-// place tells, with mu held, whose place a connection would take; spare says that it would be
-// a spare one.
+// place returns, with mu held, the connection that a new one would replace; spare reports that it
+// would be a spare one.
 func (s *Connections) place(c *connection) (of *connection, spare bool) {
 	within := c.client == "" || s.clients[c.client] < s.ofClient
 	if within && len(s.served) < s.most {
@@ -129,7 +130,7 @@ func (s *Connections) place(c *connection) (of *connection, spare bool) {
 	return of, true
 }
 
-// crowded tells how long a connection has to wait before it may take the place of a spare one.
+// crowded returns how long a connection has to wait before it may replace a spare one.
 func (s *Connections) crowded(c *connection, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,11 +158,12 @@ func (s *Connections) enter(c *connection) {
 	}
 	s.mu.Unlock()
 	if evicted != nil {
-		_ = evicted.Conn.Close() // it is given up
+		_ = evicted.Conn.Close() // replaced
 	}
 }
 
-// idleOf is what has been idle for longest, of a client alone or of all; nil where nothing is.
+// idleOf returns the connection that has been idle for longest, of one client or of all; nil if
+// there is none.
 func (s *Connections) idleOf(client string, alone bool) *connection {
 	for e := s.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*connection); !alone || c.client == client {
@@ -193,7 +195,7 @@ func (s *Connections) leave(c *connection) {
 	}
 }
 
-// connectionOf finds ours below the one that the server knows.
+// connectionOf returns the limiter's connection below that of the HTTP server.
 func connectionOf(conn net.Conn) *connection {
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = secure.NetConn()
@@ -202,7 +204,7 @@ func connectionOf(conn net.Conn) *connection {
 	return c
 }
 
-// state hears from the server what a connection does.
+// state receives changes of a connection's state from the server.
 func (s *Connections) state(conn net.Conn, now http.ConnState) {
 	c := connectionOf(conn)
 	if c == nil {
@@ -228,8 +230,7 @@ func (s *Connections) context(ctx context.Context, conn net.Conn) context.Contex
 	return ctx
 }
 
-// spareOnly keeps what came over a spare connection from anything but the questions that it
-// is there for.
+// spareOnly refuses all requests on a spare connection except health checks.
 func spareOnly(p problems, refused *refusals, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Value(spareKey{}) == nil {
@@ -241,6 +242,6 @@ func spareOnly(p problems, refused *refusals, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		p.write(w, r, refused.problem(p, r, "connections", "too many connections", "use fewer connections, and close those that are not used", time.Second))
+		p.write(w, r, refused.problem(p, r, "connections", "too many connections", "use fewer connections, and close unused ones", time.Second))
 	})
 }

@@ -18,23 +18,23 @@ import (
 	"carillon/internal/common"
 )
 
-// console serves the files of the web console, and its page for every path that a
-// browser navigates to and that nothing else answers. Names of files stay the same
-// between builds, so browsers must ask again, and are told by the ETag that nothing
-// has changed.
+// console serves the files of the web console, and its page for every path that a browser navigates
+// to and that no route answers. File names stay the same between builds, so browsers must
+// revalidate; the ETag tells them that a file is unchanged.
 type console struct {
-	files map[string]asset // by path, with its slash
+	files map[string]asset // by path, with leading slash
 }
 
 type asset struct {
 	data []byte
-	etag string // without its quotes
+	etag string // without quotes
 	mime string
-	// zipped is the same compressed, made when it is first asked for; nil where that saves too little.
+	// zipped returns the compressed file, computed at the first request; nil if it saves too
+	// little.
 	zipped func() []byte
 }
 
-// leastSaved is how many of a hundred bytes compression must save to be worth it.
+// leastSaved is the percentage that compression must save.
 const leastSaved = 10
 
 const consolePage = "/index.html"
@@ -66,7 +66,7 @@ func newConsole(files fs.FS) (*console, error) {
 	return c, nil
 }
 
-// find is the file that answers a request, if one does.
+// find returns the file for a request, if there is one.
 func (c *console) find(r *http.Request) (asset, bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || isAPI(r.URL.Path) {
 		return asset{}, false
@@ -99,7 +99,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request, file asset) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// zip compresses; nil where that saves too little.
+// zip returns the compressed data; nil if that saves too little.
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -115,7 +115,7 @@ func zip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// acceptsGzip tells whether a browser takes what is compressed (RFC 9110, 12.5.3).
+// acceptsGzip reports whether a client accepts gzip (RFC 9110, 12.5.3).
 func acceptsGzip(r *http.Request) bool {
 	for _, header := range r.Header.Values("Accept-Encoding") {
 		for item := range strings.SplitSeq(header, ",") {
@@ -130,13 +130,13 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// noRoute answers what no route does: with the console, or with a problem.
+// noRoute answers requests without a route: with the console, or with a problem.
 func noRoute(c *console, p problems) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if file, ok := c.find(r); ok {
 			c.serve(w, r, file)
 			return
 		}
-		p.write(w, r, p.refuse(r.Context(), common.CodeNotFound, "there is nothing here"))
+		p.write(w, r, p.refuse(r.Context(), common.CodeNotFound, "not found"))
 	})
 }

@@ -7,15 +7,15 @@ import (
 	"carillon/internal/common"
 )
 
-// visit is what is known of a request from its first moment; it travels in the context.
+// visit holds what is known of a request; it is in the context.
 type visit struct {
 	requestID string
-	remote    string // address, without the port
-	session   string // secret of the session cookie that was accepted
+	remote    string // client address, without the port
+	session   string // secret of the accepted session cookie
 	who       *auth.Identity
-	quiet     bool   // one of too many: the log tells of them together
-	body      []byte // of a raw route, as it was sent
-	// again asks once more who what the request carries belongs to; nil for nobody.
+	quiet     bool   // refused by a limit: the log counts these together
+	body      []byte // body of a raw route
+	// again authenticates the request's credentials again; nil without credentials.
 	again func(context.Context) (auth.Identity, error)
 }
 
@@ -34,7 +34,7 @@ func visitOf(ctx context.Context) *visit {
 
 func requestID(ctx context.Context) string { return visitOf(ctx).requestID }
 
-// identity is who asks; ok is false for somebody who has not shown it.
+// identity returns the caller; ok is false for unauthenticated requests.
 func identity(ctx context.Context) (auth.Identity, bool) {
 	if v := visitOf(ctx); v.who != nil {
 		return *v.who, true
@@ -42,8 +42,8 @@ func identity(ctx context.Context) (auth.Identity, bool) {
 	return auth.Identity{}, false
 }
 
-// asAgain is the context of the one who asks, as they are by now: who is asked for long may
-// have fewer rights than in the beginning, or none.
+// asAgain returns the context with the caller's current rights: those of a long request may have
+// changed since its beginning, or ended.
 func asAgain(ctx context.Context) (context.Context, error) {
 	v := *visitOf(ctx)
 	if v.again == nil {
@@ -57,7 +57,7 @@ func asAgain(ctx context.Context) (context.Context, error) {
 	return withVisit(ctx, &v), nil
 }
 
-// actor is who asks, as it is written into the history of changes.
+// actor returns the caller for an audit entry.
 func actor(ctx context.Context) common.Actor {
 	v := visitOf(ctx)
 	a := common.Actor{Remote: v.remote}

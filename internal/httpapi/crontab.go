@@ -13,48 +13,48 @@ import (
 	"carillon/internal/crontab"
 )
 
-// maxCrontabEntries bounds the jobs that one crontab is turned into here; cronctl takes more.
+// maxCrontabEntries bounds the jobs converted from one crontab here; cronctl has no such limit.
 const maxCrontabEntries = 500
 
-// crontabResource reads crontabs, and writes nothing.
+// crontabResource converts crontabs. It writes nothing.
 type crontabResource struct {
 	jobs Jobs
-	zone string // where none is given
+	zone string // default
 }
 
 // CrontabRequest is a crontab, and what it does not say itself.
 type CrontabRequest struct {
-	Text     string `json:"text" minLength:"1" maxLength:"131072" doc:"The crontab, or some of its lines." example:"30 2 * * * make report"`
-	System   bool   `json:"system,omitempty" doc:"Its lines name a user before the command, as in /etc/crontab and /etc/cron.d."`
-	Timezone string `json:"timezone,omitempty" maxLength:"256" doc:"IANA name of the zone of lines without a CRON_TZ above them; the server's setting where not given." example:"Asia/Shanghai"`
-	Group    string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"The group of the jobs; crontab where not given."`
-	Prefix   string `json:"prefix,omitempty" maxLength:"256" doc:"Begins the names of the jobs: the file's path or name, of which it is made; crontab where not given." example:"/etc/cron.d/backup"`
-	Home     string `json:"home,omitempty" maxLength:"1024" doc:"Where commands start unless a line sets HOME; the worker's own choice where not given."`
+	Text     string `json:"text" minLength:"1" maxLength:"131072" doc:"The crontab, or part of it." example:"30 2 * * * make report"`
+	System   bool   `json:"system,omitempty" doc:"Lines have a user before the command, as in /etc/crontab and /etc/cron.d."`
+	Timezone string `json:"timezone,omitempty" maxLength:"256" doc:"IANA time zone of lines without CRON_TZ. Default: the server's setting." example:"Asia/Shanghai"`
+	Group    string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Group of the jobs. Default: crontab."`
+	Prefix   string `json:"prefix,omitempty" maxLength:"256" doc:"Prefix of the job names, derived from this file path or name. Default: crontab." example:"/etc/cron.d/backup"`
+	Home     string `json:"home,omitempty" maxLength:"1024" doc:"Working directory of lines without HOME. Default: chosen by the worker."`
 }
 
-// CrontabLine is a line of which there is something to tell.
+// CrontabLine is the result for a line.
 type CrontabLine struct {
-	Line    int             `json:"line" doc:"Its number, from 1; 0 is the whole text."`
-	Text    string          `json:"text" doc:"As it was sent."`
-	Job     *Definition     `json:"job,omitempty" doc:"The job that it becomes."`
-	Faults  []common.Fault  `json:"faults,omitempty" nullable:"false" doc:"Why this job could not be saved; locations are those of its fields."`
-	Notices []CrontabNotice `json:"notices,omitempty" nullable:"false" doc:"What there is to know about the line."`
+	Line    int             `json:"line" doc:"Line number from 1; 0 for the whole text."`
+	Text    string          `json:"text" doc:"Text of the line."`
+	Job     *Definition     `json:"job,omitempty" doc:"The resulting job."`
+	Faults  []common.Fault  `json:"faults,omitempty" nullable:"false" doc:"Why the job could not be saved; locations are job fields."`
+	Notices []CrontabNotice `json:"notices,omitempty" nullable:"false" doc:"Remarks on the line."`
 }
 
 // CrontabNotice is a remark on a line.
 type CrontabNotice struct {
-	Level string `json:"level" enum:"fault,notTaken,note" doc:"fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know."`
-	Code  string `json:"code" doc:"What it is, for programs and for translation."`
-	Text  string `json:"text" doc:"The same in English."`
-	Value string `json:"value,omitempty" doc:"What it is about, where it quotes something."`
+	Level string `json:"level" enum:"fault,notTaken,note" doc:"fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark."`
+	Code  string `json:"code" doc:"For programs and translations."`
+	Text  string `json:"text" doc:"English text."`
+	Value string `json:"value,omitempty" doc:"The quoted value, if any."`
 }
 
-// Crontab is what a crontab holds.
+// Crontab is the result for a crontab.
 type Crontab struct {
-	Items    []CrontabLine `json:"items" nullable:"false" doc:"In the order of the lines; empty lines, and those that only hold for others, are left out."`
-	Jobs     int           `json:"jobs" doc:"Lines that become jobs; at most 500 are read."`
-	Faults   int           `json:"faults" doc:"Lines that cron would not read, or whose job could not be saved."`
-	NotTaken int           `json:"notTaken" doc:"Lines that cron reads, and of which there is no job that does the same."`
+	Items    []CrontabLine `json:"items" nullable:"false" doc:"In the order of the lines, without empty lines and lines that only affect others."`
+	Jobs     int           `json:"jobs" doc:"Number of lines converted to jobs; at most 500 are converted."`
+	Faults   int           `json:"faults" doc:"Number of lines that cron would reject, or whose job could not be saved."`
+	NotTaken int           `json:"notTaken" doc:"Number of lines that cron accepts and that have no equivalent job."`
 }
 
 type crontabInput struct{ Body CrontabRequest }
@@ -63,7 +63,7 @@ type crontabOutput struct{ Body Crontab }
 
 func (s *crontabResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
-		Path: "/api/v1/crontab/parse", Summary: "The jobs that the lines of a crontab become; writes nothing", Tags: []string{"schedules"}}}, s.parse)
+		Path: "/api/v1/crontab/parse", Summary: "Convert a crontab to jobs, without saving them", Tags: []string{"schedules"}}}, s.parse)
 }
 
 func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontabOutput, error) {
@@ -95,13 +95,13 @@ func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontab
 	return &crontabOutput{Body: c.whole()}, nil
 }
 
-// crontabLines gathers what there is to tell, line by line.
+// crontabLines collects the results by line.
 type crontabLines struct {
 	texts []string
 	items []CrontabLine
 }
 
-// at is the item of a line; lines come in their order.
+// at returns the item of a line; lines come in their order.
 func (c *crontabLines) at(line int) *CrontabLine {
 	if n := len(c.items); n > 0 && c.items[n-1].Line == line {
 		return &c.items[n-1]

@@ -12,16 +12,15 @@ import (
 	"carillon/internal/common"
 )
 
-// Cursors are opaque to clients: what a list goes on from, as JSON in base64, with
-// the name of the list, so that none is taken for another's.
+// Cursors are opaque to clients: the position in a list, as JSON in base64, with the name of the
+// list, so that a cursor is valid for its list only.
 type cursor[T any] struct {
 	List  string `json:"l"`
 	After T      `json:"a"`
 }
 
-// asked is the name of a list that filters narrow: a cursor goes on with what it was made for,
-// since a place in one list is none in another. Filters are pairs of a name and a value; those without a
-// value, and what only says how much to give, do not count.
+// asked returns the name of a list with filters, so that a cursor is valid with the same filters
+// only. Filters are pairs of name and value; empty values and the page size do not count.
 func asked(list string, filters ...string) string {
 	sum := sha256.New()
 	given := false
@@ -37,7 +36,7 @@ func asked(list string, filters ...string) string {
 	return list + "?" + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// askedTime writes a time as a filter.
+// askedTime formats a time as a filter.
 func askedTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -45,7 +44,7 @@ func askedTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// askedFlag writes something that is so, or not, as a filter.
+// askedFlag formats a flag as a filter.
 func askedFlag(is bool) string {
 	if is {
 		return "true"
@@ -53,7 +52,7 @@ func askedFlag(is bool) string {
 	return ""
 }
 
-// askedSet writes a set as a filter, in whatever order it was given.
+// askedSet formats a set as a filter, independent of its order.
 func askedSet[T ~string](set []T) string {
 	set = slices.Clone(set)
 	slices.Sort(set)
@@ -80,7 +79,7 @@ func readCursor[T any](list, text string) (T, error) {
 		fault := Fault{Location: "query.cursor", Code: "cursor", Message: "is not a cursor of this list", Value: common.Excerpt(text)}
 		name, _, _ := strings.Cut(list, "?")
 		if other, _, _ := strings.Cut(c.List, "?"); err == nil && other == name {
-			fault.Message, fault.Hint = "belongs to this list with other filters", "send the filters that it was answered to, or begin without a cursor"
+			fault.Message, fault.Hint = "belongs to this list with other filters", "send the filters of the previous page, or begin without a cursor"
 		}
 		return zero, &requestFault{fault}
 	}

@@ -19,7 +19,7 @@ import (
 //go:embed examples.json
 var recorded []byte
 
-// example is a call of an operation, as it was made and answered.
+// example is a recorded request and response of an operation.
 type example struct {
 	Request json.RawMessage            `json:"request,omitempty"`
 	Answers map[string]json.RawMessage `json:"answers,omitempty"` // by status; of an answer that is no JSON the text
@@ -42,10 +42,10 @@ func newDescriber(api huma.API) (*describer, error) {
 	return d, nil
 }
 
-// refusalKind is a kind of refusal that operations have in common.
+// refusalKind is an error response that operations have in common.
 type refusalKind struct {
 	code    common.Code
-	text    string // of the document
+	text    string // description in the document
 	example Problem
 	headers map[string]*huma.Param
 }
@@ -56,33 +56,33 @@ func refusalKinds() []refusalKind {
 	}
 	wait := map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 	return []refusalKind{
-		{code: common.CodeInvalid, text: "The request is not valid. All that is wrong is listed.", example: Problem{Detail: "the request is not valid",
+		{code: common.CodeInvalid, text: "The request is invalid. All faults are listed.", example: Problem{Detail: "the request is not valid",
 			Errors: []Fault{{Location: "body.timeout", Code: "duration", Message: "must be a duration", Hint: "write 90s, 1h30m or 7d", Value: "soon"}}}},
-		{code: common.CodeUnauthenticated, text: "Nobody is logged in, or the token or session is no longer good.",
-			headers: map[string]*huma.Param{"WWW-Authenticate": text("How to show who one is.")},
+		{code: common.CodeUnauthenticated, text: "No credentials were sent, or the token or session is invalid or has expired.",
+			headers: map[string]*huma.Param{"WWW-Authenticate": text("The accepted authentication scheme.")},
 			example: Problem{Detail: "you are not logged in", Hint: "send a token as Authorization: Bearer …, or log in"}},
-		{code: common.CodeForbidden, text: "The role does not allow it, or not in this group.",
+		{code: common.CodeForbidden, text: "Your role does not allow this, or not in this group.",
 			example: Problem{Detail: `your role in the group "reports" does not allow this`, Hint: "it needs the role editor; yours is viewer"}},
-		{code: common.CodeNotFound, text: "There is no such thing.", example: Problem{Detail: `there is no job "nightly-report"`}},
-		{code: common.CodeConflict, text: "It stands against what there is: something of this name exists, it has ended, or it changes too fast.",
-			example: Problem{Detail: "the Idempotency-Key was used before, for another request", Hint: "use a new key for each thing that is asked for",
+		{code: common.CodeNotFound, text: "Not found.", example: Problem{Detail: `job "nightly-report" not found`}},
+		{code: common.CodeConflict, text: "Conflict with the current state: the name exists already, the run has ended, or there are too many concurrent changes.",
+			example: Problem{Detail: "the Idempotency-Key was used for another request", Hint: "use a new key for each request",
 				Errors: []Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "belongs to another request"}}}},
-		{code: common.CodeStale, text: "It is not, or no longer, what If-Match or If-None-Match says.",
-			example: Problem{Detail: `job "nightly-report" is at version 42, not 40`, Hint: "somebody else saved it: read it again and repeat the change"}},
+		{code: common.CodeStale, text: "The condition in If-Match or If-None-Match does not hold.",
+			example: Problem{Detail: `job "nightly-report" is at version 42, not 40`, Hint: "read it again and repeat the change: it was saved in the meantime"}},
 		{code: common.CodeTooLarge, text: "The body is too large.", example: Problem{Detail: "the body is too large",
 			Errors: []Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}}},
-		{code: common.CodeUnsupportedType, text: "The body is of another type, or is compressed.", example: Problem{Detail: "the body must be JSON",
+		{code: common.CodeUnsupportedType, text: "The body has another media type, or is compressed.", example: Problem{Detail: "the body must be JSON",
 			Errors: []Fault{{Location: "header.Content-Type", Code: "media_type", Message: "must be application/json", Value: "text/plain"}}}},
-		{code: common.CodeTooMany, text: "Too much was asked for in a short time.", headers: wait, example: Problem{Detail: "too many requests",
-			Hint: "wait as long as Retry-After says"}},
-		{code: common.CodeUnavailable, text: "What it needs, etcd or the log store, does not answer just now.", headers: wait,
-			example: Problem{Detail: "the log store does not answer", Hint: "it is tried again every few seconds"}},
-		{code: common.CodeInternal, text: "Something went wrong in the server.", example: Problem{Detail: "something went wrong in the server",
-			Hint: "the server's log has the cause under the request's id"}},
+		{code: common.CodeTooMany, text: "Too many requests.", headers: wait, example: Problem{Detail: "too many requests",
+			Hint: "wait for the time in Retry-After"}},
+		{code: common.CodeUnavailable, text: "etcd or the log store does not respond.", headers: wait,
+			example: Problem{Detail: "the log store does not respond", Hint: "retry in a few seconds"}},
+		{code: common.CodeInternal, text: "Internal error.", example: Problem{Detail: "internal error",
+			Hint: "search the server's log for the request id"}},
 	}
 }
 
-// name is that of the component.
+// name returns the name of the component.
 func (r *refusalKind) name() string { return string(r.code) }
 
 func (r *refusalKind) response(api huma.API) *huma.Response {
@@ -92,7 +92,7 @@ func (r *refusalKind) response(api huma.API) *huma.Response {
 	return &huma.Response{Description: r.text, Headers: r.headers, Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api), Example: p}}}
 }
 
-// complete adds what is not said where the operation is registered.
+// complete adds descriptions, error responses and examples to an operation.
 func (d *describer) complete(op *huma.Operation, a access) {
 	if op.Description == "" {
 		op.Description = descriptions[op.OperationID]
@@ -121,7 +121,7 @@ func (d *describer) complete(op *huma.Operation, a access) {
 	}
 }
 
-// refusalsOf are those that an operation may answer with, by what it is.
+// refusalsOf returns the error codes that an operation may return.
 func refusalsOf(op *huma.Operation, a access) []common.Code {
 	codes := []common.Code{common.CodeTooMany, common.CodeInternal}
 	if op.OperationID != "healthz" {
@@ -132,12 +132,12 @@ func refusalsOf(op *huma.Operation, a access) []common.Code {
 	}
 	changes := op.Method != http.MethodGet
 	if a != public && a != anyone || changes {
-		codes = append(codes, common.CodeForbidden) // also what comes from another site
+		codes = append(codes, common.CodeForbidden) // also for cross-site requests
 	}
 	if changes || op.OperationID == "get-worker" { // a name may be that of several
 		codes = append(codes, common.CodeConflict)
 	}
-	codes = append(codes, common.CodeInvalid) // an unknown parameter at least
+	codes = append(codes, common.CodeInvalid) // at least for unknown parameters
 	if op.RequestBody != nil {
 		codes = append(codes, common.CodeTooLarge, common.CodeUnsupportedType)
 	}

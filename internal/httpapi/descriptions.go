@@ -1,72 +1,84 @@
 package httpapi
 
-// descriptions are those of operations that have none where they are registered, by id.
+// descriptions contains the descriptions of operations that are not described where they are registered, by
+// operation id.
 var descriptions = map[string]string{
-	"list-jobs": "All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; " +
-		"what include asks for is looked up once for the whole page.",
-	"create-job":   "Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.",
-	"validate-job": "Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.",
-	"get-job":      "Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.",
-	"put-job": "What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or " +
-		"If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.",
-	"delete-job":        "Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.",
-	"patch-job":         "A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.",
-	"rollback-job":      "Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.",
-	"diff-job-versions": "As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.",
-	"apply-jobs": "Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. " +
-		"With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.",
-	"bulk-jobs": "The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.",
-	"run-job": "The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, " +
-		"and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.",
-	"pause-job":     "Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.",
-	"resume-job":    "It fires again from now on. What it missed meanwhile is written down as skipped.",
-	"get-placement": "All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.",
+	"list-jobs": "Lists all jobs. Definitions of jobs in groups where you have no role are left out, and meta.hidden reports it. " +
+		"Pages are continued with nextCursor. The data selected by include is read once per page.",
+	"create-job": "Returns 409 if a job of this name exists; use PUT to replace it. All faults are reported at once. Requires the role editor in the job's " +
+		"group, or everywhere for a job without a group.",
+	"validate-job": "Returns 200 for valid and invalid jobs: with the job as it would be stored, or with all faults. Warnings are about values that are accepted " +
+		"but probably not intended. Requires the same roles as saving the job.",
+	"get-job": "Send the ETag as If-Match with a change, so that it fails if the job has changed in the meantime. The definition of a job in a group where you have " +
+		"no role is left out.",
+	"put-job": "A job returned by the API may be sent back unchanged: meta is ignored. Requires the role editor in the job's current and new group. With If-Match or " +
+		"If-None-Match, returns 412 if the job has changed in the meantime. A job without differences keeps its version.",
+	"delete-job": "The job stops firing; its current runs continue, unless kill is set. Its history is kept for its retention, for users with a role in the group that " +
+		"the job had.",
+	"patch-job": "A merge patch (RFC 7396): given fields replace existing ones, null removes a field, lists are replaced as a whole. Unknown fields are refused.",
+	"rollback-job": "Restores the definition of an earlier version as a new version. Whether the job is paused does not change. Requires the role editor in the job's " +
+		"group and in that of the version.",
+	"diff-job-versions": "Returns a unified diff, as for patch(1), and a list of the fields that differ: from the version in the path to the one in the query, or to the current job.",
+	"apply-jobs": "Each job is created, changed or left unchanged independently: a refused job does not affect the others. Returns 200 with a result for each job. " +
+		"With dryRun nothing is written. Applying the same jobs again changes nothing. At most four requests are processed at a time, two per user; a few more wait, " +
+		"and further ones get 429 before their body is read.",
+	"bulk-jobs": "Selects jobs by name or by a filter. Each job is authorized independently, by your role in its group. Returns 200 with a result for each job.",
+	"run-job": "The run is accepted and waits until a worker claims it; its id is returned before the run exists elsewhere. A request with an Idempotency-Key may be " +
+		"repeated for a day by the same user or token, and runs the job once. Only parameters that the job declares can be set. An accepted run is always " +
+		"acknowledged: if its end cannot be waited for, the response contains no outcome.",
+	"pause-job":     "Fires are recorded as skipped until the job is resumed or the given time has passed. The job can still be run manually.",
+	"resume-job":    "The job fires again from now on. Fires during the pause are recorded as skipped.",
+	"get-placement": "Lists the eligible workers in the order in which they would claim the job's next run, then the others, each with the reason why it is not eligible.",
 
-	"list-groups": "All groups that jobs are in, whoever asks.",
-	"list-labels": "What selectors can ask for. All jobs count, whoever asks.",
+	"list-groups": "Lists the groups of all jobs, whatever your roles are.",
+	"list-labels": "Lists the labels that selectors can match. All jobs are counted, whatever your roles are.",
 
-	"list-versions":   "Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.",
-	"get-job-version": "The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.",
+	"list-versions": "Every save, pause and deletion is a version. Requires a role in the job's group; changes made while the job was in a group where you have no role " +
+		"are left out.",
+	"get-job-version": "Returns the definition of a version. Requires a role in the group that the job had then and in its current group.",
 
-	"list-fires":     "The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.",
-	"list-job-fires": "Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.",
+	"list-fires": "The ledger has an entry for every time at which a job was to run: the run's status, or the reason why it was skipped or missed. With a time in the " +
+		"future as to, planned fires are listed too. Consecutive fires with the same outcome may share an entry.",
+	"list-job-fires": "The ledger of one job. That of a deleted job is kept for its retention.",
 
-	"get-forecast": "Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. " +
-		"Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.",
+	"get-forecast": "Counts planned fires: schedules, start and end times and pauses are taken into account; jitter, triggers, retries and the backlog are not. " +
+		"For changes of the clock, it reports what happens to the fires concerned. The result may be a few seconds old. All jobs are counted, whatever your roles are.",
 
-	"list-runs": "Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, " +
-		"parameters, notes and reasons are left out.",
-	"get-run": "As it stands just now. One that goes on says when it should end, going by the job's last days.",
-	"kill-run": "The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait " +
-		"for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.",
-	"get-output": "Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and " +
-		"Carillon-Next-Offset says where to go on. For those who have a role in the run's group.",
-	"search-output": "Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.",
-	"search-runs":   "Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.",
-	"follow-output": "Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.",
+	"list-runs": "Lists pending, current and completed runs, each once, wherever they are stored. While the log store is away, the list is partial and says so. " +
+		"Parameters, notes and reasons of runs in groups where you have no role are left out.",
+	"get-run": "Returns the current state of a run. For a current run, the expected end is estimated from the job's last 7 days.",
+	"kill-run": "Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: " +
+		"another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. " +
+		"Requires the role operator in the group that the run had and in the job's current group.",
+	"get-output": "Returns the output byte for byte, both streams in the order in which they were printed. For a completed run this is the complete output, of which one " +
+		"range may be requested; for a current run it is a part, and Carillon-Next-Offset is where to continue. Requires a role in the run's group.",
+	"search-output": "Searches a bounded amount of output per request and returns where to continue. Terminal control sequences, such as colours, are not searched.",
+	"search-runs":   "Searches a bounded number of runs per request, newest first, and returns how far it got. Runs in groups where you have no role are left out.",
+	"follow-output": "Server-sent events, which can be resumed at any master with Last-Event-ID. Requires a role in the run's group; the stream ends when you lose it.",
 
-	"list-workers":   "Those that are alive, and those that are not and have settings.",
-	"get-worker":     "By its id, or by its name where only one has it.",
-	"patch-worker":   "What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.",
-	"drain-worker":   "What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.",
-	"undrain-worker": "It takes its share again.",
+	"list-workers":   "Lists live workers, and workers that are not alive but have settings.",
+	"get-worker":     "By id, or by name if it is unique.",
+	"patch-worker":   "Given values override those that the worker registers; null restores them. Settings apply until they are changed, also while the worker is not alive.",
+	"drain-worker":   "Current runs continue, and no new ones are started. Applies until undrain, also after a restart of the worker.",
+	"undrain-worker": "The worker claims runs again.",
 
-	"list-channels":   "Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.",
-	"get-channel":     "Where it leads is shown to admins only.",
-	"put-channel":     "Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.",
-	"delete-channel":  "Jobs that name it go on, and what would be told on it fails.",
-	"test-channel":    "Waits for the answer of who is told, a few seconds at most, and says what it was.",
-	"list-deliveries": "What was told, is to be told, or could not be, with what the last try came to.",
+	"list-channels":   "Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.",
+	"get-channel":     "The destination is returned to admins only.",
+	"put-channel":     "URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.",
+	"delete-channel":  "Jobs that name the channel continue to run; their deliveries to it fail.",
+	"test-channel":    "Waits a few seconds at most for the receiver's response, and returns the result.",
+	"list-deliveries": "Lists pending, sent and failed deliveries with the result of the last try.",
 
-	"parse-crontab": "Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, " +
-		"so reading the same text again gives the same jobs. POST /jobs/apply creates them.",
-	"preview-schedule": "The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.",
+	"parse-crontab": "Converts each line that cron would run to a job definition; lines without an equivalent are returned with the reason. Job names are derived from " +
+		"the lines, so the same text gives the same jobs again. Create them with POST /jobs/apply.",
+	"preview-schedule": "Returns the next fires of a cron expression, its meaning in words (English or Chinese, by Accept-Language), and remarks, such as on changes of the clock " +
+		"or on the expression's meaning in other programs.",
 
-	"get-overview":       "What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.",
-	"get-statistics":     "Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.",
-	"get-job-statistics": "The same of one job. What a job did that was deleted stays.",
+	"get-overview":       "Current and pending runs, workers and their slots, the last 24 hours by hour, and active problems. Values that are currently unknown are absent.",
+	"get-statistics":     "Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.",
+	"get-job-statistics": "Statistics of one job, also of a deleted one.",
 
-	"healthz": "For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.",
-	"readyz":  "For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.",
-	"version": "The program's version, and that of Go.",
+	"healthz": "Liveness, for supervisors and load balancers. It checks nothing else.",
+	"readyz":  "Readiness, for load balancers: 503 if this master cannot work, for example while etcd is away. Checks and conditions are returned only to authenticated clients.",
+	"version": "The version of the program and of Go.",
 }

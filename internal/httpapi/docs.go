@@ -91,7 +91,7 @@ func alone(value any) any {
 }
 
 // registerDocs adds the document and a page for reading it. It must come last. Each is written when
-// somebody first asks for it.
+// a client first asks for it.
 func registerDocs(r *router) {
 	// Every refusal is a Problem; huma's own error type never leaves the server.
 	delete(r.api.OpenAPI().Components.Schemas.Map(), "ErrorModel")

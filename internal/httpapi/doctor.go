@@ -11,13 +11,14 @@ import (
 	"carillon/internal/common"
 )
 
-// Doctor looks at all that the cluster depends on.
+// Doctor checks everything that the cluster depends on.
 type Doctor interface {
-	// Examine gives all that was found, also what is well; it takes a few seconds at most.
+	// Examine returns all findings, including those without a problem; it takes a few seconds at
+	// most.
 	Examine(ctx context.Context) Examination
 }
 
-// FindingStatus says how something was found.
+// FindingStatus is the result of a check.
 type FindingStatus string
 
 const (
@@ -27,22 +28,22 @@ const (
 	FindingUnknown FindingStatus = "unknown"
 )
 
-// Finding is what was found out about one thing.
+// Finding is the result of one check.
 type Finding struct {
-	Check  string        `json:"check" doc:"What was looked at." example:"etcd_space"`
-	Status FindingStatus `json:"status" enum:"ok,warning,failing,unknown" doc:"Failing: something does not work, or soon will not. Unknown: it could not be looked at."`
-	Who    string        `json:"who,omitempty" doc:"Which of several: an endpoint of etcd, a worker, a master, a file." example:"https://etcd-1.example.com:2379"`
-	Text   string        `json:"text" doc:"What was found." example:"1.7 GiB of 2 GiB are taken"`
-	Advice string        `json:"advice,omitempty" doc:"What to do about it." example:"Make etcd compact its history, then defragment it, one member after the other."`
+	Check  string        `json:"check" doc:"What was checked." example:"etcd_space"`
+	Status FindingStatus `json:"status" enum:"ok,warning,failing,unknown" doc:"failing: something does not work, or will stop working soon. unknown: it could not be checked."`
+	Who    string        `json:"who,omitempty" doc:"Which one, if there are several: an etcd endpoint, worker, master or file." example:"https://etcd-1.example.com:2379"`
+	Text   string        `json:"text" doc:"The finding." example:"1.7 GiB of 2 GiB are taken"`
+	Advice string        `json:"advice,omitempty" doc:"Remedy." example:"Make etcd compact its history, then defragment it, one member after the other."`
 	Data   common.Words  `json:"data,omitempty" doc:"For translated texts."`
 }
 
-// Examination is all that was found.
+// Examination contains all findings.
 type Examination struct {
-	At       time.Time     `json:"at" doc:"By the clock of the master that looked."`
+	At       time.Time     `json:"at" doc:"By the clock of the examining master."`
 	Master   string        `json:"master,omitempty" doc:"Its host."`
 	Version  string        `json:"version" doc:"Its version."`
-	Status   FindingStatus `json:"status" enum:"ok,warning,failing,unknown" doc:"The worst of all."`
+	Status   FindingStatus `json:"status" enum:"ok,warning,failing,unknown" doc:"The worst status of all findings."`
 	Findings []Finding     `json:"findings" nullable:"false" doc:"In the order in which to look at them."`
 }
 
@@ -52,9 +53,9 @@ type examinationOutput struct{ Body Examination }
 
 func (d *doctorResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
-		Path: "/api/v1/system/doctor", Summary: "Look at all that the cluster depends on, with what to do about each fault", Tags: []string{"system"},
-		Description: "Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit " +
-			"chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found."}}, d.examine)
+		Path: "/api/v1/system/doctor", Summary: "Diagnose the cluster", Tags: []string{"system"},
+		Description: "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit " +
+			"chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are."}}, d.examine)
 }
 
 func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*examinationOutput, error) {
@@ -65,7 +66,7 @@ func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*examination
 	return &examinationOutput{Body: found}, nil
 }
 
-// Worst is what findings come to. What could not be looked at is worse than what is well, and better than a warning.
+// Worst returns the worst status. Unknown is worse than ok and better than a warning.
 func Worst(found []Finding) FindingStatus {
 	rank := map[FindingStatus]int{FindingUnknown: 1, FindingWarning: 2, FindingFailing: 3}
 	worst := FindingOK

@@ -9,17 +9,17 @@ import (
 
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// A proxy that compresses makes a weak tag of ours; it names the same version.
+// A proxy that compresses turns our tag into a weak one of the same version.
 var etagPattern = regexp.MustCompile(`^(?:W/)?"([1-9][0-9]{0,18})"$`)
 
-// precondition reads If-Match and If-None-Match.
+// precondition parses If-Match and If-None-Match.
 func precondition(match, noneMatch string) (common.Precondition, error) {
 	var pre common.Precondition
 	if match != "" {
 		m := etagPattern.FindStringSubmatch(match)
 		if m == nil {
 			return pre, &requestFault{Fault{Location: "header.If-Match", Code: "etag",
-				Message: "must be one ETag, as it was answered with the job", Value: common.Excerpt(match)}}
+				Message: "must be one ETag, as returned with the job", Value: common.Excerpt(match)}}
 		}
 		version, err := strconv.ParseInt(m[1], 10, 64)
 		if err != nil {
@@ -35,7 +35,7 @@ func precondition(match, noneMatch string) (common.Precondition, error) {
 		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "etag", Message: "must be *", Value: common.Excerpt(noneMatch)}}
 	}
 	if pre.Absent && pre.Version != 0 {
-		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "exclusive", Message: "cannot stand beside If-Match"}}
+		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "exclusive", Message: "cannot be combined with If-Match"}}
 	}
 	return pre, nil
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	maxEvent  = 32 << 10 // bytes of output in one event
-	maxGather = 64 << 10 // bytes of events that are written at once, about
-	// Chunks that were printed within this time are one event.
+	maxEvent  = 32 << 10 // bytes of output per event
+	maxGather = 64 << 10 // bytes of events written at once, approximately
+	// Chunks printed within this time become one event.
 	together = 100 * time.Millisecond
 )
 
@@ -39,28 +39,28 @@ type (
 	}
 )
 
-// events turns what a follower gets into server-sent events.
+// events converts parts of output to server-sent events.
 type events struct {
-	out    bytes.Buffer  // to be sent
-	stream common.Stream // only this one, or both
-	at     int64         // the place behind what was taken
-	told   int64         // the last id that was written
-	known  bool          // at is a place, not yet to be found
-	held   common.Chunk  // the beginning of a character, whose rest is to come; not told
+	out    bytes.Buffer  // to send
+	stream common.Stream // only this one; empty for both
+	at     int64         // offset after the last part taken
+	told   int64         // last id written
+	known  bool          // at is a known offset, not relative to the end
+	held   common.Chunk  // incomplete character at the end, not written yet
 }
 
 func (e *events) retry(after time.Duration) {
 	fmt.Fprintf(&e.out, "retry: %d\n\n", after.Milliseconds())
 }
 
-// sent forgets what was sent; a buffer that has grown much is given back.
+// sent clears the buffer; a buffer that has grown large is released.
 func (e *events) sent() {
 	if e.out.Reset(); e.out.Cap() > 4*maxGather {
 		e.out = bytes.Buffer{}
 	}
 }
 
-// patience is how long to wait for the next part.
+// patience returns how long to wait for the next part.
 func (e *events) patience() time.Duration {
 	if len(e.held.Data) > 0 {
 		return halfChar
@@ -68,8 +68,8 @@ func (e *events) patience() time.Duration {
 	return beat
 }
 
-// idle is for when nothing has come: what was held back goes out, or else a comment, with
-// the place where to go on, where events of another stream have moved it.
+// idle is called if there is no part: it writes what was held back, or else a comment, with the
+// offset to continue at if parts of the other stream have moved it.
 func (e *events) idle() {
 	if len(e.held.Data) > 0 {
 		e.release()
@@ -82,11 +82,11 @@ func (e *events) idle() {
 	e.out.WriteString(": alive\n\n")
 }
 
-// part writes what a follower got. When much is gathered it is sent.
+// part writes a part. When enough is collected, it is sent.
 func (e *events) part(p *tail.Part, send func() error) error {
 	switch {
 	case p.Run != nil:
-		if sized(p.Run) { // who begins behind the end begins at it
+		if sized(p.Run) { // a start after the end begins at the end
 			e.at, e.told = min(e.at, p.Run.OutputBytes), min(e.told, p.Run.OutputBytes)
 		}
 		e.event("run", e.told, p.Run)
@@ -110,7 +110,8 @@ func (e *events) part(p *tail.Part, send func() error) error {
 	return nil
 }
 
-// output writes the first of the chunks, with those after it that are one with it. It tells how many these were.
+// output writes the first of the chunks, merged with following ones, and returns the number of
+// chunks written.
 func (e *events) output(chunks []common.Chunk) int {
 	c := chunks[0]
 	if !e.known {
@@ -126,7 +127,7 @@ func (e *events) output(chunks []common.Chunk) int {
 	for n < len(chunks) && chunks[n].Missing == 0 && chunks[n].Stream == c.Stream && chunks[n].At.Sub(c.At) < together &&
 		len(c.Data)+len(chunks[n].Data) <= maxEvent {
 		if n == 1 {
-			c.Data = slices.Clip(c.Data) // it is not ours to append to
+			c.Data = slices.Clip(c.Data) // not owned: append must copy
 		}
 		c.Data = append(c.Data, chunks[n].Data...)
 		n++
@@ -149,7 +150,7 @@ func (e *events) output(chunks []common.Chunk) int {
 		piece.Data = piece.Data[:len(piece.Data)-unfinished(piece.Data)]
 		if len(piece.Data) == 0 {
 			e.held = c
-			e.held.Data = bytes.Clone(c.Data) // the rest of the chunk may go
+			e.held.Data = bytes.Clone(c.Data) // copied, so that the rest of the chunk can be freed
 			return n
 		}
 		e.print(&piece)
@@ -176,7 +177,7 @@ func (e *events) print(c *common.Chunk) {
 	e.event("output", c.End(), out)
 }
 
-// event writes an event with the id that stands for the place behind it.
+// event writes an event whose id is the offset after it.
 func (e *events) event(name string, id int64, data any) {
 	if e.known {
 		fmt.Fprintf(&e.out, "id: %d\n", id)
@@ -185,11 +186,12 @@ func (e *events) event(name string, id int64, data any) {
 	fmt.Fprintf(&e.out, "event: %s\ndata: ", name)
 	enc := json.NewEncoder(&e.out) // one line, with its end
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(data) // of such values none is refused
+	_ = enc.Encode(data) // these values can always be encoded
 	e.out.WriteByte('\n')
 }
 
-// unfinished is how many bytes at the end of a text are the beginning of a character.
+// unfinished returns the number of bytes at the end of a text that are the beginning of a
+// character.
 func unfinished(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if b := p[len(p)-n:]; utf8.RuneStart(b[0]) {

@@ -18,9 +18,9 @@ import (
 	"carillon/internal/feed"
 )
 
-// Feed tells what changes.
+// Feed is the stream of changes.
 type Feed interface {
-	// Follow begins to follow for a client, which is identified by any stable text.
+	// Follow subscribes a client, which is identified by any stable text.
 	Follow(ctx context.Context, since int64, want func(*feed.Event) bool, client string) (*feed.Follower, error)
 }
 
@@ -30,31 +30,31 @@ type feedResource struct {
 }
 
 type feedInput struct {
-	Since       int64    `query:"since" minimum:"0" doc:"Begin after this revision, as an earlier stream or answer told it; now where not given."`
-	Types       []string `query:"types" nullable:"false" enum:"job,run,worker" doc:"Only these, separated by commas."`
+	Since       int64    `query:"since" minimum:"0" doc:"Begin after this revision, taken from an earlier stream or response. Default: now."`
+	Types       []string `query:"types" nullable:"false" enum:"job,run,worker" doc:"Only these types, separated by commas."`
 	Jobs        []string `query:"jobs" nullable:"false" maxItems:"100" doc:"Only these jobs and their runs, and no workers, separated by commas."`
-	LastEventID string   `header:"Last-Event-ID" doc:"The id of the last event that came: go on after it, whatever since says."`
+	LastEventID string   `header:"Last-Event-ID" doc:"Id of the last event received: continue after it. Overrides since."`
 }
 
-const feedDoc = `Events, one JSON value each. What one revision of etcd has changed comes together, and the last event of it has the revision as its id: who comes back with it, to this master or another, misses nothing.
+const feedDoc = `Events, each with one JSON value. The changes of one etcd revision arrive together, and the last of them has the revision as its id: a client that resumes with it, at any master, misses nothing.
 
-- ready {revision}: all that comes after this revision is told; first of all.
-- job {name, title?, group?, version, paused?, deleted?}: a job was made, changed, or deleted.
-- run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run waits, runs, or has come to an end. The same status may be told twice.
-- worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker is there, is busy with more or less, or is gone; settings says that an operator has changed what is said of it.
-- reset {revision}: something was missed, and is not known any more: read again what is shown. It goes on after the revision.
+- ready {revision}: the stream is complete after this revision. It is the first event.
+- job {name, title?, group?, version, paused?, deleted?}: a job was created, changed or deleted.
+- run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run is pending, running or completed. The same status may be sent twice.
+- worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker has registered, its load has changed, or it is gone. With settings, an operator has changed its settings.
+- reset {revision}: events were missed and are no longer available. Read the lists again. The stream continues after the revision.
 
-Nothing of what jobs do is told here: ask for the job, or the run. Comments come at least every 15 seconds. The stream ends when the one who asked may not read any more.`
+Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
 
 func (s *feedResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
-		Summary: "Follow what changes: jobs, runs and workers", Tags: []string{"system"},
-		Description: "One stream tells of all that a list or a page shows. It resumes by revision.",
+		Summary: "Follow changes of jobs, runs and workers", Tags: []string{"system"},
+		Description: "One stream reports all changes that lists and pages show. It can be resumed by revision.",
 		Responses: map[string]*huma.Response{"200": {Description: feedDoc,
 			Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}}}, s.follow)
 }
 
-// from is the revision to begin after.
+// from returns the revision to begin after.
 func (in *feedInput) from() (int64, error) {
 	if in.LastEventID == "" {
 		return in.Since, nil
@@ -66,7 +66,7 @@ func (in *feedInput) from() (int64, error) {
 	return at, nil
 }
 
-// wants tells which events are asked for; nil for all.
+// wants returns the filter for the requested events; nil for all.
 func (in *feedInput) wants() func(*feed.Event) bool {
 	if len(in.Types) == 0 && len(in.Jobs) == 0 {
 		return nil
@@ -97,21 +97,21 @@ func (s *feedResource) follow(ctx context.Context, in *feedInput) (*huma.StreamR
 			_ = s.problems.of(ctx, err) // logs it
 			panic(http.ErrAbortHandler)
 		}
-		st.busy(true) // the server may have something to write still
+		st.busy(true) // the server may still have to write
 	}}, nil
 }
 
-// tellFeed sends what comes until the client is gone, or may not read any more. An error is for
-// the log, and breaks the connection off.
+// tellFeed sends events until the client is gone or loses the permission to read. An error is
+// logged, and ends the connection.
 func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 	st.events.retry(reconnect)
 	told := f.Revision()
 	st.changed("ready", told, revisionEvent{told})
-	watch := newVigil(ctx, mayRead)
+	watch := newStreamAuth(ctx, mayRead)
 	heard := time.Now()
 	for {
 		if err := st.send(); err != nil {
-			return nil // the client is gone, or so slow that it may as well be
+			return nil // the client is gone, or too slow
 		}
 		part, err := nextChange(ctx, f, min(beat-time.Since(heard), watch.left()))
 		switch {
@@ -137,7 +137,7 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 			heard = time.Now()
 			for _, b := range part.Batches {
 				for i := range b.Events {
-					id := int64(0) // who is cut off in the midst gets all of the revision again
+					id := int64(0) // a client that is cut off in between gets the whole revision again
 					if i == len(b.Events)-1 {
 						id, told = b.Revision, b.Revision
 					}
@@ -151,20 +151,20 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 			}
 		}
 		if !watch.still(ctx) {
-			return nil // who comes back is refused in words
+			return nil // a new request gets the error
 		}
 	}
 }
 
-// mayRead tells whether the one who asks may follow what changes.
+// mayRead reports whether the caller may follow changes.
 func mayRead(ctx context.Context) error {
 	if who, ok := identity(ctx); !ok || !who.Somewhere(auth.Viewer) {
-		return common.Errorf(common.CodeForbidden, "you may not read this")
+		return common.Errorf(common.CodeForbidden, "your role does not allow this")
 	}
 	return nil
 }
 
-// nextChange waits for a part, but no longer than the limit.
+// nextChange waits for a part, up to a time limit.
 func nextChange(ctx context.Context, f *feed.Follower, limit time.Duration) (feed.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -176,7 +176,7 @@ type revisionEvent struct {
 	Revision int64 `json:"revision"`
 }
 
-// changed writes an event; id 0 is for none.
+// changed writes an event; without an id if it is 0.
 func (st *stream) changed(name string, id int64, data any) {
 	out := &st.events.out
 	if id > 0 {
@@ -185,6 +185,6 @@ func (st *stream) changed(name string, id int64, data any) {
 	fmt.Fprintf(out, "event: %s\ndata: ", name)
 	enc := json.NewEncoder(out) // one line, with its end
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(data) // of such values none is refused
+	_ = enc.Encode(data) // these values can always be encoded
 	out.WriteByte('\n')
 }

@@ -7,14 +7,14 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// StatusCounts count runs, and fires that did not run, by how they ended.
+// StatusCounts counts runs, and fires that did not run, by status.
 type StatusCounts struct {
 	Succeeded int64 `json:"succeeded"`
 	Failed    int64 `json:"failed"`
 	TimedOut  int64 `json:"timed_out"`
 	Killed    int64 `json:"killed"`
 	Lost      int64 `json:"lost"`
-	Skipped   int64 `json:"skipped" doc:"Fires; a gap counts as often as it stands for."`
+	Skipped   int64 `json:"skipped" doc:"Fires; a gap entry counts all its fires."`
 	Refused   int64 `json:"refused"`
 	Missed    int64 `json:"missed" doc:"Likewise."`
 }
@@ -33,13 +33,12 @@ func countsOf(by *[len(common.Statuses)]int64) StatusCounts {
 		Refused: of(common.StatusRefused), Missed: of(common.StatusMissed)}
 }
 
-// runs are those that were taken by a worker.
+// runs returns the number of runs claimed by a worker.
 func (c *StatusCounts) runs() int64 {
 	return c.Succeeded + c.Failed + c.TimedOut + c.Killed + c.Lost + c.Refused
 }
 
-// successRate is the share of runs that succeeded. A run that was killed, by a user or for
-// the one that replaced it, says nothing of the job.
+// successRate returns the share of succeeded runs. Killed and replaced runs do not count.
 func (c *StatusCounts) successRate() *float64 {
 	judged := c.runs() - c.Killed
 	if judged == 0 {
@@ -48,7 +47,7 @@ func (c *StatusCounts) successRate() *float64 {
 	return new(float64(c.Succeeded) / float64(judged))
 }
 
-// Times are what many times come to, in milliseconds. All are 0 where there is none.
+// Times summarizes durations, in milliseconds. All are 0 without samples.
 type Times struct {
 	Count  int64   `json:"count"`
 	MeanMs float64 `json:"meanMs"`
@@ -63,16 +62,16 @@ func timesOf(h *rollup.Histogram) Times {
 		P99Ms: milliseconds(h.Quantile(.99)), MaxMs: milliseconds(h.Max)}
 }
 
-// milliseconds to three places.
+// milliseconds converts a duration, with three decimal places.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Figures are what runs come to.
+// Figures summarizes runs.
 type Figures struct {
-	Runs        int64        `json:"runs" doc:"Runs that have ended, attempts one by one. Fires that did not run are not among them."`
+	Runs        int64        `json:"runs" doc:"Completed runs, each attempt counted. Fires that did not run are not included."`
 	Statuses    StatusCounts `json:"statuses"`
-	SuccessRate *float64     `json:"successRate,omitempty" doc:"succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts."`
-	Duration    Times        `json:"duration" doc:"From start to end, of the runs that succeeded."`
-	Delay       Times        `json:"delay" doc:"How much later than due the fires of the plan were started, first attempts."`
+	SuccessRate *float64     `json:"successRate,omitempty" doc:"succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count."`
+	Duration    Times        `json:"duration" doc:"From start to end, for succeeded runs."`
+	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
 }
 
 func figuresOf(c *rollup.Cell) Figures {

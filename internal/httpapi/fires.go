@@ -12,7 +12,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// maxAhead bounds how far the plan of all jobs is looked into, and maxAheadOfJob that of one.
+// maxAhead bounds how far the plan of all jobs is read, and maxAheadOfJob that of one job.
 const (
 	maxAhead      = 31 * 24 * time.Hour
 	maxAheadOfJob = 10 * 366 * 24 * time.Hour
@@ -24,13 +24,13 @@ type firesResource struct {
 	now  func() time.Time
 }
 
-// FireFilter narrows a list of fires.
+// FireFilter filters a list of fires.
 type FireFilter struct {
 	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
-	To     time.Time       `query:"to" doc:"Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given."`
-	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these, separated by commas."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list; a page may hold less and have a next one."`
-	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+	To     time.Time       `query:"to" doc:"Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
+	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
 type fireListInput struct {
@@ -51,10 +51,10 @@ func (s *firesResource) register(r *router) {
 	}
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
 	register(r, route{access: needs(auth.Viewer), Operation: op("list-fires", "/api/v1/fires",
-		"The ledger and the planned future of all jobs, the newest first")}, s.list)
+		"List fires of all jobs: ledger and planned fires, newest first")}, s.list)
 	enumerate(r, "/api/v1/fires", "status", statuses)
 	register(r, route{access: needs(auth.Viewer), Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
-		"The ledger and the planned future of a job, the newest first")}, s.ofJob)
+		"List fires of a job: ledger and planned fires, newest first")}, s.ofJob)
 	enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
 
@@ -67,14 +67,14 @@ func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*fireL
 	if err != nil || len(out.Body.Items) > 0 || out.Body.Partial {
 		return out, err
 	}
-	// The ledger of a job that was deleted stays; one that never was is not found.
+	// The ledger of a deleted job stays; a job that never existed is not found.
 	if _, err := s.jobs.Get(ctx, in.Name); common.CodeOf(err) == common.CodeNotFound && in.plain() {
 		return nil, err
 	}
 	return out, nil
 }
 
-// plain tells whether nothing narrows the list.
+// plain reports whether there are no filters.
 func (f *FireFilter) plain() bool {
 	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == ""
 }
@@ -96,7 +96,7 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 		q.Before, q.Now, q.Settled = &c.Position, c.Now, c.Settled
 	}
 	if q.To.IsZero() {
-		q.To = q.Now.Add(1) // what is due just now belongs to it
+		q.To = q.Now.Add(1) // includes what is due now
 	}
 	if horizon := q.Now.Add(ahead); q.To.After(horizon) {
 		q.To = horizon

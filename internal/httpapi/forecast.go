@@ -13,18 +13,17 @@ import (
 	"carillon/internal/forecast"
 )
 
-// How far a forecast looks ahead.
+// Limits of a forecast.
 const (
 	usualAhead      = 24 * time.Hour
 	maxAheadMinutes = 7 * 24 * time.Hour
 	maxAheadHours   = 14 * 24 * time.Hour
 )
 
-// Ahead knows what the plan holds.
+// Ahead reads the plan.
 type Ahead interface {
-	// Forecast counts the fires of the jobs that a question finds, from one time on, and before
-	// another. idle is how many of these jobs do not fire since they are paused until somebody resumes them. The
-	// answer is not to be changed.
+	// Forecast counts the fires of the jobs that match a query, between two times. idle is the
+	// number of these jobs that are paused without an end. The result must not be changed.
 	Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast, idle int, err error)
 }
 
@@ -33,52 +32,52 @@ type forecastResource struct {
 	now   func() time.Time
 }
 
-// stretch is what can be counted of what is asked for.
+// stretch is the part of the requested range that can be counted.
 type stretch struct {
-	from, to time.Time // in the zone of the hours
+	from, to time.Time // in the time zone of the hours
 	step     time.Duration
 	clamped  bool
 }
 
-// Forecast is how often jobs will fire.
+// Forecast contains the numbers of planned fires.
 type Forecast struct {
-	From    time.Time `json:"from" doc:"Fires at this time or later are counted: now, where what was asked for lies in the past."`
-	To      time.Time `json:"to" doc:"Fires before this time are counted: what was asked for, up to the full minute or hour."`
-	Clamped bool      `json:"clamped,omitempty" doc:"Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour."`
+	From    time.Time `json:"from" doc:"Begin of the counted range; now if the requested time is in the past."`
+	To      time.Time `json:"to" doc:"End of the counted range (exclusive): the requested time, rounded up to a full minute or hour."`
+	Clamped bool      `json:"clamped,omitempty" doc:"The requested range was shortened: it begins now at the earliest, and covers at most 7 days by minute or 14 by hour."`
 	By      string    `json:"by" enum:"minute,hour"`
-	Start   time.Time `json:"start" doc:"When the first bucket begins; it may lie before from."`
-	Step    int       `json:"step" doc:"How long a bucket is, in seconds: 60 or 3600. By hour, those at both sides of a change of the clock by less than an hour are shorter, as starts tells."`
-	Buckets []int     `json:"buckets" nullable:"false" doc:"How many fires there are in each bucket, one after the other, also those with none."`
+	Start   time.Time `json:"start" doc:"Begin of the first bucket; may be before from."`
+	Step    int       `json:"step" doc:"Length of a bucket in seconds: 60 or 3600. By hour, the buckets next to a clock change of less than an hour are shorter; see starts."`
+	Buckets []int     `json:"buckets" nullable:"false" doc:"Number of fires in each bucket, including empty ones."`
 
-	Timezone string      `json:"timezone" doc:"The zone of the hours."`
-	Starts   []time.Time `json:"starts,omitempty" nullable:"false" doc:"By hour: when each bucket begins, by the clock of the zone."`
+	Timezone string      `json:"timezone" doc:"Time zone of the hours."`
+	Starts   []time.Time `json:"starts,omitempty" nullable:"false" doc:"By hour: begin of each bucket, in the time zone."`
 
-	Total  int   `json:"total" doc:"Fires in all."`
-	Jobs   int   `json:"jobs" doc:"Jobs that fire at least once."`
-	Paused int   `json:"paused" doc:"Jobs that are left out, since they are paused until somebody resumes them."`
-	Peak   *Peak `json:"peak,omitempty" doc:"The bucket with the most fires, the first of these; absent where there are no fires."`
+	Total  int   `json:"total" doc:"Total number of fires."`
+	Jobs   int   `json:"jobs" doc:"Number of jobs with at least one fire."`
+	Paused int   `json:"paused" doc:"Number of jobs left out because they are paused without an end."`
+	Peak   *Peak `json:"peak,omitempty" doc:"The first bucket with the most fires; absent without fires."`
 
-	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle."`
-	DST     []DSTTime `json:"dst" nullable:"false" doc:"When clocks change in the zones of these jobs, the first first."`
-	Left    int       `json:"left,omitempty" doc:"Jobs that were not counted, since there was too much to count."`
+	PileUps []PileUp  `json:"pileUps" nullable:"false" doc:"Minutes with unusually many fires, largest first, at most 20: at least 10 fires, and twice the median of all minutes."`
+	DST     []DSTTime `json:"dst" nullable:"false" doc:"Clock changes in the time zones of these jobs, in order of time."`
+	Left    int       `json:"left,omitempty" doc:"Number of jobs not counted because of the limit."`
 }
 
 // Peak is the bucket with the most fires.
 type Peak struct {
-	At    time.Time `json:"at" doc:"When it begins."`
+	At    time.Time `json:"at" doc:"Begin of the bucket."`
 	Fires int       `json:"fires"`
 }
 
-// PileUp is a minute in which many fires come together.
+// PileUp is a minute with many fires.
 type PileUp struct {
-	At       time.Time    `json:"at" doc:"When the minute begins."`
+	At       time.Time    `json:"at" doc:"Begin of the minute."`
 	Fires    int          `json:"fires"`
-	JobCount int          `json:"jobCount" doc:"How many jobs fire in it."`
-	Jobs     []JobShare   `json:"jobs" nullable:"false" doc:"Those that fire most often in it, by name where they are equal; 5 at most."`
-	Groups   []GroupShare `json:"groups" nullable:"false" doc:"The groups that have most of its fires; 5 at most."`
+	JobCount int          `json:"jobCount" doc:"Number of jobs that fire in it."`
+	Jobs     []JobShare   `json:"jobs" nullable:"false" doc:"The jobs that fire most often in it, then by name; at most 5."`
+	Groups   []GroupShare `json:"groups" nullable:"false" doc:"The groups with the most fires in it; at most 5."`
 }
 
-// JobShare is a job's part in a pile-up.
+// JobShare is a job's share in a pile-up.
 type JobShare struct {
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
@@ -86,38 +85,38 @@ type JobShare struct {
 	Fires int    `json:"fires"`
 }
 
-// GroupShare is a group's part in a pile-up.
+// GroupShare is a group's share in a pile-up.
 type GroupShare struct {
-	Name  string `json:"name" doc:"Empty: the jobs without a group."`
+	Name  string `json:"name" doc:"Empty for jobs without a group."`
 	Fires int    `json:"fires"`
 }
 
-// DSTTime is a moment at which the clocks of a zone change.
+// DSTTime is a clock change of a time zone.
 type DSTTime struct {
 	At      time.Time `json:"at"`
 	Zone    string    `json:"zone" doc:"IANA name."`
-	Kind    string    `json:"kind" enum:"gap,overlap" doc:"gap: local times are left out; overlap: some come twice."`
-	Before  string    `json:"before" doc:"Local time and offset up to which the clock had come." example:"2027-03-28T02:00:00+01:00"`
-	After   string    `json:"after" doc:"What it shows then." example:"2027-03-28T03:00:00+02:00"`
-	Jobs    int       `json:"jobs" doc:"Jobs with a fire at such a local time, which their dst setting moves, skips, doubles, or lets happen once. Those that run every hour of the day follow real time, and are not among them."`
-	Moved   int       `json:"moved" doc:"Of these, those that fire after the gap."`
-	Skipped int       `json:"skipped" doc:"Those that do not fire."`
-	Twice   int       `json:"twice" doc:"Those that fire in both passes."`
-	Once    int       `json:"once" doc:"Those that fire in one pass only."`
-	Names   []string  `json:"names" nullable:"false" doc:"Some of the jobs; 5 at most."`
+	Kind    string    `json:"kind" enum:"gap,overlap" doc:"gap: local times are skipped; overlap: local times occur twice."`
+	Before  string    `json:"before" doc:"Local time and offset before the change." example:"2027-03-28T02:00:00+01:00"`
+	After   string    `json:"after" doc:"Local time and offset after the change." example:"2027-03-28T03:00:00+02:00"`
+	Jobs    int       `json:"jobs" doc:"Jobs with a fire at such a local time, which their dst setting moves, skips, runs twice or runs once. Jobs that run every hour follow elapsed time and are not included."`
+	Moved   int       `json:"moved" doc:"Of these, jobs that fire after the gap."`
+	Skipped int       `json:"skipped" doc:"Of these, jobs that do not fire."`
+	Twice   int       `json:"twice" doc:"Of these, jobs that fire at both times."`
+	Once    int       `json:"once" doc:"Of these, jobs that fire at one of the times."`
+	Names   []string  `json:"names" nullable:"false" doc:"Names of some of the jobs; at most 5."`
 }
 
 type forecastInput struct {
-	From time.Time `query:"from" doc:"Count fires planned at this time or later; now where not given, or where it lies in the past."`
-	To   time.Time `query:"to" doc:"Count fires planned before this time, and up to the full minute or hour; a day after from where not given."`
-	By   string    `query:"by" enum:"minute,hour" default:"minute" doc:"What a bucket is: a minute, for 7 days at most, or an hour, for 14."`
+	From time.Time `query:"from" doc:"Count fires planned at this time or later. Default and minimum: now."`
+	To   time.Time `query:"to" doc:"Count fires planned before this time, rounded up to a full minute or hour. Default: one day after from."`
+	By   string    `query:"by" enum:"minute,hour" default:"minute" doc:"Size of a bucket: minute (at most 7 days) or hour (at most 14 days)."`
 
-	Timezone string `query:"timezone" maxLength:"256" default:"UTC" doc:"IANA name of the zone in which the hours begin."`
+	Timezone string `query:"timezone" maxLength:"256" default:"UTC" doc:"IANA time zone in which hours begin."`
 
-	Q         string `query:"q" maxLength:"200" doc:"A part of the jobs' name or title."`
+	Q         string `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
 	Group     string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
-	Below     string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and of those below it."`
-	Ungrouped bool   `query:"ungrouped" doc:"Only jobs that are in no group."`
+	Below     string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups."`
+	Ungrouped bool   `query:"ungrouped" doc:"Only jobs without a group."`
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 }
 
@@ -125,7 +124,7 @@ type forecastOutput struct{ Body Forecast }
 
 func (s *forecastResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
-		Path: "/api/v1/forecast", Summary: "How often jobs will fire, by the minute or hour", Tags: []string{"fires"}}}, s.get)
+		Path: "/api/v1/forecast", Summary: "Count planned fires, by minute or hour", Tags: []string{"fires"}}}, s.get)
 }
 
 func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecastOutput, error) {
@@ -161,7 +160,7 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecas
 	return &forecastOutput{Body: out}, nil
 }
 
-// span is what can be counted of what is asked for.
+// span returns the part of the requested range that can be counted.
 func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	if err := spanned(in.From, in.To); err != nil {
 		return a, err
@@ -187,7 +186,7 @@ func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	}
 	from, to = from.In(zone), to.In(zone)
 	switch {
-	case !to.After(from): // all of it is over
+	case !to.After(from): // the range is in the past
 		to = from
 	case in.By == "hour":
 		_, to = hourOf(to.Add(-1))
@@ -197,7 +196,7 @@ func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	return stretch{from, to, step, clamped}, nil
 }
 
-// count fills in the minutes, or what they come to by the hour.
+// count fills the buckets from the counts by minute.
 func (out *Forecast) count(f *forecast.Forecast, a stretch) {
 	if a.step == time.Minute {
 		out.Start, out.Buckets = f.Start.UTC(), f.Minutes

@@ -10,53 +10,53 @@ import (
 	"carillon/internal/common"
 )
 
-// How many labels are listed.
+// Limits of the list of labels.
 const (
 	maxLabelKeys   = 100
 	maxLabelValues = 100
 )
 
-// Grouping knows in which groups jobs are, and what labels they have.
+// Grouping reads the groups and labels of jobs.
 type Grouping interface {
-	// Groups counts the jobs of each group, by name.
+	// Groups returns the number of jobs of each group, by name.
 	Groups(ctx context.Context) ([]common.GroupCount, error)
-	// Labels counts the jobs that have each label, of a group where one is given: at most so many
-	// keys, by name, and so many values of each. cut tells that there are more keys.
+	// Labels returns the number of jobs with each label, optionally of one group: up to keys keys,
+	// by name, with up to values values each. cut reports that there are more keys.
 	Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool, err error)
 }
 
 type groupsResource struct{ grouping Grouping }
 
-// GroupCount is a group and how many jobs it has.
+// GroupCount is a group with its number of jobs.
 type GroupCount struct {
-	Name   string `json:"name" doc:"Empty: the jobs without a group."`
+	Name   string `json:"name" doc:"Empty for jobs without a group."`
 	Jobs   int    `json:"jobs"`
-	Paused int    `json:"paused" doc:"Of these, how many are paused just now."`
+	Paused int    `json:"paused" doc:"Of these, how many are currently paused."`
 }
 
-// LabelCount is a label and how many jobs have it.
+// LabelCount is a label with its number of jobs.
 type LabelCount struct {
 	Key      string       `json:"key"`
-	Jobs     int          `json:"jobs" doc:"How many jobs have it, with whatever value."`
-	Values   []ValueCount `json:"values" nullable:"false" doc:"Its values, those with the most jobs first; 100 at most."`
-	Distinct int          `json:"distinct" doc:"How many values there are in all."`
+	Jobs     int          `json:"jobs" doc:"Number of jobs with this label, whatever its value."`
+	Values   []ValueCount `json:"values" nullable:"false" doc:"Values, those with the most jobs first; at most 100."`
+	Distinct int          `json:"distinct" doc:"Total number of values."`
 }
 
-// ValueCount is a value of a label and how many jobs have it.
+// ValueCount is a value of a label with its number of jobs.
 type ValueCount struct {
 	Value string `json:"value"`
 	Jobs  int    `json:"jobs"`
 }
 
-// GroupList are all groups.
+// GroupList contains all groups.
 type GroupList struct {
 	Items []GroupCount `json:"items" nullable:"false" doc:"By name."`
 }
 
-// LabelList are the labels of jobs.
+// LabelList contains the labels of jobs.
 type LabelList struct {
-	Items []LabelCount `json:"items" nullable:"false" doc:"By key; 100 at most, those that most jobs have."`
-	Cut   bool         `json:"cut,omitempty" doc:"There are more."`
+	Items []LabelCount `json:"items" nullable:"false" doc:"By key; at most the 100 most frequent ones."`
+	Cut   bool         `json:"cut,omitempty" doc:"There are more labels."`
 }
 
 type groupListOutput struct{ Body GroupList }
@@ -71,8 +71,8 @@ func (s *groupsResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-groups", "/groups", "The groups of jobs, and how many jobs each has")}, s.groups)
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-labels", "/labels", "The labels of jobs, and how many jobs have each")}, s.labels)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-groups", "/groups", "List groups with their number of jobs")}, s.groups)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-labels", "/labels", "List labels with their number of jobs")}, s.labels)
 }
 
 func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*groupListOutput, error) {

@@ -21,8 +21,8 @@ import (
 	"carillon/internal/common"
 )
 
-// guard stands before an operation: role first, then path and query, then the body's
-// size, type, form and fields.
+// guard checks a request before its operation: role first, then path and query, then the body's
+// size, type, format and fields.
 type guard struct {
 	problems  problems
 	schemas   huma.Registry
@@ -47,10 +47,10 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 		g.problems.write(w, r, problem)
 		return
 	}
-	// The body is read. What is left of the read deadline would end a long answer.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every writer has one
+	// The body has been read. The rest of the read deadline would end a long response.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not supported by every writer
 	if g.route.patience > 0 {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.patience + writeTimeout)) // likewise
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.patience + writeTimeout)) // not supported by every writer
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	next(hc)
@@ -92,7 +92,7 @@ func (g *guard) parameters(check *checker, u *url.URL, param func(string) string
 		case p == nil:
 			check.add("query."+common.Excerpt(name), "unknown", nil, "is not a known parameter")
 		case len(values) > 1:
-			check.add("query."+name, "duplicate", nil, "stands twice")
+			check.add("query."+name, "duplicate", nil, "is a duplicate")
 		case !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0):
 			check.add("query."+name, "utf8", values[0], "must be UTF-8, without NUL")
 		case values[0] != "":
@@ -101,12 +101,12 @@ func (g *guard) parameters(check *checker, u *url.URL, param func(string) string
 	}
 }
 
-// body reads and checks the body and leaves it to be read again.
+// body reads and checks the body and makes it readable again.
 func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Problem {
 	ctx, limit := r.Context(), g.route.maxBody
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	// A body may take as long as an answer: who sends slowly is to be told so.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
+	// Reading may take as long as a response, so that a slow client gets an error.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by every writer
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		problem := g.problems.refuse(ctx, common.CodeTooLarge, "the body is too large",
 			Fault{Location: "body", Code: "too_large", Message: "must be at most " + sizeText(limit), Data: common.WordsOf("size", sizeText(limit))})
@@ -114,7 +114,7 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 	}
 	if err != nil {
 		return g.problems.refuse(ctx, common.CodeInvalid, "the body could not be read",
-			Fault{Location: "body", Code: "incomplete", Message: "did not arrive in whole"})
+			Fault{Location: "body", Code: "incomplete", Message: "is incomplete"})
 	}
 	if len(data) == 0 {
 		if g.operation.RequestBody.Required {
@@ -150,8 +150,8 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 	return nil
 }
 
-// mediaType lets JSON in UTF-8 pass and nothing else: a form of another site could
-// send the other types without asking.
+// mediaType accepts only JSON in UTF-8: forms of other sites could send other types without a
+// preflight request.
 func (g *guard) mediaType(ctx context.Context, header string) *Problem {
 	mediaType, params, err := mime.ParseMediaType(header)
 	charset := params["charset"]

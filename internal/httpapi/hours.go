@@ -2,8 +2,8 @@ package httpapi
 
 import "time"
 
-// hourOf is the hour of the wall clock of t's zone in which t lies. One in which the clock changes ends, and another
-// begins, with the change, where that is not at a full hour.
+// hourOf returns the hour of the wall clock of t's time zone that contains t. A clock change that
+// is not at a full hour ends an hour and begins another.
 func hourOf(t time.Time) (begin, end time.Time) {
 	_, offset := t.Zone()
 	past := (t.Unix() + int64(offset)) % int64(time.Hour/time.Second)
@@ -19,7 +19,7 @@ func hourOf(t time.Time) (begin, end time.Time) {
 	return begin, end
 }
 
-// hoursOf are the beginnings of the hours that a stretch of time reaches into.
+// hoursOf returns the begins of the hours that overlap a range.
 func hoursOf(from, to time.Time) []time.Time {
 	var all []time.Time
 	for from.Before(to) {

@@ -10,10 +10,10 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Include names what a list of jobs tells of each besides.
+// Include names additional data in a list of jobs.
 type Include string
 
-// What there is.
+// The values of Include.
 const (
 	includeResults Include = "results"
 	includeNext    Include = "next"
@@ -23,35 +23,34 @@ const (
 
 var includes = [...]Include{includeResults, includeNext, includeStats, includeWords}
 
-// How much of it.
+// Limits of the additional data.
 const (
 	resultsOfJob = 20
 	nextOfJob    = 5
 )
 
-// Result is a run in short.
+// Result is a short form of a run.
 type Result struct {
-	ID         string        `json:"id" doc:"Names the run."`
+	ID         string        `json:"id" doc:"Id of the run."`
 	Status     common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
 	Cause      common.Cause  `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
 	PlannedAt  time.Time     `json:"plannedAt"`
 	StartedAt  *time.Time    `json:"startedAt,omitempty"`
-	DurationMs *float64      `json:"durationMs,omitempty" doc:"From start to end, in milliseconds; of a run that has ended."`
+	DurationMs *float64      `json:"durationMs,omitempty" doc:"From start to end in milliseconds; for completed runs."`
 	Outlook
 }
 
-// JobStats are figures of a job's last 7 days.
+// JobStats summarizes a job's last 7 days.
 type JobStats struct {
-	Runs        int64    `json:"runs" doc:"Runs that have ended, attempts one by one. Fires that did not run are not among them."`
-	SuccessRate *float64 `json:"successRate,omitempty" doc:"As in statistics; absent where no run counts."`
-	Samples     int64    `json:"samples" doc:"Runs that succeeded: the durations are theirs."`
-	P50Ms       float64  `json:"p50Ms" doc:"The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none."`
-	P95Ms       float64  `json:"p95Ms" doc:"Likewise, of the longest 5 % the shortest."`
-	SlowMs      *float64 `json:"slowMs,omitempty" doc:"A run that takes longer than this is slow; absent where there are too few runs to say."`
+	Runs        int64    `json:"runs" doc:"Completed runs, each attempt counted. Fires that did not run are not included."`
+	SuccessRate *float64 `json:"successRate,omitempty" doc:"As in statistics; absent without runs that count."`
+	Samples     int64    `json:"samples" doc:"Number of succeeded runs, from which the durations are computed."`
+	P50Ms       float64  `json:"p50Ms" doc:"Median duration in milliseconds: the expected duration of a run. 0 without samples."`
+	P95Ms       float64  `json:"p95Ms" doc:"95th percentile of the durations in milliseconds."`
+	SlowMs      *float64 `json:"slowMs,omitempty" doc:"A run that takes longer than this (in milliseconds) is slow; absent with too few samples."`
 }
 
-// include adds to each job of a page what was asked for: each kind is asked for once,
-// for the whole page.
+// include adds the requested data to the jobs of a page: each kind is read once for the whole page.
 func (s *jobsResource) include(ctx context.Context, what []Include, language string, states []common.JobState, items []Job) (partial bool, err error) {
 	names := make([]string, len(states))
 	for i := range states {

@@ -12,50 +12,50 @@ import (
 	"carillon/internal/runlog/tail"
 )
 
-// Note of a person, beside what they ask for.
+// noteBody is the optional reason for a request.
 type noteBody struct {
-	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
 }
 
-// RunRequest says what to run a job with.
+// RunRequest contains the parameters of a manual run.
 type RunRequest struct {
-	Params map[string]string `json:"params,omitempty" doc:"Variables of the run; only those that the job lists."`
-	Worker string            `json:"worker,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Run it there and nowhere else: name or id of a worker."`
-	Note   string            `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
+	Params map[string]string `json:"params,omitempty" doc:"Parameters of the run; only those that the job declares."`
+	Worker string            `json:"worker,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name or id of the only worker that may run it."`
+	Note   string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
 }
 
-// PauseRequest says why a job is paused, and until when.
+// PauseRequest is the reason for a pause, and its end.
 type PauseRequest struct {
-	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Why; shown with the job."`
-	Until *time.Time `json:"until,omitempty" doc:"When it goes on by itself; when it is resumed where not given."`
+	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Reason; shown with the job."`
+	Until *time.Time `json:"until,omitempty" doc:"When the job resumes automatically. Default: not before it is resumed."`
 }
 
-// Accepted says which fire and run a trigger will become.
+// Accepted identifies the fire and run of a trigger.
 type Accepted struct {
 	Fire string `json:"fire"`
 	Run  string `json:"run"`
 
-	Outcome *Run   `json:"outcome,omitempty" doc:"How the run ended; where that was waited for, and came in time."`
-	Wait    string `json:"wait,omitempty" enum:"ended,timeout,interrupted" doc:"How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id."`
+	Outcome *Run   `json:"outcome,omitempty" doc:"The completed run, if its end was waited for and came in time."`
+	Wait    string `json:"wait,omitempty" enum:"ended,timeout,interrupted" doc:"Result of waiting, if requested. interrupted: this server cannot continue to wait; the run continues, and can be read by its id."`
 }
 
 type jobRunInput struct {
 	JobPath
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, the job is run once and the answer is the same."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day returns the same response, and the job runs once."`
 	Body           *RunRequest
 
-	Wait common.Duration `query:"wait" maxLength:"32" doc:"Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. Where too many wait already, of all or of one who asks, it is refused with 429 and nothing is run." example:"30s"`
+	Wait common.Duration `query:"wait" maxLength:"32" doc:"Respond when the run has ended, or after this time (at most 5m); its retries are separate runs. Default: respond at once. With too many waiting requests, in total or by one caller, returns 429 and nothing is run." example:"30s"`
 }
 
 type jobPauseInput struct {
 	JobPath
-	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
 	Body    PauseRequest
 }
 
 type jobResumeInput struct {
 	JobPath
-	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
 }
 
 type acceptedOutput struct {
@@ -81,7 +81,7 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 		}
 	}
 	var place *tail.Wait
-	if wait > 0 { // before the run is asked for: a refusal means that nothing was done
+	if wait > 0 { // before the trigger is created: an error means that nothing was done
 		if place, err = s.following.Reserve(whoAsks(ctx)); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	return out, nil
 }
 
-// checkKey refuses a key that is too long, or not printable.
+// checkKey returns an error for a key that is too long or not printable.
 func checkKey(key string) error {
 	printable := !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
 	if len(key) <= maxKey && printable {
@@ -108,10 +108,10 @@ func checkKey(key string) error {
 		Value: common.Excerpt(key)}}
 }
 
-// maxKey is the longest Idempotency-Key.
+// maxKey is the maximum length of an Idempotency-Key.
 const maxKey = 128
 
-// known refuses a worker that is not there: a run that waits for it might wait for ever.
+// known returns an error for a worker that is not alive: a run for it might wait for ever.
 func (s *jobsResource) known(ctx context.Context, worker string) error {
 	all, err := s.workers.Workers(ctx)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *jobsResource) known(ctx context.Context, worker string) error {
 	if slices.ContainsFunc(all, func(m common.Member) bool { return m.Lease != 0 && (m.Worker == worker || m.Name == worker) }) {
 		return nil
 	}
-	return common.Invalid("the run cannot be asked for", common.Fault{Location: "worker", Code: "unknown_worker",
-		Message: "no worker of this name or id is alive", Value: common.Excerpt(worker)})
+	return common.Invalid("the run cannot be requested", common.Fault{Location: "worker", Code: "unknown_worker",
+		Message: "no live worker has this name or id", Value: common.Excerpt(worker)})
 }
 
 func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput, error) {

@@ -29,32 +29,32 @@ type jobsResource struct {
 
 // JobMeta is what the server adds to a job.
 type JobMeta struct {
-	UID       string    `json:"uid" doc:"Tells the job from others that had its name."`
-	Version   int64     `json:"version" doc:"Grows with each change; the ETag."`
+	UID       string    `json:"uid" doc:"Distinguishes the job from earlier jobs of the same name."`
+	Version   int64     `json:"version" doc:"Increases with each change; also the ETag."`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
-	NextFire  time.Time `json:"nextFire,omitzero" doc:"When it fires next, in its zone; absent where it does not."`
-	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: it fires no more; manual: it has no timetable. Always answered."`
-	Paused    bool      `json:"paused,omitempty" doc:"It is paused just now."`
-	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A fire has passed that nobody has dealt with; told where jobs are read."`
-	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in its group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
+	NextFire  time.Time `json:"nextFire,omitzero" doc:"Next fire, in the job's time zone; absent if there is none."`
+	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: the schedule has no more fires; manual: without a schedule. Always present."`
+	Paused    bool      `json:"paused,omitempty" doc:"The job is currently paused."`
+	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
+	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
 
-	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Its last 20 runs, the newest first; where they were asked for."`
-	Late    bool        `json:"late,omitempty" doc:"One of them should have started by now."`
-	Slow    bool        `json:"slow,omitempty" doc:"One of them has been running for far longer than is usual."`
-	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Its next 5 fires, in its zone; where they were asked for."`
-	Words   string      `json:"words,omitempty" doc:"Its timetable in words, in the language of Accept-Language; where they were asked for."`
-	Stats   *JobStats   `json:"stats,omitempty" doc:"Where they were asked for, and the log store is there."`
+	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Last 20 runs, newest first; on request."`
+	Late    bool        `json:"late,omitempty" doc:"One of the results should have started by now."`
+	Slow    bool        `json:"slow,omitempty" doc:"One of the results has been running much longer than usual."`
+	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Next 5 fires, in the job's time zone; on request."`
+	Words   string      `json:"words,omitempty" doc:"The schedule in words, in the language of Accept-Language; on request."`
+	Stats   *JobStats   `json:"stats,omitempty" doc:"On request, unless the log store is away."`
 }
 
-// Overdue is a fire that was due more than a minute ago, and neither runs nor waits for a
-// run, nor was passed over.
+// Overdue is a fire that has been due for more than a minute without a run, a pending run or a
+// passed entry.
 type Overdue struct {
-	PlannedAt time.Time      `json:"plannedAt" doc:"Of the first such fire of the job."`
-	DueAt     time.Time      `json:"dueAt" doc:"When it was to start."`
-	Since     time.Time      `json:"since" doc:"When it was found."`
-	Reason    *common.Reason `json:"reason,omitempty" doc:"Why no worker takes it, where that is known."`
+	PlannedAt time.Time      `json:"plannedAt" doc:"Planned time of the job's first such fire."`
+	DueAt     time.Time      `json:"dueAt" doc:"Due time of that fire."`
+	Since     time.Time      `json:"since" doc:"When it was detected."`
+	Reason    *common.Reason `json:"reason,omitempty" doc:"Why no worker claims it, if known."`
 }
 
 // The states of a job.
@@ -65,46 +65,46 @@ const (
 	stateManual = string(common.PhaseManual)
 )
 
-// Job is a job as it is answered.
+// Job is a job as it is returned.
 type Job struct {
 	Definition
 	Meta JobMeta `json:"meta"`
 }
 
-// JobInput is a job as it is sent. A job that was answered may be sent back as it is.
+// JobInput is a job as it is sent. A job that was returned may be sent back unchanged.
 type JobInput struct {
 	Definition
 	Meta *JobMeta `json:"meta,omitempty" doc:"Ignored."`
 }
 
-// JobPath names a job. (Exported, as huma looks into embedded types only where they are.)
+// JobPath names a job. (Exported, because huma ignores unexported embedded types.)
 type JobPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job."`
 }
 
 type jobListInput struct {
-	Q      string `query:"q" maxLength:"200" doc:"A part of the name or the title."`
+	Q      string `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
 	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
-	Below  string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and of those below it: whose names go on after it with a dot or a dash, as data.etl is below data."`
-	State  string `query:"state" enum:"active,paused,done,manual" doc:"Only jobs that stand so just now; done: it fires no more; manual: it has no timetable."`
-	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
-	Offset int    `query:"offset" minimum:"0" maximum:"1000000" doc:"Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go."`
-	Total  bool   `query:"total" doc:"Also tell how many jobs there are on all pages."`
+	Below  string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data."`
+	State  string `query:"state" enum:"active,paused,done,manual" doc:"Only jobs in this state. done: the schedule has no more fires; manual: without a schedule."`
+	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"Sort order, ascending, or descending with a minus; equal ones by name. Default: name."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+	Offset int    `query:"offset" minimum:"0" maximum:"1000000" doc:"Number of jobs to skip, for direct access to a page. To read all pages use cursor: it misses none when jobs are created or deleted."`
+	Total  bool   `query:"total" doc:"Also return the number of jobs on all pages."`
 
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
-	Ungrouped bool   `query:"ungrouped" doc:"Only jobs that are in no group."`
+	Ungrouped bool   `query:"ungrouped" doc:"Only jobs without a group."`
 
-	Include []Include `query:"include" nullable:"false" doc:"What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days, its timetable in words."`
+	Include []Include `query:"include" nullable:"false" doc:"Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words."`
 
-	AcceptLanguage string `header:"Accept-Language" doc:"en or zh; of the words."`
+	AcceptLanguage string `header:"Accept-Language" doc:"Language of the words: en or zh."`
 }
 
 // JobPage is a page of jobs.
 type JobPage struct {
 	HistoryPage[Job]
-	Total *int `json:"total,omitempty" doc:"How many jobs there are on all pages; where it was asked for."`
+	Total *int `json:"total,omitempty" doc:"Number of jobs on all pages; on request."`
 }
 
 type jobListOutput struct {
@@ -117,21 +117,21 @@ type jobInput struct {
 }
 
 type jobCreateInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Asked again with the same key within a day, the job is created once, and answered as it is by then."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day creates the job once and returns its current state."`
 	Body           JobInput
 }
 
 type jobPutInput struct {
 	JobPath
-	IfMatch     string `header:"If-Match" doc:"Only if the job's ETag is this one."`
-	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such job."`
+	IfMatch     string `header:"If-Match" doc:"Only if the job has this ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the job does not exist."`
 	Body        JobInput
 }
 
 type jobDeleteInput struct {
 	JobPath
-	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
-	Kill    bool   `query:"kill" doc:"Also end its runs."`
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
+	Kill    bool   `query:"kill" doc:"Also kill its current runs."`
 }
 
 type jobOutput struct {
@@ -146,14 +146,14 @@ func (s *jobsResource) register(r *router) {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
 	view, define := needs(auth.Viewer), needs(auth.Editor)
-	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "Jobs")}, s.list)
+	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "List jobs")}, s.list)
 	enumerate(r, "/api/v1/jobs", "include", includes[:])
 	create := op("create-job", http.MethodPost, "", "Create a job")
 	create.DefaultStatus = http.StatusCreated
 	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: create}, s.create)
 	register(r, route{access: define, maxBody: maxJobBody, shape: true,
-		Operation: op("validate-job", http.MethodPost, "/validate", "What would be stored, or all that is wrong; writes nothing")}, s.validate)
-	register(r, route{access: view, Operation: op("get-job", http.MethodGet, "/{name}", "One job")}, s.get)
+		Operation: op("validate-job", http.MethodPost, "/validate", "Validate a job, without saving it")}, s.validate)
+	register(r, route{access: view, Operation: op("get-job", http.MethodGet, "/{name}", "Get a job")}, s.get)
 	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Job"}}}}}
@@ -162,9 +162,9 @@ func (s *jobsResource) register(r *router) {
 	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
 	run.DefaultStatus = http.StatusAccepted
 	register(r, route{access: needs(auth.Operator), patience: maxWait, Operation: run}, s.run)
-	register(r, route{access: needs(auth.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Let a job not fire")}, s.pause)
-	register(r, route{access: needs(auth.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Let a paused job fire again")}, s.resume)
-	register(r, route{access: view, Operation: op("get-placement", http.MethodGet, "/{name}/placement", "Who would run a job now, and why the others would not")}, s.placement)
+	register(r, route{access: needs(auth.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job")}, s.pause)
+	register(r, route{access: needs(auth.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job")}, s.resume)
+	register(r, route{access: view, Operation: op("get-placement", http.MethodGet, "/{name}/placement", "Get the workers that would run a job now, and why the others would not")}, s.placement)
 }
 
 func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
@@ -257,7 +257,7 @@ func (s *jobsResource) create(ctx context.Context, in *jobCreateInput) (*jobOutp
 func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error) {
 	if in.Body.Name != in.Name {
 		return nil, common.Invalid("the job is not valid", common.Fault{Location: "name", Code: "mismatch",
-			Message: "must be the name in the path; a job cannot be renamed", Value: common.Excerpt(in.Body.Name)})
+			Message: "must equal the name in the path: a job cannot be renamed", Value: common.Excerpt(in.Body.Name)})
 	}
 	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
@@ -295,7 +295,7 @@ func (s *jobsResource) output(ctx context.Context, status int, state *common.Job
 	return out, nil
 }
 
-// answer is the job as the one who asks may see it.
+// answer returns a job as the caller may see it.
 func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
 	meta := JobMeta{UID: state.UID, Version: state.Version, CreatedAt: state.CreatedAt, UpdatedAt: state.UpdatedAt, UpdatedBy: state.UpdatedBy,
 		NextFire: s.times.next(state), Paused: state.PausedAt(s.times.now())}

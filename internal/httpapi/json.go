@@ -9,15 +9,14 @@ import (
 	"carillon/internal/common"
 )
 
-// maxDepth is how deep objects and arrays may be nested.
+// maxDepth is the maximum nesting of objects and arrays.
 const maxDepth = 32
 
-// parseStrict reads one JSON value as encoding/json's decoder does, and refuses what
-// that lets pass: invalid UTF-8, a key that stands twice, anything after the value,
-// and nesting beyond maxDepth. Numbers stay json.Number.
+// parseStrict reads one JSON value like encoding/json's decoder, but refuses invalid UTF-8,
+// duplicate keys, text after the value, and nesting beyond maxDepth. Numbers stay json.Number.
 func parseStrict(data []byte) (any, *Fault) { return parseStrictAt("body", data) }
 
-// parseStrictAt reads what stands at a place of the body.
+// parseStrictAt parses a part of the body at a location.
 func parseStrictAt(at string, data []byte) (any, *Fault) {
 	if !utf8.Valid(data) {
 		return nil, &Fault{Location: at, Code: "utf8", Message: "is not valid UTF-8"}
@@ -29,7 +28,7 @@ func parseStrictAt(at string, data []byte) (any, *Fault) {
 	return p.value(at, 0)
 }
 
-// notJSON tells what is wrong with what is not one JSON value.
+// notJSON returns the fault of a text that is not one JSON value.
 func notJSON(at string, data []byte) *Fault {
 	in := json.NewDecoder(bytes.NewReader(data))
 	for depth := 0; ; {
@@ -47,7 +46,7 @@ func notJSON(at string, data []byte) *Fault {
 		case depth > maxDepth:
 			return tooDeep()
 		case depth == 0:
-			return &Fault{Location: at, Code: "trailing", Message: "has something after the JSON value"}
+			return &Fault{Location: at, Code: "trailing", Message: "has text after the JSON value"}
 		}
 	}
 }
@@ -56,13 +55,13 @@ func tooDeep() *Fault {
 	return &Fault{Location: "body", Code: "depth", Message: fmt.Sprintf("is nested deeper than %d", maxDepth)}
 }
 
-// parser goes through JSON that is known to be valid, in UTF-8.
+// parser reads JSON that is known to be valid, in UTF-8.
 type parser struct {
 	data []byte
-	next int // where it is
+	next int // current position
 }
 
-// peek gives the next byte that is no space.
+// peek returns the next byte that is not a space.
 func (p *parser) peek() byte {
 	for {
 		switch c := p.data[p.next]; c {
@@ -74,7 +73,7 @@ func (p *parser) peek() byte {
 	}
 }
 
-// more goes on to the next member of an object or an array; false where it has ended.
+// more moves to the next member of an object or array; false at its end.
 func (p *parser) more() bool {
 	c := p.peek()
 	if c == ',' {
@@ -113,7 +112,7 @@ func (p *parser) value(at string, depth int) (any, *Fault) {
 	return json.Number(word), nil
 }
 
-// word takes a number, true, false or null.
+// word reads a number, true, false or null.
 func (p *parser) word() string {
 	from := p.next
 	if length := bytes.IndexAny(p.data[from:], ",]} \t\r\n"); length >= 0 {
@@ -124,7 +123,7 @@ func (p *parser) word() string {
 	return string(p.data[from:p.next])
 }
 
-// text takes a string.
+// text reads a string.
 func (p *parser) text() (s string) {
 	from, escaped := p.next, false
 	for p.next++; p.data[p.next] != '"'; p.next++ {
@@ -135,7 +134,7 @@ func (p *parser) text() (s string) {
 	}
 	p.next++
 	if quoted := p.data[from:p.next]; escaped {
-		_ = json.Unmarshal(quoted, &s) // it is valid
+		_ = json.Unmarshal(quoted, &s) // the text is valid
 		return s
 	}
 	return string(p.data[from+1 : p.next-1])
@@ -147,7 +146,7 @@ func (p *parser) object(at string, depth int) (any, *Fault) {
 		key := p.text()
 		in := at + "." + common.Excerpt(key)
 		if _, twice := m[key]; twice {
-			return nil, &Fault{Location: in, Code: "duplicate", Message: "stands twice"}
+			return nil, &Fault{Location: in, Code: "duplicate", Message: "is a duplicate"}
 		}
 		p.peek() // the colon
 		p.next++

@@ -14,23 +14,23 @@ type mastersResource struct{ masters Masters }
 
 // Master is a master that is alive.
 type Master struct {
-	ID         string     `json:"id" doc:"Made anew at each start."`
+	ID         string     `json:"id" doc:"Id of the process; a new one at each start."`
 	Host       string     `json:"host"`
-	Address    string     `json:"address,omitempty" doc:"Where it listens; absent for one of an older version." example:"10.0.0.7:7070"`
+	Address    string     `json:"address,omitempty" doc:"Listening address; absent for an older version." example:"10.0.0.7:7070"`
 	Version    string     `json:"version"`
-	StartedAt  time.Time  `json:"startedAt,omitzero" doc:"Absent for one of an older version."`
-	Clock      time.Time  `json:"clock" doc:"Its wall clock when it last wrote."`
-	SkewMs     int64      `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, as far as it knows."`
-	LeadsSince *time.Time `json:"leadsSince,omitempty" doc:"Since when it is the elected one, by its own clock; absent for the others."`
-	Answers    bool       `json:"answers,omitempty" doc:"It is the one that has answered this."`
+	StartedAt  time.Time  `json:"startedAt,omitzero" doc:"Absent for an older version."`
+	Clock      time.Time  `json:"clock" doc:"Its wall clock at its last write."`
+	SkewMs     int64      `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, by its own measurement."`
+	LeadsSince *time.Time `json:"leadsSince,omitempty" doc:"When it was elected, by its own clock; absent for the others."`
+	Answers    bool       `json:"answers,omitempty" doc:"The master that sent this response."`
 }
 
 type mastersOutput struct{ Body Page[Master] }
 
 func (s *mastersResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
-		Path: "/api/v1/masters", Summary: "Masters that are alive", Tags: []string{"system"},
-		Description: "Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices."}}, s.list)
+		Path: "/api/v1/masters", Summary: "List live masters", Tags: []string{"system"},
+		Description: "All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications."}}, s.list)
 }
 
 func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*mastersOutput, error) {

@@ -10,10 +10,10 @@ import (
 	"carillon/internal/common"
 )
 
-// writeTimeout bounds the writing of an answer; a stream renews it as it goes.
+// writeTimeout bounds the writing of a response; a stream renews it.
 const writeTimeout = 30 * time.Second
 
-// recorder sees what is answered.
+// recorder records the status and size of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -36,14 +36,14 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush is asked for by gin's writer.
+// Flush is required by gin's writer.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// observe gives each request an id, logs it, and turns a panic into a problem. The
-// stack goes into the log only; so do paths, escaped, without their query.
+// observe assigns each request an id, logs it, and converts a panic to a problem. The stack is only
+// in the log; paths are logged escaped and without their query.
 func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -51,7 +51,7 @@ func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) h
 		r = r.WithContext(withVisit(r.Context(), v))
 		rec := &recorder{ResponseWriter: w}
 		rec.Header().Set("X-Request-Id", v.requestID)
-		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(writeTimeout)) // not every writer has one
+		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(writeTimeout)) // not supported by every writer
 		defer func() {
 			thrown := recover()
 			if thrown != nil && thrown != http.ErrAbortHandler {
@@ -59,13 +59,13 @@ func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) h
 					slog.String("panic", fmt.Sprint(thrown)), slog.String("stack", string(debug.Stack())))
 				if rec.status == 0 {
 					for _, name := range []string{"Content-Length", "Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Location", "Set-Cookie"} {
-						rec.Header().Del(name) // of the answer that was being made
+						rec.Header().Del(name) // of the response that was being built
 					}
 					p.write(rec, r, &Problem{Title: http.StatusText(http.StatusInternalServerError), Status: http.StatusInternalServerError,
-						Detail: "something went wrong in the server", Code: common.CodeInternal, RequestID: v.requestID,
-						Hint: "the server's log has the cause under the request's id"})
+						Detail: "internal error", Code: common.CodeInternal, RequestID: v.requestID,
+						Hint: "search the server's log for the request id"})
 				} else {
-					thrown = http.ErrAbortHandler // what was begun cannot be taken back
+					thrown = http.ErrAbortHandler // a response that was begun cannot be replaced
 				}
 			}
 			logRequest(log, r, rec, v, time.Since(start))
@@ -80,7 +80,7 @@ func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) h
 func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took time.Duration) {
 	level := slog.LevelInfo
 	if rec.status < http.StatusBadRequest || v.quiet {
-		level = slog.LevelDebug // what was read nobody asks for, and what was changed stands under the changes
+		level = slog.LevelDebug // reads are of little interest, and changes are in the audit
 	}
 	name := ""
 	if v.who != nil {
@@ -92,14 +92,14 @@ func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took
 		slog.String("remote", v.remote), slog.String("actor", name))
 }
 
-// Content security policies. The docs page carries its own style; the console needs nothing inline.
+// Content security policies. The docs page has inline styles; the console needs none.
 const (
 	policyConsole = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	policyDocs    = "default-src 'self'; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	policyNothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 )
 
-// harden sets the headers that keep browsers from doing more than they should.
+// harden sets security headers.
 func harden(secure bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Config is all that the API needs.
+// Config holds all that the API needs.
 type Config struct {
 	Jobs      Jobs
 	Runs      Runs
@@ -26,7 +26,7 @@ type Config struct {
 	Secrets   Secrets
 	Auth      Auth
 	Access    Access
-	SSO       SSO // nil: nobody logs in elsewhere
+	SSO       SSO // nil: no single sign-on
 	External  ExternalLogins
 	Health    Health
 	Stats     Stats
@@ -43,32 +43,32 @@ type Config struct {
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
 	Version   string // of the product
-	Timezone  string // of jobs and previews that name none
-	// Secure says that browsers come over TLS, ours or a proxy's.
+	Timezone  string // default time zone of jobs and previews
+	// Secure means that browsers connect by TLS, ours or a proxy's.
 	Secure bool
-	// PublicURL is the address of the console as people reach it; "" where that is not known.
+	// PublicURL is the public address of the console; "" if unknown.
 	PublicURL string
-	// TrustedProxies are believed in what they say of who sent a request.
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For header is used.
 	TrustedProxies []netip.Prefix
-	APIRate        int // requests a second of each token, session and address; 0: no bound
+	APIRate        int // requests per second of each token, session and address; 0: unlimited
 	Logger         *slog.Logger
 	Now            func() time.Time
-	// Answered hears of each request that reached a route; route is its pattern.
+	// Answered is called for each request that reached a route; route is its pattern.
 	Answered func(method, route string, status int, took time.Duration)
-	// Refused hears of each request that was one too many; nil for nobody.
+	// Refused is called for each request refused by a limit; may be nil.
 	Refused func(reason string)
 }
 
-// releaseMode keeps gin from printing; its mode is the process's, so it is set once.
+// releaseMode keeps gin from printing. Its mode is global to the process, so it is set once.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
-// New makes the handler of the whole API and console.
+// New returns the handler of the whole API and console.
 func New(cfg Config) (http.Handler, error) {
 	h, _, err := build(cfg)
 	return h, err
 }
 
-// build also gives the router, whose table and document the tests walk.
+// build also returns the router, whose table and document the tests check.
 func build(cfg Config) (http.Handler, *router, error) {
 	releaseMode()
 	p := problems{log: cfg.Logger}

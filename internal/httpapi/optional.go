@@ -7,36 +7,35 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Optional is a field of a change in which null is not the same as absent: null
-// says that the value is to go.
+// Optional is a field of a change in which null differs from absent: null removes the value.
 type Optional[T any] struct {
 	Given bool
-	Value *T // nil where null was given
+	Value *T // nil for null
 }
 
-// UnmarshalJSON is called for null as well, and not for a field that is absent.
+// UnmarshalJSON is called for null as well, and not for an absent field.
 func (o *Optional[T]) UnmarshalJSON(data []byte) error {
 	o.Given = true
 	return json.Unmarshal(data, &o.Value)
 }
 
-// Schema is that of the value, or null.
+// Schema returns that of the value, or null.
 func (Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
 	s.Nullable = true
 	return &s
 }
 
-// Given is a parameter whose zero value is not the same as absent.
+// Given is a parameter whose zero value differs from absent.
 type Given[T any] struct {
 	Value T
 	Given bool
 }
 
-// Receiver is where huma puts the value.
+// Receiver returns where huma stores the value.
 func (g *Given[T]) Receiver() reflect.Value { return reflect.ValueOf(g).Elem().Field(0) }
 
-// OnParamSet is told by huma whether there is one.
+// OnParamSet is called by huma with whether the parameter is present.
 func (g *Given[T]) OnParamSet(given bool, _ any) { g.Given = given }
 
 func (g *Given[T]) pointer() *T {
@@ -46,7 +45,7 @@ func (g *Given[T]) pointer() *T {
 	return &g.Value
 }
 
-// Schema is that of the value.
+// Schema returns that of the value.
 func (Given[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[T]())
 	return &s

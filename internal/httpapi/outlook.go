@@ -9,15 +9,15 @@ import (
 	"carillon/internal/runlog"
 )
 
-// outlook says of runs that wait or run what their jobs' last days let one expect.
+// outlook estimates pending and current runs from the last days of their jobs.
 type outlook struct {
 	jobs   jobGroups
 	habits *runlog.Habits
 	now    func() time.Time
 }
 
-// usual is what is usual of jobs, by name. While the log store is away it is what is
-// remembered, and partial says so.
+// usual returns what is usual for jobs, by name. While the log store is away, it returns cached
+// values, and partial is true.
 func (o *outlook) usual(ctx context.Context, jobs []string) (usual map[string]runlog.Usual, partial bool, err error) {
 	usual, err = o.habits.Of(ctx, jobs)
 	if err != nil && ctx.Err() == nil && common.CodeOf(err) == common.CodeUnavailable {
@@ -26,7 +26,7 @@ func (o *outlook) usual(ctx context.Context, jobs []string) (usual map[string]ru
 	return usual, false, err
 }
 
-// of is the outlook of one run.
+// of returns the outlook of one run.
 func (o *outlook) of(r *common.Run, e runlog.Expectation) (out Outlook) {
 	now := o.now()
 	out.Late, out.Slow = e.Late(r, now), e.Slow(r, now)
@@ -36,7 +36,8 @@ func (o *outlook) of(r *common.Run, e runlog.Expectation) (out Outlook) {
 	return out
 }
 
-// runs answers with runs, as the one who asks may see them. The store is asked once, and only where one of them goes on.
+// runs returns runs as the caller may see them, with their outlook. The store is read once, and
+// only if one of them has not ended.
 func (o *outlook) runs(ctx context.Context, runs []common.Run) ([]Run, error) {
 	var jobs []string
 	for i := range runs {

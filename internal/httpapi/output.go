@@ -18,8 +18,7 @@ import (
 	"carillon/internal/runlog/tail"
 )
 
-// Bounds of one answer of output that is gathered before it is sent, and of one
-// question to the store while it is streamed.
+// Limits of a response of output that is buffered, and of one read of the store while streaming.
 const (
 	maxPiece  = 1 << 20
 	streamAsk = 256 << 10
@@ -27,43 +26,42 @@ const (
 
 type outputInput struct {
 	RunPath
-	Offset   int64  `query:"offset" minimum:"0" doc:"Go on from this byte of all that the command printed, over both streams."`
-	Tail     int64  `query:"tail" minimum:"1" doc:"Go on from so many bytes before the end of what there is, which may be within a line. Not beside offset."`
-	Limit    int    `query:"limit" minimum:"1" maximum:"1048576" doc:"How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on."`
+	Offset   int64  `query:"offset" minimum:"0" doc:"Begin at this byte of the output of both streams."`
+	Tail     int64  `query:"tail" minimum:"1" doc:"Begin this many bytes before the current end, possibly within a line. Cannot be combined with offset."`
+	Limit    int    `query:"limit" minimum:"1" maximum:"1048576" doc:"Maximum number of bytes. Default: all for a completed run, 1 MiB for a current one."`
 	Stream   string `query:"stream" enum:"stdout,stderr" doc:"Only this stream."`
-	Download bool   `query:"download" doc:"As a file to be saved."`
-	Range    string `header:"Range" doc:"One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, tail, limit or stream."`
+	Download bool   `query:"download" doc:"Return as a file to save."`
+	Range    string `header:"Range" doc:"One range of bytes. Ignored if bytes of the output are missing, or with offset, tail, limit or stream."`
 }
 
 func outputResponses() map[string]*huma.Response {
 	number := &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	headers := map[string]*huma.Param{
-		"Carillon-Next-Offset":     {Description: "Where to go on.", Schema: number},
-		"Carillon-Output-Size":     {Description: "All that the command has printed, as far as is known.", Schema: number},
-		"Accept-Ranges":            {Description: "bytes, where a range may be asked for.", Schema: &huma.Schema{Type: huma.TypeString}},
-		"Content-Disposition":      {Description: "The name to save it under; where it was asked for as a file.", Schema: &huma.Schema{Type: huma.TypeString}},
-		"Carillon-Output-Complete": {Description: "Whether nothing will come after this answer.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		"Carillon-Next-Offset":     {Description: "Offset at which to continue.", Schema: number},
+		"Carillon-Output-Size":     {Description: "Known number of bytes that the command has printed.", Schema: number},
+		"Accept-Ranges":            {Description: "bytes, if a range may be requested.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"Content-Disposition":      {Description: "File name, if download is set.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"Carillon-Output-Complete": {Description: "Whether the output is complete with this response.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	}
-	contentRange := &huma.Param{Description: "Which bytes these are, and of how many.", Schema: &huma.Schema{Type: huma.TypeString}}
+	contentRange := &huma.Param{Description: "The returned range and the total number of bytes.", Schema: &huma.Schema{Type: huma.TypeString}}
 	partial := maps.Clone(headers)
 	partial["Content-Range"] = contentRange
 	text := map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}
 	return map[string]*huma.Response{
-		"200": {Description: "Bytes as they were printed. Where some were not kept, a line says how many.", Headers: headers, Content: text},
-		"206": {Description: "The range that was asked for.", Headers: partial, Content: text},
-		"416": {Description: "There is nothing in the range.", Headers: map[string]*huma.Param{"Content-Range": contentRange}, Content: map[string]*huma.MediaType{
+		"200": {Description: "Bytes as printed. A line states how many bytes were not kept.", Headers: headers, Content: text},
+		"206": {Description: "The requested range.", Headers: partial, Content: text},
+		"416": {Description: "The range is empty.", Headers: map[string]*huma.Param{"Content-Range": contentRange}, Content: map[string]*huma.MediaType{
 			problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}},
 	}
 }
 
-// excerpt is the part of a run's output that an answer gives: bytes from (inclusive) to
-// (exclusive) of all that was printed.
+// excerpt is the returned part of a run's output: bytes from (inclusive) to (exclusive).
 type excerpt struct {
 	run      common.Run
 	from, to int64
-	size     int64 // as far as is known
-	complete bool  // nothing comes after to
-	partial  bool  // 206
+	size     int64 // as far as known
+	complete bool  // no output follows after to
+	partial  bool  // status 206
 }
 
 func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.StreamResponse, error) {
@@ -98,7 +96,7 @@ func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.Strea
 	return s.piece(ctx, in, run)
 }
 
-// stored tells whether the run has ended and the end of its output can be read.
+// stored reports whether the run has ended and the end of its output can be read.
 func (s *runsResource) stored(ctx context.Context, run *common.Run) (bool, error) {
 	if !sized(run) {
 		return false, nil
@@ -110,12 +108,12 @@ func (s *runsResource) stored(ctx context.Context, run *common.Run) (bool, error
 	return err == nil && len(last) > 0 && last[len(last)-1].End() >= run.OutputBytes, err
 }
 
-// sized tells whether it is known how much a run printed.
+// sized reports whether the size of a run's output is known.
 func sized(run *common.Run) bool {
-	return run.Status.Terminal() && run.Status != common.StatusLost // who lost it knew not how much it printed
+	return run.Status.Terminal() && run.Status != common.StatusLost // the size is unknown if the run was lost
 }
 
-// known is how much a run has printed, where nothing is behind the given place.
+// known returns the size of a run's output, if nothing follows the given offset.
 func known(ctx context.Context, runs Runs, run *common.Run, place int64) (int64, error) {
 	if place <= run.OutputBytes || sized(run) {
 		return run.OutputBytes, nil
@@ -127,21 +125,21 @@ func known(ctx context.Context, runs Runs, run *common.Run, place int64) (int64,
 	return max(size, run.OutputBytes), err
 }
 
-// stream answers with the output of a run that has ended, without holding it in memory.
+// stream returns the output of a completed run without buffering it.
 func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.Run) (*huma.StreamResponse, error) {
 	x := excerpt{run: run, from: min(in.Offset, run.OutputBytes), to: run.OutputBytes, size: run.OutputBytes, complete: true}
 	if in.Range != "" && in.Offset == 0 && in.Tail == 0 && in.Stream == "" && !run.OutputTruncated {
 		from, to, ok := parseRange(in.Range, run.OutputBytes)
 		if ok && from >= to {
 			return nil, &Problem{Title: http.StatusText(http.StatusRequestedRangeNotSatisfiable), Status: http.StatusRequestedRangeNotSatisfiable,
-				Detail: "there is no output in this range", Code: common.CodeInvalid, RequestID: requestID(ctx),
+				Detail: "no output in this range", Code: common.CodeInvalid, RequestID: requestID(ctx),
 				headers: http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", run.OutputBytes)}}}
 		}
 		if ok {
 			x.from, x.to, x.partial, x.complete = from, to, true, to == run.OutputBytes
 		}
 	}
-	// The first question is asked before the headers are out, so that it can still fail.
+	// The first read precedes the headers, so that it can still fail.
 	first, err := s.runs.Output(ctx, run.ID, x.from, streamAsk)
 	if err != nil {
 		return nil, err
@@ -161,12 +159,12 @@ func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.R
 	}}, nil
 }
 
-// pour writes chunks as they are read. What goes wrong now ends the connection, so
-// that a client does not take a part for the whole.
+// pour writes chunks as they are read. An error ends the connection, so that a client does not
+// mistake a part for the whole.
 func (s *runsResource) pour(ctx context.Context, p *printer, x *excerpt, chunks []common.Chunk, w http.ResponseWriter) {
 	rc := http.NewResponseController(w)
 	for len(chunks) > 0 && p.at < x.to {
-		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by every writer
 		before := p.at
 		var out bytes.Buffer
 		for i := range chunks {
@@ -195,8 +193,8 @@ func (s *runsResource) pour(ctx context.Context, p *printer, x *excerpt, chunks 
 	_, _ = w.Write(end.Bytes()) // the client may be gone
 }
 
-// piece answers with a bounded piece, which is gathered first so that the headers
-// can say where the next one begins.
+// piece returns a bounded part, buffered so that the headers can contain the offset of the next
+// one.
 func (s *runsResource) piece(ctx context.Context, in *outputInput, run common.Run) (*huma.StreamResponse, error) {
 	limit := int64(in.Limit)
 	if limit == 0 {
@@ -223,7 +221,7 @@ func (s *runsResource) piece(ctx context.Context, in *outputInput, run common.Ru
 		}
 	}
 	x := excerpt{run: run, from: in.Offset, to: p.at, size: max(run.OutputBytes, p.at)}
-	if p.at == in.Offset { // nothing came from there on: it may be behind the end
+	if p.at == in.Offset { // nothing from there on: the offset may be after the end
 		var err error
 		if x.size, err = known(ctx, s.runs, &run, in.Offset); err != nil {
 			return nil, err
@@ -248,7 +246,7 @@ func (s *runsResource) head(h http.Header, in *outputInput, x *excerpt) {
 		h.Set("Accept-Ranges", "bytes")
 	}
 	if in.Download {
-		// Both names are of characters that need no quoting in a file name or a header.
+		// Both names consist of characters that need no quoting in a file name or header.
 		h.Set("Content-Disposition", `attachment; filename="`+x.run.Job+"-"+x.run.ID+`.log"`)
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"carillon/internal/common"
 )
 
-// editsResource changes parts of jobs, and takes changes back.
+// editsResource changes fields of jobs and restores earlier versions.
 type editsResource struct {
 	*jobsResource
 	versions *versionsResource
 }
 
-// JobPatch is a merge patch (RFC 7396) of a job: what it holds replaces what the job holds, object
-// within object, null takes something away, and what it does not speak of stays.
+// JobPatch is a merge patch (RFC 7396) of a job: given fields replace existing ones, also within
+// objects, null removes a field, and other fields are unchanged.
 type JobPatch struct{ raw json.RawMessage }
 
 // UnmarshalJSON keeps the text.
@@ -31,13 +31,13 @@ func (p *JobPatch) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Schema is that of a job of which nothing is required.
+// Schema returns that of a job without required fields.
 func (JobPatch) Schema(r huma.Registry) *huma.Schema {
 	const name = "JobPatch"
 	if _, made := r.Map()[name]; !made {
 		s := *r.SchemaFromRef(r.Schema(reflect.TypeFor[JobInput](), true, "").Ref)
 		s.Required = nil
-		s.Description = "A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole."
+		s.Description = "A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole."
 		r.Map()[name] = &s
 	}
 	return &huma.Schema{Ref: "#/components/schemas/" + name}
@@ -45,19 +45,19 @@ func (JobPatch) Schema(r huma.Registry) *huma.Schema {
 
 type jobPatchInput struct {
 	JobPath
-	IfMatch string   `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	IfMatch string   `header:"If-Match" doc:"Only if the job has this ETag."`
 	Body    JobPatch `contentType:"application/merge-patch+json"`
 }
 
-// RollbackRequest says back to what.
+// RollbackRequest names the version to restore.
 type RollbackRequest struct {
-	Version int64  `json:"version" minimum:"1" doc:"One of the job's versions."`
-	Note    string `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the version."`
+	Version int64  `json:"version" minimum:"1" doc:"The version to restore."`
+	Note    string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the version."`
 }
 
 type jobRollbackInput struct {
 	JobPath
-	IfMatch string `header:"If-Match" doc:"Only if the job's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
 	Body    RollbackRequest
 }
 
@@ -66,8 +66,8 @@ func (s *editsResource) register(r *router) {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs/{name}" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
 	define := needs(auth.Editor)
-	register(r, route{access: define, maxBody: maxJobBody, shape: true, patch: true, Operation: op("patch-job", http.MethodPatch, "", "Change parts of a job")}, s.patch)
-	register(r, route{access: define, Operation: op("rollback-job", http.MethodPost, "/rollback", "Let a job be again what it was")}, s.rollback)
+	register(r, route{access: define, maxBody: maxJobBody, shape: true, patch: true, Operation: op("patch-job", http.MethodPatch, "", "Change fields of a job")}, s.patch)
+	register(r, route{access: define, Operation: op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job")}, s.rollback)
 }
 
 func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
@@ -86,7 +86,7 @@ func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutpu
 	return s.output(ctx, http.StatusOK, &state, err)
 }
 
-// patched is a job with a merge patch, of which the guard has checked the fields and types.
+// patched applies a merge patch, whose fields and types the guard has checked.
 func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error) {
 	change, fault := parseStrict(patch)
 	if fault != nil {
@@ -109,7 +109,7 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
 	}
 	if err := json.Unmarshal(data, &job); err != nil {
-		return job, &requestFault{Fault{Location: "body", Code: "invalid", Message: "does not make a job"}}
+		return job, &requestFault{Fault{Location: "body", Code: "invalid", Message: "does not result in a valid job"}}
 	}
 	return job, nil
 }
@@ -135,8 +135,8 @@ func merge(target, patch any) any {
 	return into
 }
 
-// rollback brings the definition back. Whether the job is paused stays as it is now: a pause is
-// somebody's decision of today.
+// rollback restores a definition. Whether the job is paused does not change: a pause is a decision
+// about the present.
 func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
 	pre, err := precondition(in.IfMatch, "")
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 		return nil, err
 	}
 	if then.Body.Job == nil {
-		return nil, common.Invalid("the job cannot be rolled back", common.Fault{Location: "version", Code: "deleted", Message: "is that of its deletion", Hint: "choose the one before"})
+		return nil, common.Invalid("the job cannot be rolled back", common.Fault{Location: "version", Code: "deleted", Message: "is the deletion of the job", Hint: "choose the version before it"})
 	}
 	target := common.Job(*then.Body.Job)
 	pre.May = allowNow(ctx, auth.Editor)

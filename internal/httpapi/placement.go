@@ -6,10 +6,10 @@ import (
 	"carillon/internal/common"
 )
 
-// Ranking says who would run a job now.
+// Ranking contains the workers that would run a job now.
 type Ranking struct {
-	Items  []Candidate    `json:"items" nullable:"false" doc:"All live workers: those that may run it in rank, then the others."`
-	Reason *common.Reason `json:"reason,omitempty" doc:"Why nobody may run it, where nobody may."`
+	Items  []Candidate    `json:"items" nullable:"false" doc:"All live workers: the eligible ones by rank, then the others."`
+	Reason *common.Reason `json:"reason,omitempty" doc:"Why no worker is eligible, if there is none."`
 }
 
 type placementOutput struct{ Body Ranking }

@@ -9,15 +9,14 @@ import (
 	"carillon/internal/common"
 )
 
-// printer writes chunks as text, from one place of the output to another, with a
-// line where bytes are missing.
+// printer writes a range of output as text, with a line where bytes are missing.
 type printer struct {
-	stream common.Stream // only this one, or both
-	at     int64         // the place in all that was printed
-	to     int64         // stop here
-	exact  bool          // each byte counts: a hole tears the answer
-	torn   bool          // there was one
-	inLine bool          // the last byte written was not the end of a line
+	stream common.Stream // only this one; empty for both
+	at     int64         // current offset
+	to     int64         // end offset
+	exact  bool          // missing bytes end the response
+	torn   bool          // bytes were missing
+	inLine bool          // the last byte written was not a line end
 }
 
 func (p *printer) print(out *bytes.Buffer, c *common.Chunk) {
@@ -44,7 +43,7 @@ func (p *printer) print(out *bytes.Buffer, c *common.Chunk) {
 	p.inLine = data[len(data)-1] != '\n'
 }
 
-// hole says that what lies before the given place is missing.
+// hole writes that the bytes before an offset are missing.
 func (p *printer) hole(out *bytes.Buffer, until int64) {
 	until = min(until, p.to)
 	if until <= p.at {
@@ -62,9 +61,9 @@ func (p *printer) hole(out *bytes.Buffer, until int64) {
 	p.at = until
 }
 
-// parseRange reads a Range header with one range of bytes, as RFC 9110 writes it,
-// into a half-open interval. ok is false for what may be ignored: other units, more
-// than one range, or nonsense. An empty interval cannot be satisfied.
+// parseRange parses a Range header with one range of bytes (RFC 9110) into a half-open interval. ok
+// is false for headers to ignore: other units, several ranges, or invalid ones. An empty interval
+// cannot be satisfied.
 func parseRange(header string, size int64) (from, to int64, ok bool) {
 	spec, found := strings.CutPrefix(header, "bytes=")
 	first, last, dash := strings.Cut(strings.TrimSpace(spec), "-")

@@ -20,44 +20,44 @@ import (
 
 const problemType = "application/problem+json"
 
-// Problem is the body of every refusal (RFC 9457).
+// Problem is the body of every error (RFC 9457).
 type Problem struct {
-	Title     string       `json:"title" doc:"The name of the status."`
+	Title     string       `json:"title" doc:"Name of the HTTP status."`
 	Status    int          `json:"status" doc:"The HTTP status."`
-	Detail    string       `json:"detail" doc:"What went wrong, in a sentence."`
-	Code      common.Code  `json:"code" doc:"What went wrong, for programs; stable." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
-	Reason    string       `json:"reason,omitempty" doc:"Which of the failures of its code it is, for programs; stable. Only where one should act otherwise."`
-	Data      common.Words `json:"data,omitempty" doc:"For translated texts."`
-	RequestID string       `json:"requestId" doc:"Names the request in the server's log."`
-	Hint      string       `json:"hint,omitempty" doc:"What may help."`
-	Errors    []Fault      `json:"errors,omitempty" nullable:"false" doc:"Every fault that was found in the request."`
+	Detail    string       `json:"detail" doc:"The error in one sentence."`
+	Code      common.Code  `json:"code" doc:"Stable error code, for programs." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
+	Reason    string       `json:"reason,omitempty" doc:"Stable reason, for programs: distinguishes failures with the same code that need different handling."`
+	Data      common.Words `json:"data,omitempty" doc:"Values for translated texts."`
+	RequestID string       `json:"requestId" doc:"Id of the request in the server's log."`
+	Hint      string       `json:"hint,omitempty" doc:"Advice."`
+	Errors    []Fault      `json:"errors,omitempty" nullable:"false" doc:"All faults found in the request."`
 
 	headers http.Header
 }
 
-// Fault is one thing wrong with one place of a request.
+// Fault is one fault at one location of a request.
 type Fault struct {
-	Location string       `json:"location" doc:"Where: path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
-	Code     string       `json:"code" doc:"What kind of fault; stable." example:"duration"`
-	Message  string       `json:"message" doc:"What is wrong, in words."`
-	Hint     string       `json:"hint,omitempty" doc:"What to write instead."`
-	Value    any          `json:"value,omitempty" doc:"What was sent, cut short and escaped."`
-	Data     common.Words `json:"data,omitempty" doc:"For translated texts."`
+	Location string       `json:"location" doc:"Location: such as path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
+	Code     string       `json:"code" doc:"Stable fault code." example:"duration"`
+	Message  string       `json:"message" doc:"The fault, following its location: for example must be a duration."`
+	Hint     string       `json:"hint,omitempty" doc:"Advice on correcting it."`
+	Value    any          `json:"value,omitempty" doc:"The value sent, shortened and escaped."`
+	Data     common.Words `json:"data,omitempty" doc:"Values for translated texts."`
 }
 
 // Error makes a Problem an error, so that a handler can return it.
 func (p *Problem) Error() string { return p.Detail }
 
-// GetStatus is asked by huma.
+// GetStatus is called by huma.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// GetHeaders is asked by huma.
+// GetHeaders is called by huma.
 func (p *Problem) GetHeaders() http.Header { return p.headers }
 
-// ContentType is asked by huma.
+// ContentType is called by huma.
 func (p *Problem) ContentType(string) string { return problemType }
 
-// statusOf is the one place where a code becomes an HTTP status.
+// statusOf maps error codes to HTTP status codes; there is no other place that does.
 func statusOf(code common.Code) int {
 	switch code {
 	case common.CodeInvalid:
@@ -88,18 +88,18 @@ func statusOf(code common.Code) int {
 	return http.StatusInternalServerError
 }
 
-// problems turns errors into problems, and logs those that are our own fault.
+// problems converts errors to problems, and logs internal ones.
 type problems struct{ log *slog.Logger }
 
-// of makes the problem of an error. Locations of faults that come from below are
-// those of the body's fields, but for headers; what the guard found has its own.
+// of returns the problem of an error. Locations of faults from lower layers are fields of the body,
+// except for headers; those from the guard are complete.
 func (p problems) of(ctx context.Context, err error) *Problem {
 	if done, ok := errors.AsType[*Problem](err); ok {
 		return done
 	}
 	again := retryAfter
-	out := &Problem{Code: common.CodeInternal, Detail: "something went wrong in the server",
-		RequestID: requestID(ctx), Hint: "the server's log has the cause under the request's id"}
+	out := &Problem{Code: common.CodeInternal, Detail: "internal error",
+		RequestID: requestID(ctx), Hint: "search the server's log for the request id"}
 	if f, ok := errors.AsType[*requestFault](err); ok {
 		out.Code, out.Detail, out.Hint, out.Errors = common.CodeInvalid, "the request is not valid", "", []Fault{f.Fault}
 	} else if e, ok := errors.AsType[*common.Error](err); ok {
@@ -125,10 +125,10 @@ func (p problems) of(ctx context.Context, err error) *Problem {
 	return out
 }
 
-// retryAfter is when a client may ask again, where nothing better is known.
+// retryAfter is the default of Retry-After.
 const retryAfter = 2 * time.Second
 
-// again says when to ask again, in whole seconds.
+// again sets Retry-After, in whole seconds.
 func (p *Problem) again(after time.Duration) {
 	if p.headers == nil {
 		p.headers = http.Header{}
@@ -136,7 +136,7 @@ func (p *Problem) again(after time.Duration) {
 	p.headers.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
 }
 
-// requestFault is a fault that a handler finds outside of the body.
+// requestFault is a fault outside of the body, found by a handler.
 type requestFault struct{ Fault }
 
 func (f *requestFault) Error() string { return f.Location + " " + f.Message }
@@ -151,14 +151,14 @@ func inBody(location string) string {
 	return "body." + location
 }
 
-// refuse makes the problem of a request that the API itself refuses.
+// refuse returns the problem of a request that the API itself refuses.
 func (p problems) refuse(ctx context.Context, code common.Code, detail string, faults ...Fault) *Problem {
 	out := p.of(ctx, common.Errorf(code, "%s", detail))
 	out.Errors = faults
 	return out
 }
 
-// write answers with a problem where huma is not in charge.
+// write sends a problem outside of huma.
 func (p problems) write(w http.ResponseWriter, r *http.Request, problem *Problem) {
 	maps.Copy(w.Header(), problem.headers)
 	w.Header().Set("Content-Type", problemType)
@@ -169,8 +169,8 @@ func (p problems) write(w http.ResponseWriter, r *http.Request, problem *Problem
 	}
 }
 
-// transform replaces huma's own errors, which can arise only where our guard has
-// let something through that huma cannot decode.
+// transform replaces huma's own errors, which occur only if the guard accepted input that huma
+// cannot decode.
 func (p problems) transform(ctx huma.Context, _ string, v any) (any, error) {
 	model, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -186,7 +186,7 @@ func (p problems) transform(ctx huma.Context, _ string, v any) (any, error) {
 	return out, nil
 }
 
-// codeOfStatus names what huma refuses by itself.
+// codeOfStatus returns the code of an error returned by huma.
 func codeOfStatus(status int) common.Code {
 	switch {
 	case status == http.StatusRequestEntityTooLarge:

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// proxies are the networks of the proxies in front of us. What one of them says of who
-// sent a request is believed; what anybody else says is not.
+// proxies are the networks of trusted proxies. Their X-Forwarded-For headers are used; those of
+// other clients are ignored.
 type proxies []netip.Prefix
 
 func (p proxies) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
-// remoteOf is the address that a request comes from, without a port. Each proxy adds the
-// address that it was called from at the end of X-Forwarded-For, so the list is read from
-// there for as long as trusted proxies have written it: the first address that is none of
-// theirs is the client's. What stands before it the client may have made up.
+// remoteOf returns the client's address without a port. Each proxy appends the address that called
+// it to X-Forwarded-For, so the list is read from its end as long as trusted proxies have written
+// it: the first address that is not a trusted proxy's is the client's. The client may have made up
+// those before it.
 func (p proxies) remoteOf(r *http.Request) string {
 	peer, ok := address(r.RemoteAddr)
 	if !ok {
@@ -40,7 +40,7 @@ func (p proxies) remoteOf(r *http.Request) string {
 	return peer.String()
 }
 
-// address reads an address with or without a port; IPv4 in IPv6's clothes is IPv4.
+// address parses an address with or without a port; IPv4-mapped IPv6 addresses are IPv4.
 func address(text string) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	if err != nil {

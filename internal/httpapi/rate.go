@@ -11,11 +11,11 @@ import (
 	"carillon/internal/common"
 )
 
-// rates bounds the requests of each token and session, and of each address that shows
-// none that is good. Somebody who guesses tokens uses up what the address has, and not what
-// the good ones have that come from there as well. This is counted by each master alone.
+// rates limits the requests of each token and session, and of each address for requests without a
+// valid one. Guessing tokens uses up the limit of the address, not that of valid tokens from the
+// same address. Each master counts on its own.
 type rates struct {
-	known   *auth.Rate // by the hash of a credential; only such as were good
+	known   *auth.Rate // by hash of the credential; valid ones only
 	unknown *auth.Rate // by address
 	now     func() time.Time
 }
@@ -24,14 +24,14 @@ func newRates(perSecond int, now func() time.Time) *rates {
 	return &rates{known: auth.NewRate(perSecond), unknown: auth.NewRate(perSecond), now: now}
 }
 
-// ticket is a request that was let pass.
+// ticket is an accepted request.
 type ticket struct {
 	rates *rates
-	key   string // "" where nothing was shown, or counted
+	key   string // "" without a credential, or if already counted
 	known bool
 }
 
-// admit counts a request before it is known whose it is.
+// admit counts a request before it is authenticated.
 func (s *rates) admit(c auth.Credential, given bool, remote string) (t ticket, wait time.Duration, ok bool) {
 	t = ticket{rates: s}
 	if given {
@@ -47,7 +47,7 @@ func (s *rates) admit(c auth.Credential, given bool, remote string) (t ticket, w
 	return t, wait, ok
 }
 
-// judged hears whether what was shown is good.
+// judged is called with the result of the authentication.
 func (t ticket) judged(good bool) {
 	switch {
 	case t.key == "": // nothing was counted
@@ -58,7 +58,7 @@ func (t ticket) judged(good bool) {
 	}
 }
 
-// sourceOf is whom an address belongs to: one of IPv6 has at least a /64.
+// sourceOf returns the key of an address: for IPv6 its /64.
 func sourceOf(remote string) string {
 	if a, ok := address(remote); ok && a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
@@ -68,18 +68,18 @@ func sourceOf(remote string) string {
 	return remote
 }
 
-// refusals answers requests of which there are too many. The log says so now and then only.
+// refusals answers requests over a limit, and logs them at most every sayEvery.
 type refusals struct {
-	told func(reason string) // nil: nobody counts them
+	told func(reason string) // counts them; may be nil
 	now  func() time.Time
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	since map[string]int       // guarded by mu; by reason, how many since the log last said so
+	since map[string]int       // guarded by mu; by reason, number since the last log line
 	said  map[string]time.Time // guarded by mu
 }
 
-// sayEvery is how often at most the log tells of refusals for one reason.
+// sayEvery is the minimum interval between log lines for one reason.
 const sayEvery = 10 * time.Second
 
 func newRefusals(told func(reason string), now func() time.Time, log *slog.Logger) *refusals {
@@ -108,7 +108,7 @@ func (s *refusals) problem(p problems, r *http.Request, reason, detail, hint str
 	return problem
 }
 
-// health tells whether a request asks only whether we live.
+// health reports whether a request is a health check.
 func health(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz")
 }

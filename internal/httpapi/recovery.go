@@ -11,37 +11,38 @@ import (
 	"carillon/internal/common"
 )
 
-// Recovery brings cursors back.
+// Recovery recovers cursors.
 type Recovery interface {
-	// Recover brings cursors back that are in the future and, after a restore of etcd, accepts what it holds.
+	// Recover moves back cursors that are in the future and, after a restore of etcd, accepts its
+	// data.
 	Recover(ctx context.Context, actor common.Actor, r common.RecoverRequest) (common.Recovered, error)
 }
 
 type recoveryResource struct{ recovery Recovery }
 
-// RecoverRequest asks to bring cursors back.
+// RecoverRequest requests the recovery of cursors.
 type RecoverRequest struct {
-	Restored bool `json:"restored,omitempty" doc:"etcd was restored from a backup. It need not be said where the condition etcd_went_back says so."`
-	DryRun   bool `json:"dryRun,omitempty" doc:"Tell what would be done, and do nothing."`
+	Restored bool `json:"restored,omitempty" doc:"etcd was restored from a backup. Not needed if the condition etcd_went_back is active."`
+	DryRun   bool `json:"dryRun,omitempty" doc:"Report what would be done, and change nothing."`
 }
 
-// RecoveredJob is what recovery did to a job.
+// RecoveredJob is the result of the recovery for a job.
 type RecoveredJob struct {
 	Job      string     `json:"job"`
-	Effect   string     `json:"effect" enum:"brought_back,passed_over,busy,unreadable" doc:"brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone."`
-	Cursor   *time.Time `json:"cursor,omitempty" doc:"The last fire that was accounted for, before."`
-	To       *time.Time `json:"to,omitempty" doc:"And after."`
-	Runs     []string   `json:"runs,omitempty" nullable:"false" doc:"Unresolved in the backup: they may have ended since, or have run twice. Those whose worker is gone are ended, and not run again."`
-	Triggers int        `json:"triggers,omitempty" doc:"Runs by hand and retries that waited in the backup, and are skipped."`
+	Effect   string     `json:"effect" enum:"brought_back,passed_over,busy,unreadable" doc:"brought_back: the cursor was in the future and is moved to now; the job's fires get new ids. passed_over: the fires since the backup are recorded as one missed entry. busy: the cursor is in the future and stays there until the job's runs have ended. unreadable: the job cannot be decoded and is not changed."`
+	Cursor   *time.Time `json:"cursor,omitempty" doc:"The cursor before."`
+	To       *time.Time `json:"to,omitempty" doc:"The cursor after."`
+	Runs     []string   `json:"runs,omitempty" nullable:"false" doc:"Runs unresolved in the backup: they may have ended since, or have run twice. Those without a live worker are ended and not re-run."`
+	Triggers int        `json:"triggers,omitempty" doc:"Number of manual runs and retries pending in the backup, which are skipped."`
 }
 
-// RecoverAnswer is what recovery did.
+// RecoverAnswer is the result of the recovery.
 type RecoverAnswer struct {
-	At       time.Time      `json:"at" doc:"The time that cursors are moved to, by the clock of the master."`
-	Restored bool           `json:"restored" doc:"It was done for an etcd that was restored."`
-	DryRun   bool           `json:"dryRun" doc:"Nothing was done."`
-	Total    int            `json:"total" doc:"Jobs that it concerns."`
-	Jobs     []RecoveredJob `json:"jobs" nullable:"false" maxItems:"1000" doc:"The first of them, by name."`
+	At       time.Time      `json:"at" doc:"The time to which cursors are moved, by the clock of the master."`
+	Restored bool           `json:"restored" doc:"Recovery from a restore of etcd."`
+	DryRun   bool           `json:"dryRun" doc:"Nothing was changed."`
+	Total    int            `json:"total" doc:"Number of jobs concerned."`
+	Jobs     []RecoveredJob `json:"jobs" nullable:"false" maxItems:"1000" doc:"The first jobs, by name."`
 }
 
 type recoverOutput struct{ Body RecoverAnswer }
@@ -51,9 +52,9 @@ const mostRecovered = 1000
 
 func (s *recoveryResource) register(r *router) {
 	register(r, route{access: needs(auth.Admin), Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
-		Path: "/api/v1/system/recover", Summary: "Bring back cursors after a wrong clock, or after etcd was restored", Tags: []string{"system"},
-		Description: "A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all " +
-			"cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit."}}, s.recover)
+		Path: "/api/v1/system/recover", Summary: "Recover cursors after a wrong clock or a restore of etcd", Tags: []string{"system"},
+		Description: "A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all " +
+			"cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry."}}, s.recover)
 }
 
 func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*recoverOutput, error) {

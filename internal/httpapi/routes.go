@@ -16,8 +16,8 @@ import (
 	"carillon/internal/common"
 )
 
-// access says who may use a route: a role, whoever is known, or anybody. The zero value is nobody,
-// and a route with it is not registered.
+// access is who may use a route: callers with a role, authenticated callers, or all. A route with
+// the zero value is not registered.
 type access string
 
 const (
@@ -35,25 +35,25 @@ const (
 	maxBody    = 256 << 10
 )
 
-// route is an operation and what our guard has to know of it.
+// route is an operation with its settings for the guard.
 type route struct {
 	huma.Operation
 	access  access
 	maxBody int64 // default maxBody
-	// shape: of the body's values only the types are checked here, the rest by the port.
+	// shape: only the types of the body's values are checked here; the port checks the rest.
 	shape bool
-	// raw: of the body it is checked only that it is JSON; the handler finds it in the visit, and
-	// looks at each of its parts.
+	// raw: the body is only checked to be JSON; the handler takes it from the visit and checks each
+	// part.
 	raw bool
-	// turns: before its body is read a request waits for its turn; nil: it does not.
+	// turns: the request waits for its turn before its body is read; nil: it does not.
 	turns *turns
-	// patience is how long the handler may wait for what it answers.
+	// patience is how long the handler may wait for its result.
 	patience time.Duration
-	// patch: the body is a merge patch, in which null takes something away.
+	// patch: the body is a merge patch, in which null removes a field.
 	patch bool
 }
 
-// mediaType is that of the body.
+// mediaType returns that of the body.
 func (r *route) mediaType() string {
 	if r.patch {
 		return mergePatchType
@@ -61,16 +61,16 @@ func (r *route) mediaType() string {
 	return "application/json"
 }
 
-// takes tells whether a body may be of a type: what changes a part of something is a merge patch by
-// whichever of its names.
+// takes reports whether a media type is accepted for the body: for a merge patch by any of its
+// names.
 func (r *route) takes(mediaType string) bool {
 	return mediaType == r.mediaType() || r.Method == http.MethodPatch && (mediaType == mergePatchType || mediaType == "application/json")
 }
 
-// mergePatchType is that of RFC 7396.
+// mergePatchType is the media type of RFC 7396.
 const mergePatchType = "application/merge-patch+json"
 
-// router registers routes. Every route of the API goes through it.
+// router registers routes. Every route of the API is registered with it.
 type router struct {
 	api      huma.API
 	engine   *gin.Engine
@@ -78,7 +78,7 @@ type router struct {
 	describe *describer
 	public   map[string]bool // "METHOD /path"
 	paths    map[string]bool // of all routes
-	err      error           // the first refusal to register
+	err      error           // first registration error
 }
 
 func (r *router) admit(method, path string, a access) bool {
@@ -95,7 +95,7 @@ func (r *router) admit(method, path string, a access) bool {
 	return true
 }
 
-// register adds an operation of the OpenAPI document.
+// register adds an operation to the OpenAPI document.
 func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*O, error)) {
 	op := rt.Operation
 	if !r.admit(op.Method, op.Path, rt.access) {
@@ -105,11 +105,11 @@ func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*
 		rt.maxBody = maxBody
 	}
 	op.Extensions = map[string]any{"x-carillon-role": string(rt.access)}
-	op.Security = []map[string][]string{} // written as such: nothing is needed
+	op.Security = []map[string][]string{} // explicitly empty: no authentication
 	if rt.access != public {
 		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
 	}
-	// Our guard has checked parameters and body before huma decodes them.
+	// The guard has checked parameters and body before huma decodes them.
 	op.SkipValidateParams, op.SkipValidateBody = true, true
 	op.MaxBodyBytes, op.BodyReadTimeout = rt.maxBody+1, -1
 	g := &guard{problems: r.problems, schemas: r.api.OpenAPI().Components.Schemas, route: rt}
@@ -129,7 +129,7 @@ func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*
 	r.describe.complete(g.operation, rt.access)
 }
 
-// raw adds a route that is served outside of huma.
+// raw adds a route outside of huma.
 func (r *router) raw(method, path string, a access, h http.Handler) {
 	if !r.admit(method, path, a) {
 		return
@@ -143,9 +143,9 @@ func (r *router) raw(method, path string, a access, h http.Handler) {
 	})
 }
 
-// redirect adds a route for browsers that is served outside of huma, since it answers whatever the query holds with
-// a redirect, and describes it in the OpenAPI document. Its refusals come from what stands before the handler, and
-// for what is not configured.
+// redirect adds a route for browsers outside of huma, since it answers any query with a redirect,
+// and describes it in the OpenAPI document. Its errors come from the checks before the handler, and
+// from a missing configuration.
 func (r *router) redirect(a access, op *huma.Operation, h http.Handler) {
 	r.raw(op.Method, op.Path, a, h)
 	op.Extensions = map[string]any{"x-carillon-role": string(a)}
@@ -157,12 +157,12 @@ func (r *router) redirect(a access, op *huma.Operation, h http.Handler) {
 	r.api.OpenAPI().AddOperation(op)
 }
 
-// refused describes all refusals that are not described apart.
+// refused describes all errors that are not described separately.
 func refused(api huma.API) *huma.Response {
-	return &huma.Response{Description: "The request was refused, or failed.", Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api)}}}
+	return &huma.Response{Description: "Error.", Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api)}}}
 }
 
-// forbid tells why the one who asks may not use a route.
+// forbid returns the problem of a caller who may not use a route.
 func (p problems) forbid(ctx context.Context, a access) *Problem {
 	if a == public {
 		return nil
@@ -202,10 +202,10 @@ func newHuma(engine *gin.Engine, version string, p problems) huma.API {
 			Info: &huma.Info{Title: "Carillon", Version: version, Description: strings.TrimSpace(description),
 				Contact: &huma.Contact{Name: "The maintainers of Carillon"},
 				License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
-			Servers: []*huma.Server{{URL: "/", Description: "The master that the document comes from."}},
+			Servers: []*huma.Server{{URL: "/", Description: "The master that serves this document."}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 				"token":   {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
-				"session": {Type: "apiKey", In: "cookie", Name: secureCookie, Description: "The console's session; ignored beside a token."},
+				"session": {Type: "apiKey", In: "cookie", Name: secureCookie, Description: "The console's session; ignored if a token is sent."},
 			}},
 			Tags: tags(),
 		},
@@ -216,17 +216,17 @@ func newHuma(engine *gin.Engine, version string, p problems) huma.API {
 	})
 }
 
-// tags are what operations are about; each operation has one of them.
+// tags are the subjects of operations; each operation has one of them.
 func tags() []*huma.Tag {
 	return []*huma.Tag{
 		{Name: "jobs", Description: "Definitions of jobs, one by one and in bulk, their versions and labels."},
-		{Name: "runs", Description: "Executions of commands, and what they print."},
-		{Name: "fires", Description: "The ledger: one entry for each time at which a job was to run."},
+		{Name: "runs", Description: "Executions of commands, and their output."},
+		{Name: "fires", Description: "The ledger: one entry for each planned time of a job."},
 		{Name: "workers", Description: "The machines that run commands."},
-		{Name: "notifications", Description: "Channels to which outcomes are reported, and what was sent."},
+		{Name: "notifications", Description: "Channels for notifications, and deliveries."},
 		{Name: "schedules", Description: "Cron expressions: previews, forecasts and conversions."},
 		{Name: "secrets", Description: "Values that jobs refer to by name."},
-		{Name: "stats", Description: "Figures about runs."},
+		{Name: "stats", Description: "Statistics of runs."},
 		{Name: "access", Description: "Users, tokens, sessions and the audit."},
 		{Name: "system", Description: "Masters, events, health and version."},
 	}

@@ -28,24 +28,24 @@ type RunPath struct {
 
 type runListInput struct {
 	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
-	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these, separated by commas."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
 	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
 	Fire   string          `query:"fire" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}(\\.0)?$" doc:"Only the attempts of this fire."`
 	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun" doc:"Only runs with this cause."`
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
 
-	Group    string     `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group then."`
+	Group    string     `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
 	ExitCode Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
-	Q        string     `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere."`
+	Q        string     `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations."`
 
-	Order string `query:"order" enum:"newest,oldest" default:"newest" doc:"Which are listed first, by the time for which they were planned."`
+	Order string `query:"order" enum:"newest,oldest" default:"newest" doc:"Order by planned time."`
 
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list; a page may hold less and have a next one."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; the filters must be the same."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
-// list names the list that the filters make.
+// list returns the name of the list with its filters.
 func (in *runListInput) list() string {
 	code := ""
 	if in.ExitCode.Given {
@@ -61,10 +61,10 @@ type runListOutput struct{ Body HistoryPage[Run] }
 
 type runOutput struct{ Body Run }
 
-// KillRequest says how a run is to end, and why.
+// KillRequest contains the signal and the reason.
 type KillRequest struct {
-	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says."`
-	Note   string        `json:"note,omitempty" maxLength:"500" doc:"Why; shown with the run."`
+	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
+	Note   string        `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
 }
 
 type runKillInput struct {
@@ -76,21 +76,21 @@ func (s *runsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-runs", http.MethodGet, "", "Runs, the newest or the oldest first")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first")}, s.list)
 	enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "One run")}, s.get)
-	kill := op("kill-run", http.MethodPost, "/{id}/kill", "End a run")
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "Get a run")}, s.get)
+	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run")
 	kill.DefaultStatus = http.StatusAccepted
 	register(r, route{access: needs(auth.Operator), Operation: kill}, s.kill)
-	output := op("get-output", http.MethodGet, "/{id}/output", "What a run printed")
+	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run")
 	output.Responses = outputResponses()
 	register(r, route{access: needs(auth.Viewer), Operation: output}, s.output)
-	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "What a run prints, as it comes, until it ends")
+	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends")
 	stream.Responses = streamResponses()
 	register(r, route{access: needs(auth.Viewer), Operation: stream}, s.follow)
 }
 
-// enumerate lists the values that the items of a list parameter may have.
+// enumerate adds the possible values of a list parameter's items to the document.
 func enumerate[T ~string](r *router, path, name string, values []T) {
 	op := operationOf(r.api, http.MethodGet, path)
 	if op == nil {
@@ -110,9 +110,9 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		return nil, err
 	}
 	q := runlog.Query{Job: in.Job, Group: in.Group, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
-		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Oldest: in.oldest(), Limit: in.Limit + 1} // one more tells whether there is another page
+		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Oldest: in.oldest(), Limit: in.Limit + 1} // one more shows that there is another page
 	if !may(ctx, auth.Viewer, "") {
-		// What they may not see must not be found either, nor change where a page ends.
+		// Hidden texts must not be found, nor affect where a page ends.
 		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, auth.Viewer, r)) }
 	}
 	list := in.list()
@@ -168,8 +168,8 @@ func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, e
 	return nil, s.jobs.Kill(ctx, actor(ctx), in.ID, r)
 }
 
-// allowed refuses who may not do with a run what needs a role. Those who may do it everywhere
-// make nobody look.
+// allowed returns an error if the caller does not have the role for a run. For callers with the
+// role everywhere, the run is not read.
 func (s *runsResource) allowed(ctx context.Context, need auth.Role, id string) error {
 	if may(ctx, need, "") {
 		return nil

@@ -17,7 +17,7 @@ import (
 
 const defaultPreview = 10
 
-// timetables reads the timetables of jobs.
+// timetables evaluates the schedules of jobs.
 type timetables struct {
 	interner *schedule.Interner
 	zone     string // where none is given
@@ -37,8 +37,8 @@ func (t *timetables) spec(expr, zone string, dst *common.DST, name string) (sche
 	return spec, err
 }
 
-// next is the job's next fire; zero where it has none, or where its timetable
-// cannot be read, which the job's saving has refused and its state shows elsewhere.
+// next returns the job's next fire; zero if there is none, or if the schedule is unreadable, which
+// saving refuses and the job's state shows elsewhere.
 func (t *timetables) next(job *common.JobState) time.Time {
 	s, err := t.interner.OfJob(&job.Job)
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *timetables) next(job *common.JobState) time.Time {
 	return fire
 }
 
-// after are up to n fires of a job after its next one, that one first.
+// after returns up to n fires of a job, beginning with its next one.
 func (t *timetables) after(job *common.JobState, next time.Time, n int) []time.Time {
 	s, err := t.interner.OfJob(&job.Job)
 	if err != nil || next.IsZero() {
@@ -75,31 +75,31 @@ func (t *timetables) after(job *common.JobState, next time.Time, n int) []time.T
 	return fires
 }
 
-// PreviewRequest is a timetable to be tried out.
+// PreviewRequest is a schedule to preview.
 type PreviewRequest struct {
-	CronExpr string      `json:"cronExpr" maxLength:"1024" doc:"The line." example:"30 2 * * MON-FRI"`
-	Timezone string      `json:"timezone,omitempty" maxLength:"256" doc:"IANA name; the server's setting where not given." example:"Asia/Shanghai"`
+	CronExpr string      `json:"cronExpr" maxLength:"1024" doc:"The cron expression." example:"30 2 * * MON-FRI"`
+	Timezone string      `json:"timezone,omitempty" maxLength:"256" doc:"IANA time zone. Default: the server's setting." example:"Asia/Shanghai"`
 	DST      *common.DST `json:"dst,omitempty"`
-	Name     string      `json:"name,omitempty" maxLength:"128" doc:"Name of the job, of which H makes its values."`
-	From     time.Time   `json:"from,omitzero" doc:"List fires after this time; now where not given."`
-	Count    int         `json:"count,omitempty" minimum:"0" maximum:"100" doc:"How many fires to list; 10 where not given."`
+	Name     string      `json:"name,omitempty" maxLength:"128" doc:"Name of the job, from which the values of H are derived."`
+	From     time.Time   `json:"from,omitzero" doc:"List fires after this time. Default: now."`
+	Count    int         `json:"count,omitempty" minimum:"0" maximum:"100" doc:"Number of fires to list. Default: 10."`
 }
 
-// Preview is what a timetable means.
+// Preview is the meaning of a schedule.
 type Preview struct {
-	Fires       []time.Time `json:"fires" nullable:"false" doc:"The next fires, in the zone."`
-	Description string      `json:"description" doc:"The line in words, in the language asked for."`
-	Timezone    string      `json:"timezone" doc:"The zone that was used."`
-	Canonical   string      `json:"canonical" doc:"The one text of all lines that mean the same."`
-	Notes       []Note      `json:"notes" nullable:"false" doc:"Remarks: nights when the clocks change, and what the line means elsewhere."`
+	Fires       []time.Time `json:"fires" nullable:"false" doc:"The next fires, in the time zone."`
+	Description string      `json:"description" doc:"The expression in words, in the requested language."`
+	Timezone    string      `json:"timezone" doc:"The time zone used."`
+	Canonical   string      `json:"canonical" doc:"The canonical form: the same for all expressions with the same meaning."`
+	Notes       []Note      `json:"notes" nullable:"false" doc:"Remarks on clock changes, and on the expression's meaning in other programs."`
 }
 
-// Note is a remark on a timetable.
+// Note is a remark on a schedule.
 type Note struct {
-	Code string            `json:"code" doc:"For programs and for translation."`
+	Code string            `json:"code" doc:"For programs and translations."`
 	Text string            `json:"text"`
-	At   time.Time         `json:"at,omitzero" doc:"The fire that it is about, where it is about one."`
-	Data map[string]string `json:"data,omitempty" doc:"For translated texts."`
+	At   time.Time         `json:"at,omitzero" doc:"The fire concerned, if there is one."`
+	Data map[string]string `json:"data,omitempty" doc:"Values for translated texts."`
 }
 
 type previewInput struct {
@@ -115,7 +115,7 @@ type previewOutput struct {
 
 func (t *timetables) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
-		Path: "/api/v1/schedules/preview", Summary: "What a cron line means, and when it fires next", Tags: []string{"schedules"}}}, t.preview)
+		Path: "/api/v1/schedules/preview", Summary: "Explain a cron expression and preview its fires", Tags: []string{"schedules"}}}, t.preview)
 }
 
 func (t *timetables) preview(_ context.Context, in *previewInput) (*previewOutput, error) {
@@ -149,7 +149,7 @@ func (t *timetables) preview(_ context.Context, in *previewInput) (*previewOutpu
 	return out, nil
 }
 
-// timetableError gives the refusal of a timetable the place of the job's field.
+// timetableError adds the job's field as the location of a schedule's fault.
 func timetableError(err error, line string) error {
 	e, ok := errors.AsType[*schedule.Error](err)
 	if !ok {
@@ -163,10 +163,10 @@ func timetableError(err error, line string) error {
 		f.With(e.Words(line)...)
 		f.Message = e.Field + " (character " + strconv.Itoa(e.Offset+1) + "): " + e.Message
 	}
-	return common.Invalid("the timetable is not valid", f)
+	return common.Invalid("the schedule is not valid", f)
 }
 
-// languageOf picks the first language of the header that there are words in.
+// languageOf returns the first supported language of the header.
 func languageOf(header string) string {
 	for part := range strings.SplitSeq(header, ",") {
 		tag, _, _ := strings.Cut(strings.TrimSpace(part), ";")

@@ -16,18 +16,18 @@ import (
 	"carillon/internal/common"
 )
 
-// maxFaults bounds the list of faults in one answer.
+// maxFaults bounds the list of faults in a response.
 const maxFaults = 64
 
-// checker holds a parsed JSON value against a schema of the document and gathers
-// every fault. Unlike huma's own check it takes names of fields only as they are
-// written, gives each fault a code, and never quotes more than an excerpt.
+// checker checks a parsed JSON value against a schema of the document and collects all faults.
+// Unlike huma's check, it compares field names exactly, assigns each fault a code, and quotes
+// excerpts only.
 type checker struct {
 	schemas huma.Registry
-	// shape leaves out what the code that takes the value checks by itself, better
-	// explained: enums, patterns and bounds.
+	// shape leaves out checks that the receiving code does itself with better messages: enums,
+	// patterns and bounds.
 	shape bool
-	// patch lets null stand wherever something may be taken away, and nothing be required.
+	// patch accepts null for all optional fields, and requires none.
 	patch  bool
 	faults []Fault
 }
@@ -41,10 +41,10 @@ func (c *checker) add(at, code string, value any, format string, args ...any) *F
 	return &c.faults[len(c.faults)-1]
 }
 
-// with adds what a translated message is filled with, as common.Fault.With does.
+// with adds the values of a translated message, like common.Fault.With.
 func (f *Fault) with(pairs ...any) { f.Data = common.WordsOf(pairs...) }
 
-// quoted is what may be repeated of a value.
+// quoted returns what may be repeated of a value.
 func quoted(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -111,7 +111,7 @@ func (c *checker) object(s *huma.Schema, at string, v any) {
 		property := s.Properties[name]
 		switch {
 		case property != nil:
-			// Null says that an optional field is absent.
+			// Null means that an optional field is absent.
 			if m[name] != nil || slices.Contains(s.Required, name) && !c.patch {
 				c.check(property, in, m[name])
 			}
@@ -164,7 +164,7 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 	}
 	if s.Format == "date-time" {
 		if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
-			c.add(at, "time", text, "must be a time as RFC 3339 writes it, like 2026-12-01T09:00:00+08:00")
+			c.add(at, "time", text, "must be an RFC 3339 time such as 2026-12-01T09:00:00+08:00")
 		}
 	}
 	switch s.Pattern {
@@ -175,7 +175,7 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 		}
 	case runPattern:
 		if !runID.MatchString(text) {
-			c.add(at, "run_id", text, "is not the id of a run")
+			c.add(at, "run_id", text, "is not a run id")
 		}
 	default:
 		// Patterns of the document are constants; one that does not compile fails every test.
@@ -185,12 +185,12 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 	}
 }
 
-// runPattern is the form of the ids of runs, as RunPath has it.
+// runPattern is the pattern of run ids, as in RunPath.
 const runPattern = `^[a-z0-9]{1,32}\.[a-z0-9]{1,40}\.[0-9]{1,9}$`
 
 var runID = regexp.MustCompile(runPattern)
 
-// parameter checks a path or query parameter, whose text is first read as its schema's type.
+// parameter checks a path or query parameter after converting its text to its schema's type.
 func (c *checker) parameter(p *huma.Param, text string) {
 	at := p.In + "." + p.Name
 	switch p.Schema.Type {

@@ -14,15 +14,15 @@ import (
 	"carillon/internal/runlog/search"
 )
 
-// Bounds of one search. The time is well under that in which an answer has to be written.
+// Limits of one search. The time limit is well below the write timeout of a response.
 const (
 	searchTime  = 5 * time.Second
 	searchBytes = 64 << 20
 	searchRuns  = 1000
-	runMatches  = 5 // that are told of each of many runs
+	runMatches  = 5 // matches returned per run
 )
 
-// Searches that go on at once in this process, and how long another one waits for its turn.
+// Concurrent searches of this process, and how long another one waits for its turn.
 const (
 	searchTurns = 4
 	searchWait  = 2 * time.Second
@@ -33,80 +33,80 @@ type searchResource struct {
 	jobs     Jobs
 	outlook  *outlook
 	problems problems
-	turns    chan struct{} // one for each search that goes on
+	turns    chan struct{} // one element per current search
 }
 
-// OutputMatch is a line in which something was found.
+// OutputMatch is a line with a match.
 type OutputMatch struct {
-	Offset     int64         `json:"offset" doc:"Of the first byte that was found, in all that the command printed: the output can be read from there on."`
-	Length     int64         `json:"length" doc:"Bytes from there to the end of what was found, with what lies between them."`
-	LineOffset int64         `json:"lineOffset" doc:"Where the line begins, or the part of a very long one that was searched."`
+	Offset     int64         `json:"offset" doc:"Offset of the first matching byte in the output of both streams."`
+	Length     int64         `json:"length" doc:"Bytes from there to the end of the match, including any in between that were not searched."`
+	LineOffset int64         `json:"lineOffset" doc:"Offset of the line, or of the searched part of a very long line."`
 	Stream     common.Stream `json:"stream" enum:"stdout,stderr"`
 	At         time.Time     `json:"at" doc:"When the worker read it."`
-	Before     string        `json:"before" doc:"What stands before it in the line, without colours and the like. Bytes that are no UTF-8 are shown as U+FFFD."`
-	Text       string        `json:"text" doc:"What was found."`
-	After      string        `json:"after" doc:"What stands after it."`
-	Cut        bool          `json:"cut,omitempty" doc:"The line, or what was found, is longer than is shown."`
+	Before     string        `json:"before" doc:"Text before the match in the line, without terminal control sequences. Bytes that are not UTF-8 are shown as U+FFFD."`
+	Text       string        `json:"text" doc:"The match."`
+	After      string        `json:"after" doc:"Text after the match in the line."`
+	Cut        bool          `json:"cut,omitempty" doc:"The line or the match is longer than shown."`
 }
 
-// OutputSearch is what was found in the output of a run.
+// OutputSearch is the result of a search in the output of one run.
 type OutputSearch struct {
-	Matches    []OutputMatch `json:"matches" nullable:"false" doc:"In order of their offsets; one for each line."`
-	ScannedTo  int64         `json:"scannedTo" doc:"All before this offset was looked at."`
-	NextOffset int64         `json:"nextOffset" doc:"Where to go on; the last line of a run that goes on is looked at once more."`
-	Bytes      int64         `json:"bytes" doc:"How much was looked at."`
-	Stopped    string        `json:"stopped" enum:"end,matches,bounds" doc:"Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may."`
-	Complete   bool          `json:"complete" doc:"Nothing comes after that, and nothing will."`
+	Matches    []OutputMatch `json:"matches" nullable:"false" doc:"In order of offset; one per line."`
+	ScannedTo  int64         `json:"scannedTo" doc:"All output before this offset has been searched."`
+	NextOffset int64         `json:"nextOffset" doc:"Offset at which to continue; the last line of a current run is searched again."`
+	Bytes      int64         `json:"bytes" doc:"Number of bytes searched."`
+	Stopped    string        `json:"stopped" enum:"end,matches,bounds" doc:"Why the search stopped. end: no more output so far; matches: limit of matches reached; bounds: limit of one request reached."`
+	Complete   bool          `json:"complete" doc:"The output is complete and has been searched completely."`
 }
 
-// RunMatches is a run in whose output something was found.
+// RunMatches is a run with matches in its output.
 type RunMatches struct {
 	Run     Run           `json:"run"`
-	Matches []OutputMatch `json:"matches" nullable:"false" doc:"The first ones, at most 5."`
-	More    bool          `json:"more,omitempty" doc:"There may be more: search the run itself."`
+	Matches []OutputMatch `json:"matches" nullable:"false" doc:"The first matches, at most 5."`
+	More    bool          `json:"more,omitempty" doc:"There may be more: search this run's output."`
 }
 
-// Scanned says how far a search got.
+// Scanned is the progress of a search.
 type Scanned struct {
-	Runs  int       `json:"runs" doc:"How many runs were looked at."`
-	Bytes int64     `json:"bytes" doc:"How much of their output was."`
-	Until time.Time `json:"until,omitzero" doc:"Planned time of the last run that was looked at; absent where there was none."`
+	Runs  int       `json:"runs" doc:"Number of runs searched."`
+	Bytes int64     `json:"bytes" doc:"Number of bytes searched."`
+	Until time.Time `json:"until,omitzero" doc:"Planned time of the last run searched; absent without one."`
 }
 
-// RunSearch is what was found in the output of runs.
+// RunSearch is the result of a search in the output of runs.
 type RunSearch struct {
-	Items      []RunMatches `json:"items" nullable:"false" doc:"The newest run first. One whose output is large may stand on two pages."`
+	Items      []RunMatches `json:"items" nullable:"false" doc:"Newest run first. A run with much output may be on two pages."`
 	Scanned    Scanned      `json:"scanned"`
-	Complete   bool         `json:"complete" doc:"All runs that the filters want were looked at."`
-	NextCursor string       `json:"nextCursor,omitempty" doc:"Where to go on; absent where the search is complete."`
-	Partial    bool         `json:"partial,omitempty" doc:"The log store is away: only what waits, runs, or has just ended was looked at."`
+	Complete   bool         `json:"complete" doc:"All runs that match the filters have been searched."`
+	NextCursor string       `json:"nextCursor,omitempty" doc:"Cursor at which to continue; absent if the search is complete."`
+	Partial    bool         `json:"partial,omitempty" doc:"The log store is away: only pending, current and just completed runs were searched."`
 }
 
-// SearchFor is what is looked for.
+// SearchFor is the text to search for.
 type SearchFor struct {
-	Q     string `query:"q" required:"true" maxLength:"1024" doc:"What to look for within lines, at most 1 KiB: a text, or a regular expression."`
+	Q     string `query:"q" required:"true" maxLength:"1024" doc:"Text or regular expression to find within a line, at most 1 KiB."`
 	Regex bool   `query:"regex" doc:"q is a regular expression (RE2)."`
-	Case  bool   `query:"case" doc:"Capitals count. Where not given they do not."`
+	Case  bool   `query:"case" doc:"Case-sensitive. Default: case is ignored."`
 }
 
 type outputSearchInput struct {
 	RunPath
 	SearchFor
-	Stream string `query:"stream" enum:"stdout,stderr" doc:"Only this stream. Where not given, the lines are those of both as they came."`
-	Offset int64  `query:"offset" minimum:"0" doc:"Go on from this byte of all that the command printed."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many matches to tell."`
+	Stream string `query:"stream" enum:"stdout,stderr" doc:"Only this stream. Default: the lines of both streams in the order in which they were printed."`
+	Offset int64  `query:"offset" minimum:"0" doc:"Begin at this byte of the output of both streams."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"Maximum number of matches."`
 }
 
 type runSearchInput struct {
 	SearchFor
 	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
-	Group  string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group then."`
-	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these, separated by commas."`
+	Group  string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
 	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many runs to find; a page may hold less, or nothing, and have a next one."`
-	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before; what is asked for must be the same."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of runs with matches; a page may contain fewer or none and still have a next one."`
+	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the other parameters must be the same."`
 }
 
 type outputSearchOutput struct{ Body OutputSearch }
@@ -121,8 +121,8 @@ func (s *searchResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("search-output", "/{id}/output/search", "Find text in what a run printed")}, s.inRun)
-	register(r, route{access: needs(auth.Viewer), Operation: op("search-runs", "/search", "Find text in what those runs printed that you may see, the newest first")}, s.overRuns)
+	register(r, route{access: needs(auth.Viewer), Operation: op("search-output", "/{id}/output/search", "Search the output of a run")}, s.inRun)
+	register(r, route{access: needs(auth.Viewer), Operation: op("search-runs", "/search", "Search the output of runs, newest first")}, s.overRuns)
 	enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
 
@@ -135,8 +135,9 @@ func (f *SearchFor) pattern() (*search.Pattern, error) {
 	return p, nil
 }
 
-// turn waits until one may search. Searches are few at a time: each reads as fast as it can. An
-// expression is made ready within the turn as well: one with wide classes takes some of a second.
+// turn waits for permission to search. Few searches run at a time, since each reads as fast as
+// possible. The expression is compiled within the turn as well: one with large classes takes part
+// of a second.
 func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	patience := time.NewTimer(searchWait)
 	defer patience.Stop()
@@ -146,7 +147,7 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-patience.C:
-		busy := s.problems.tooMany(ctx, "others are searching just now", searchWait)
+		busy := s.problems.tooMany(ctx, "too many concurrent searches", searchWait)
 		busy.Reason = "search_busy"
 		return nil, busy
 	}
@@ -175,7 +176,7 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 	if err != nil {
 		return nil, err
 	}
-	if found.Until == in.Offset { // there was nothing: it may be behind the end
+	if found.Until == in.Offset { // no output: the offset may be after the end
 		if found.Until, err = known(timed, s.runs, &run, in.Offset); err != nil {
 			return nil, err
 		}
@@ -199,7 +200,7 @@ func matches(found []search.Match) []OutputMatch {
 	return all
 }
 
-// list names what is asked for.
+// list returns the name of the list with its filters.
 func (in *runSearchInput) list() string {
 	return asked("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case", strconv.FormatBool(in.Case), "job", in.Job, "group", in.Group,
 		"status", askedSet(in.Status), "worker", in.Worker, "from", askedTime(in.From), "to", askedTime(in.To))

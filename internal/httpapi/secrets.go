@@ -14,33 +14,33 @@ import (
 
 type secretsResource struct{ secrets Secrets }
 
-// Secrets are the named secrets that jobs refer to. Their values are never read back.
+// Secrets manages the named secrets that jobs refer to. Their values cannot be read.
 type Secrets interface {
 	Secrets(ctx context.Context) ([]common.Secret, error)
 	Secret(ctx context.Context, name string) (common.Secret, error)
-	// SaveSecret makes a secret, or changes it, where allowed takes what there is, which is
-	// nil where there is none; created tells that there was none.
+	// SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil
+	// if there is none); created reports that there was none.
 	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition, allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
 	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition, allowed func(*common.Secret) error) error
 }
 
-// Secret is what can be told of a named secret.
+// Secret describes a named secret.
 type Secret struct {
 	Name        string    `json:"name" example:"db-password"`
 	Description string    `json:"description,omitempty"`
-	Groups      []string  `json:"groups" nullable:"false" doc:"Whose jobs may use it; empty: all."`
-	Version     int64     `json:"version" doc:"Grows with each change; the ETag."`
+	Groups      []string  `json:"groups" nullable:"false" doc:"Groups whose jobs may use it; empty for all."`
+	Version     int64     `json:"version" doc:"Increases with each change; also the ETag."`
 	SetAt       time.Time `json:"setAt" doc:"When its value was last set."`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
 	UpdatedBy   string    `json:"updatedBy,omitempty"`
 }
 
-// SecretDefinition says what a secret is to be.
+// SecretDefinition is the desired state of a secret.
 type SecretDefinition struct {
-	Value       string   `json:"value,omitempty" writeOnly:"true" doc:"The secret: 8 to 4096 bytes of UTF-8 without NUL. That of before stays where none is given. It is never answered." example:"correct horse battery staple"`
-	Description string   `json:"description,omitempty" doc:"What it is for; at most 200 characters." example:"password of the reporting database"`
-	Groups      []string `json:"groups,omitempty" nullable:"false" doc:"Whose jobs may use it, at most 64 groups; all jobs where none is given."`
+	Value       string   `json:"value,omitempty" writeOnly:"true" doc:"The secret: 8 to 4096 bytes of UTF-8 without NUL. An existing value is kept if none is given. Never returned." example:"correct horse battery staple"`
+	Description string   `json:"description,omitempty" doc:"Purpose; at most 200 characters." example:"password of the reporting database"`
+	Groups      []string `json:"groups,omitempty" nullable:"false" doc:"Groups whose jobs may use it, at most 64. Default: all jobs."`
 }
 
 // SecretPath names a secret.
@@ -50,14 +50,14 @@ type SecretPath struct {
 
 type secretPutInput struct {
 	SecretPath
-	IfMatch     string `header:"If-Match" doc:"Only if the secret's ETag is this one."`
-	IfNoneMatch string `header:"If-None-Match" doc:"*: only if there is no such secret."`
+	IfMatch     string `header:"If-Match" doc:"Only if the secret has this ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the secret does not exist."`
 	Body        SecretDefinition
 }
 
 type secretDeleteInput struct {
 	SecretPath
-	IfMatch string `header:"If-Match" doc:"Only if the secret's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the secret has this ETag."`
 }
 
 type secretOutput struct {
@@ -72,17 +72,17 @@ func (s *secretsResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/secrets" + path, Summary: summary, Description: description, Tags: []string{"secrets"}}
 	}
-	register(r, route{access: needs(auth.Editor), Operation: op("list-secrets", http.MethodGet, "", "Named secrets, by name",
-		"Jobs refer to a secret by its name: a value secret:db-password in their env. Listed are those that jobs may use in groups where you are an editor. Values are never answered.")}, s.list)
-	register(r, route{access: needs(auth.Editor), Operation: op("get-secret", http.MethodGet, "/{name}", "One named secret",
-		"What can be told of it; its value is never answered.")}, s.get)
-	put := op("put-secret", http.MethodPut, "/{name}", "Make a named secret, or change it",
-		"Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.")
+	register(r, route{access: needs(auth.Editor), Operation: op("list-secrets", http.MethodGet, "", "List secrets",
+		"Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs of groups in which you are editor may use. Values are never returned.")}, s.list)
+	register(r, route{access: needs(auth.Editor), Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
+		"The description of a secret; its value is never returned.")}, s.get)
+	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret",
+		"Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Secret"}}}}}
 	register(r, route{access: needs(auth.Admin), Operation: put}, s.put)
-	remove := op("delete-secret", http.MethodDelete, "/{name}", "Delete a named secret",
-		"Runs of jobs that refer to it are refused from then on, with the reason secret_missing.")
+	remove := op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret",
+		"Later runs of jobs that refer to it are refused with the reason secret_missing.")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
 }
@@ -101,7 +101,7 @@ func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput
 	return &secretsOutput{Body: page(items, "")}, nil
 }
 
-// maySee refuses those who define no jobs that could use the secret.
+// maySee returns an error for callers who cannot define jobs that may use the secret.
 func maySee(ctx context.Context, s *common.Secret) error {
 	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool { return may(ctx, auth.Editor, group) }) {
 		return nil
@@ -109,7 +109,7 @@ func maySee(ctx context.Context, s *common.Secret) error {
 	return allow(ctx, auth.Editor, s.Groups[0])
 }
 
-// mayKeep refuses those who are not admins wherever the secret may be used.
+// mayKeep returns an error for callers who are not admins of all groups that may use the secret.
 func mayKeep(ctx context.Context, groups []string) error {
 	if len(groups) == 0 {
 		return allowEverywhere(ctx, auth.Admin)
@@ -154,7 +154,7 @@ func (s *secretsResource) put(ctx context.Context, in *secretPutInput) (*secretO
 	return out, nil
 }
 
-// keeps judges the secret as it is at the moment of a change.
+// keeps returns the check of the existing secret at the moment of a change.
 func keeps(ctx context.Context) func(*common.Secret) error {
 	return func(before *common.Secret) error {
 		if before == nil {

@@ -12,9 +12,9 @@ import (
 // readTimeout is how long a request may take to arrive.
 const readTimeout = 30 * time.Second
 
-// Server makes the HTTP server for a handler, with bounds against clients that are
-// slow or send too much. Answers have a write deadline of their own, which streams renew.
-// A bound of connections counts those that it was told to listen for; nil is none.
+// Server returns the HTTP server for a handler, with limits for slow clients and large requests.
+// Responses have a write deadline of their own, which streams renew. bound limits the connections
+// of its listeners; nil is no limit.
 func Server(h http.Handler, log *slog.Logger, bound *Connections) *http.Server {
 	s := &http.Server{
 		Handler:           h,
@@ -26,7 +26,7 @@ func Server(h http.Handler, log *slog.Logger, bound *Connections) *http.Server {
 			MaxConcurrentStreams:          100,
 			MaxReceiveBufferPerConnection: 1 << 20,
 			MaxReceiveBufferPerStream:     256 << 10,
-			SendPingTimeout:               30 * time.Second, // who has gone without a word
+			SendPingTimeout:               30 * time.Second, // detects dead peers
 			PingTimeout:                   15 * time.Second,
 			WriteByteTimeout:              30 * time.Second,
 		},
@@ -38,8 +38,8 @@ func Server(h http.Handler, log *slog.Logger, bound *Connections) *http.Server {
 	return s
 }
 
-// serverLog makes an event of what the HTTP server says of connections that fail: mostly
-// that somebody has sent what is not TLS, or not HTTP.
+// serverLog converts log lines of the HTTP server about failed connections to events: mostly
+// clients that do not use TLS or HTTP.
 type serverLog struct{ slog.Handler }
 
 // Handle logs one line.

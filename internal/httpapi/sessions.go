@@ -13,25 +13,25 @@ import (
 	"carillon/internal/common"
 )
 
-// Sessions are those who are logged in.
+// Sessions manages login sessions.
 type Sessions interface {
-	// Sessions lists those that have not ended, of whom are wanted.
+	// Sessions lists the sessions that have not ended and that wanted accepts.
 	Sessions(ctx context.Context, wanted func(*auth.SessionRecord) bool) ([]auth.SessionRecord, error)
 	Session(ctx context.Context, id string) (auth.SessionRecord, error)
 	EndSession(ctx context.Context, actor common.Actor, id string) error
-	// ChangePassword ends the user's sessions, and gives a new one where that is asked for.
+	// ChangePassword ends the user's sessions, and creates a new one on request.
 	ChangePassword(ctx context.Context, actor common.Actor, c auth.PasswordChange) (auth.Session, error)
 }
 
-// Access keeps users, tokens and sessions.
+// Access manages users, tokens and sessions.
 type Access interface {
 	Users
 	Tokens
 	Sessions
 }
 
-// Failed attempts to log in: of a network and for an account, or for an account from a network that it is known from;
-// and logins of an account from a network, since each is a session that stays for a while.
+// Limits of failed logins, per network and per account, or per account and network for known
+// networks; and of logins per account and network, since each creates a session that lasts a while.
 const (
 	loginBurst   = 5
 	sessionBurst = 60
@@ -44,40 +44,40 @@ type sessionsResource struct {
 	problems problems
 	networks *auth.Limiter
 	accounts *auth.Limiter
-	known    *auth.Limiter // for an account from a network from which it has logged in before
+	known    *auth.Limiter // per account, from networks with an earlier login
 	begun    *auth.Limiter
 	cookie   string
 	secure   bool
 	now      func() time.Time
 }
 
-// Me is who is logged in.
+// Me is the current identity.
 type Me struct {
 	Name      string               `json:"name"`
-	User      string               `json:"user,omitempty" doc:"The user; absent for a token that is nobody's."`
-	Role      auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"What they may do everywhere; absent for nothing."`
-	Groups    map[string]auth.Role `json:"groups,omitempty" doc:"What they may do besides with the jobs of a group, by its name."`
-	Session   bool                 `json:"session" doc:"Logged in with a session, and not with a token."`
-	ExpiresAt *time.Time           `json:"expiresAt,omitempty" doc:"When the session or the token ends at the latest."`
+	User      string               `json:"user,omitempty" doc:"The user; absent for a token without an owner."`
+	Role      auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
+	Groups    map[string]auth.Role `json:"groups,omitempty" doc:"Additional roles by group."`
+	Session   bool                 `json:"session" doc:"Authenticated by a session, not by a token."`
+	ExpiresAt *time.Time           `json:"expiresAt,omitempty" doc:"Latest end of the session or token."`
 }
 
-// Session is somebody who is logged in.
+// Session is a login session.
 type Session struct {
 	ID        string    `json:"id"`
-	Name      string    `json:"name" doc:"Who is logged in: the name of the user, or of the token."`
+	Name      string    `json:"name" doc:"Name of the user or token."`
 	User      string    `json:"user,omitempty"`
-	Token     string    `json:"token,omitempty" doc:"Id of the token that the session came from."`
+	Token     string    `json:"token,omitempty" doc:"Id of the token used to log in."`
 	CreatedAt time.Time `json:"createdAt"`
-	ExpiresAt time.Time `json:"expiresAt" doc:"When it ends at the latest; it ends earlier when nobody uses it for eight hours."`
-	Remote    string    `json:"remote,omitempty" doc:"The address that it was begun from."`
-	Current   bool      `json:"current,omitempty" doc:"It is the one that asks."`
+	ExpiresAt time.Time `json:"expiresAt" doc:"Latest end; the session ends earlier after eight hours without use."`
+	Remote    string    `json:"remote,omitempty" doc:"Client address at the login."`
+	Current   bool      `json:"current,omitempty" doc:"The session of this request."`
 }
 
 type loginBody struct {
 	Code     string `json:"code,omitempty" maxLength:"128" doc:"A one-use login code."`
 	Token    string `json:"token,omitempty" maxLength:"128" doc:"An API token."`
-	User     string `json:"user,omitempty" maxLength:"128" doc:"The name of a user, with the password." example:"ann"`
-	Password string `json:"password,omitempty" doc:"The password of the user." example:"blue horse under a quiet bridge"`
+	User     string `json:"user,omitempty" maxLength:"128" doc:"User name; requires password." example:"ann"`
+	Password string `json:"password,omitempty" doc:"Password of the user." example:"blue horse under a quiet bridge"`
 }
 
 type loginInput struct {
@@ -85,8 +85,8 @@ type loginInput struct {
 }
 
 type passwordBody struct {
-	Current string `json:"current" doc:"The password as it is."`
-	New     string `json:"new" doc:"The new one: at least 12 characters, at most 1024 bytes."`
+	Current string `json:"current" doc:"The current password."`
+	New     string `json:"new" doc:"The new password: at least 12 characters, at most 1024 bytes."`
 }
 
 type passwordInput struct {
@@ -111,22 +111,23 @@ type SessionPath struct {
 
 type sessionsOutput struct{ Body Page[Session] }
 
-// maxLoginBody leaves room for the longest password, however it is written: anybody may send one.
+// maxLoginBody has room for the longest password in any encoding: unauthenticated clients may send
+// it.
 const maxLoginBody = 16 << 10
 
 func (s *sessionsResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
-	register(r, route{access: public, maxBody: maxLoginBody, Operation: op("login", http.MethodPost, "/auth/login", "Get a session",
-		"By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.")}, s.login)
-	register(r, route{access: anyone, Operation: op("logout", http.MethodPost, "/auth/logout", "End the session", "Ends the session that asks, and takes its cookie away.")}, s.logout)
-	register(r, route{access: anyone, Operation: op("me", http.MethodGet, "/auth/me", "Who is logged in", "Tells who asks, and what they may do.")}, s.me)
-	register(r, route{access: anyone, Operation: op("change-password", http.MethodPut, "/auth/password", "Change one's own password",
-		"All sessions of the user are over; one that asks gets a new cookie.")}, s.password)
-	register(r, route{access: anyone, Operation: op("list-sessions", http.MethodGet, "/sessions", "Sessions, the newest first",
-		"One's own; for admins everywhere, all of them.")}, s.list)
-	end := op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session", "One's own; for admins everywhere, any. It is refused by all masters within seconds.")
+	register(r, route{access: public, maxBody: maxLoginBody, Operation: op("login", http.MethodPost, "/auth/login", "Log in",
+		"Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.")}, s.login)
+	register(r, route{access: anyone, Operation: op("logout", http.MethodPost, "/auth/logout", "Log out", "Ends the session of this request and deletes its cookie.")}, s.logout)
+	register(r, route{access: anyone, Operation: op("me", http.MethodGet, "/auth/me", "Get the current identity", "Returns the caller and its roles.")}, s.me)
+	register(r, route{access: anyone, Operation: op("change-password", http.MethodPut, "/auth/password", "Change your password",
+		"Ends all sessions of the user; a caller with a session gets a new cookie.")}, s.password)
+	register(r, route{access: anyone, Operation: op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
+		"Your own sessions; all sessions for admins everywhere.")}, s.list)
+	end := op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session", "One of your sessions; any session for admins everywhere. All masters refuse it within seconds.")
 	end.DefaultStatus = http.StatusNoContent
 	register(r, route{access: anyone, Operation: end}, s.end)
 }
@@ -140,10 +141,10 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 		}
 	}
 	if ways != 1 {
-		return nil, common.Invalid("the login is not valid", common.Fault{Location: "code", Code: "exclusive", Message: "give either a code, a token, or a user with a password"})
+		return nil, common.Invalid("the login is not valid", common.Fault{Location: "code", Code: "exclusive", Message: "send either code, token, or user and password"})
 	}
 	if (b.User == "") != (b.Password == "") {
-		return nil, common.Invalid("the login is not valid", common.Fault{Location: "password", Code: "required", Message: "belongs to a user"})
+		return nil, common.Invalid("the login is not valid", common.Fault{Location: "password", Code: "required", Message: "requires user"})
 	}
 	remote := visitOf(ctx).remote
 	done, err := s.attempt(ctx, b.User)
@@ -158,9 +159,9 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 	return s.begin(&session), nil
 }
 
-// attempt counts an attempt to show who one is; done takes it out of the count again. Where the account has logged in
-// from this network before, the two have a count of their own: failures elsewhere, and of others here, do not keep its
-// user out.
+// attempt counts a login attempt; done removes it from the count. An account and a network with an
+// earlier login have a count of their own: failures from elsewhere, and of other accounts, do not
+// lock out the user.
 func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(), err error) {
 	now, network := s.now(), auth.Network(visitOf(ctx).remote)
 	account := user
@@ -180,9 +181,9 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 	}
 	for _, c := range append(slices.Clone(counts), count{s.begun, network + " " + account}) {
 		if wait, ok := c.limiter.Take(now, c.key); !ok {
-			problem := s.problems.refuse(ctx, common.CodeTooMany, "too many attempts to log in")
+			problem := s.problems.refuse(ctx, common.CodeTooMany, "too many login attempts")
 			problem.Reason = "login_attempts"
-			problem.Hint = "wait a minute, then try again"
+			problem.Hint = "wait a minute, then retry"
 			problem.again(wait.Truncate(time.Second) + time.Second)
 			return nil, problem
 		}
@@ -194,7 +195,7 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 	}, nil
 }
 
-// begin answers with a session's cookie.
+// begin returns a session's cookie.
 func (s *sessionsResource) begin(session *auth.Session) *loginOutput {
 	cookie := s.newCookie(session.Secret)
 	cookie.Expires = session.ExpiresAt
@@ -228,12 +229,12 @@ func meOf(who *auth.Identity) Me {
 func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*loginOutput, error) {
 	who, _ := identity(ctx)
 	if who.UserID == "" {
-		return nil, &common.Error{Code: common.CodeConflict, Reason: "no_password", Message: "you have no password here", Hint: "you came with a token that is nobody's, or by way of another system"}
+		return nil, &common.Error{Code: common.CodeConflict, Reason: "no_password", Message: "you have no password", Hint: "log in as a user with a password: you are using a token without an owner, or single sign-on"}
 	}
 	v := visitOf(ctx)
 	change := auth.PasswordChange{User: who.User, UserID: who.UserID, Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote}
 	if faults := change.Faults(); len(faults) > 0 {
-		return nil, common.Invalid("the password cannot be changed", faults...) // and is no guess
+		return nil, common.Invalid("the password cannot be changed", faults...) // not a guess
 	}
 	done, err := s.attempt(ctx, who.User)
 	if err != nil {
@@ -260,7 +261,7 @@ func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutpu
 	if err != nil {
 		return nil, err
 	}
-	// The older, the greater the key.
+	// Older sessions have greater keys.
 	key := func(r *auth.SessionRecord) string {
 		return common.TimeKey(distant.Add(-time.Duration(r.CreatedAt.UnixNano()))) + r.ID
 	}
@@ -281,13 +282,13 @@ func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutpu
 	return &sessionsOutput{Body: page(items, next)}, nil
 }
 
-// distant is later than any session; times before it count down.
+// distant is later than any session; keys count down from it.
 var distant = time.Unix(0, 1<<62)
 
 func (s *sessionsResource) end(ctx context.Context, in *SessionPath) (*struct{}, error) {
 	r, err := s.sessions.Session(ctx, in.ID)
 	if err == nil && !ownsSession(ctx, &r) {
-		err = common.Errorf(common.CodeNotFound, "there is no session %q", in.ID) // nobody learns of others'
+		err = common.Errorf(common.CodeNotFound, "session %q not found", in.ID) // sessions of others are not disclosed
 	}
 	if err == nil {
 		err = notByToken(ctx, r.Token)

@@ -7,11 +7,11 @@ import (
 	"carillon/internal/common"
 )
 
-// Years between which times are counted in nanoseconds.
+// Years in which times can be counted in nanoseconds.
 const firstYear, lastYear = 1970, 2261
 
-// spanned refuses a stretch of time that holds nothing, or that cannot be counted. A zero
-// time is no bound.
+// spanned returns an error for a range that is empty or cannot be counted. A zero time is
+// unbounded.
 func spanned(from, to time.Time) error {
 	if err := counted("from", from); err != nil {
 		return err
@@ -33,7 +33,7 @@ func counted(name string, t time.Time) error {
 	if year := t.UTC().Year(); t.IsZero() || year >= firstYear && year <= lastYear {
 		return nil
 	}
-	return badTime(name, fmt.Sprintf("must lie between the years %d and %d", firstYear, lastYear), t)
+	return badTime(name, fmt.Sprintf("must be between the years %d and %d", firstYear, lastYear), t)
 }
 
 func badTime(name, message string, t time.Time) error {

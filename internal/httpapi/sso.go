@@ -11,71 +11,71 @@ import (
 	"carillon/internal/common"
 )
 
-// SSO is an issuer where people may log in.
+// SSO is an external issuer of logins.
 type SSO interface {
 	Title() string
-	// Begin gives what the browser keeps in a cookie and where it goes; to is the path of
-	// the console that it comes back to.
+	// Begin returns the cookie and the issuer's address that begin a login; to is the console path
+	// to return to.
 	Begin(ctx context.Context, to string) (cookie, location string, err error)
-	// Begun tells whether an answer with the state is that to the login that the cookie is of.
+	// Begun reports whether an answer with the state belongs to the login of the cookie.
 	Begun(cookie, state string) bool
-	// Finish tells who has come back, and where to. It is CodeUnauthenticated for an answer
-	// that cannot be theirs, CodeForbidden for somebody who may do nothing, CodeUnavailable
-	// where the issuer does not answer.
+	// Finish returns the user and the path to return to. Errors: CodeUnauthenticated for an invalid
+	// answer, CodeForbidden for a user without a role, CodeUnavailable if the issuer does not
+	// respond.
 	Finish(ctx context.Context, cookie string, answer auth.IssuerAnswer) (who auth.External, to string, err error)
 }
 
-// ExternalLogins make sessions for those whom an issuer vouches for.
+// ExternalLogins creates sessions for external users.
 type ExternalLogins interface {
-	// LoginExternal makes one session for a login; for its second use it is CodeUnauthenticated.
+	// LoginExternal creates one session per login; a second use is CodeUnauthenticated.
 	LoginExternal(ctx context.Context, e auth.External, remote string) (auth.Session, error)
-	// LoginRefused writes down that somebody was not let in.
+	// LoginRefused records a refused login.
 	LoginRefused(ctx context.Context, remote string)
 }
 
-// ssoResource is the way through an issuer. Its two stations are for browsers: whatever
-// happens, they lead back to the console, which says what became of it.
+// ssoResource implements logins at an issuer. Both routes are for browsers: they always redirect to
+// the console, which shows the result.
 type ssoResource struct {
-	sso      SSO // nil: there is none
+	sso      SSO // nil: not configured
 	external ExternalLogins
 	sessions *sessionsResource
 	log      *slog.Logger
 	cookie   string
 }
 
-// Names of the cookie that an attempt is kept in; as of the session's.
+// Names of the cookie of an attempt, as for sessions.
 const (
 	secureAttemptCookie = "__Host-carillon-sso"
 	plainAttemptCookie  = "carillon-sso"
 )
 
-// maxCause bounds what the log says of what an issuer says.
+// maxCause bounds the issuer's error text in the log.
 const maxCause = 500
 
 const ssoPath = "/api/v1/auth/oidc"
 
-// SSOCallback is the path that an issuer sends browsers back to.
+// SSOCallback is the path to which the issuer redirects browsers.
 const SSOCallback = ssoPath + "/callback"
 
-// LoginMethods are the ways to log in.
+// LoginMethods lists the ways to log in.
 type LoginMethods struct {
-	Password bool       `json:"password" doc:"By a user's name and password."`
-	OIDC     *SSOMethod `json:"oidc,omitempty" doc:"At an issuer of OpenID Connect; absent where there is none."`
+	Password bool       `json:"password" doc:"User name and password."`
+	OIDC     *SSOMethod `json:"oidc,omitempty" doc:"OpenID Connect; absent if not configured."`
 }
 
-// SSOMethod is the way by an issuer.
+// SSOMethod describes single sign-on.
 type SSOMethod struct {
 	Title string `json:"title" doc:"Text of the button." example:"Single sign-on"`
-	Start string `json:"start" doc:"Where the browser goes; to=/path says where in the console it comes back to." example:"/api/v1/auth/oidc/start"`
+	Start string `json:"start" doc:"Address for the browser; to=/path selects the console path to return to." example:"/api/v1/auth/oidc/start"`
 }
 
 type methodsOutput struct{ Body LoginMethods }
 
 func (s *ssoResource) register(r *router) {
 	register(r, route{access: public, Operation: huma.Operation{OperationID: "login-methods", Method: http.MethodGet, Path: "/api/v1/auth/methods",
-		Summary: "The ways to log in", Tags: []string{"access"},
-		Description: "What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: " +
-			"`#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`."}}, s.methods)
+		Summary: "List login methods", Tags: []string{"access"},
+		Description: "The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: " +
+			"`#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`."}}, s.methods)
 	r.redirect(public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
 		Summary: "Begin a login at the issuer", Tags: []string{"access"},
 		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects to the issuer; where the issuer does not answer, back to the console " +
@@ -142,9 +142,8 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	if !s.sso.Begun(kept, q.Get("state")) {
-		// Any page can make a browser come here with what it likes: that is no attempt of theirs,
-		// and ends none.
-		s.failed(w, r, &common.Error{Code: common.CodeUnauthenticated, Message: "the login was begun too long ago, or by another browser"})
+		// Any page can send a browser here with any query: that does not end the user's attempt.
+		s.failed(w, r, &common.Error{Code: common.CodeUnauthenticated, Message: "the login expired, or was begun in another browser"})
 		return
 	}
 	gone := s.newCookie("")
@@ -180,11 +179,11 @@ func (s *ssoResource) absent(w http.ResponseWriter, r *http.Request) bool {
 	if s.sso != nil {
 		return false
 	}
-	s.sessions.problems.write(w, r, s.sessions.problems.refuse(r.Context(), common.CodeNotFound, "there is no issuer of logins here"))
+	s.sessions.problems.write(w, r, s.sessions.problems.refuse(r.Context(), common.CodeNotFound, "single sign-on is not configured"))
 	return true
 }
 
-// failed leads back to the console with the reason; the log has the cause.
+// failed redirects to the console with the reason; the log has the cause.
 func (s *ssoResource) failed(w http.ResponseWriter, r *http.Request, err error) {
 	reason := "unavailable"
 	switch s.sessions.problems.of(r.Context(), err).Code {
@@ -210,7 +209,7 @@ func (s *ssoResource) newCookie(value string) *http.Cookie {
 	return cookie
 }
 
-// redirect sends a browser on. The address is not the request's to choose.
+// redirect sends a redirect. The address does not come from the request.
 func redirect(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.Header().Set("Cache-Control", "no-store")

@@ -19,11 +19,11 @@ type statsResource struct {
 	jobs    Jobs
 	workers Workers
 	runs    Runs
-	zone    string // where none is given
+	zone    string // default time zone
 	now     func() time.Time
 }
 
-// StoreState says whether the log store is there.
+// StoreState is the state of the log store.
 type StoreState string
 
 const (
@@ -31,60 +31,60 @@ const (
 	StoreAway StoreState = "away"
 )
 
-// Overview is the cluster in a few numbers, and what is not as it should be.
+// Overview contains totals of the cluster and its active problems.
 type Overview struct {
-	Running  *int64             `json:"running,omitempty" doc:"Runs that are not resolved; absent while etcd does not answer."`
-	Waiting  *int64             `json:"waiting,omitempty" doc:"Runs that were asked for, or are to be tried again, and wait; likewise."`
+	Running  *int64             `json:"running,omitempty" doc:"Unresolved runs; absent while etcd does not respond."`
+	Waiting  *int64             `json:"waiting,omitempty" doc:"Pending manual runs, retries and re-runs; absent while etcd does not respond."`
 	Jobs     JobCounts          `json:"jobs"`
 	Workers  WorkerCounts       `json:"workers"`
-	Leader   *Leader            `json:"leader,omitempty" doc:"The elected master; absent while there is none."`
-	LogStore StoreState         `json:"logStore" enum:"ok,away" doc:"Away: lists show only what waits, runs, or has just ended; nothing is lost."`
-	Degraded []common.Condition `json:"degraded" nullable:"false" doc:"What is not as it should be, with this master, the cluster, or a worker. Empty when all is well."`
-	LastDay  *LastDay           `json:"lastDay,omitempty" doc:"What became of the fires of the last 24 hours; absent while the log store is away."`
+	Leader   *Leader            `json:"leader,omitempty" doc:"The elected master; absent without one."`
+	LogStore StoreState         `json:"logStore" enum:"ok,away" doc:"away: lists contain only pending, current and just completed runs; nothing is lost."`
+	Degraded []common.Condition `json:"degraded" nullable:"false" doc:"Active problems of this master, the cluster or a worker. Empty if there are none."`
+	LastDay  *LastDay           `json:"lastDay,omitempty" doc:"Outcomes of the last 24 hours; absent while the log store is away."`
 }
 
-// Leader is the elected master: it alone does the housekeeping, looks for jobs that do not run, and tells people.
+// Leader is the elected master, which performs the duties.
 type Leader struct {
-	Name  string    `json:"name" doc:"Its host."`
-	Since time.Time `json:"since" doc:"By its own clock."`
+	Name  string    `json:"name" doc:"Host of the master."`
+	Since time.Time `json:"since" doc:"When it was elected, by its own clock."`
 }
 
-// JobCounts are of the definitions.
+// JobCounts counts jobs.
 type JobCounts struct {
 	Total      int `json:"total"`
 	Paused     int `json:"paused"`
-	Unreadable int `json:"unreadable" doc:"Definitions in etcd that cannot be read, and have no plan."`
+	Unreadable int `json:"unreadable" doc:"Unreadable definitions in etcd, which do not fire."`
 }
 
-// WorkerCounts are of the workers that are alive.
+// WorkerCounts counts live workers.
 type WorkerCounts struct {
 	Alive    int `json:"alive"`
-	Draining int `json:"draining" doc:"They take no new runs: they are about to stop, or an operator wants it so."`
-	Troubled int `json:"troubled" doc:"They take no new runs because something is not as it should be there."`
-	Slots    int `json:"slots" doc:"Of all that are alive."`
-	Used     int `json:"used" doc:"How many of the slots are taken."`
+	Draining int `json:"draining" doc:"Workers that claim no new runs because they are stopping or being drained by an operator."`
+	Troubled int `json:"troubled" doc:"Workers that claim no new runs because of a condition."`
+	Slots    int `json:"slots" doc:"Slots of all live workers."`
+	Used     int `json:"used" doc:"Slots in use."`
 }
 
-// LastDay is the last 24 hours by the hour: the hour that is going on, and the 24 before it.
+// LastDay contains the last 24 hours by hour: the current hour, and the 24 before it.
 type LastDay struct {
 	From  time.Time `json:"from"`
 	Total Figures   `json:"total"`
-	Hours []Trend   `json:"hours" nullable:"false" doc:"The oldest first; also those in which nothing ran."`
+	Hours []Trend   `json:"hours" nullable:"false" doc:"Oldest first, including hours without runs."`
 }
 
-// Trend is an hour in short.
+// Trend summarizes an hour.
 type Trend struct {
-	At          time.Time    `json:"at" doc:"When the hour begins."`
+	At          time.Time    `json:"at" doc:"Begin of the hour."`
 	Statuses    StatusCounts `json:"statuses"`
-	SuccessRate *float64     `json:"successRate,omitempty" doc:"Absent where no run counts."`
-	DelayP95Ms  float64      `json:"delayP95Ms" doc:"How much later than due the fires of the plan were started, in milliseconds: 95 % were not later."`
+	SuccessRate *float64     `json:"successRate,omitempty" doc:"Absent without runs that count."`
+	DelayP95Ms  float64      `json:"delayP95Ms" doc:"95th percentile of the start delay of scheduled fires, in milliseconds."`
 }
 
 type overviewOutput struct{ Body Overview }
 
 func (s *statsResource) register(r *router) {
 	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
-		Path: "/api/v1/stats/overview", Summary: "The cluster in a few numbers, and what is not as it should be", Tags: []string{"stats"}}}, s.overview)
+		Path: "/api/v1/stats/overview", Summary: "Get cluster totals and active problems", Tags: []string{"stats"}}}, s.overview)
 	s.registerCharts(r)
 }
 
@@ -107,7 +107,7 @@ func (s *statsResource) lastDay(ctx context.Context) (*LastDay, error) {
 	chart := runlog.NewChart(now.Add(-24*time.Hour), now.Add(1), now, false, time.UTC)
 	cells, total, err := s.fill(ctx, chart, "")
 	if err != nil && ctx.Err() == nil && common.CodeOf(err) == common.CodeUnavailable {
-		return nil, nil //nolint:nilnil // the overview says that the log store is away
+		return nil, nil //nolint:nilnil // the overview reports that the log store is away
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *statsResource) lastDay(ctx context.Context) (*LastDay, error) {
 	return day, nil
 }
 
-// fill asks the store for what a chart needs.
+// fill reads from the store what a chart needs.
 func (s *statsResource) fill(ctx context.Context, chart *runlog.Chart, job string) (cells []rollup.Cell, total rollup.Cell, err error) {
 	cells = make([]rollup.Cell, len(chart.Starts))
 	for _, q := range chart.Queries(job) {

@@ -18,32 +18,31 @@ import (
 )
 
 const (
-	// beat is how often a quiet stream says that it lives, so that nobody between here and the
-	// client thinks it is dead.
+	// beat is the interval of comments on a quiet stream, so that no proxy considers it dead.
 	beat = 15 * time.Second
-	// halfChar is how long the rest of a character is waited for.
+	// halfChar is how long to wait for the rest of a character.
 	halfChar = time.Second
-	// reconnect is how long a browser waits before it follows on.
+	// reconnect is how long a browser waits before it reconnects.
 	reconnect = time.Second
 )
 
 type streamInput struct {
 	RunPath
-	Offset      int64  `query:"offset" minimum:"0" doc:"Begin at this byte of all that the command printed, over both streams."`
-	Tail        int64  `query:"tail" minimum:"1" doc:"Begin so many bytes before the end of what there is, which may be within a line. Not beside offset."`
-	Stream      string `query:"stream" enum:"stdout,stderr" doc:"Only this stream. What is missing is told either way."`
-	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that came: go on after it, whatever offset and tail say."`
+	Offset      int64  `query:"offset" minimum:"0" doc:"Begin at this byte of the output of both streams."`
+	Tail        int64  `query:"tail" minimum:"1" doc:"Begin this many bytes before the current end, possibly within a line. Cannot be combined with offset."`
+	Stream      string `query:"stream" enum:"stdout,stderr" doc:"Only this stream. Missing bytes are reported for both."`
+	LastEventID string `header:"Last-Event-ID" doc:"Id of the last event received: continue after it. Overrides offset and tail."`
 }
 
-const streamDoc = `Events, one JSON value each; the id of an event is the offset where to go on after it, at this master or another:
+const streamDoc = `Events, each with one JSON value. The id of an event is the offset at which to continue after it, at any master.
 
-- run: the run as it is now (a Run); first of all, and when it changes from waiting to running.
-- output {offset, stream, at, text | base64}: what was printed, as text where it is text in UTF-8 without NUL, else as base64.
-- missing {offset, count}: so many bytes were not kept.
-- away {}: what is read from does not answer just now; back {}: it does again.
-- end {run, offset, complete}: the run has ended and this was all. complete is false where the run printed more than what has arrived. Close the connection then.
+- run: the current run (a Run), as the first event and when it changes from waiting to running.
+- output {offset, stream, at, text | base64}: printed bytes, as text if they are UTF-8 without NUL, otherwise as base64.
+- missing {offset, count}: count bytes were not kept.
+- away {}: the source of the output does not respond; back {}: it responds again.
+- end {run, offset, complete}: the run has ended, and there are no more events. complete is false if the run printed more than was received. Close the connection.
 
-Comments come at least every 15 seconds. A stream that ends without end is to be resumed with Last-Event-ID.`
+A comment is sent at least every 15 seconds. Resume a stream that ends without the event end with Last-Event-ID.`
 
 func streamResponses() map[string]*huma.Response {
 	return map[string]*huma.Response{
@@ -51,7 +50,7 @@ func streamResponses() map[string]*huma.Response {
 	}
 }
 
-// place is where the stream begins.
+// place returns where the stream begins.
 func (in *streamInput) place() (tail.Place, error) {
 	if in.LastEventID != "" {
 		at, err := strconv.ParseInt(in.LastEventID, 10, 64)
@@ -66,10 +65,10 @@ func (in *streamInput) place() (tail.Place, error) {
 	return tail.Place{Offset: in.Offset, Tail: in.Tail}, nil
 }
 
-// eitherEnd refuses a place that is counted from both ends.
+// eitherEnd returns an error if both offset and tail are given.
 func eitherEnd(offset, tail int64) error {
 	if offset > 0 && tail > 0 {
-		return &requestFault{Fault{Location: "query.tail", Code: "conflict", Message: "must not stand beside offset"}}
+		return &requestFault{Fault{Location: "query.tail", Code: "conflict", Message: "cannot be combined with offset"}}
 	}
 	return nil
 }
@@ -99,19 +98,19 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 			_ = s.problems.of(ctx, err) // logs it
 			panic(http.ErrAbortHandler)
 		}
-		st.busy(true) // the server may have something to write still
+		st.busy(true) // the server may still have to write
 	}}, nil
 }
 
-// tell sends what comes until the end, the client is gone, or may not read any more. An error is
-// for the log, and breaks the connection off.
+// tell sends events until the end, until the client is gone or loses the permission to read. An
+// error is logged, and ends the connection.
 func (s *runsResource) tell(ctx context.Context, id string, follower *tail.Follower, st *stream) error {
 	st.events.retry(reconnect)
-	watch := newVigil(ctx, func(ctx context.Context) error { return s.allowed(ctx, auth.Viewer, id) })
+	watch := newStreamAuth(ctx, func(ctx context.Context) error { return s.allowed(ctx, auth.Viewer, id) })
 	heard := time.Now()
 	for {
 		if err := st.send(); err != nil {
-			return nil // the client is gone, or so slow that it may as well be
+			return nil // the client is gone, or too slow
 		}
 		patience := st.events.patience()
 		part, err := next(ctx, follower, min(patience-time.Since(heard), watch.left()))
@@ -136,29 +135,29 @@ func (s *runsResource) tell(ctx context.Context, id string, follower *tail.Follo
 			}
 		}
 		if !watch.still(ctx) {
-			return nil // who comes back is refused in words
+			return nil // a new request gets the error
 		}
 	}
 }
 
-// next waits for a part, but no longer than that.
+// next waits for a part, up to a time limit.
 func next(ctx context.Context, f *tail.Follower, limit time.Duration) (tail.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return f.Next(ctx)
 }
 
-// stream is a response that goes on.
+// stream is a streaming response.
 type stream struct {
 	w      http.ResponseWriter
 	events events
 
 	mu      sync.Mutex
-	limit   time.Duration // for a write; guarded by mu
+	limit   time.Duration // of a write; guarded by mu
 	writing bool          // guarded by mu
 }
 
-// hurry lets no write take long any more.
+// hurry shortens the time limit of current and later writes.
 func (st *stream) hurry() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -168,16 +167,16 @@ func (st *stream) hurry() {
 	}
 }
 
-// within bounds the writing from now on; 0 is for no bound.
+// within sets the write deadline; 0 for none.
 func (st *stream) within(limit time.Duration) {
 	at := time.Time{}
 	if limit > 0 {
 		at = time.Now().Add(limit)
 	}
-	_ = http.NewResponseController(st.w).SetWriteDeadline(at) // not every writer has one
+	_ = http.NewResponseController(st.w).SetWriteDeadline(at) // not supported by every writer
 }
 
-// busy says whether something is being written.
+// busy records whether a write is in progress.
 func (st *stream) busy(yes bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -188,8 +187,8 @@ func (st *stream) busy(yes bool) {
 	}
 }
 
-// send writes what is gathered, and sees that it leaves. Who takes too long to read it is given up;
-// between two writes there is no limit.
+// send writes and flushes the buffer. A client that reads too slowly is disconnected; there is no
+// limit between two writes.
 func (st *stream) send() error {
 	if st.events.out.Len() == 0 {
 		return nil

@@ -16,19 +16,19 @@ type systemResource struct {
 	version string
 }
 
-// Liveness says that the process answers.
+// Liveness is the response of a health check.
 type Liveness struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// Readiness says whether the process can do its work.
+// Readiness reports whether the process can work.
 type Readiness struct {
-	Status     string             `json:"status" enum:"ok,degraded,unavailable" doc:"Degraded: it does its work, and something is not as it should be."`
-	Checks     []Check            `json:"checks,omitempty" nullable:"false" doc:"What was looked at; only for those who are logged in."`
-	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"What is not as it should be; likewise."`
+	Status     string             `json:"status" enum:"ok,degraded,unavailable" doc:"degraded: the process works, with active problems."`
+	Checks     []Check            `json:"checks,omitempty" nullable:"false" doc:"Checks; only for authenticated clients."`
+	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"Active problems; only for authenticated clients."`
 }
 
-// ReadinessOf says what checks and conditions come to.
+// ReadinessOf summarizes checks and conditions.
 func ReadinessOf(checks []Check, conditions []common.Condition) Readiness {
 	r := Readiness{Status: "ok", Checks: checks, Conditions: conditions}
 	if len(conditions) > 0 {
@@ -46,7 +46,7 @@ func ReadinessOf(checks []Check, conditions []common.Condition) Readiness {
 	return r
 }
 
-// HTTPStatus is that of the answer.
+// HTTPStatus returns the status of the response.
 func (r Readiness) HTTPStatus() int {
 	if r.Status == "unavailable" {
 		return http.StatusServiceUnavailable
@@ -54,7 +54,7 @@ func (r Readiness) HTTPStatus() int {
 	return http.StatusOK
 }
 
-// Version says what is running.
+// Version is the running version.
 type Version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
@@ -71,16 +71,16 @@ type versionOutput struct{ Body Version }
 
 func (s *systemResource) register(r *router) {
 	register(r, route{access: public, Operation: huma.Operation{OperationID: "healthz", Method: http.MethodGet, Path: "/healthz",
-		Summary: "Whether the process answers", Tags: []string{"system"}}},
+		Summary: "Check liveness", Tags: []string{"system"}}},
 		func(context.Context, *struct{}) (*livenessOutput, error) {
 			return &livenessOutput{Body: Liveness{Status: "ok"}}, nil
 		})
 	register(r, route{access: public, Operation: huma.Operation{OperationID: "readyz", Method: http.MethodGet, Path: "/readyz",
-		Summary: "Whether the process can do its work", Tags: []string{"system"},
-		Responses: map[string]*huma.Response{"503": {Description: "It cannot.", Content: map[string]*huma.MediaType{
+		Summary: "Check readiness", Tags: []string{"system"},
+		Responses: map[string]*huma.Response{"503": {Description: "The process cannot work.", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}}}, s.ready)
 	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
-		Summary: "What is running", Tags: []string{"system"}}},
+		Summary: "Get the version", Tags: []string{"system"}}},
 		func(context.Context, *struct{}) (*versionOutput, error) {
 			return &versionOutput{Body: Version{Version: s.version, Go: runtime.Version()}}, nil
 		})

@@ -13,13 +13,13 @@ import (
 	"carillon/internal/common"
 )
 
-// Tokens are what scripts show.
+// Tokens manages API tokens.
 type Tokens interface {
 	Tokens(ctx context.Context) ([]auth.TokenRecord, error)
 	Token(ctx context.Context, id string) (auth.TokenRecord, error)
-	// CreateToken also gives the token in the clear.
+	// CreateToken also returns the token in the clear.
 	CreateToken(ctx context.Context, actor common.Actor, wish auth.TokenWish) (token string, record auth.TokenRecord, err error)
-	// RevokeToken leaves the last way in for an admin: CodeConflict.
+	// RevokeToken keeps the last token with admin access: CodeConflict.
 	RevokeToken(ctx context.Context, actor common.Actor, id string) error
 }
 
@@ -30,27 +30,27 @@ type tokensResource struct {
 
 // Token is an API token, without its secret.
 type Token struct {
-	ID           string     `json:"id" doc:"The middle of the token's text."`
-	Name         string     `json:"name" doc:"What it is for."`
-	Role         auth.Role  `json:"role" enum:"viewer,operator,editor,admin" doc:"What it may do at most; one of a user may no more than the user."`
-	Groups       []string   `json:"groups,omitempty" nullable:"false" doc:"The only groups that it is good for; absent for all."`
-	User         string     `json:"user,omitempty" doc:"Whose it is."`
+	ID           string     `json:"id" doc:"Id: the middle part of the token."`
+	Name         string     `json:"name" doc:"Purpose of the token."`
+	Role         auth.Role  `json:"role" enum:"viewer,operator,editor,admin" doc:"Upper bound of its rights; a user's token has at most the user's rights."`
+	Groups       []string   `json:"groups,omitempty" nullable:"false" doc:"Groups to which it is limited; absent for all."`
+	User         string     `json:"user,omitempty" doc:"Owner."`
 	CreatedAt    time.Time  `json:"createdAt"`
 	CreatedBy    string     `json:"createdBy,omitempty"`
-	ExpiresAt    *time.Time `json:"expiresAt,omitempty" doc:"Absent for one that does not expire."`
-	Expired      bool       `json:"expired,omitempty" doc:"It is of no use any more, and listed for another week."`
-	LastUsedAt   *time.Time `json:"lastUsedAt,omitempty" doc:"When it was last used, to the minute."`
-	LastUsedFrom string     `json:"lastUsedFrom,omitempty" doc:"The address that it was last used from."`
-	Token        string     `json:"token,omitempty" doc:"The token itself. It is not shown again."`
+	ExpiresAt    *time.Time `json:"expiresAt,omitempty" doc:"Absent if the token does not expire."`
+	Expired      bool       `json:"expired,omitempty" doc:"The token has expired; it is listed for another week."`
+	LastUsedAt   *time.Time `json:"lastUsedAt,omitempty" doc:"Time of the last use, to the minute."`
+	LastUsedFrom string     `json:"lastUsedFrom,omitempty" doc:"Client address of the last use."`
+	Token        string     `json:"token,omitempty" doc:"The token. It is not shown again."`
 }
 
-// TokenDefinition says what a new token is to be.
+// TokenDefinition is a request for a token.
 type TokenDefinition struct {
-	Name      string    `json:"name" minLength:"1" maxLength:"100" doc:"What it is for." example:"nightly deploy"`
-	Role      auth.Role `json:"role" enum:"viewer,operator,editor,admin" doc:"What it may do at most." example:"operator"`
-	Groups    []string  `json:"groups,omitempty" nullable:"false" doc:"The only groups that it is to be good for; all where not given." example:"[\"reports\"]"`
-	ExpiresIn string    `json:"expiresIn,omitempty" maxLength:"32" doc:"How long it lives: a duration, or never; 90d where not given." example:"90d"`
-	User      string    `json:"user,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Whose it is to be: the one who asks where not given. For others than oneself only admins may ask."`
+	Name      string    `json:"name" minLength:"1" maxLength:"100" doc:"Purpose of the token." example:"nightly deploy"`
+	Role      auth.Role `json:"role" enum:"viewer,operator,editor,admin" doc:"Upper bound of its rights." example:"operator"`
+	Groups    []string  `json:"groups,omitempty" nullable:"false" doc:"Groups to limit it to. Default: all." example:"[\"reports\"]"`
+	ExpiresIn string    `json:"expiresIn,omitempty" maxLength:"32" doc:"Lifetime: a duration, or never. Default: 90d." example:"90d"`
+	User      string    `json:"user,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Owner. Default: the caller. Only admins may create tokens for others."`
 }
 
 // TokenPath names a token.
@@ -62,7 +62,7 @@ type tokenCreateInput struct{ Body TokenDefinition }
 
 type tokensInput struct {
 	Paging
-	User string `query:"user" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only those of this user."`
+	User string `query:"user" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only tokens of this user."`
 }
 
 type tokenOutput struct{ Body Token }
@@ -73,20 +73,20 @@ func (s *tokensResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/tokens" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-tokens", http.MethodGet, "", "Tokens, by name",
-		"Those of the one who asks; for admins everywhere, all of them.")}, s.list)
-	create := op("create-token", http.MethodPost, "", "Make a token",
-		"The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.")
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-tokens", http.MethodGet, "", "List tokens",
+		"Your own tokens; all tokens for admins everywhere.")}, s.list)
+	create := op("create-token", http.MethodPost, "", "Create a token",
+		"Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.")
 	create.DefaultStatus = http.StatusCreated
 	register(r, route{access: needs(auth.Viewer), Operation: create}, s.create)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-token", http.MethodGet, "/{id}", "One token", "One's own; for admins everywhere, any.")}, s.get)
-	remove := op("delete-token", http.MethodDelete, "/{id}", "Take a token away",
-		"It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.")
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-token", http.MethodGet, "/{id}", "Get a token", "One of your tokens; any token for admins everywhere.")}, s.get)
+	remove := op("delete-token", http.MethodDelete, "/{id}", "Delete a token",
+		"All masters refuse the token within seconds, and sessions created with it end. A token that is not an admin's can delete only itself. The last token with admin access cannot be deleted.")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(auth.Viewer), Operation: remove}, s.delete)
 }
 
-// ownsToken tells whether a token is one that the one who asks may know of.
+// ownsToken reports whether the caller may see a token.
 func ownsToken(ctx context.Context, t *auth.TokenRecord) bool {
 	who, ok := identity(ctx)
 	switch {
@@ -124,7 +124,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 func (s *tokensResource) own(ctx context.Context, id string) (auth.TokenRecord, error) {
 	t, err := s.tokens.Token(ctx, id)
 	if err == nil && !ownsToken(ctx, &t) {
-		err = common.Errorf(common.CodeNotFound, "there is no token %q", id) // nobody learns of others'
+		err = common.Errorf(common.CodeNotFound, "token %q not found", id) // other users' tokens are not disclosed
 	}
 	return t, err
 }
@@ -154,8 +154,8 @@ func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*tok
 	return out, nil
 }
 
-// tokenOwner is whose a new token will be. A token that is not an admin's makes none: it
-// would outlive its own end, and what it is bound to.
+// tokenOwner returns the owner of a new token. A token that is not an admin's cannot create tokens:
+// they would outlive its end and its limits.
 func tokenOwner(ctx context.Context, wished string) (string, error) {
 	who, ok := identity(ctx)
 	if !ok {
@@ -169,27 +169,27 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 	}
 	switch {
 	case wished != "" && (wished != who.User || who.UserID == ""):
-		return "", &common.Error{Code: common.CodeForbidden, Reason: "for_others", Message: "only admins make tokens for others"}
+		return "", &common.Error{Code: common.CodeForbidden, Reason: "for_others", Message: "only admins can create tokens for others"}
 	case who.UserID == "":
-		return "", &common.Error{Code: common.CodeForbidden, Reason: "no_user", Message: "there is no user here whom the token could belong to",
+		return "", &common.Error{Code: common.CodeForbidden, Reason: "no_user", Message: "the login belongs to no user, and so cannot own a token",
 			Hint: "ask an admin for a token"}
 	case !who.Session || who.Token != "":
-		return "", &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token cannot make another one", Hint: "log in with your password"}
+		return "", &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token cannot create tokens", Hint: "log in with your password"}
 	}
 	return who.User, nil
 }
 
-// notByToken keeps a token, unless it is an admin's, from ending what of its user is not
-// its own: who finds a token that may only read is not to stop all the others.
+// notByToken refuses tokens, unless an admin's, that would end other tokens or sessions of their
+// user: a stolen read-only token must not be able to stop the others.
 func notByToken(ctx context.Context, own string) error {
 	who, ok := identity(ctx)
 	if ok && (who.Token == "" || who.Token == own || who.May(auth.Admin, "")) {
 		return nil
 	}
-	return &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token can take away itself only", Hint: "log in with your password"}
+	return &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token can delete only itself", Hint: "log in with your password"}
 }
 
-// Bounds of a token's life.
+// Bounds of a token's lifetime.
 const (
 	minTokenLife = time.Minute
 	maxTokenLife = 10 * 366 * 24 * time.Hour
@@ -200,8 +200,8 @@ func wishOf(d *TokenDefinition) (auth.TokenWish, error) {
 	wish := auth.TokenWish{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: auth.TokenLife}
 	var faults []common.Fault
 	if d.Groups != nil && len(d.Groups) == 0 {
-		faults = append(faults, common.Fault{Location: "groups", Code: "required", Message: "must name a group",
-			Hint: "leave it out for a token that is good for all groups"})
+		faults = append(faults, common.Fault{Location: "groups", Code: "required", Message: "must contain at least one group",
+			Hint: "omit it for a token that is valid for all groups"})
 	}
 	switch d.ExpiresIn {
 	case "":
@@ -216,7 +216,7 @@ func wishOf(d *TokenDefinition) (auth.TokenWish, error) {
 		wish.TTL = life
 	}
 	if len(faults) > 0 {
-		return wish, common.Invalid("the token cannot be made", faults...)
+		return wish, common.Invalid("the token cannot be created", faults...)
 	}
 	return wish, nil
 }

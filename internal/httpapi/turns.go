@@ -9,32 +9,33 @@ import (
 	"carillon/internal/common"
 )
 
-// Bounds of requests that cost much, for each kind of them.
+// Limits of expensive requests, for each kind of them.
 const (
-	turnsAtOnce = 4 // go on at a time
-	turnsOfOne  = 2 // of them, those of one who asks
+	turnsAtOnce = 4 // processed at a time
+	turnsOfOne  = 2 // of these, per caller
 	maxInLine   = 32
-	maxInLineOf = 8 // of one who asks; those that go on count as well
+	maxInLineOf = 8 // per caller, including current ones
 	turnWait    = 15 * time.Second
-	turnAgain   = 5 * time.Second // when somebody who was refused may try again
-	// manyPatience is how long work on many jobs may take: whoever asked for it is to hear what was done.
+	turnAgain   = 5 * time.Second // Retry-After of a refused request
+	// manyPatience is how long an operation on many jobs may take: the caller should get its
+	// result.
 	manyPatience = 5 * time.Minute
 )
 
-// turns bounds how many requests of a kind go on at a time, and how many of them wait. One who
-// asks for many leaves turns, and places in the line, for others. It is safe for concurrent use,
-// and starts no goroutine.
+// turns limits how many requests of a kind are processed at a time, and how many wait. A caller
+// with many requests leaves turns and waiting places to others. It is safe for concurrent use, and
+// starts no goroutine.
 type turns struct {
-	going chan struct{} // holds one for each that goes on
+	going chan struct{} // one element per current request
 
 	mu     sync.Mutex
-	inLine int              // guarded by mu; that wait or go on
-	lines  map[string]*line // guarded by mu; by who asks
+	inLine int              // guarded by mu; waiting and current requests
+	lines  map[string]*line // guarded by mu; by caller
 }
 
-// line is what one has asked for.
+// line contains the requests of a caller.
 type line struct {
-	going  chan struct{} // holds one for each that goes on, or waits for nothing but others
+	going  chan struct{} // one element per request that is current or waits only for other callers
 	inLine int           // guarded by turns.mu
 }
 
@@ -42,8 +43,8 @@ func newTurns() *turns {
 	return &turns{going: make(chan struct{}, turnsAtOnce), lines: map[string]*line{}}
 }
 
-// take waits until a request of somebody may go on, for end to be called when it has. It is
-// false where too many wait already, or where it has waited for too long.
+// take waits until a request of a caller may be processed; end must be called when it is done. ok
+// is false if too many requests wait, or after too long a wait.
 func (t *turns) take(ctx context.Context, who string) (end func(), ok bool) {
 	mine := t.enter(who)
 	if mine == nil {
@@ -71,7 +72,7 @@ func (t *turns) take(ctx context.Context, who string) (end func(), ok bool) {
 	}, true
 }
 
-// enter takes a place in the line; nil where there is none.
+// enter takes a waiting place; nil if there is none.
 func (t *turns) enter(who string) *line {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,14 +102,15 @@ func (t *turns) leave(who string, mine *line) {
 func (g *guard) turn(w http.ResponseWriter, r *http.Request) (end func(), refused *Problem) {
 	end, ok := g.route.turns.take(r.Context(), whoAsks(r.Context()))
 	if !ok {
-		return nil, g.problems.tooMany(r.Context(), "too many such requests go on just now", turnAgain)
+		return nil, g.problems.tooMany(r.Context(), "too many such requests at a time", turnAgain)
 	}
 	// The time for the body begins now.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // not every writer has one
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // not supported by every writer
 	return end, nil
 }
 
-// whoAsks tells apart those who share what there is: a user has one share, with all tokens and sessions.
+// whoAsks returns the key of the callers that share limits: a user with all tokens and sessions has
+// one.
 func whoAsks(ctx context.Context) string {
 	who, ok := identity(ctx)
 	switch {
@@ -120,10 +122,10 @@ func whoAsks(ctx context.Context) string {
 	return "token " + who.Token
 }
 
-// tooMany refuses what may be asked for again after a while.
+// tooMany returns the problem of a request that may be repeated later.
 func (p problems) tooMany(ctx context.Context, detail string, again time.Duration) *Problem {
 	problem := p.refuse(ctx, common.CodeTooMany, detail)
-	problem.Hint = "try again in a moment"
+	problem.Hint = "retry after the time in Retry-After"
 	problem.again(again)
 	return problem
 }

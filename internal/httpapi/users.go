@@ -11,50 +11,50 @@ import (
 	"carillon/internal/common"
 )
 
-// Users are those who can log in with a name and a password, and whom tokens belong to.
+// Users manages users.
 type Users interface {
 	Users(ctx context.Context) ([]auth.UserRecord, error)
 	User(ctx context.Context, name string) (auth.UserRecord, error)
 	CreateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish) (auth.UserRecord, error)
-	// UpdateUser and DeleteUser leave the last admin who can log in: CodeConflict.
+	// UpdateUser and DeleteUser keep the last admin who can log in: CodeConflict.
 	UpdateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish, pre common.Precondition) (auth.UserRecord, error)
 	DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 }
 
 type usersResource struct{ users Users }
 
-// User is somebody who can log in, or whom tokens belong to.
+// User can log in and own tokens.
 type User struct {
 	Name        string               `json:"name"`
 	Title       string               `json:"title,omitempty"`
-	Role        auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"What they may do everywhere; absent for nothing."`
-	Groups      map[string]auth.Role `json:"groups,omitempty" doc:"What they may do besides with the jobs of a group, by its name."`
-	Disabled    bool                 `json:"disabled,omitempty" doc:"They cannot log in, and their tokens are refused."`
-	HasPassword bool                 `json:"hasPassword" doc:"They can log in with a password."`
-	Version     int64                `json:"version" doc:"Grows with each change; the ETag."`
+	Role        auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
+	Groups      map[string]auth.Role `json:"groups,omitempty" doc:"Additional roles by group."`
+	Disabled    bool                 `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
+	HasPassword bool                 `json:"hasPassword" doc:"The user can log in with a password."`
+	Version     int64                `json:"version" doc:"Increases with each change; also the ETag."`
 	CreatedAt   time.Time            `json:"createdAt"`
 	CreatedBy   string               `json:"createdBy,omitempty"`
 	UpdatedAt   time.Time            `json:"updatedAt"`
 	UpdatedBy   string               `json:"updatedBy,omitempty"`
 }
 
-// UserDefinition says what a new user is to be.
+// UserDefinition is a new user.
 type UserDefinition struct {
-	Name     string               `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Names the user; without '..'." example:"ann"`
-	Title    string               `json:"title,omitempty" maxLength:"200" doc:"A name for people, in any language." example:"Ann Lee"`
-	Role     auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"What they may do everywhere; nothing where not given." example:"viewer"`
-	Groups   map[string]auth.Role `json:"groups,omitempty" doc:"What they may do besides with the jobs of a group, by its name: viewer, operator, editor or admin."`
+	Name     string               `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"User name, without '..'." example:"ann"`
+	Title    string               `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language." example:"Ann Lee"`
+	Role     auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere. Default: none." example:"viewer"`
+	Groups   map[string]auth.Role `json:"groups,omitempty" doc:"Additional roles by group: viewer, operator, editor or admin."`
 	Disabled bool                 `json:"disabled,omitempty"`
-	Password string               `json:"password,omitempty" doc:"At least 12 characters, at most 1024 bytes. Without one they cannot log in, but tokens can belong to them." example:"blue horse under a quiet bridge"`
+	Password string               `json:"password,omitempty" doc:"At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens." example:"blue horse under a quiet bridge"`
 }
 
-// UserPatch says what to change of a user. Sessions of theirs are over when the password or what they may do changes.
+// UserPatch is a change of a user. The user's sessions end when the password or a role changes.
 type UserPatch struct {
-	Title    Optional[string]               `json:"title,omitzero" maxLength:"200" doc:"A name for people; null for none."`
-	Role     Optional[auth.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"What they may do everywhere; null for nothing."`
-	Groups   Optional[map[string]auth.Role] `json:"groups,omitzero" doc:"What they may do besides, by group, in whole; null for nothing."`
-	Disabled *bool                          `json:"disabled,omitempty" doc:"They cannot log in, and their tokens are refused."`
-	Password Optional[string]               `json:"password,omitzero" doc:"A new password; null takes it away."`
+	Title    Optional[string]               `json:"title,omitzero" maxLength:"200" doc:"Display name; null for none."`
+	Role     Optional[auth.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"Role everywhere; null for none."`
+	Groups   Optional[map[string]auth.Role] `json:"groups,omitzero" doc:"Additional roles by group, replaced as a whole; null for none."`
+	Disabled *bool                          `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
+	Password Optional[string]               `json:"password,omitzero" doc:"New password; null removes it."`
 }
 
 // UserPath names a user.
@@ -62,23 +62,23 @@ type UserPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the user."`
 }
 
-// Paging says which part of a list to give.
+// Paging selects a part of a list.
 type Paging struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many to list."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page."`
 }
 
 type userCreateInput struct{ Body UserDefinition }
 
 type userPatchInput struct {
 	UserPath
-	IfMatch string `header:"If-Match" doc:"Only if the user's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the user has this ETag."`
 	Body    UserPatch
 }
 
 type userDeleteInput struct {
 	UserPath
-	IfMatch string `header:"If-Match" doc:"Only if the user's ETag is this one."`
+	IfMatch string `header:"If-Match" doc:"Only if the user has this ETag."`
 }
 
 type userOutput struct {
@@ -92,17 +92,17 @@ func (s *usersResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/users" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
-	register(r, route{access: needs(auth.Admin), Operation: op("list-users", http.MethodGet, "", "Users, by name",
-		"Passwords never come back. For admins everywhere.")}, s.list)
-	create := op("create-user", http.MethodPost, "", "Make a user",
-		"Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.")
+	register(r, route{access: needs(auth.Admin), Operation: op("list-users", http.MethodGet, "", "List users",
+		"Passwords are never returned. For admins everywhere.")}, s.list)
+	create := op("create-user", http.MethodPost, "", "Create a user",
+		"A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.")
 	create.DefaultStatus = http.StatusCreated
 	register(r, route{access: needs(auth.Admin), Operation: create}, s.create)
-	register(r, route{access: needs(auth.Admin), Operation: op("get-user", http.MethodGet, "/{name}", "One user", "For admins everywhere; GET /auth/me tells anybody of themselves.")}, s.get)
+	register(r, route{access: needs(auth.Admin), Operation: op("get-user", http.MethodGet, "/{name}", "Get a user", "For admins everywhere; other users read themselves with GET /auth/me.")}, s.get)
 	register(r, route{access: needs(auth.Admin), Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
-		"Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.")}, s.patch)
+		"Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.")}, s.patch)
 	remove := op("delete-user", http.MethodDelete, "/{name}", "Delete a user",
-		"The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.")
+		"The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
 }
@@ -169,7 +169,7 @@ func (s *usersResource) delete(ctx context.Context, in *userDeleteInput) (*struc
 	return nil, s.users.DeleteUser(ctx, actor(ctx), in.Name, pre)
 }
 
-// wished is nil for what is not given, and the zero value for null.
+// wished is nil for an absent field, and points to the zero value for null.
 func wished[T any](o Optional[T]) *T {
 	if o.Given && o.Value == nil {
 		return new(T)
@@ -189,7 +189,7 @@ func userOf(u *auth.UserRecord) User {
 		Version: u.Version, CreatedAt: u.CreatedAt, CreatedBy: u.CreatedBy, UpdatedAt: u.UpdatedAt, UpdatedBy: u.UpdatedBy}
 }
 
-// cut takes the page that is asked for out of a list in the order of its keys.
+// cut returns the requested page of a list, ordered by its keys.
 func cut[T any](list string, all []T, key func(*T) string, in *Paging) (items []T, next string, err error) {
 	after := ""
 	if in.Cursor != "" {

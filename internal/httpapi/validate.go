@@ -9,24 +9,24 @@ import (
 	"carillon/internal/common/schedule"
 )
 
-// Validation says what is wrong with a job.
+// Validation is the result of validating a job.
 type Validation struct {
 	Valid     bool           `json:"valid"`
-	Job       *Definition    `json:"job,omitempty" doc:"The job as it would be stored, where it is valid."`
-	Faults    []common.Fault `json:"faults" nullable:"false" doc:"All that is wrong; locations are those of a body."`
-	Warnings  []common.Fault `json:"warnings" nullable:"false" doc:"What may be saved, and is likely not what is meant; likewise."`
-	Placement *Ranking       `json:"placement,omitempty" doc:"Who would run the job now, where that was asked for and the job is valid."`
+	Job       *Definition    `json:"job,omitempty" doc:"The job as it would be stored, if it is valid."`
+	Faults    []common.Fault `json:"faults" nullable:"false" doc:"All faults; locations are those of a request body."`
+	Warnings  []common.Fault `json:"warnings" nullable:"false" doc:"Values that are accepted but probably not intended; locations are those of a request body."`
+	Placement *Ranking       `json:"placement,omitempty" doc:"Workers that would run the job now, if requested and if the job is valid."`
 }
 
 type validateInput struct {
-	Placement bool `query:"placement" doc:"Also tell who would run the job now, and warn where nobody would."`
+	Placement bool `query:"placement" doc:"Also return the workers that would run the job now, and warn if there are none."`
 	Body      JobInput
 }
 
 type validationOutput struct{ Body Validation }
 
 func (s *jobsResource) validate(ctx context.Context, in *validateInput) (*validationOutput, error) {
-	// Where there is such a job, it is to be replaced.
+	// An existing job of this name would be replaced.
 	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
@@ -55,15 +55,15 @@ func (s *jobsResource) validate(ctx context.Context, in *validateInput) (*valida
 		if out.Body.Placement, err = s.ranking(ctx, &common.StoredJob{Job: job}); err != nil {
 			return nil, err
 		}
-		if nobody := out.Body.Placement.Reason; nobody != nil {
-			warnings = append(warnings, common.Fault{Location: "placement", Code: "unplaced", Message: "nobody would run it now: " + nobody.Text})
+		if none := out.Body.Placement.Reason; none != nil {
+			warnings = append(warnings, common.Fault{Location: "placement", Code: "unplaced", Message: "no worker is eligible now: " + none.Text})
 		}
 	}
 	out.Body.Warnings = placed(warnings)
 	return out, nil
 }
 
-// placed gives faults of a job their place in the body.
+// placed adds the body to the locations of a job's faults.
 func placed(faults []common.Fault) []common.Fault {
 	all := make([]common.Fault, len(faults))
 	for i, f := range faults {
@@ -73,7 +73,7 @@ func placed(faults []common.Fault) []common.Fault {
 	return all
 }
 
-// warnings are about what may be saved, and is likely not what is meant.
+// warnings returns remarks on values that are accepted but probably not intended.
 func (s *jobsResource) warnings(ctx context.Context, job *common.Job) (all []common.Fault, err error) {
 	if spec, err := schedule.SpecOf(job); err == nil && spec.Expr != "" {
 		for _, n := range schedule.Warnings(spec) {
@@ -88,13 +88,13 @@ func (s *jobsResource) warnings(ctx context.Context, job *common.Job) (all []com
 		return nil, err
 	}
 	for i, name := range job.Notify.To {
-		w := common.Fault{Location: fmt.Sprintf("notify.to[%d]", i), Code: "unknown_channel", Message: "there is no such channel",
-			Hint: "until there is, nobody is told", Value: common.Excerpt(name)}
+		w := common.Fault{Location: fmt.Sprintf("notify.to[%d]", i), Code: "unknown_channel", Message: "channel not found",
+			Hint: "create the channel: until then, notifications to it fail", Value: common.Excerpt(name)}
 		for _, c := range channels {
 			if c.Name == name {
 				w.Code, w.Message, w.Hint = "", "", ""
 				if c.Disabled {
-					w.Code, w.Message, w.Hint = "disabled_channel", "the channel is disabled", "nobody is told on it until it is enabled"
+					w.Code, w.Message, w.Hint = "disabled_channel", "the channel is disabled", "enable the channel to receive notifications"
 				}
 			}
 		}

@@ -11,16 +11,16 @@ import (
 
 // VersionDiff is the difference of two versions of a job.
 type VersionDiff struct {
-	From   int64    `json:"from" doc:"The one version."`
-	To     int64    `json:"to" doc:"The other one."`
+	From   int64    `json:"from" doc:"The first version."`
+	To     int64    `json:"to" doc:"The second version."`
 	Fields []string `json:"fields" nullable:"false" doc:"The fields in which they differ."`
-	Diff   string   `json:"diff" doc:"Line by line as patch(1) reads it; empty where they are the same."`
+	Diff   string   `json:"diff" doc:"Unified diff, as for patch(1); empty if they are equal."`
 }
 
 type versionDiffInput struct {
 	JobPath
-	Version int64 `path:"version" minimum:"1" doc:"The version to begin with."`
-	To      int64 `query:"to" minimum:"1" doc:"The version to compare with; the job as it is now where not given."`
+	Version int64 `path:"version" minimum:"1" doc:"The first version."`
+	To      int64 `query:"to" minimum:"1" doc:"The version to compare with. Default: the current job."`
 }
 
 type versionDiffOutput struct{ Body VersionDiff }
@@ -53,7 +53,7 @@ func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*ver
 	return out, err
 }
 
-// versionName names a side of a difference as patch(1) likes it.
+// versionName returns the header of one side of a unified diff.
 func versionName(name string, version int64, job *common.Job) string {
 	if job == nil {
 		return "/dev/null"
@@ -61,7 +61,7 @@ func versionName(name string, version int64, job *common.Job) string {
 	return name + "@" + strconv.FormatInt(version, 10)
 }
 
-// definition is the job of a version; nil where that is its deletion.
+// definition returns the job of a version; nil for a deletion.
 func (s *versionsResource) definition(ctx context.Context, path JobPath, version int64) (*common.Job, error) {
 	found, err := s.get(ctx, &versionInput{JobPath: path, Version: version})
 	if err != nil || found.Body.Job == nil {

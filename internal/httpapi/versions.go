@@ -18,31 +18,31 @@ type versionsResource struct {
 	jobs    Jobs
 }
 
-// JobVersion is what a change made of a job.
+// JobVersion is a version of a job.
 type JobVersion struct {
-	Version int64     `json:"version" doc:"The job's version from then on."`
+	Version int64     `json:"version" doc:"The version created by the change."`
 	At      time.Time `json:"at"`
-	By      string    `json:"by,omitempty" doc:"Who made it."`
-	Remote  string    `json:"remote,omitempty" doc:"The address that it came from."`
-	Note    string    `json:"note,omitempty" doc:"Why, where they said it; of a pause, its note."`
-	Fields  []string  `json:"fields,omitempty" nullable:"false" doc:"In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was."`
-	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,delete" doc:"How. A job of this name that was deleted and made again has the versions of both."`
+	By      string    `json:"by,omitempty" doc:"Who made the change."`
+	Remote  string    `json:"remote,omitempty" doc:"Client address."`
+	Note    string    `json:"note,omitempty" doc:"Reason given, or the note of a pause."`
+	Fields  []string  `json:"fields,omitempty" nullable:"false" doc:"In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one."`
+	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,delete" doc:"Kind of change. If a job was deleted and created again, the versions of both are listed."`
 }
 
-// VersionOfJob is a version with what the job said.
+// VersionOfJob is a version with the definition.
 type VersionOfJob struct {
 	JobVersion
-	UID string      `json:"uid,omitempty" doc:"Tells the job from others that had its name."`
-	Job *Definition `json:"job,omitempty" doc:"The job as it was from then on; absent where it was deleted."`
+	UID string      `json:"uid,omitempty" doc:"Distinguishes the job from earlier jobs of the same name."`
+	Job *Definition `json:"job,omitempty" doc:"The definition; absent for a deletion."`
 }
 
-// The verbs that leave a version.
+// Verbs of changes that create a version.
 var versionVerbs = []string{"create", "replace", "patch", "rollback", "pause", "resume", "delete"}
 
 type versionListInput struct {
 	JobPath
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to list."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of items."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page."`
 }
 
 type versionInput struct {
@@ -58,9 +58,9 @@ func (s *versionsResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/jobs/{name}/versions" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-versions", "", "What became of a job's definition, when, and by whom, the newest first")}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-version", "/{version}", "A job as it was")}, s.get)
-	register(r, route{access: needs(auth.Viewer), Operation: op("diff-job-versions", "/{version}/diff", "How a job became another one")}, s.diff)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-versions", "", "List the versions of a job, newest first")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-version", "/{version}", "Get a version of a job")}, s.get)
+	register(r, route{access: needs(auth.Viewer), Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job")}, s.diff)
 }
 
 func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {
@@ -76,7 +76,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 		return nil, err
 	}
 	if len(found) == 0 && before == "" && !partial {
-		return nil, common.Errorf(common.CodeNotFound, "there is no job %q, and none that was is known", in.Name)
+		return nil, common.Errorf(common.CodeNotFound, "job %q not found, and no versions of it", in.Name)
 	}
 	if err := s.present(ctx, in.Name); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 	}
 	items := make([]JobVersion, 0, len(found))
 	for i := range found {
-		if may(ctx, auth.Viewer, groupThen(&found[i])) { // not what became of it in another group
+		if may(ctx, auth.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
 			version := versionOf(&found[i])
 			version.Fields = changed(ctx, &found[i])
 			items = append(items, version)
@@ -114,7 +114,8 @@ func versionOf(c *common.Change) JobVersion {
 	return v
 }
 
-// definitionIn is the job on a side of a change; nil where there is none, or none that can be read.
+// definitionIn returns the job of one side of a change; nil if there is none, or if it is
+// unreadable.
 func definitionIn(side json.RawMessage) *common.Job {
 	var stored *common.StoredJob
 	if len(side) == 0 || json.Unmarshal(side, &stored) != nil || stored == nil {
@@ -123,7 +124,7 @@ func definitionIn(side json.RawMessage) *common.Job {
 	return &stored.Job
 }
 
-// changed are the fields of a job that a change has touched, where both of its sides may be seen.
+// changed returns the fields that a change has modified, if the caller may see both sides.
 func changed(ctx context.Context, c *common.Change) []string {
 	before, after := definitionIn(c.Before), definitionIn(c.After)
 	if before == nil || after == nil || !may(ctx, auth.Viewer, before.Group) {
@@ -136,14 +137,14 @@ func changed(ctx context.Context, c *common.Change) []string {
 	return fields
 }
 
-// Bounds of the search for a version.
+// Limits of the search for a version.
 const (
 	versionsPerRead = 100
 	versionReads    = 20
 )
 
-// get looks for the version from the newest on. Changes are ordered by the clocks of those
-// who made them, versions are not: one read further than its place it is not to be found.
+// get searches for the version from the newest on. Changes are ordered by the clocks of their
+// authors, versions are not: the search continues one read beyond the expected position.
 func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersionOutput, error) {
 	before, passed := "", false
 	for range versionReads {
@@ -161,7 +162,7 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 			return versionAnswer(&found[i])
 		}
 		if partial {
-			return nil, &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the log store does not answer", Hint: "it is tried again every few seconds"}
+			return nil, &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the log store does not respond", Hint: "retry in a few seconds"}
 		}
 		if passed || len(found) < versionsPerRead {
 			break
@@ -169,11 +170,11 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 		last := &found[len(found)-1]
 		before, passed = last.ID, last.Revision < in.Version
 	}
-	return nil, common.Errorf(common.CodeNotFound, "the job %q has no version %d that is known", in.Name, in.Version)
+	return nil, common.Errorf(common.CodeNotFound, "job %q has no known version %d", in.Name, in.Version)
 }
 
-// allowed refuses who may not see a version: they need a role in the group in which the job was
-// then, and in the one in which it is.
+// allowed returns an error if the caller may not see a version: this requires a role in the group
+// that the job had then, and in its current group.
 func (s *versionsResource) allowed(ctx context.Context, name string, c *common.Change) error {
 	if err := s.present(ctx, name); err != nil {
 		return err
@@ -181,7 +182,7 @@ func (s *versionsResource) allowed(ctx context.Context, name string, c *common.C
 	return allow(ctx, auth.Viewer, groupThen(c))
 }
 
-// present refuses who has no role in the group in which a job is, where there is one.
+// present returns an error if the caller has no role in the job's current group, if the job exists.
 func (s *versionsResource) present(ctx context.Context, name string) error {
 	if may(ctx, auth.Viewer, "") {
 		return nil
@@ -193,8 +194,8 @@ func (s *versionsResource) present(ctx context.Context, name string) error {
 	return allow(ctx, auth.Viewer, group)
 }
 
-// groupThen is the group in which a change left a job, or took it away. What cannot be read is for
-// those who may see all.
+// groupThen returns the group of a job after a change, or before its deletion. Unreadable ones are
+// visible to callers with access to all groups.
 func groupThen(c *common.Change) string {
 	side := c.After
 	if c.Verb == "delete" {
@@ -214,7 +215,7 @@ func versionAnswer(c *common.Change) (*jobVersionOutput, error) {
 	}
 	var stored common.StoredJob
 	if err := json.Unmarshal(c.After, &stored); err != nil {
-		return nil, &common.Error{Code: common.CodeConflict, Reason: "version_unreadable", Message: "this version cannot be read", Hint: "a newer program wrote it", Err: err}
+		return nil, &common.Error{Code: common.CodeConflict, Reason: "version_unreadable", Message: "this version cannot be read", Hint: "upgrade this master: the version was written by a newer one", Err: err}
 	}
 	out.Body.UID, out.Body.Job = stored.UID, new(Definition(stored.Job))
 	return out, nil

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/runlog/tail"
 )
 
-// maxWait is how long an answer may wait for the end of a run.
+// maxWait is how long a response may wait for the end of a run.
 const maxWait = 5 * time.Minute
 
 // waitTime reads the parameter.
@@ -21,7 +21,7 @@ func waitTime(text common.Duration) (time.Duration, error) {
 	}
 	wait, err := text.Value()
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, &requestFault{Fault{Location: "query.wait", Code: "range", Message: "must be a duration up to 5m, like 30s", Value: common.Excerpt(string(text))}}
+		return 0, &requestFault{Fault{Location: "query.wait", Code: "range", Message: "must be a duration of at most 5m, such as 30s", Value: common.Excerpt(string(text))}}
 	}
 	return wait, nil
 }
@@ -33,8 +33,8 @@ const (
 	waitInterrupted = "interrupted"
 )
 
-// await waits for the end of a run that was accepted. Where this server cannot go on waiting, the answer says so and is
-// no refusal: a client that is told to ask again would run the job twice.
+// await waits for the end of an accepted run. If this server cannot continue to wait, the response says so and is not
+// an error: a client that repeats the request would run the job twice.
 func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, wait time.Duration) (outcome *Run, how string) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

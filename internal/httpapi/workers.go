@@ -22,27 +22,27 @@ type Worker struct {
 	Host       string             `json:"host"`
 	Version    string             `json:"version"`
 	PID        int                `json:"pid"`
-	Labels     map[string]string  `json:"labels,omitempty" doc:"What jobs select it by."`
-	Slots      int                `json:"slots" doc:"How much it takes at a time."`
-	Used       int                `json:"used" doc:"How many of its slots are taken."`
-	Running    int                `json:"running" doc:"How many runs it has just now."`
-	Weight     int                `json:"weight" doc:"Its share under the strategy weight."`
+	Labels     map[string]string  `json:"labels,omitempty" doc:"Labels for selectors."`
+	Slots      int                `json:"slots" doc:"Capacity."`
+	Used       int                `json:"used" doc:"Slots in use."`
+	Running    int                `json:"running" doc:"Number of current runs."`
+	Weight     int                `json:"weight" doc:"Share with the strategy weight."`
 	StartedAt  time.Time          `json:"startedAt"`
-	Clock      time.Time          `json:"clock" doc:"Its wall clock when it last wrote."`
-	SkewMs     int64              `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, as far as it knows."`
-	Draining   bool               `json:"draining,omitempty" doc:"It takes no new runs: it is about to stop, or an operator wants it so."`
-	Trouble    string             `json:"trouble,omitempty" doc:"Why it takes no runs, if it does not."`
-	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"What is not as it should be there."`
-	Away       bool               `json:"away,omitempty" doc:"It is not alive: only its settings are known."`
-	Settings   *WorkerSettings    `json:"settings,omitempty" doc:"What an operator says of it, over what it says of itself."`
+	Clock      time.Time          `json:"clock" doc:"Its wall clock at its last write."`
+	SkewMs     int64              `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, by its own measurement."`
+	Draining   bool               `json:"draining,omitempty" doc:"The worker claims no new runs: it is stopping, or drained by an operator."`
+	Trouble    string             `json:"trouble,omitempty" doc:"Why it claims no runs, if a condition prevents it."`
+	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"Active problems of the worker."`
+	Away       bool               `json:"away,omitempty" doc:"The worker is not alive: only its settings are known."`
+	Settings   *WorkerSettings    `json:"settings,omitempty" doc:"Settings by an operator, which override the worker's own."`
 }
 
 // WorkerSettings are what an operator says of a worker.
 type WorkerSettings struct {
-	Drain     bool              `json:"drain,omitempty" doc:"It is to take no new runs."`
-	DrainNote string            `json:"drainNote,omitempty" doc:"Why."`
-	Labels    map[string]string `json:"labels,omitzero" doc:"In place of its own."`
-	Slots     *int              `json:"slots,omitempty" doc:"In place of its own."`
+	Drain     bool              `json:"drain,omitempty" doc:"The worker claims no new runs."`
+	DrainNote string            `json:"drainNote,omitempty" doc:"Reason."`
+	Labels    map[string]string `json:"labels,omitzero" doc:"Overrides the worker's own."`
+	Slots     *int              `json:"slots,omitempty" doc:"Overrides the worker's own."`
 	Weight    *int              `json:"weight,omitempty"`
 	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
 	UpdatedBy string            `json:"updatedBy,omitempty"`
@@ -50,16 +50,16 @@ type WorkerSettings struct {
 
 // WorkerPatch says what to change; null goes back to what the worker says of itself.
 type WorkerPatch struct {
-	Labels Optional[map[string]string] `json:"labels,omitzero" doc:"What jobs select it by, at most 32; null for its own."`
-	Slots  Optional[int]               `json:"slots,omitzero" minimum:"0" maximum:"100000" doc:"How much it takes at a time; null for its own."`
-	Weight Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Its share under the strategy weight; null for 1."`
+	Labels Optional[map[string]string] `json:"labels,omitzero" doc:"Labels for selectors, at most 32; null for the worker's own."`
+	Slots  Optional[int]               `json:"slots,omitzero" minimum:"0" maximum:"100000" doc:"Capacity; null for the worker's own."`
+	Weight Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Share with the strategy weight; null for 1."`
 }
 
 type workersOutput struct{ Body Page[Worker] }
 
 // WorkerPath names a worker.
 type WorkerPath struct {
-	ID string `path:"id" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Id of the worker, or its name where no other has it."`
+	ID string `path:"id" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Id of the worker, or its name if unique."`
 }
 
 type workerDrainInput struct {
@@ -78,11 +78,11 @@ func (s *workersResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/workers" + path, Summary: summary, Tags: []string{"workers"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-workers", http.MethodGet, "", "Workers that are alive, or have settings")}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-worker", http.MethodGet, "/{id}", "One worker")}, s.get)
+	register(r, route{access: needs(auth.Viewer), Operation: op("list-workers", http.MethodGet, "", "List workers")}, s.list)
+	register(r, route{access: needs(auth.Viewer), Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker")}, s.get)
 	register(r, route{access: needs(auth.Admin), Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight")}, s.patch)
-	register(r, route{access: needs(auth.Operator), Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Let a worker take no new runs")}, s.drain)
-	register(r, route{access: needs(auth.Operator), Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "Let a worker take runs again")}, s.undrain)
+	register(r, route{access: needs(auth.Operator), Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker")}, s.drain)
+	register(r, route{access: needs(auth.Operator), Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker")}, s.undrain)
 }
 
 func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
@@ -122,12 +122,12 @@ func (s *workersResource) find(ctx context.Context, id string) (common.Member, e
 	}
 	switch len(named) {
 	case 0:
-		return common.Member{}, common.Errorf(common.CodeNotFound, "there is no worker %q", common.Excerpt(id))
+		return common.Member{}, common.Errorf(common.CodeNotFound, "worker %q not found", common.Excerpt(id))
 	case 1:
 		return named[0], nil
 	}
-	return common.Member{}, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", len(named)), Message: fmt.Sprintf("%d workers are named %s", len(named), common.Excerpt(id)),
-		Hint: "give the id of the one you mean"}
+	return common.Member{}, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", len(named)), Message: fmt.Sprintf("%d workers have the name %s", len(named), common.Excerpt(id)),
+		Hint: "use the id of one of them"}
 }
 
 func (s *workersResource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {

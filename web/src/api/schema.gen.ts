@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who did what, when and from where, the newest first
-         * @description Every change is an entry from the moment on when it is made: to jobs, runs, users, tokens, sessions, workers, channels and secrets. It needs the role admin for everything, not for a group.
+         * List the audit, newest first
+         * @description Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group.
          */
         get: operations["list-audit"];
         put?: never;
@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Verify a part of the chain of all changes
-         * @description Each entry is held against its hash, each hash against the one before it, and the end against etcd. Ask again from to + 1 while there is more. With links it can be computed elsewhere: the hash of a link is the SHA-256 of previous and text, and previous is the hash of the link before.
+         * Verify a part of the audit chain
+         * @description Compares each entry with its hash, each hash with the previous one, and the end with etcd. Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before.
          */
         get: operations["verify-audit"];
         put?: never;
@@ -54,8 +54,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a session
-         * @description By a user's name and password, by a token, or by a login code. The answer sets a cookie, which ends when it is not used for eight hours, and after a day. Five failures a minute, for a user or from a network, are followed by 429; a user has five more from each network of an earlier login.
+         * Log in
+         * @description Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.
          */
         post: operations["login"];
         delete?: never;
@@ -74,8 +74,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the session
-         * @description Ends the session that asks, and takes its cookie away.
+         * Log out
+         * @description Ends the session of this request and deletes its cookie.
          */
         post: operations["logout"];
         delete?: never;
@@ -92,8 +92,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is logged in
-         * @description Tells who asks, and what they may do.
+         * Get the current identity
+         * @description Returns the caller and its roles.
          */
         get: operations["me"];
         put?: never;
@@ -112,8 +112,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ways to log in
-         * @description What the console's login page offers. A browser that goes to `start` comes back to the console logged in, or with the reason why not in the fragment: `#sso=refused`, `not_allowed` (no role is given to them), `unavailable` or `busy`.
+         * List login methods
+         * @description The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`.
          */
         get: operations["login-methods"];
         put?: never;
@@ -173,8 +173,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change one's own password
-         * @description All sessions of the user are over; one that asks gets a new cookie.
+         * Change your password
+         * @description Ends all sessions of the user; a caller with a session gets a new cookie.
          */
         put: operations["change-password"];
         post?: never;
@@ -192,8 +192,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Channels that can be told of jobs, by name
-         * @description Jobs name channels in notify. Where they lead is shown to admins only, and no secret to anybody.
+         * List channels
+         * @description Jobs name channels in notify. Destinations are returned to admins only, secrets to no one.
          */
         get: operations["list-channels"];
         put?: never;
@@ -212,19 +212,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One channel
-         * @description Where it leads is shown to admins only.
+         * Get a channel
+         * @description The destination is returned to admins only.
          */
         get: operations["get-channel"];
         /**
-         * Make or change a channel
-         * @description Of a webhook that exists, URL and secret stay where they are not given. A signing secret that was made is answered once.
+         * Create or change a channel
+         * @description URL and secret of an existing webhook are kept if they are not given. A generated signing secret is returned once.
          */
         put: operations["put-channel"];
         post?: never;
         /**
          * Delete a channel
-         * @description Jobs that name it go on, and what would be told on it fails.
+         * @description Jobs that name the channel continue to run; their deliveries to it fail.
          */
         delete: operations["delete-channel"];
         options?: never;
@@ -242,8 +242,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell a test on a channel, once, and answer with what became of it
-         * @description Waits for the answer of who is told, a few seconds at most, and says what it was.
+         * Send a test message to a channel
+         * @description Waits a few seconds at most for the receiver's response, and returns the result.
          */
         post: operations["test-channel"];
         delete?: never;
@@ -262,8 +262,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The jobs that the lines of a crontab become; writes nothing
-         * @description Each line that cron would run becomes the definition of a job that does the same; what cannot be taken is told, with the reason. The names of the jobs follow from what their lines say, so reading the same text again gives the same jobs. POST /jobs/apply creates them.
+         * Convert a crontab to jobs, without saving them
+         * @description Converts each line that cron would run to a job definition; lines without an equivalent are returned with the reason. Job names are derived from the lines, so the same text gives the same jobs again. Create them with POST /jobs/apply.
          */
         post: operations["parse-crontab"];
         delete?: never;
@@ -280,8 +280,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was told on the channels in the last seven days, or is to be, the newest first
-         * @description What was told, is to be told, or could not be, with what the last try came to.
+         * List pending deliveries and those of the last seven days, newest first
+         * @description Lists pending, sent and failed deliveries with the result of the last try.
          */
         get: operations["list-deliveries"];
         put?: never;
@@ -300,8 +300,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what changes: jobs, runs and workers
-         * @description One stream tells of all that a list or a page shows. It resumes by revision.
+         * Follow changes of jobs, runs and workers
+         * @description One stream reports all changes that lists and pages show. It can be resumed by revision.
          */
         get: operations["follow-events"];
         put?: never;
@@ -320,8 +320,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ledger and the planned future of all jobs, the newest first
-         * @description The ledger says of every time at which a job was to run what became of it: it ran, was skipped, or was missed and why. Up to a time in the future it goes on with the plan. A stretch of fires with one fate may be one entry.
+         * List fires of all jobs: ledger and planned fires, newest first
+         * @description The ledger has an entry for every time at which a job was to run: the run's status, or the reason why it was skipped or missed. With a time in the future as to, planned fires are listed too. Consecutive fires with the same outcome may share an entry.
          */
         get: operations["list-fires"];
         put?: never;
@@ -340,8 +340,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How often jobs will fire, by the minute or hour
-         * @description Counted from the plan as it stands: timetables, starts, ends and pauses count, by the planned time; jitter, triggers, retries and what is left of earlier do not. Of nights when clocks change it tells what becomes of the fires. It may be a few seconds old. All jobs count, whoever asks.
+         * Count planned fires, by minute or hour
+         * @description Counts planned fires: schedules, start and end times and pauses are taken into account; jitter, triggers, retries and the backlog are not. For changes of the clock, it reports what happens to the fires concerned. The result may be a few seconds old. All jobs are counted, whatever your roles are.
          */
         get: operations["get-forecast"];
         put?: never;
@@ -360,8 +360,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The groups of jobs, and how many jobs each has
-         * @description All groups that jobs are in, whoever asks.
+         * List groups with their number of jobs
+         * @description Lists the groups of all jobs, whatever your roles are.
          */
         get: operations["list-groups"];
         put?: never;
@@ -380,14 +380,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Jobs
-         * @description All jobs are listed, whoever asks. Of those in groups where you have no role, what they are made of is left out, and meta.hidden says so. Lists page by nextCursor; what include asks for is looked up once for the whole page.
+         * List jobs
+         * @description Lists all jobs. Definitions of jobs in groups where you have no role are left out, and meta.hidden reports it. Pages are continued with nextCursor. The data selected by include is read once per page.
          */
         get: operations["list-jobs"];
         put?: never;
         /**
          * Create a job
-         * @description Refused with 409 where there is a job of this name; PUT replaces it. All that is wrong is listed at once. Needs the role editor in the job's group, and everywhere for a job without one.
+         * @description Returns 409 if a job of this name exists; use PUT to replace it. All faults are reported at once. Requires the role editor in the job's group, or everywhere for a job without a group.
          */
         post: operations["create-job"];
         delete?: never;
@@ -406,8 +406,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make many jobs be as they are sent
-         * @description Each job is created, changed or left alone by itself, and judged by itself: one that is refused hinders no other. The answer, a 200, says of each what became of it. With dryRun nothing is written. Applying the same again changes nothing. Four go on at a time, two of one user; a few more wait for their turn, and one too many is answered with 429 before its body is read.
+         * Apply many job definitions
+         * @description Each job is created, changed or left unchanged independently: a refused job does not affect the others. Returns 200 with a result for each job. With dryRun nothing is written. Applying the same jobs again changes nothing. At most four requests are processed at a time, two per user; a few more wait, and further ones get 429 before their body is read.
          */
         post: operations["apply-jobs"];
         delete?: never;
@@ -426,8 +426,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Do the same with many jobs
-         * @description The jobs are named, or found by a filter. Each is judged by itself, by your role in its group; the answer, a 200, says of each what became of it.
+         * Run an action on many jobs
+         * @description Selects jobs by name or by a filter. Each job is authorized independently, by your role in its group. Returns 200 with a result for each job.
          */
         post: operations["bulk-jobs"];
         delete?: never;
@@ -446,8 +446,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What would be stored, or all that is wrong; writes nothing
-         * @description Answers 200 whether the job is valid or not: with the job as it would be stored, or with all that is wrong. Warnings are about what may be saved and is likely not what is meant. Needs what saving it would.
+         * Validate a job, without saving it
+         * @description Returns 200 for valid and invalid jobs: with the job as it would be stored, or with all faults. Warnings are about values that are accepted but probably not intended. Requires the same roles as saving the job.
          */
         post: operations["validate-job"];
         delete?: never;
@@ -464,26 +464,26 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One job
-         * @description Its ETag, as If-Match, makes a change depend on nobody else's having come before it. Of a job in a group where you have no role, what it is made of is left out.
+         * Get a job
+         * @description Send the ETag as If-Match with a change, so that it fails if the job has changed in the meantime. The definition of a job in a group where you have no role is left out.
          */
         get: operations["get-job"];
         /**
          * Create or replace a job
-         * @description What was answered may be sent back as it is: meta is ignored. Needs the role editor in the group that the job is in, and in the one that it is to be in. With If-Match or If-None-Match it is refused with 412 where somebody else was faster. A job that would not change stays at its version.
+         * @description A job returned by the API may be sent back unchanged: meta is ignored. Requires the role editor in the job's current and new group. With If-Match or If-None-Match, returns 412 if the job has changed in the meantime. A job without differences keeps its version.
          */
         put: operations["put-job"];
         post?: never;
         /**
          * Delete a job; its history stays
-         * @description Its plan ends; its runs go on unless kill says otherwise. Its history stays for as long as it is kept, for those who have a role in the group in which it was.
+         * @description The job stops firing; its current runs continue, unless kill is set. Its history is kept for its retention, for users with a role in the group that the job had.
          */
         delete: operations["delete-job"];
         options?: never;
         head?: never;
         /**
-         * Change parts of a job
-         * @description A merge patch (RFC 7396): what is given takes the place of what there is, null takes it away, lists are replaced in whole. Fields that are not known are refused.
+         * Change fields of a job
+         * @description A merge patch (RFC 7396): given fields replace existing ones, null removes a field, lists are replaced as a whole. Unknown fields are refused.
          */
         patch: operations["patch-job"];
         trace?: never;
@@ -496,8 +496,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ledger and the planned future of a job, the newest first
-         * @description Like the ledger of all jobs, of one. That of a job which was deleted stays for as long as it is kept.
+         * List fires of a job: ledger and planned fires, newest first
+         * @description The ledger of one job. That of a deleted job is kept for its retention.
          */
         get: operations["list-job-fires"];
         put?: never;
@@ -518,8 +518,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a job not fire
-         * @description Its fires are skipped, and written down as such, until it is resumed or until the time given. It can still be run by hand.
+         * Pause a job
+         * @description Fires are recorded as skipped until the job is resumed or the given time has passed. The job can still be run manually.
          */
         post: operations["pause-job"];
         delete?: never;
@@ -536,8 +536,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who would run a job now, and why the others would not
-         * @description All live workers in the order in which they would take the job's next run, those that may not last, each with the reason.
+         * Get the workers that would run a job now, and why the others would not
+         * @description Lists the eligible workers in the order in which they would claim the job's next run, then the others, each with the reason why it is not eligible.
          */
         get: operations["get-placement"];
         put?: never;
@@ -558,8 +558,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a paused job fire again
-         * @description It fires again from now on. What it missed meanwhile is written down as skipped.
+         * Resume a paused job
+         * @description The job fires again from now on. Fires during the pause are recorded as skipped.
          */
         post: operations["resume-job"];
         delete?: never;
@@ -578,8 +578,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a job be again what it was
-         * @description Its definition becomes that of an earlier version, which makes a new one. Whether it is paused stays as it is. Needs the role editor in the group in which the job is, and in that of the version.
+         * Restore an earlier version of a job
+         * @description Restores the definition of an earlier version as a new version. Whether the job is paused does not change. Requires the role editor in the job's group and in that of the version.
          */
         post: operations["rollback-job"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Run a job now
-         * @description The run is accepted, and waits until a worker takes it: the answer names it before it exists elsewhere. A request with an Idempotency-Key may be repeated for a day, by the same user or token, and runs the job once. Only variables that the job lists can be set. A run that was accepted is always answered so: where its end cannot be waited for, the answer comes without the outcome.
+         * @description The run is accepted and waits until a worker claims it; its id is returned before the run exists elsewhere. A request with an Idempotency-Key may be repeated for a day by the same user or token, and runs the job once. Only parameters that the job declares can be set. An accepted run is always acknowledged: if its end cannot be waited for, the response contains no outcome.
          */
         post: operations["run-job"];
         delete?: never;
@@ -616,8 +616,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of a job's definition, when, and by whom, the newest first
-         * @description Every save, pause and deletion is a version. For those who have a role in the job's group; what became of it in a group where you have none is left out.
+         * List the versions of a job, newest first
+         * @description Every save, pause and deletion is a version. Requires a role in the job's group; changes made while the job was in a group where you have no role are left out.
          */
         get: operations["list-versions"];
         put?: never;
@@ -636,8 +636,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A job as it was
-         * @description The definition as it was from this version on. For those who have a role in the group in which the job was then, and in the one in which it is.
+         * Get a version of a job
+         * @description Returns the definition of a version. Requires a role in the group that the job had then and in its current group.
          */
         get: operations["get-job-version"];
         put?: never;
@@ -656,8 +656,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How a job became another one
-         * @description As patch(1) reads it, and as a list of the fields that differ. From the version in the path to the one in the query, or to the job as it is.
+         * Compare two versions of a job
+         * @description Returns a unified diff, as for patch(1), and a list of the fields that differ: from the version in the path to the one in the query, or to the current job.
          */
         get: operations["diff-job-versions"];
         put?: never;
@@ -676,8 +676,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The labels of jobs, and how many jobs have each
-         * @description What selectors can ask for. All jobs count, whoever asks.
+         * List labels with their number of jobs
+         * @description Lists the labels that selectors can match. All jobs are counted, whatever your roles are.
          */
         get: operations["list-labels"];
         put?: never;
@@ -696,8 +696,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Masters that are alive
-         * @description Each serves all of the API. One of them is elected and does what is done once: housekeeping, the audit chain, notices.
+         * List live masters
+         * @description All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications.
          */
         get: operations["list-masters"];
         put?: never;
@@ -716,8 +716,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Runs, the newest or the oldest first
-         * @description Runs that wait, run, or have ended, each once, wherever they are kept just now. While the log store is away the list is partial, and says so. Of runs in groups where you have no role, parameters, notes and reasons are left out.
+         * List runs, newest or oldest first
+         * @description Lists pending, current and completed runs, each once, wherever they are stored. While the log store is away, the list is partial and says so. Parameters, notes and reasons of runs in groups where you have no role are left out.
          */
         get: operations["list-runs"];
         put?: never;
@@ -736,8 +736,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find text in what those runs printed that you may see, the newest first
-         * @description Looks at a bounded number of runs at a time, the newest first, and says how far it got. Runs in groups where you have no role are passed over.
+         * Search the output of runs, newest first
+         * @description Searches a bounded number of runs per request, newest first, and returns how far it got. Runs in groups where you have no role are left out.
          */
         get: operations["search-runs"];
         put?: never;
@@ -756,8 +756,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One run
-         * @description As it stands just now. One that goes on says when it should end, going by the job's last days.
+         * Get a run
+         * @description Returns the current state of a run. For a current run, the expected end is estimated from the job's last 7 days.
          */
         get: operations["get-run"];
         put?: never;
@@ -778,8 +778,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a run
-         * @description The command and all that it started get the signal, and KILL after the job's killGrace; a run that waits is taken back. It may be asked for again: another signal is sent as well, and KILL ends the grace. The answer does not wait for the end; until it has come, the run says under ending what was asked for last, and by whom. Needs the role operator in the group that the run had, and in the job's.
+         * Kill a run
+         * @description Sends the signal to the command and all its child processes, and KILL after the job's killGrace; a pending run is cancelled. The request may be repeated: another signal is sent as well, and KILL ends the grace period. The response does not wait for the end; until then, the run's field ending contains the last request. Requires the role operator in the group that the run had and in the job's current group.
          */
         post: operations["kill-run"];
         delete?: never;
@@ -796,8 +796,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a run printed
-         * @description Bytes as the command printed them, both streams as they came. Of a run that has ended it is all of it, and one range may be asked for; of one that goes on a piece, and Carillon-Next-Offset says where to go on. For those who have a role in the run's group.
+         * Get the output of a run
+         * @description Returns the output byte for byte, both streams in the order in which they were printed. For a completed run this is the complete output, of which one range may be requested; for a current run it is a part, and Carillon-Next-Offset is where to continue. Requires a role in the run's group.
          */
         get: operations["get-output"];
         put?: never;
@@ -816,8 +816,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find text in what a run printed
-         * @description Looks at a bounded amount at a time, and says where to go on. Colours and other controls of terminals are not part of what is searched.
+         * Search the output of a run
+         * @description Searches a bounded amount of output per request and returns where to continue. Terminal control sequences, such as colours, are not searched.
          */
         get: operations["search-output"];
         put?: never;
@@ -836,8 +836,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a run prints, as it comes, until it ends
-         * @description Server-sent events, which go on at any master with Last-Event-ID. For those who have a role in the run's group; it ends when they lose it.
+         * Follow the output of a run until it ends
+         * @description Server-sent events, which can be resumed at any master with Last-Event-ID. Requires a role in the run's group; the stream ends when you lose it.
          */
         get: operations["follow-output"];
         put?: never;
@@ -858,8 +858,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a cron line means, and when it fires next
-         * @description The next fires of a line, its meaning in words (English or Chinese, by Accept-Language), and remarks: on nights when the clocks change, and on what the line means to other programs.
+         * Explain a cron expression and preview its fires
+         * @description Returns the next fires of a cron expression, its meaning in words (English or Chinese, by Accept-Language), and remarks, such as on changes of the clock or on the expression's meaning in other programs.
          */
         post: operations["preview-schedule"];
         delete?: never;
@@ -876,8 +876,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Named secrets, by name
-         * @description Jobs refer to a secret by its name: a value secret:db-password in their env. Listed are those that jobs may use in groups where you are an editor. Values are never answered.
+         * List secrets
+         * @description Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs of groups in which you are editor may use. Values are never returned.
          */
         get: operations["list-secrets"];
         put?: never;
@@ -896,19 +896,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One named secret
-         * @description What can be told of it; its value is never answered.
+         * Get a secret
+         * @description The description of a secret; its value is never returned.
          */
         get: operations["get-secret"];
         /**
-         * Make a named secret, or change it
-         * @description Needs an admin in each group that the secret is for, before and after; in all of them where it names none. Runs that start afterwards get the new value.
+         * Create or change a secret
+         * @description Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.
          */
         put: operations["put-secret"];
         post?: never;
         /**
-         * Delete a named secret
-         * @description Runs of jobs that refer to it are refused from then on, with the reason secret_missing.
+         * Delete a secret
+         * @description Later runs of jobs that refer to it are refused with the reason secret_missing.
          */
         delete: operations["delete-secret"];
         options?: never;
@@ -924,8 +924,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sessions, the newest first
-         * @description One's own; for admins everywhere, all of them.
+         * List sessions, newest first
+         * @description Your own sessions; all sessions for admins everywhere.
          */
         get: operations["list-sessions"];
         put?: never;
@@ -948,7 +948,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description One's own; for admins everywhere, any. It is refused by all masters within seconds.
+         * @description One of your sessions; any session for admins everywhere. All masters refuse it within seconds.
          */
         delete: operations["delete-session"];
         options?: never;
@@ -964,8 +964,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the runs of a job come to, by hour or day
-         * @description The same of one job. What a job did that was deleted stays.
+         * Get statistics of a job, by hour or day
+         * @description Statistics of one job, also of a deleted one.
          */
         get: operations["get-job-statistics"];
         put?: never;
@@ -984,8 +984,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The cluster in a few numbers, and what is not as it should be
-         * @description What runs and waits, the workers and their slots, the last day by the hour, and all that is not as it should be. What cannot be known just now is absent.
+         * Get cluster totals and active problems
+         * @description Current and pending runs, workers and their slots, the last 24 hours by hour, and active problems. Values that are currently unknown are absent.
          */
         get: operations["get-overview"];
         put?: never;
@@ -1004,8 +1004,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the runs of all jobs come to, by hour or day
-         * @description Counts, success rates, durations and delays, by the hour or by the day, of each worker apart where that is asked for. At most a minute behind.
+         * Get statistics of all runs, by hour or day
+         * @description Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.
          */
         get: operations["get-statistics"];
         put?: never;
@@ -1024,8 +1024,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at all that the cluster depends on, with what to do about each fault
-         * @description Looks at etcd (each member's version, space and leader), the clocks, the watch, the log store, certificates, workers and masters, the audit chain, and at every degraded mode. Each fault says what to do about it. The answer is 200 whatever was found.
+         * Diagnose the cluster
+         * @description Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are.
          */
         get: operations["get-doctor"];
         put?: never;
@@ -1046,8 +1046,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Bring back cursors after a wrong clock, or after etcd was restored
-         * @description A clock that was ahead leaves cursors in the future, and their jobs silent: these cursors are brought back to now. After a restore of etcd from a backup all cursors are moved to now, runs and triggers of the backup are ended, and the workers go on. Each job that is changed has an entry in the audit.
+         * Recover cursors after a wrong clock or a restore of etcd
+         * @description A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry.
          */
         post: operations["recover"];
         delete?: never;
@@ -1064,14 +1064,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tokens, by name
-         * @description Those of the one who asks; for admins everywhere, all of them.
+         * List tokens
+         * @description Your own tokens; all tokens for admins everywhere.
          */
         get: operations["list-tokens"];
         put?: never;
         /**
-         * Make a token
-         * @description The answer has the token itself, once. It belongs to the user who asks, never may more than that user, and goes when the user does. One has to be logged in with a session: only an admin's token can make others.
+         * Create a token
+         * @description Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.
          */
         post: operations["create-token"];
         delete?: never;
@@ -1088,15 +1088,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One token
-         * @description One's own; for admins everywhere, any.
+         * Get a token
+         * @description One of your tokens; any token for admins everywhere.
          */
         get: operations["get-token"];
         put?: never;
         post?: never;
         /**
-         * Take a token away
-         * @description It is refused by all masters within seconds, and sessions that came from it are over. A token that is not an admin's can take away itself only. The last way for an admin to come in stays.
+         * Delete a token
+         * @description All masters refuse the token within seconds, and sessions created with it end. A token that is not an admin's can delete only itself. The last token with admin access cannot be deleted.
          */
         delete: operations["delete-token"];
         options?: never;
@@ -1112,14 +1112,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Users, by name
-         * @description Passwords never come back. For admins everywhere.
+         * List users
+         * @description Passwords are never returned. For admins everywhere.
          */
         get: operations["list-users"];
         put?: never;
         /**
-         * Make a user
-         * @description Gives a user a role everywhere, or roles in groups, or both. Without a password nobody can log in as the user, but tokens can belong to it, as for a service.
+         * Create a user
+         * @description A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.
          */
         post: operations["create-user"];
         delete?: never;
@@ -1136,22 +1136,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One user
-         * @description For admins everywhere; GET /auth/me tells anybody of themselves.
+         * Get a user
+         * @description For admins everywhere; other users read themselves with GET /auth/me.
          */
         get: operations["get-user"];
         put?: never;
         post?: never;
         /**
          * Delete a user
-         * @description The user's tokens go with it, and its sessions are over within seconds. The last admin who can log in stays.
+         * @description The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.
          */
         delete: operations["delete-user"];
         options?: never;
         head?: never;
         /**
          * Change a user
-         * @description Changes what is given. Where the password or a role changes, or the user is disabled, the user's sessions are over within seconds; tokens of the user may do what the user may from then on. The last admin who can log in stays one.
+         * @description Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.
          */
         patch: operations["patch-user"];
         trace?: never;
@@ -1164,8 +1164,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Workers that are alive, or have settings
-         * @description Those that are alive, and those that are not and have settings.
+         * List workers
+         * @description Lists live workers, and workers that are not alive but have settings.
          */
         get: operations["list-workers"];
         put?: never;
@@ -1184,8 +1184,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One worker
-         * @description By its id, or by its name where only one has it.
+         * Get a worker
+         * @description By id, or by name if it is unique.
          */
         get: operations["get-worker"];
         put?: never;
@@ -1195,7 +1195,7 @@ export interface paths {
         head?: never;
         /**
          * Set a worker's labels, slots and weight
-         * @description What is given takes the place of what the worker says of itself; null goes back to that. It holds until it is changed, whether the worker is alive or not.
+         * @description Given values override those that the worker registers; null restores them. Settings apply until they are changed, also while the worker is not alive.
          */
         patch: operations["patch-worker"];
         trace?: never;
@@ -1210,8 +1210,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a worker take no new runs
-         * @description What runs there goes on; nothing new begins. It holds until undrain, over restarts of the worker too.
+         * Drain a worker
+         * @description Current runs continue, and no new ones are started. Applies until undrain, also after a restart of the worker.
          */
         post: operations["drain-worker"];
         delete?: never;
@@ -1230,8 +1230,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a worker take runs again
-         * @description It takes its share again.
+         * End the drain of a worker
+         * @description The worker claims runs again.
          */
         post: operations["undrain-worker"];
         delete?: never;
@@ -1248,8 +1248,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process answers
-         * @description For supervisors and load balancers that want to know whether the process lives. It looks at nothing else.
+         * Check liveness
+         * @description Liveness, for supervisors and load balancers. It checks nothing else.
          */
         get: operations["healthz"];
         put?: never;
@@ -1268,8 +1268,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process can do its work
-         * @description For load balancers: 503 where this master cannot do its work, etcd being away. What was looked at is told only to those who are logged in.
+         * Check readiness
+         * @description Readiness, for load balancers: 503 if this master cannot work, for example while etcd is away. Checks and conditions are returned only to authenticated clients.
          */
         get: operations["readyz"];
         put?: never;
@@ -1288,8 +1288,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is running
-         * @description The program's version, and that of Go.
+         * Get the version
+         * @description The version of the program and of Go.
          */
         get: operations["version"];
         put?: never;
@@ -1306,40 +1306,40 @@ export interface components {
     schemas: {
         Accepted: {
             fire: string;
-            /** @description How the run ended; where that was waited for, and came in time. */
+            /** @description The completed run, if its end was waited for and came in time. */
             outcome?: components["schemas"]["Run"];
             run: string;
             /**
-             * @description How the waiting came out, where it was asked for. interrupted: this server cannot go on waiting, and the run goes on; ask for it by its id.
+             * @description Result of waiting, if requested. interrupted: this server cannot continue to wait; the run continues, and can be read by its id.
              * @enum {string}
              */
             wait?: "ended" | "timeout" | "interrupted";
         };
         Applied: {
-            /** @description Line by line as patch(1) reads it; of a dry run. */
+            /** @description Unified diff, as for patch(1); for a dry run. */
             diff?: string;
-            /** @description What is not as before, of a job that was changed. */
+            /** @description The changed fields of a changed job. */
             fields?: string[];
-            /** @description As it was sent; empty where it names none. */
+            /** @description As sent; empty if the job has no name. */
             name: string;
-            /** @description Why nothing was done with it, or why that is not known. */
+            /** @description Why the job was refused, or why the outcome is unknown. */
             refusal?: components["schemas"]["Refusal"];
             /**
-             * @description unknown: etcd did not answer, and it may have been done. Applying the same again is safe.
+             * @description unknown: etcd did not respond, and the change may have been applied. Applying the same again is safe.
              * @enum {string}
              */
             result: "created" | "changed" | "unchanged" | "deleted" | "refused" | "unknown";
             /**
              * Format: int64
-             * @description The job's version, where it stands.
+             * @description The job's current version, if it exists.
              */
             version?: number;
         };
         ApplyAnswer: {
             counts: components["schemas"]["ApplyCounts"];
-            /** @description Nothing was written; this is what would be. */
+            /** @description Nothing was written; these are the changes that would be made. */
             dryRun?: boolean;
-            /** @description In the order in which they were sent, then those that were to be pruned, by name. */
+            /** @description In the order of the request, then the jobs to prune, by name. */
             items: components["schemas"]["Applied"][];
         };
         ApplyCounts: {
@@ -1357,25 +1357,25 @@ export interface components {
             unknown: number;
         };
         ApplyRequest: {
-            /** @description Each is created, changed or left as it is, by itself: what is wrong with one hinders no other. */
+            /** @description Each job is created, changed or left unchanged independently: a refused job does not affect the others. */
             jobs: components["schemas"]["JobInput"][];
         };
         AuditActor: {
             /**
-             * @description The user, the token, or what else acted.
+             * @description Name of the user, token or process.
              * @example ada
              */
             name: string;
-            /** @description Why, where they said it. */
+            /** @description Reason given. */
             note?: string;
             /**
-             * @description The address that it came from.
+             * @description Client address.
              * @example 192.0.2.7
              */
             remote?: string;
-            /** @description Id of the token that stands behind it. */
+            /** @description Id of the token used, if any. */
             token?: string;
-            /** @description The user who stands behind it. */
+            /** @description The user, if any. */
             user?: string;
         };
         AuditAnchor: {
@@ -1383,40 +1383,40 @@ export interface components {
             hash: string;
             /**
              * Format: int64
-             * @description Its place; 0 before the first link.
+             * @description Place; 0 before the first link.
              */
             seq: number;
         };
         AuditEntry: {
             actor: components["schemas"]["AuditActor"];
-            /** @description What is there since then; hidden likewise. */
+            /** @description State after the change, with the same values hidden. */
             after?: unknown;
             /** Format: date-time */
             at: string;
-            /** @description What was there before; absent where nothing was. Values of environment variables, and of what is named like a secret, are hidden. */
+            /** @description State before the change; absent if there was none. Values of environment variables and of fields named like secrets are hidden. */
             before?: unknown;
-            /** @description Hash of its link. */
+            /** @description Hash of its link in the chain. */
             hash?: string;
-            /** @description Sorts by time. */
+            /** @description Id; ids sort by time. */
             id: string;
             /**
-             * @description What it was done to.
+             * @description Kind of object.
              * @example job
              */
             kind: string;
             /**
-             * @description Which one.
+             * @description Name of the object.
              * @example nightly-report
              */
             name: string;
             /**
              * Format: int64
-             * @description Of etcd, at which it was made; of a job, its version from then on.
+             * @description etcd revision of the change; for a job, its new version.
              */
             revision?: number;
             /**
              * Format: int64
-             * @description Its place in the chain; absent while it waits to be sealed, and where a version without a chain delivered it.
+             * @description Place in the chain; absent until the entry is sealed, and for entries of versions without a chain.
              */
             seq?: number;
             /**
@@ -1427,15 +1427,15 @@ export interface components {
         };
         AuditFault: {
             /**
-             * @description altered: an entry is not what was hashed. broken: it was not made after the one before it. missing: entries are not there. twice: a place is taken twice. end: the chain does not end where etcd says.
+             * @description altered: an entry does not match its hash. broken: a link does not follow the one before it. missing: entries are missing. twice: two entries have the same place. end: the end of the chain does not match etcd.
              * @enum {string}
              */
             code: "altered" | "broken" | "missing" | "twice" | "end";
-            /** @description The entry. */
+            /** @description Id of the entry. */
             id?: string;
             /**
              * Format: int64
-             * @description The place; of entries that are missing, the first one.
+             * @description Place; for missing entries, the first one.
              */
             seq: number;
             text: string;
@@ -1456,74 +1456,74 @@ export interface components {
             /** @description SHA-256, in hex, of the bytes of previous followed by those of text. */
             hash: string;
             id: string;
-            /** @description Hash of the link before; empty for the first one. */
+            /** @description Hash of the previous link; empty for the first one. */
             previous: string;
             /** Format: int64 */
             seq: number;
-            /** @description The entry as JSON, byte for byte as it was hashed; in the place of before and after are their SHA-256, in hex. */
+            /** @description The entry as JSON, byte for byte as hashed, with before and after replaced by their SHA-256 in hex. */
             text: string;
         };
         AuditStep: {
             /**
              * Format: int64
-             * @description How many entries were verified.
+             * @description Number of verified entries.
              */
             checked: number;
             faults: components["schemas"]["AuditFault"][];
             /**
              * Format: int64
-             * @description The first place that was looked at.
+             * @description First place checked.
              */
             from: number;
-            /** @description Where the chain ends, as etcd knows it. */
+            /** @description End of the chain according to etcd. */
             head: components["schemas"]["AuditAnchor"];
-            /** @description Nothing was found to be wrong here. */
+            /** @description No fault was found in this part. */
             intact: boolean;
-            /** @description The last link that was let go of for its age: the chain is verified from the next one on. */
+            /** @description Last link deleted by retention: the chain is verified from the next one on. */
             kept: components["schemas"]["AuditAnchor"];
-            /** @description What was hashed, where it was asked for. */
+            /** @description The hashed content, on request. */
             links?: components["schemas"]["AuditLink"][];
-            /** @description The chain goes on: ask again from to + 1. */
+            /** @description The chain continues: request the next part from to + 1. */
             more: boolean;
             /** @description Entries that etcd had forgotten when it was last restored from a backup; absent if it never was. They are verified by their hashes alone. Until cronctl recover --restored has accepted the restore, they are a fault (end) as well. */
             restored?: components["schemas"]["AuditGap"];
             /**
              * Format: int64
-             * @description The last one; lower than from where there was none.
+             * @description Last place checked; less than from if there was none.
              */
             to: number;
             /**
              * Format: int64
-             * @description Links at the end whose entries are on their way into the log store.
+             * @description Number of links at the end whose entries are not in the log store yet.
              */
             waiting: number;
         };
         Bucket: {
             /**
              * Format: date-time
-             * @description When it begins, in the zone.
+             * @description Begin of the bucket, in the time zone.
              */
             at: string;
-            /** @description How much later than due the fires of the plan were started, first attempts. */
+            /** @description Start delay after the due time, for first attempts of scheduled fires. */
             delay: components["schemas"]["Times"];
-            /** @description From start to end, of the runs that succeeded. */
+            /** @description From start to end, for succeeded runs. */
             duration: components["schemas"]["Times"];
             /**
              * Format: int64
-             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             * @description Completed runs, each attempt counted. Fires that did not run are not included.
              */
             runs: number;
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
              */
             successRate?: number;
         };
         BulkAnswer: {
             /** Format: int64 */
             done: number;
-            /** @description In the order in which the jobs were named, or by name. */
+            /** @description In the order of the request, or by name. */
             items: components["schemas"]["BulkItem"][];
             /** Format: int64 */
             refused: number;
@@ -1531,72 +1531,72 @@ export interface components {
             unknown: number;
         };
         BulkItem: {
-            /** @description Of running: the fire that was asked for. */
+            /** @description For run: the requested fire. */
             fire?: string;
-            /** @description Of killing: the runs whose end was asked for. */
+            /** @description For kill: the runs with a kill request. */
             killed?: string[];
             name: string;
-            /** @description Why nothing was done with it, or not all, or why that is not known. */
+            /** @description Why the action was refused, or partly refused, or why the outcome is unknown. */
             refusal?: components["schemas"]["Refusal"];
             /**
-             * @description unknown: etcd did not answer, and it may have been done. With the Idempotency-Key that was sent it can be asked for again.
+             * @description unknown: etcd did not respond, and the action may have been applied. It can be repeated with the same Idempotency-Key.
              * @enum {string}
              */
             result: "done" | "refused" | "unknown";
-            /** @description Its run. */
+            /** @description For run: the requested run. */
             run?: string;
         };
         BulkRequest: {
             /**
-             * @description kill ends the runs of the jobs.
+             * @description kill: end the runs of the jobs.
              * @enum {string}
              */
             action: "run" | "pause" | "resume" | "delete" | "kill";
-            /** @description Those of this group and of the groups below it: whose names go on after it with a dot or a dash. */
+            /** @description Jobs of this group and its subgroups: groups whose names continue with a dot or a dash. */
             below?: string;
-            /** @description Those of this group. */
+            /** @description Jobs of this group. */
             group?: string;
-            /** @description Their names. Not beside a filter. */
+            /** @description Names of jobs. Cannot be combined with a filter. */
             jobs?: string[];
-            /** @description Of deleting: also end their runs. */
+            /** @description For delete: also kill current runs. */
             kill?: boolean;
-            /** @description Why; pausing needs it. */
+            /** @description Reason; required for pause. */
             note?: string;
-            /** @description Those with this in the name or the title. */
+            /** @description Jobs with this text in the name or title. */
             q?: string;
             /**
-             * @description Those whose labels match.
+             * @description Jobs whose labels match.
              * @example team=data
              */
             selector?: string;
             /**
-             * @description Of killing: the signal with which the end of the runs begins; TERM where not given, and KILL for an end at once.
+             * @description For kill: the signal to send first; default TERM. KILL ends the runs at once.
              * @enum {string}
              */
             signal?: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
             /**
-             * @description Those that stand so just now; beside another filter.
+             * @description Jobs in this state; requires another filter.
              * @enum {string}
              */
             state?: "active" | "paused" | "done" | "manual";
-            /** @description Those that are in no group. */
+            /** @description Jobs without a group. */
             ungrouped?: boolean;
             /**
              * Format: date-time
-             * @description Of pausing: when they go on by themselves.
+             * @description For pause: when the jobs resume automatically.
              */
             until?: string;
         };
         Candidate: {
-            /** @description It may run the job now. */
+            /** @description The worker is eligible to run the job now. */
             eligible: boolean;
             name: string;
             /**
              * Format: int64
-             * @description Its place among the eligible ones; 0 runs the job, the others stand in for it.
+             * @description Position among the eligible workers; 0 claims first, the others after a delay.
              */
             rank?: number;
-            /** @description Why it may not. */
+            /** @description Why the worker is not eligible. */
             reason?: components["schemas"]["Reason"];
             /** @description Id of the worker. */
             worker: string;
@@ -1604,16 +1604,16 @@ export interface components {
         CatchUp: {
             /**
              * Format: int64
-             * @description Only so many of them, the last ones; 10 where not given.
+             * @description Maximum number of these fires; the latest ones are run. Default: 10.
              */
             max?: number;
             /**
-             * @description Which of the fires that are past their start deadline still run; latest where not given.
+             * @description Which fires past their start deadline are run. Default: latest.
              * @enum {string}
              */
             policy?: "none" | "latest" | "all";
             /**
-             * @description Only those planned no longer ago than this; 1h where not given.
+             * @description Maximum age of these fires, by planned time. Default: 1h.
              * @example 1h
              */
             window?: string;
@@ -1621,204 +1621,204 @@ export interface components {
         Channel: {
             /** Format: date-time */
             createdAt: string;
-            /** @description Nothing is sent to it. */
+            /** @description Nothing is sent to the channel. */
             disabled?: boolean;
             /** @enum {string} */
             kind: "webhook" | "mail";
             name: string;
-            /** @description Scheme and host of a webhook; the rest of its URL is a secret. For admins only. */
+            /** @description Scheme and host of a webhook; the rest of its URL is secret. For admins only. */
             origin?: string;
-            /** @description The signing secret that was just made. It is not shown again. */
+            /** @description A generated signing secret. It is not shown again. */
             secret?: string;
-            /** @description Addresses that mail goes to. For admins only. */
+            /** @description Mail addresses. For admins only. */
             to?: string[];
             /** Format: date-time */
             updatedAt: string;
             updatedBy?: string;
             /**
              * Format: int64
-             * @description Grows with each change; the ETag.
+             * @description Increases with each change; also the ETag.
              */
             version: number;
-            /** @description Why it was disabled, where nobody did it. */
+            /** @description Why the channel was disabled automatically. */
             why?: string;
         };
         ChannelDefinition: {
-            /** @description Send nothing to it. */
+            /** @description Send nothing to the channel. */
             disabled?: boolean;
             /** @enum {string} */
             kind: "webhook" | "mail";
-            /** @description Make a new signing secret, and answer with it. */
+            /** @description Generate a new signing secret and return it. */
             newSecret?: boolean;
             /**
-             * @description Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. One is made for a new webhook where none is given.
+             * @description Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given.
              * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
              */
             secret?: string;
-            /** @description Addresses that mail goes to. */
+            /** @description Mail addresses. */
             to?: string[];
-            /** @description Where a webhook is called. */
+            /** @description URL of the webhook. */
             url?: string;
         };
         Check: {
-            /** @description What is wrong, where something is. */
+            /** @description The problem, if there is one. */
             message?: string;
             /**
-             * @description What was looked at.
+             * @description What was checked.
              * @example etcd
              */
             name: string;
-            /** @description Without it the process cannot do its work. */
+            /** @description The process cannot work without it. */
             needed: boolean;
             ok: boolean;
         };
         Condition: {
             /**
-             * @description What it is, for programs and for translation.
+             * @description For programs and translations.
              * @enum {string}
              */
             code: "etcd_away" | "etcd_full" | "log_store_away" | "outbox_full" | "spool_full" | "disk_full" | "clock_off" | "worker_lost" | "no_workers" | "watch_stale" | "loop_stuck" | "no_elected_master" | "unreadable" | "certificate_ends" | "certificate_unusable" | "misses_feature" | "housekeeping_fails" | "fires_overdue" | "fire_without_entry" | "notify_failing" | "notifications_stuck" | "notifications_behind" | "run_as_ignored" | "changes_full" | "audit_stuck" | "audit_unreadable" | "clock_unproven" | "cursor_in_future" | "etcd_went_back" | "cannot_start" | "start_hangs" | "guardian_silent";
-            /** @description What the translation needs. */
+            /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
             };
             /**
              * Format: date-time
-             * @description When it began.
+             * @description Begin of the condition.
              */
             since: string;
-            /** @description The worker takes no new runs for as long as it lasts. */
+            /** @description The worker claims no runs while the condition lasts. */
             stopsClaims?: boolean;
-            /** @description The same in English. */
+            /** @description English text. */
             text: string;
-            /** @description The worker or master that tells of it, by its name. */
+            /** @description Name of the worker or master that reports it. */
             who?: string;
         };
         Crontab: {
             /**
              * Format: int64
-             * @description Lines that cron would not read, or whose job could not be saved.
+             * @description Number of lines that cron would reject, or whose job could not be saved.
              */
             faults: number;
-            /** @description In the order of the lines; empty lines, and those that only hold for others, are left out. */
+            /** @description In the order of the lines, without empty lines and lines that only affect others. */
             items: components["schemas"]["CrontabLine"][];
             /**
              * Format: int64
-             * @description Lines that become jobs; at most 500 are read.
+             * @description Number of lines converted to jobs; at most 500 are converted.
              */
             jobs: number;
             /**
              * Format: int64
-             * @description Lines that cron reads, and of which there is no job that does the same.
+             * @description Number of lines that cron accepts and that have no equivalent job.
              */
             notTaken: number;
         };
         CrontabLine: {
-            /** @description Why this job could not be saved; locations are those of its fields. */
+            /** @description Why the job could not be saved; locations are job fields. */
             faults?: components["schemas"]["Fault"][];
-            /** @description The job that it becomes. */
+            /** @description The resulting job. */
             job?: components["schemas"]["Definition"];
             /**
              * Format: int64
-             * @description Its number, from 1; 0 is the whole text.
+             * @description Line number from 1; 0 for the whole text.
              */
             line: number;
-            /** @description What there is to know about the line. */
+            /** @description Remarks on the line. */
             notices?: components["schemas"]["CrontabNotice"][];
-            /** @description As it was sent. */
+            /** @description Text of the line. */
             text: string;
         };
         CrontabNotice: {
-            /** @description What it is, for programs and for translation. */
+            /** @description For programs and translations. */
             code: string;
             /**
-             * @description fault: cron would not read it either; notTaken: there is no job that does the same; note: it is taken, with something to know.
+             * @description fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark.
              * @enum {string}
              */
             level: "fault" | "notTaken" | "note";
-            /** @description The same in English. */
+            /** @description English text. */
             text: string;
-            /** @description What it is about, where it quotes something. */
+            /** @description The quoted value, if any. */
             value?: string;
         };
         CrontabRequest: {
-            /** @description The group of the jobs; crontab where not given. */
+            /** @description Group of the jobs. Default: crontab. */
             group?: string;
-            /** @description Where commands start unless a line sets HOME; the worker's own choice where not given. */
+            /** @description Working directory of lines without HOME. Default: chosen by the worker. */
             home?: string;
             /**
-             * @description Begins the names of the jobs: the file's path or name, of which it is made; crontab where not given.
+             * @description Prefix of the job names, derived from this file path or name. Default: crontab.
              * @example /etc/cron.d/backup
              */
             prefix?: string;
-            /** @description Its lines name a user before the command, as in /etc/crontab and /etc/cron.d. */
+            /** @description Lines have a user before the command, as in /etc/crontab and /etc/cron.d. */
             system?: boolean;
             /**
-             * @description The crontab, or some of its lines.
+             * @description The crontab, or part of it.
              * @example 30 2 * * * make report
              */
             text: string;
             /**
-             * @description IANA name of the zone of lines without a CRON_TZ above them; the server's setting where not given.
+             * @description IANA time zone of lines without CRON_TZ. Default: the server's setting.
              * @example Asia/Shanghai
              */
             timezone?: string;
         };
         DST: {
             /**
-             * @description A fixed time that does not exist: run it at the first instant after the gap (the default), or skip it.
+             * @description A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run.
              * @enum {string}
              */
             gap?: "run" | "skip";
             /**
-             * @description A fixed time that exists twice; first where not given.
+             * @description Which occurrence of a fixed local time that exists twice. Default: first.
              * @enum {string}
              */
             overlap?: "first" | "second" | "both";
         };
         DSTTime: {
             /**
-             * @description What it shows then.
+             * @description Local time and offset after the change.
              * @example 2027-03-28T03:00:00+02:00
              */
             after: string;
             /** Format: date-time */
             at: string;
             /**
-             * @description Local time and offset up to which the clock had come.
+             * @description Local time and offset before the change.
              * @example 2027-03-28T02:00:00+01:00
              */
             before: string;
             /**
              * Format: int64
-             * @description Jobs with a fire at such a local time, which their dst setting moves, skips, doubles, or lets happen once. Those that run every hour of the day follow real time, and are not among them.
+             * @description Jobs with a fire at such a local time, which their dst setting moves, skips, runs twice or runs once. Jobs that run every hour follow elapsed time and are not included.
              */
             jobs: number;
             /**
-             * @description gap: local times are left out; overlap: some come twice.
+             * @description gap: local times are skipped; overlap: local times occur twice.
              * @enum {string}
              */
             kind: "gap" | "overlap";
             /**
              * Format: int64
-             * @description Of these, those that fire after the gap.
+             * @description Of these, jobs that fire after the gap.
              */
             moved: number;
-            /** @description Some of the jobs; 5 at most. */
+            /** @description Names of some of the jobs; at most 5. */
             names: string[];
             /**
              * Format: int64
-             * @description Those that fire in one pass only.
+             * @description Of these, jobs that fire at one of the times.
              */
             once: number;
             /**
              * Format: int64
-             * @description Those that do not fire.
+             * @description Of these, jobs that do not fire.
              */
             skipped: number;
             /**
              * Format: int64
-             * @description Those that fire in both passes.
+             * @description Of these, jobs that fire at both times.
              */
             twice: number;
             /** @description IANA name. */
@@ -1829,12 +1829,12 @@ export interface components {
             args?: string[];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Run by the shell. Either this or args is needed.
+             * @description Command line for the shell. Either command or args is required.
              * @example make report
              */
             command?: string;
             /**
-             * @description The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+             * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
@@ -1845,7 +1845,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
+            /** @description Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -1855,47 +1855,47 @@ export interface components {
              */
             group?: string;
             /**
-             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @description Upper bound of a delay of each fire, always the same for the same fire.
              * @example 30s
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+             * @description Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;
-            /** @description Words to select by, at most 32. */
+            /** @description Labels for selectors, at most 32. */
             labels?: {
                 [key: string]: string;
             };
             /**
-             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @description How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
              * @example 60s
              */
             lostAfter?: string;
             /**
-             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @description Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
              * @example 512MiB
              */
             memoryMax?: string;
             /**
-             * @description Names the job; without '..'.
+             * @description Name of the job, without '..'.
              * @example nightly-report
              */
             name: string;
             notify?: components["schemas"]["Notify"];
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+             * @description What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
              * @enum {string}
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -1903,24 +1903,24 @@ export interface components {
             pauseNote?: string;
             /**
              * Format: date-time
-             * @description When it goes on by itself.
+             * @description When the job resumes automatically.
              */
             pauseUntil?: string;
-            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            /** @description The job's fires are skipped, until pauseUntil if given. Manual runs are possible. */
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
              * Format: int64
-             * @description 9 first, where slots are scarce; 5 where not given.
+             * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
-            /** @description Absolute path of the shell; /bin/sh where not given. */
+            /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
              * Format: int64
-             * @description How many of its worker's slots a run takes; 1 where not given.
+             * @description Number of the worker's slots that a run uses. Default: 1.
              */
             slots?: number;
             /**
@@ -1929,52 +1929,52 @@ export interface components {
              */
             startAt?: string;
             /**
-             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @description How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
              * @example 5m
              */
             startDeadline?: string;
-            /** @description What the command reads on standard input. */
+            /** @description Standard input of the command. */
             stdin?: string;
-            /** @description Exit codes that count as success; 0 where not given. */
+            /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
-             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             * @description Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
              */
             tasksMax?: number;
             /**
-             * @description The run is stopped after this time. None where not given.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
             /**
-             * @description IANA name of the zone of the timetable. Filled in when the job is saved.
+             * @description IANA time zone of the schedule. Filled in when the job is saved.
              * @example Asia/Shanghai
              */
             timezone?: string;
             /**
-             * @description A name for people, in any language.
+             * @description Display name, in any language.
              * @example 每晚报表
              */
             title?: string;
-            /** @description The user to run as: a wish, which the worker may refuse. */
+            /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
-            /** @description Absolute path of the folder to run in. */
+            /** @description Absolute path of the working directory. */
             workDir?: string;
         };
         Delays: {
             /**
-             * @description Until etcd had granted it.
+             * @description Until etcd granted the claim.
              * @example 3.4ms
              */
             claim: string;
             /**
-             * @description From the planned time until a worker took the fire up.
+             * @description From the planned time until a worker processed the fire.
              * @example 1.2ms
              */
             plan: string;
             /**
-             * @description Until the command was started.
+             * @description Until the command started.
              * @example 2.1ms
              */
             start: string;
@@ -1982,35 +1982,35 @@ export interface components {
         Delivery: {
             /**
              * Format: int64
-             * @description Status of HTTP or SMTP of the last try.
+             * @description HTTP or SMTP status of the last try.
              */
             answer?: number;
             /** Format: int64 */
             attempts: number;
             channel: string;
             /**
-             * @description Why it failed, or waits.
+             * @description Why it failed or is pending.
              * @enum {string}
              */
             code?: "channel_unknown" | "channel_disabled" | "channel_sealed" | "kind_unavailable" | "refused" | "gone" | "gave_up" | "trouble";
             /**
              * Format: int64
-             * @description How many bad fires, or jobs, it tells of.
+             * @description Number of failed fires, or of jobs in a summary.
              */
             count?: number;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             doneAt?: string;
-            /** @description What the last try said. For admins only. */
+            /** @description Error of the last try. For admins only. */
             error?: string;
             /**
-             * @description What it tells of.
+             * @description The event.
              * @enum {string}
              */
             event: "failed" | "missed" | "lost" | "late" | "recovered" | "summary" | "summary_recovered" | "test";
             fire?: string;
-            /** @description A receiver knows it as msg_ and this id. */
+            /** @description The message id is msg_ followed by this id. */
             id: string;
             job?: string;
             /** @description The first jobs of a summary. */
@@ -2019,29 +2019,29 @@ export interface components {
             kind?: "webhook" | "mail";
             /**
              * Format: date-time
-             * @description When it is tried next.
+             * @description Time of the next try.
              */
             nextAt?: string;
             run?: string;
             /** @enum {string} */
             status: "waiting" | "sent" | "failed";
-            /** @description What it says, in a line. */
+            /** @description The message in one line. */
             text: string;
         };
         Ending: {
             /** Format: date-time */
             at: string;
-            /** @description Who asked for it last. */
+            /** @description Who sent the last request. */
             by: string;
             /**
-             * @description Of the reason, where nobody asked: the next fire takes its place.
+             * @description Reason, if not requested by a user: replaced by the next fire.
              * @enum {string}
              */
             code?: "replaced";
             /** @description Why. */
             note?: string;
             /**
-             * @description With which the end began, or is to begin.
+             * @description The first signal.
              * @enum {string}
              */
             signal: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
@@ -2049,7 +2049,7 @@ export interface components {
         Examination: {
             /**
              * Format: date-time
-             * @description By the clock of the master that looked.
+             * @description By the clock of the examining master.
              */
             at: string;
             /** @description In the order in which to look at them. */
@@ -2057,7 +2057,7 @@ export interface components {
             /** @description Its host. */
             master?: string;
             /**
-             * @description The worst of all.
+             * @description The worst status of all findings.
              * @enum {string}
              */
             status: "ok" | "warning" | "failing" | "unknown";
@@ -2066,51 +2066,51 @@ export interface components {
         };
         Fault: {
             /**
-             * @description What kind of fault; stable.
+             * @description Stable fault code.
              * @example duration
              */
             code: string;
-            /** @description For translated texts. */
+            /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
             };
-            /** @description What to write instead. */
+            /** @description Advice on correcting it. */
             hint?: string;
             /**
-             * @description Where: path.name, query.limit, header.If-Match or body.env.PATH.
+             * @description Location: such as path.name, query.limit, header.If-Match or body.env.PATH.
              * @example body.timeout
              */
             location: string;
-            /** @description What is wrong, in words. */
+            /** @description The fault, following its location: for example must be a duration. */
             message: string;
-            /** @description What was sent, cut short and escaped. */
+            /** @description The value sent, shortened and escaped. */
             value?: unknown;
         };
         Figures: {
-            /** @description How much later than due the fires of the plan were started, first attempts. */
+            /** @description Start delay after the due time, for first attempts of scheduled fires. */
             delay: components["schemas"]["Times"];
-            /** @description From start to end, of the runs that succeeded. */
+            /** @description From start to end, for succeeded runs. */
             duration: components["schemas"]["Times"];
             /**
              * Format: int64
-             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             * @description Completed runs, each attempt counted. Fires that did not run are not included.
              */
             runs: number;
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
              */
             successRate?: number;
         };
         Finding: {
             /**
-             * @description What to do about it.
+             * @description Remedy.
              * @example Make etcd compact its history, then defragment it, one member after the other.
              */
             advice?: string;
             /**
-             * @description What was looked at.
+             * @description What was checked.
              * @example etcd_space
              */
             check: string;
@@ -2119,117 +2119,117 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Failing: something does not work, or soon will not. Unknown: it could not be looked at.
+             * @description failing: something does not work, or will stop working soon. unknown: it could not be checked.
              * @enum {string}
              */
             status: "ok" | "warning" | "failing" | "unknown";
             /**
-             * @description What was found.
+             * @description The finding.
              * @example 1.7 GiB of 2 GiB are taken
              */
             text: string;
             /**
-             * @description Which of several: an endpoint of etcd, a worker, a master, a file.
+             * @description Which one, if there are several: an etcd endpoint, worker, master or file.
              * @example https://etcd-1.example.com:2379
              */
             who?: string;
         };
         Fire: {
-            /** @description Ids of its runs, the oldest first. */
+            /** @description Ids of its runs, oldest first. */
             attempts: string[];
             /** @enum {string} */
             cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
             /**
              * Format: date-time
-             * @description When it may start, where that is later than planned.
+             * @description Due time, if later than planned.
              */
             dueAt?: string;
-            /** @description The entry stands for many fires. */
+            /** @description The entry represents several fires. */
             gap?: components["schemas"]["Gap"];
             group?: string;
-            /** @description Names the fire; of a gap, the entry. */
+            /** @description Id of the fire, or of the gap entry. */
             id: string;
             /** @description Name of the job. */
             job: string;
-            /** @description Tells the job from others that had its name. */
+            /** @description Distinguishes the job from earlier jobs of the same name. */
             jobUid: string;
             /** Format: date-time */
             plannedAt: string;
-            /** @description Why it waits, or did not run, or ended as it did. */
+            /** @description Reason for the status. */
             reason?: components["schemas"]["Reason"];
             /**
-             * @description That of its last attempt; planned is in the future, waiting is due.
+             * @description Status of the last attempt; planned: in the future; waiting: due.
              * @enum {string}
              */
             status: "planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed";
         };
         Forecast: {
-            /** @description How many fires there are in each bucket, one after the other, also those with none. */
+            /** @description Number of fires in each bucket, including empty ones. */
             buckets: number[];
             /** @enum {string} */
             by: "minute" | "hour";
-            /** @description Less is counted than was asked for: nothing before now, and not more than 7 days by minute, or 14 by hour. */
+            /** @description The requested range was shortened: it begins now at the earliest, and covers at most 7 days by minute or 14 by hour. */
             clamped?: boolean;
-            /** @description When clocks change in the zones of these jobs, the first first. */
+            /** @description Clock changes in the time zones of these jobs, in order of time. */
             dst: components["schemas"]["DSTTime"][];
             /**
              * Format: date-time
-             * @description Fires at this time or later are counted: now, where what was asked for lies in the past.
+             * @description Begin of the counted range; now if the requested time is in the past.
              */
             from: string;
             /**
              * Format: int64
-             * @description Jobs that fire at least once.
+             * @description Number of jobs with at least one fire.
              */
             jobs: number;
             /**
              * Format: int64
-             * @description Jobs that were not counted, since there was too much to count.
+             * @description Number of jobs not counted because of the limit.
              */
             left?: number;
             /**
              * Format: int64
-             * @description Jobs that are left out, since they are paused until somebody resumes them.
+             * @description Number of jobs left out because they are paused without an end.
              */
             paused: number;
-            /** @description The bucket with the most fires, the first of these; absent where there are no fires. */
+            /** @description The first bucket with the most fires; absent without fires. */
             peak?: components["schemas"]["Peak"];
-            /** @description Minutes that stand out, the largest first, 20 at most: with 10 fires at least, and twice as many as the minute in the middle. */
+            /** @description Minutes with unusually many fires, largest first, at most 20: at least 10 fires, and twice the median of all minutes. */
             pileUps: components["schemas"]["PileUp"][];
             /**
              * Format: date-time
-             * @description When the first bucket begins; it may lie before from.
+             * @description Begin of the first bucket; may be before from.
              */
             start: string;
-            /** @description By hour: when each bucket begins, by the clock of the zone. */
+            /** @description By hour: begin of each bucket, in the time zone. */
             starts?: string[];
             /**
              * Format: int64
-             * @description How long a bucket is, in seconds: 60 or 3600. By hour, those at both sides of a change of the clock by less than an hour are shorter, as starts tells.
+             * @description Length of a bucket in seconds: 60 or 3600. By hour, the buckets next to a clock change of less than an hour are shorter; see starts.
              */
             step: number;
-            /** @description The zone of the hours. */
+            /** @description Time zone of the hours. */
             timezone: string;
             /**
              * Format: date-time
-             * @description Fires before this time are counted: what was asked for, up to the full minute or hour.
+             * @description End of the counted range (exclusive): the requested time, rounded up to a full minute or hour.
              */
             to: string;
             /**
              * Format: int64
-             * @description Fires in all.
+             * @description Total number of fires.
              */
             total: number;
         };
         Gap: {
             /**
              * Format: int64
-             * @description How many they are.
+             * @description Number of fires.
              */
             count: number;
             /**
              * Format: date-time
-             * @description The entry stands for all fires after this time
+             * @description The entry represents all fires after this time
              */
             from: string;
             /**
@@ -2241,11 +2241,11 @@ export interface components {
         GroupCount: {
             /** Format: int64 */
             jobs: number;
-            /** @description Empty: the jobs without a group. */
+            /** @description Empty for jobs without a group. */
             name: string;
             /**
              * Format: int64
-             * @description Of these, how many are paused just now.
+             * @description Of these, how many are currently paused.
              */
             paused: number;
         };
@@ -2256,35 +2256,35 @@ export interface components {
         GroupShare: {
             /** Format: int64 */
             fires: number;
-            /** @description Empty: the jobs without a group. */
+            /** @description Empty for jobs without a group. */
             name: string;
         };
         HistoryPageAuditEntry: {
             items: components["schemas"]["AuditEntry"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
         HistoryPageFire: {
             items: components["schemas"]["Fire"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
         HistoryPageJobVersion: {
             items: components["schemas"]["JobVersion"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
         HistoryPageRun: {
             items: components["schemas"]["Run"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
         };
         Job: {
@@ -2292,12 +2292,12 @@ export interface components {
             args?: string[];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Run by the shell. Either this or args is needed.
+             * @description Command line for the shell. Either command or args is required.
              * @example make report
              */
             command?: string;
             /**
-             * @description The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+             * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
@@ -2308,7 +2308,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
+            /** @description Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -2318,48 +2318,48 @@ export interface components {
              */
             group?: string;
             /**
-             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @description Upper bound of a delay of each fire, always the same for the same fire.
              * @example 30s
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+             * @description Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;
-            /** @description Words to select by, at most 32. */
+            /** @description Labels for selectors, at most 32. */
             labels?: {
                 [key: string]: string;
             };
             /**
-             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @description How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
              * @example 60s
              */
             lostAfter?: string;
             /**
-             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @description Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
              * @example 512MiB
              */
             memoryMax?: string;
             meta: components["schemas"]["JobMeta"];
             /**
-             * @description Names the job; without '..'.
+             * @description Name of the job, without '..'.
              * @example nightly-report
              */
             name: string;
             notify?: components["schemas"]["Notify"];
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+             * @description What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
              * @enum {string}
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2367,24 +2367,24 @@ export interface components {
             pauseNote?: string;
             /**
              * Format: date-time
-             * @description When it goes on by itself.
+             * @description When the job resumes automatically.
              */
             pauseUntil?: string;
-            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            /** @description The job's fires are skipped, until pauseUntil if given. Manual runs are possible. */
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
              * Format: int64
-             * @description 9 first, where slots are scarce; 5 where not given.
+             * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
-            /** @description Absolute path of the shell; /bin/sh where not given. */
+            /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
              * Format: int64
-             * @description How many of its worker's slots a run takes; 1 where not given.
+             * @description Number of the worker's slots that a run uses. Default: 1.
              */
             slots?: number;
             /**
@@ -2393,37 +2393,37 @@ export interface components {
              */
             startAt?: string;
             /**
-             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @description How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
              * @example 5m
              */
             startDeadline?: string;
-            /** @description What the command reads on standard input. */
+            /** @description Standard input of the command. */
             stdin?: string;
-            /** @description Exit codes that count as success; 0 where not given. */
+            /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
-             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             * @description Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
              */
             tasksMax?: number;
             /**
-             * @description The run is stopped after this time. None where not given.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
             /**
-             * @description IANA name of the zone of the timetable. Filled in when the job is saved.
+             * @description IANA time zone of the schedule. Filled in when the job is saved.
              * @example Asia/Shanghai
              */
             timezone?: string;
             /**
-             * @description A name for people, in any language.
+             * @description Display name, in any language.
              * @example 每晚报表
              */
             title?: string;
-            /** @description The user to run as: a wish, which the worker may refuse. */
+            /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
-            /** @description Absolute path of the folder to run in. */
+            /** @description Absolute path of the working directory. */
             workDir?: string;
         };
         JobCounts: {
@@ -2433,7 +2433,7 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description Definitions in etcd that cannot be read, and have no plan.
+             * @description Unreadable definitions in etcd, which do not fire.
              */
             unreadable: number;
         };
@@ -2442,12 +2442,12 @@ export interface components {
             args?: string[];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Run by the shell. Either this or args is needed.
+             * @description Command line for the shell. Either command or args is required.
              * @example make report
              */
             command?: string;
             /**
-             * @description The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+             * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
@@ -2458,7 +2458,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
+            /** @description Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -2468,49 +2468,49 @@ export interface components {
              */
             group?: string;
             /**
-             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @description Upper bound of a delay of each fire, always the same for the same fire.
              * @example 30s
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+             * @description Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;
-            /** @description Words to select by, at most 32. */
+            /** @description Labels for selectors, at most 32. */
             labels?: {
                 [key: string]: string;
             };
             /**
-             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @description How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
              * @example 60s
              */
             lostAfter?: string;
             /**
-             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @description Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
              * @example 512MiB
              */
             memoryMax?: string;
             /** @description Ignored. */
             meta?: components["schemas"]["JobMeta"];
             /**
-             * @description Names the job; without '..'.
+             * @description Name of the job, without '..'.
              * @example nightly-report
              */
             name: string;
             notify?: components["schemas"]["Notify"];
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+             * @description What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
              * @enum {string}
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2518,24 +2518,24 @@ export interface components {
             pauseNote?: string;
             /**
              * Format: date-time
-             * @description When it goes on by itself.
+             * @description When the job resumes automatically.
              */
             pauseUntil?: string;
-            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            /** @description The job's fires are skipped, until pauseUntil if given. Manual runs are possible. */
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
              * Format: int64
-             * @description 9 first, where slots are scarce; 5 where not given.
+             * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
-            /** @description Absolute path of the shell; /bin/sh where not given. */
+            /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
              * Format: int64
-             * @description How many of its worker's slots a run takes; 1 where not given.
+             * @description Number of the worker's slots that a run uses. Default: 1.
              */
             slots?: number;
             /**
@@ -2544,105 +2544,105 @@ export interface components {
              */
             startAt?: string;
             /**
-             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @description How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
              * @example 5m
              */
             startDeadline?: string;
-            /** @description What the command reads on standard input. */
+            /** @description Standard input of the command. */
             stdin?: string;
-            /** @description Exit codes that count as success; 0 where not given. */
+            /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
-             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             * @description Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
              */
             tasksMax?: number;
             /**
-             * @description The run is stopped after this time. None where not given.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
             /**
-             * @description IANA name of the zone of the timetable. Filled in when the job is saved.
+             * @description IANA time zone of the schedule. Filled in when the job is saved.
              * @example Asia/Shanghai
              */
             timezone?: string;
             /**
-             * @description A name for people, in any language.
+             * @description Display name, in any language.
              * @example 每晚报表
              */
             title?: string;
-            /** @description The user to run as: a wish, which the worker may refuse. */
+            /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
-            /** @description Absolute path of the folder to run in. */
+            /** @description Absolute path of the working directory. */
             workDir?: string;
         };
         JobMeta: {
             /** Format: date-time */
             createdAt: string;
-            /** @description You have no role in its group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out. */
+            /** @description You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out. */
             hidden?: boolean;
-            /** @description One of them should have started by now. */
+            /** @description One of the results should have started by now. */
             late?: boolean;
-            /** @description Its next 5 fires, in its zone; where they were asked for. */
+            /** @description Next 5 fires, in the job's time zone; on request. */
             next?: string[];
             /**
              * Format: date-time
-             * @description When it fires next, in its zone; absent where it does not.
+             * @description Next fire, in the job's time zone; absent if there is none.
              */
             nextFire?: string;
-            /** @description A fire has passed that nobody has dealt with; told where jobs are read. */
+            /** @description A due fire that no worker has claimed; present when jobs are read. */
             overdue?: components["schemas"]["Overdue"];
-            /** @description It is paused just now. */
+            /** @description The job is currently paused. */
             paused?: boolean;
-            /** @description Its last 20 runs, the newest first; where they were asked for. */
+            /** @description Last 20 runs, newest first; on request. */
             results?: components["schemas"]["Result"][];
-            /** @description One of them has been running for far longer than is usual. */
+            /** @description One of the results has been running much longer than usual. */
             slow?: boolean;
             /**
-             * @description done: it fires no more; manual: it has no timetable. Always answered.
+             * @description done: the schedule has no more fires; manual: without a schedule. Always present.
              * @enum {string}
              */
             state?: "active" | "paused" | "done" | "manual";
-            /** @description Where they were asked for, and the log store is there. */
+            /** @description On request, unless the log store is away. */
             stats?: components["schemas"]["JobStats"];
-            /** @description Tells the job from others that had its name. */
+            /** @description Distinguishes the job from earlier jobs of the same name. */
             uid: string;
             /** Format: date-time */
             updatedAt: string;
             updatedBy?: string;
             /**
              * Format: int64
-             * @description Grows with each change; the ETag.
+             * @description Increases with each change; also the ETag.
              */
             version: number;
-            /** @description Its timetable in words, in the language of Accept-Language; where they were asked for. */
+            /** @description The schedule in words, in the language of Accept-Language; on request. */
             words?: string;
         };
         JobPage: {
             items: components["schemas"]["Job"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
-            /** @description The log store is away: of the history only what waits, runs, or has just ended is told. */
+            /** @description The log store is away: only pending, current and just completed runs are listed. */
             partial?: boolean;
             /**
              * Format: int64
-             * @description How many jobs there are on all pages; where it was asked for.
+             * @description Number of jobs on all pages; on request.
              */
             total?: number;
         };
-        /** @description A merge patch (RFC 7396): what it holds replaces what the job holds, object within object; null takes something away; what it does not speak of stays. A list is replaced as a whole. */
+        /** @description A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole. */
         JobPatch: {
             /** @description A program and its arguments, run without a shell. */
             args?: string[];
             catchUp?: components["schemas"]["CatchUp"];
             /**
-             * @description Run by the shell. Either this or args is needed.
+             * @description Command line for the shell. Either command or args is required.
              * @example make report
              */
             command?: string;
             /**
-             * @description The timetable: 5 fields, 7 with seconds and years, or @daily and the like. Without it the job runs only when triggered.
+             * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
              */
             cronExpr?: string;
@@ -2653,7 +2653,7 @@ export interface components {
              * @description No fire after this time.
              */
             endAt?: string;
-            /** @description Environment variables, at most 128. The value secret:db-password stands for the secret of that name, which the worker puts in its place when a run starts. */
+            /** @description Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts. */
             env?: {
                 [key: string]: string;
             };
@@ -2663,49 +2663,49 @@ export interface components {
              */
             group?: string;
             /**
-             * @description Each fire is due up to this much later than planned, always the same for the same fire.
+             * @description Upper bound of a delay of each fire, always the same for the same fire.
              * @example 30s
              */
             jitter?: string;
             /**
-             * @description Time between TERM and KILL; 10s where not given, at most a third of lostAfter.
+             * @description Time between TERM and KILL. Default: 10s; at most a third of lostAfter.
              * @example 10s
              */
             killGrace?: string;
-            /** @description Words to select by, at most 32. */
+            /** @description Labels for selectors, at most 32. */
             labels?: {
                 [key: string]: string;
             };
             /**
-             * @description How long a worker that cannot reach etcd lets its runs go on, and at least how long others wait before they take a run for lost; 60s where not given, 20s to 1h.
+             * @description How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s.
              * @example 60s
              */
             lostAfter?: string;
             /**
-             * @description How much memory a run may use; one that needs more is killed as a whole. Only workers with cgroups run such a job. No limit where not given.
+             * @description Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit.
              * @example 512MiB
              */
             memoryMax?: string;
             /** @description Ignored. */
             meta?: components["schemas"]["JobMeta"];
             /**
-             * @description Names the job; without '..'.
+             * @description Name of the job, without '..'.
              * @example nightly-report
              */
             name?: string;
             notify?: components["schemas"]["Notify"];
             /**
-             * @description What follows when a run was lost with its worker: the next attempt, or nothing; detach is like abandon, and a worker that is cut off lets the run go on; rerun where not given.
+             * @description What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun.
              * @enum {string}
              */
             onLost?: "rerun" | "abandon" | "detach";
             output?: components["schemas"]["OutputPolicy"];
             /**
-             * @description What happens to a fire while the earlier run still goes: it is written down as skipped, waits (one at most), kills that run, or runs beside it; skip where not given.
+             * @description What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "replace" | "allow";
-            /** @description Variables that a trigger may set, by name. */
+            /** @description Parameters: variables that a trigger may set, by name. */
             params?: {
                 [key: string]: components["schemas"]["Param"];
             };
@@ -2713,24 +2713,24 @@ export interface components {
             pauseNote?: string;
             /**
              * Format: date-time
-             * @description When it goes on by itself.
+             * @description When the job resumes automatically.
              */
             pauseUntil?: string;
-            /** @description Its fires are skipped, until pauseUntil where that is given; it can be run by hand. */
+            /** @description The job's fires are skipped, until pauseUntil if given. Manual runs are possible. */
             paused?: boolean;
             placement?: components["schemas"]["Placement"];
             /**
              * Format: int64
-             * @description 9 first, where slots are scarce; 5 where not given.
+             * @description Order in which fires get free slots, 9 first. Default: 5.
              */
             priority?: number;
             retention?: components["schemas"]["Retention"];
             retry?: components["schemas"]["Retry"];
-            /** @description Absolute path of the shell; /bin/sh where not given. */
+            /** @description Absolute path of the shell. Default: /bin/sh. */
             shell?: string;
             /**
              * Format: int64
-             * @description How many of its worker's slots a run takes; 1 where not given.
+             * @description Number of the worker's slots that a run uses. Default: 1.
              */
             slots?: number;
             /**
@@ -2739,37 +2739,37 @@ export interface components {
              */
             startAt?: string;
             /**
-             * @description Until so long after its planned time a fire is merely late; 5m where not given.
+             * @description How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m.
              * @example 5m
              */
             startDeadline?: string;
-            /** @description What the command reads on standard input. */
+            /** @description Standard input of the command. */
             stdin?: string;
-            /** @description Exit codes that count as success; 0 where not given. */
+            /** @description Exit codes that count as success. Default: 0. */
             successExitCodes?: number[];
             /**
              * Format: int64
-             * @description How many processes and threads a run may have at a time. Only workers with cgroups run such a job; where not given they take 512, and other workers set no limit.
+             * @description Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others.
              */
             tasksMax?: number;
             /**
-             * @description The run is stopped after this time. None where not given.
+             * @description The run is ended after this time. Default: none.
              * @example 1h
              */
             timeout?: string;
             /**
-             * @description IANA name of the zone of the timetable. Filled in when the job is saved.
+             * @description IANA time zone of the schedule. Filled in when the job is saved.
              * @example Asia/Shanghai
              */
             timezone?: string;
             /**
-             * @description A name for people, in any language.
+             * @description Display name, in any language.
              * @example 每晚报表
              */
             title?: string;
-            /** @description The user to run as: a wish, which the worker may refuse. */
+            /** @description The user to run as. The worker refuses the run if it does not allow this user. */
             user?: string;
-            /** @description Absolute path of the folder to run in. */
+            /** @description Absolute path of the working directory. */
             workDir?: string;
         };
         JobShare: {
@@ -2782,62 +2782,62 @@ export interface components {
         JobStats: {
             /**
              * Format: double
-             * @description The median of their durations, in milliseconds: how long a run is expected to take. 0 where there are none.
+             * @description Median duration in milliseconds: the expected duration of a run. 0 without samples.
              */
             p50Ms: number;
             /**
              * Format: double
-             * @description Likewise, of the longest 5 % the shortest.
+             * @description 95th percentile of the durations in milliseconds.
              */
             p95Ms: number;
             /**
              * Format: int64
-             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             * @description Completed runs, each attempt counted. Fires that did not run are not included.
              */
             runs: number;
             /**
              * Format: int64
-             * @description Runs that succeeded: the durations are theirs.
+             * @description Number of succeeded runs, from which the durations are computed.
              */
             samples: number;
             /**
              * Format: double
-             * @description A run that takes longer than this is slow; absent where there are too few runs to say.
+             * @description A run that takes longer than this (in milliseconds) is slow; absent with too few samples.
              */
             slowMs?: number;
             /**
              * Format: double
-             * @description As in statistics; absent where no run counts.
+             * @description As in statistics; absent without runs that count.
              */
             successRate?: number;
         };
         JobVersion: {
             /** Format: date-time */
             at: string;
-            /** @description Who made it. */
+            /** @description Who made the change. */
             by?: string;
-            /** @description In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was. */
+            /** @description In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one. */
             fields?: string[];
-            /** @description Why, where they said it; of a pause, its note. */
+            /** @description Reason given, or the note of a pause. */
             note?: string;
-            /** @description The address that it came from. */
+            /** @description Client address. */
             remote?: string;
             /**
-             * @description How. A job of this name that was deleted and made again has the versions of both.
+             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
             verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
             /**
              * Format: int64
-             * @description The job's version from then on.
+             * @description The version created by the change.
              */
             version: number;
         };
         KillRequest: {
-            /** @description Why; shown with the run. */
+            /** @description Reason; shown with the run. */
             note?: string;
             /**
-             * @description The signal with which the end begins; TERM where not given. What is still there when the job's killGrace is over gets KILL; with KILL there is no grace. A run that waits is taken back, whatever it says.
+             * @description The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal.
              * @enum {string}
              */
             signal?: "TERM" | "INT" | "QUIT" | "HUP" | "USR1" | "USR2" | "KILL";
@@ -2845,28 +2845,28 @@ export interface components {
         LabelCount: {
             /**
              * Format: int64
-             * @description How many values there are in all.
+             * @description Total number of values.
              */
             distinct: number;
             /**
              * Format: int64
-             * @description How many jobs have it, with whatever value.
+             * @description Number of jobs with this label, whatever its value.
              */
             jobs: number;
             key: string;
-            /** @description Its values, those with the most jobs first; 100 at most. */
+            /** @description Values, those with the most jobs first; at most 100. */
             values: components["schemas"]["ValueCount"][];
         };
         LabelList: {
-            /** @description There are more. */
+            /** @description There are more labels. */
             cut?: boolean;
-            /** @description By key; 100 at most, those that most jobs have. */
+            /** @description By key; at most the 100 most frequent ones. */
             items: components["schemas"]["LabelCount"][];
         };
         LastDay: {
             /** Format: date-time */
             from: string;
-            /** @description The oldest first; also those in which nothing ran. */
+            /** @description Oldest first, including hours without runs. */
             hours: components["schemas"]["Trend"][];
             total: components["schemas"]["Figures"];
         };
@@ -2883,7 +2883,7 @@ export interface components {
             /** Format: date-time */
             startedAt?: string;
             /**
-             * @description As its worker saw it.
+             * @description Status on its worker.
              * @enum {string}
              */
             status: "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "refused" | "missed";
@@ -2892,11 +2892,11 @@ export interface components {
             workerName?: string;
         };
         Leader: {
-            /** @description Its host. */
+            /** @description Host of the master. */
             name: string;
             /**
              * Format: date-time
-             * @description By its own clock.
+             * @description When it was elected, by its own clock.
              */
             since: string;
         };
@@ -2908,53 +2908,53 @@ export interface components {
             /** @description A one-use login code. */
             code?: string;
             /**
-             * @description The password of the user.
+             * @description Password of the user.
              * @example blue horse under a quiet bridge
              */
             password?: string;
             /** @description An API token. */
             token?: string;
             /**
-             * @description The name of a user, with the password.
+             * @description User name; requires password.
              * @example ann
              */
             user?: string;
         };
         LoginMethods: {
-            /** @description At an issuer of OpenID Connect; absent where there is none. */
+            /** @description OpenID Connect; absent if not configured. */
             oidc?: components["schemas"]["SSOMethod"];
-            /** @description By a user's name and password. */
+            /** @description User name and password. */
             password: boolean;
         };
         Master: {
             /**
-             * @description Where it listens; absent for one of an older version.
+             * @description Listening address; absent for an older version.
              * @example 10.0.0.7:7070
              */
             address?: string;
-            /** @description It is the one that has answered this. */
+            /** @description The master that sent this response. */
             answers?: boolean;
             /**
              * Format: date-time
-             * @description Its wall clock when it last wrote.
+             * @description Its wall clock at its last write.
              */
             clock: string;
             host: string;
-            /** @description Made anew at each start. */
+            /** @description Id of the process; a new one at each start. */
             id: string;
             /**
              * Format: date-time
-             * @description Since when it is the elected one, by its own clock; absent for the others.
+             * @description When it was elected, by its own clock; absent for the others.
              */
             leadsSince?: string;
             /**
              * Format: int64
-             * @description How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+             * @description How many milliseconds its clock is ahead of the cluster's, by its own measurement.
              */
             skewMs: number;
             /**
              * Format: date-time
-             * @description Absent for one of an older version.
+             * @description Absent for an older version.
              */
             startedAt?: string;
             version: string;
@@ -2962,83 +2962,83 @@ export interface components {
         Me: {
             /**
              * Format: date-time
-             * @description When the session or the token ends at the latest.
+             * @description Latest end of the session or token.
              */
             expiresAt?: string;
-            /** @description What they may do besides with the jobs of a group, by its name. */
+            /** @description Additional roles by group. */
             groups?: {
                 [key: string]: string;
             };
             name: string;
             /**
-             * @description What they may do everywhere; absent for nothing.
+             * @description Role everywhere; absent for none.
              * @enum {string}
              */
             role?: "viewer" | "operator" | "editor" | "admin";
-            /** @description Logged in with a session, and not with a token. */
+            /** @description Authenticated by a session, not by a token. */
             session: boolean;
-            /** @description The user; absent for a token that is nobody's. */
+            /** @description The user; absent for a token without an owner. */
             user?: string;
         };
         Note: {
             /**
              * Format: date-time
-             * @description The fire that it is about, where it is about one.
+             * @description The fire concerned, if there is one.
              */
             at?: string;
-            /** @description For programs and for translation. */
+            /** @description For programs and translations. */
             code: string;
-            /** @description For translated texts. */
+            /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
             };
             text: string;
         };
         NoteBody: {
-            /** @description Why; shown with the run. */
+            /** @description Reason; shown with the run. */
             note?: string;
         };
         Notify: {
-            /** @description Of what is told: a fire failed for good, was not run at all, was lost with its worker; has not started in time, or runs far longer than usual; succeeded after one of these. */
+            /** @description Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these. */
             on?: ("failed" | "missed" | "lost" | "late" | "recovered")[];
-            /** @description Names of the channels that it is told to. */
+            /** @description Names of the channels to notify. */
             to?: string[];
         };
         OutputMatch: {
-            /** @description What stands after it. */
+            /** @description Text after the match in the line. */
             after: string;
             /**
              * Format: date-time
              * @description When the worker read it.
              */
             at: string;
-            /** @description What stands before it in the line, without colours and the like. Bytes that are no UTF-8 are shown as U+FFFD. */
+            /** @description Text before the match in the line, without terminal control sequences. Bytes that are not UTF-8 are shown as U+FFFD. */
             before: string;
-            /** @description The line, or what was found, is longer than is shown. */
+            /** @description The line or the match is longer than shown. */
             cut?: boolean;
             /**
              * Format: int64
-             * @description Bytes from there to the end of what was found, with what lies between them.
+             * @description Bytes from there to the end of the match, including any in between that were not searched.
              */
             length: number;
             /**
              * Format: int64
-             * @description Where the line begins, or the part of a very long one that was searched.
+             * @description Offset of the line, or of the searched part of a very long line.
              */
             lineOffset: number;
             /**
              * Format: int64
-             * @description Of the first byte that was found, in all that the command printed: the output can be read from there on.
+             * @description Offset of the first matching byte in the output of both streams.
              */
             offset: number;
             /** @enum {string} */
             stream: "stdout" | "stderr";
-            /** @description What was found. */
+            /** @description The match. */
             text: string;
         };
         OutputPolicy: {
             /**
-             * @description How much of a run's output is kept, head and tail; 16MiB where not given.
+             * @description How much of a run's output is kept, from its beginning and end. Default: 16MiB.
              * @example 16MiB
              */
             max?: string;
@@ -3046,25 +3046,25 @@ export interface components {
         OutputSearch: {
             /**
              * Format: int64
-             * @description How much was looked at.
+             * @description Number of bytes searched.
              */
             bytes: number;
-            /** @description Nothing comes after that, and nothing will. */
+            /** @description The output is complete and has been searched completely. */
             complete: boolean;
-            /** @description In order of their offsets; one for each line. */
+            /** @description In order of offset; one per line. */
             matches: components["schemas"]["OutputMatch"][];
             /**
              * Format: int64
-             * @description Where to go on; the last line of a run that goes on is looked at once more.
+             * @description Offset at which to continue; the last line of a current run is searched again.
              */
             nextOffset: number;
             /**
              * Format: int64
-             * @description All before this offset was looked at.
+             * @description All output before this offset has been searched.
              */
             scannedTo: number;
             /**
-             * @description Why it stopped: there is no more by now; there are as many matches as were asked for; as much was looked at as one request may.
+             * @description Why the search stopped. end: no more output so far; matches: limit of matches reached; bounds: limit of one request reached.
              * @enum {string}
              */
             stopped: "end" | "matches" | "bounds";
@@ -3072,89 +3072,89 @@ export interface components {
         Overdue: {
             /**
              * Format: date-time
-             * @description When it was to start.
+             * @description Due time of that fire.
              */
             dueAt: string;
             /**
              * Format: date-time
-             * @description Of the first such fire of the job.
+             * @description Planned time of the job's first such fire.
              */
             plannedAt: string;
-            /** @description Why no worker takes it, where that is known. */
+            /** @description Why no worker claims it, if known. */
             reason?: components["schemas"]["Reason"];
             /**
              * Format: date-time
-             * @description When it was found.
+             * @description When it was detected.
              */
             since: string;
         };
         Overview: {
-            /** @description What is not as it should be, with this master, the cluster, or a worker. Empty when all is well. */
+            /** @description Active problems of this master, the cluster or a worker. Empty if there are none. */
             degraded: components["schemas"]["Condition"][];
             jobs: components["schemas"]["JobCounts"];
-            /** @description What became of the fires of the last 24 hours; absent while the log store is away. */
+            /** @description Outcomes of the last 24 hours; absent while the log store is away. */
             lastDay?: components["schemas"]["LastDay"];
-            /** @description The elected master; absent while there is none. */
+            /** @description The elected master; absent without one. */
             leader?: components["schemas"]["Leader"];
             /**
-             * @description Away: lists show only what waits, runs, or has just ended; nothing is lost.
+             * @description away: lists contain only pending, current and just completed runs; nothing is lost.
              * @enum {string}
              */
             logStore: "ok" | "away";
             /**
              * Format: int64
-             * @description Runs that are not resolved; absent while etcd does not answer.
+             * @description Unresolved runs; absent while etcd does not respond.
              */
             running?: number;
             /**
              * Format: int64
-             * @description Runs that were asked for, or are to be tried again, and wait; likewise.
+             * @description Pending manual runs, retries and re-runs; absent while etcd does not respond.
              */
             waiting?: number;
             workers: components["schemas"]["WorkerCounts"];
         };
         PageChannel: {
             items: components["schemas"]["Channel"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageDelivery: {
             items: components["schemas"]["Delivery"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageMaster: {
             items: components["schemas"]["Master"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageSecret: {
             items: components["schemas"]["Secret"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageSession: {
             items: components["schemas"]["Session"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageToken: {
             items: components["schemas"]["Token"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageUser: {
             items: components["schemas"]["User"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         PageWorker: {
             items: components["schemas"]["Worker"][];
-            /** @description Where the next page begins; absent on the last one. */
+            /** @description Cursor of the next page; absent on the last one. */
             nextCursor?: string;
         };
         Param: {
-            /** @description The value where the trigger gives none. */
+            /** @description Default value. */
             default?: string;
             description?: string;
             /**
@@ -3164,24 +3164,24 @@ export interface components {
             pattern?: string;
         };
         PasswordBody: {
-            /** @description The password as it is. */
+            /** @description The current password. */
             current: string;
-            /** @description The new one: at least 12 characters, at most 1024 bytes. */
+            /** @description The new password: at least 12 characters, at most 1024 bytes. */
             new: string;
         };
         PauseRequest: {
-            /** @description Why; shown with the job. */
+            /** @description Reason; shown with the job. */
             note: string;
             /**
              * Format: date-time
-             * @description When it goes on by itself; when it is resumed where not given.
+             * @description When the job resumes automatically. Default: not before it is resumed.
              */
             until?: string;
         };
         Peak: {
             /**
              * Format: date-time
-             * @description When it begins.
+             * @description Begin of the bucket.
              */
             at: string;
             /** Format: int64 */
@@ -3190,19 +3190,19 @@ export interface components {
         PileUp: {
             /**
              * Format: date-time
-             * @description When the minute begins.
+             * @description Begin of the minute.
              */
             at: string;
             /** Format: int64 */
             fires: number;
-            /** @description The groups that have most of its fires; 5 at most. */
+            /** @description The groups with the most fires in it; at most 5. */
             groups: components["schemas"]["GroupShare"][];
             /**
              * Format: int64
-             * @description How many jobs fire in it.
+             * @description Number of jobs that fire in it.
              */
             jobCount: number;
-            /** @description Those that fire most often in it, by name where they are equal; 5 at most. */
+            /** @description The jobs that fire most often in it, then by name; at most 5. */
             jobs: components["schemas"]["JobShare"][];
         };
         Placement: {
@@ -3212,7 +3212,7 @@ export interface components {
              */
             selector?: string;
             /**
-             * @description How the workers that may run it are ranked; hash where not given.
+             * @description How eligible workers are ranked. Default: hash.
              * @enum {string}
              */
             strategy?: "hash" | "least" | "weight" | "any";
@@ -3220,163 +3220,163 @@ export interface components {
             workers?: string[];
         };
         Preview: {
-            /** @description The one text of all lines that mean the same. */
+            /** @description The canonical form: the same for all expressions with the same meaning. */
             canonical: string;
-            /** @description The line in words, in the language asked for. */
+            /** @description The expression in words, in the requested language. */
             description: string;
-            /** @description The next fires, in the zone. */
+            /** @description The next fires, in the time zone. */
             fires: string[];
-            /** @description Remarks: nights when the clocks change, and what the line means elsewhere. */
+            /** @description Remarks on clock changes, and on the expression's meaning in other programs. */
             notes: components["schemas"]["Note"][];
-            /** @description The zone that was used. */
+            /** @description The time zone used. */
             timezone: string;
         };
         PreviewRequest: {
             /**
              * Format: int64
-             * @description How many fires to list; 10 where not given.
+             * @description Number of fires to list. Default: 10.
              */
             count?: number;
             /**
-             * @description The line.
+             * @description The cron expression.
              * @example 30 2 * * MON-FRI
              */
             cronExpr: string;
             dst?: components["schemas"]["DST"];
             /**
              * Format: date-time
-             * @description List fires after this time; now where not given.
+             * @description List fires after this time. Default: now.
              */
             from?: string;
-            /** @description Name of the job, of which H makes its values. */
+            /** @description Name of the job, from which the values of H are derived. */
             name?: string;
             /**
-             * @description IANA name; the server's setting where not given.
+             * @description IANA time zone. Default: the server's setting.
              * @example Asia/Shanghai
              */
             timezone?: string;
         };
         Problem: {
             /**
-             * @description What went wrong, for programs; stable.
+             * @description Stable error code, for programs.
              * @enum {string}
              */
             code: "invalid" | "not_found" | "exists" | "stale" | "conflict" | "unauthenticated" | "forbidden" | "unavailable" | "too_large" | "unsupported_media_type" | "method_not_allowed" | "too_many_requests" | "internal";
-            /** @description For translated texts. */
+            /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
             };
-            /** @description What went wrong, in a sentence. */
+            /** @description The error in one sentence. */
             detail: string;
-            /** @description Every fault that was found in the request. */
+            /** @description All faults found in the request. */
             errors?: components["schemas"]["Fault"][];
-            /** @description What may help. */
+            /** @description Advice. */
             hint?: string;
-            /** @description Which of the failures of its code it is, for programs; stable. Only where one should act otherwise. */
+            /** @description Stable reason, for programs: distinguishes failures with the same code that need different handling. */
             reason?: string;
-            /** @description Names the request in the server's log. */
+            /** @description Id of the request in the server's log. */
             requestId: string;
             /**
              * Format: int64
              * @description The HTTP status.
              */
             status: number;
-            /** @description The name of the status. */
+            /** @description Name of the HTTP status. */
             title: string;
         };
         Ranking: {
-            /** @description All live workers: those that may run it in rank, then the others. */
+            /** @description All live workers: the eligible ones by rank, then the others. */
             items: components["schemas"]["Candidate"][];
-            /** @description Why nobody may run it, where nobody may. */
+            /** @description Why no worker is eligible, if there is none. */
             reason?: components["schemas"]["Reason"];
         };
         Readiness: {
-            /** @description What was looked at; only for those who are logged in. */
+            /** @description Checks; only for authenticated clients. */
             checks?: components["schemas"]["Check"][];
-            /** @description What is not as it should be; likewise. */
+            /** @description Active problems; only for authenticated clients. */
             conditions?: components["schemas"]["Condition"][];
             /**
-             * @description Degraded: it does its work, and something is not as it should be.
+             * @description degraded: the process works, with active problems.
              * @enum {string}
              */
             status: "ok" | "degraded" | "unavailable";
         };
         Reason: {
-            /** @description What it is, for programs and for translation. */
+            /** @description For programs and translations. */
             code: string;
-            /** @description What the translation needs. */
+            /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
             };
-            /** @description The same in English. */
+            /** @description English text. */
             text: string;
         };
         RecoverAnswer: {
             /**
              * Format: date-time
-             * @description The time that cursors are moved to, by the clock of the master.
+             * @description The time to which cursors are moved, by the clock of the master.
              */
             at: string;
-            /** @description Nothing was done. */
+            /** @description Nothing was changed. */
             dryRun: boolean;
-            /** @description The first of them, by name. */
+            /** @description The first jobs, by name. */
             jobs: components["schemas"]["RecoveredJob"][];
-            /** @description It was done for an etcd that was restored. */
+            /** @description Recovery from a restore of etcd. */
             restored: boolean;
             /**
              * Format: int64
-             * @description Jobs that it concerns.
+             * @description Number of jobs concerned.
              */
             total: number;
         };
         RecoverRequest: {
-            /** @description Tell what would be done, and do nothing. */
+            /** @description Report what would be done, and change nothing. */
             dryRun?: boolean;
-            /** @description etcd was restored from a backup. It need not be said where the condition etcd_went_back says so. */
+            /** @description etcd was restored from a backup. Not needed if the condition etcd_went_back is active. */
             restored?: boolean;
         };
         RecoveredJob: {
             /**
              * Format: date-time
-             * @description The last fire that was accounted for, before.
+             * @description The cursor before.
              */
             cursor?: string;
             /**
-             * @description brought_back: its cursor was in the future, and is now; its fires have new ids. passed_over: the fires since the backup are one missed entry. busy: its cursor is in the future, and stays there until its runs have ended. unreadable: it does not decode, and is left alone.
+             * @description brought_back: the cursor was in the future and is moved to now; the job's fires get new ids. passed_over: the fires since the backup are recorded as one missed entry. busy: the cursor is in the future and stays there until the job's runs have ended. unreadable: the job cannot be decoded and is not changed.
              * @enum {string}
              */
             effect: "brought_back" | "passed_over" | "busy" | "unreadable";
             job: string;
-            /** @description Unresolved in the backup: they may have ended since, or have run twice. Those whose worker is gone are ended, and not run again. */
+            /** @description Runs unresolved in the backup: they may have ended since, or have run twice. Those without a live worker are ended and not re-run. */
             runs?: string[];
             /**
              * Format: date-time
-             * @description And after.
+             * @description The cursor after.
              */
             to?: string;
             /**
              * Format: int64
-             * @description Runs by hand and retries that waited in the backup, and are skipped.
+             * @description Number of manual runs and retries pending in the backup, which are skipped.
              */
             triggers?: number;
         };
         Refusal: {
             /**
-             * @description As a request for it alone would be answered.
+             * @description As for a request for this job alone.
              * @enum {string}
              */
             code: "invalid" | "not_found" | "exists" | "stale" | "conflict" | "forbidden" | "unavailable" | "too_large" | "too_many_requests" | "internal";
-            /** @description For translated texts. */
+            /** @description Values for translated texts. */
             data?: {
                 [key: string]: string;
             };
-            /** @description What is wrong, in a sentence. */
+            /** @description The error in one sentence. */
             detail: string;
-            /** @description All that is wrong with it. */
+            /** @description All faults of the job. */
             errors?: components["schemas"]["Fault"][];
-            /** @description What may help. */
+            /** @description Advice. */
             hint?: string;
-            /** @description Which of the failures of its code it is. */
+            /** @description Distinguishes failures with the same code. */
             reason?: string;
         };
         Result: {
@@ -3384,21 +3384,21 @@ export interface components {
             cause: "cron" | "catchup" | "manual" | "retry" | "rerun";
             /**
              * Format: double
-             * @description From start to end, in milliseconds; of a run that has ended.
+             * @description From start to end in milliseconds; for completed runs.
              */
             durationMs?: number;
             /**
              * Format: date-time
-             * @description When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+             * @description Expected end, estimated from the job's last 7 days; in the past if the run takes longer than nearly all of those.
              */
             expectedEndAt?: string;
-            /** @description Names the run. */
+            /** @description Id of the run. */
             id: string;
-            /** @description It should have started by now. */
+            /** @description The run should have started by now. */
             late?: boolean;
             /** Format: date-time */
             plannedAt: string;
-            /** @description It has been running for far longer than is usual. */
+            /** @description The run takes much longer than usual. */
             slow?: boolean;
             /** Format: date-time */
             startedAt?: string;
@@ -3407,50 +3407,50 @@ export interface components {
         };
         Retention: {
             /**
-             * @description Runs that were planned longer ago go, with their output; 30d where not given, 1h to 10 years. The last run of a job stays.
+             * @description Runs planned longer ago are deleted with their output; the last run of a job is kept. 1h to 10 years; default: 30d.
              * @example 30d
              */
             age?: string;
             /**
              * Format: int64
-             * @description Only so many runs of the job are kept, the newest ones; any number where not given.
+             * @description Maximum number of runs to keep, the newest ones. Default: no limit.
              */
             runs?: number;
         };
         Retry: {
             /**
-             * @description The pause before the first retry; it doubles each time; 5s where not given.
+             * @description Backoff before the first retry; doubled each time. Default: 5s.
              * @example 5s
              */
             backoff?: string;
-            /** @description Prefer another worker; true where not given. */
+            /** @description Prefer another worker. Default: true. */
             elsewhere?: boolean;
-            /** @description Only these exit codes are tried again; all failures where not given. */
+            /** @description Exit codes that are retried. Default: all failures. */
             exitCodes?: number[];
             /**
              * Format: int64
-             * @description How often a failed run is tried again; 0 where not given.
+             * @description Maximum number of retries. Default: 0.
              */
             max?: number;
             /**
-             * @description The longest pause; 5m where not given.
+             * @description Maximum backoff. Default: 5m.
              * @example 5m
              */
             maxBackoff?: string;
         };
         RollbackRequest: {
-            /** @description Why; shown with the version. */
+            /** @description Reason; shown with the version. */
             note?: string;
             /**
              * Format: int64
-             * @description One of the job's versions.
+             * @description The version to restore.
              */
             version: number;
         };
         Run: {
             /**
              * Format: int64
-             * @description 1 is the first; 0 stands for a fire that did not run.
+             * @description Number of the attempt, from 1; 0 for a fire that did not run.
              */
             attempt: number;
             /** @enum {string} */
@@ -3459,56 +3459,56 @@ export interface components {
             claimedAt?: string;
             /** Format: double */
             cpuSeconds?: number;
-            /** @description Where the time between plan and start went. */
+            /** @description Time between planned time and start, by phase. */
             delays?: components["schemas"]["Delays"];
             /**
              * Format: date-time
-             * @description When a waiting run may start, where that is later than planned.
+             * @description Due time of a pending run, if later than planned.
              */
             dueAt?: string;
             /** Format: date-time */
             endedAt?: string;
-            /** @description Of a run that goes on: its end was asked for, and has not come yet. */
+            /** @description Kill request of a run that has not ended yet. */
             ending?: components["schemas"]["Ending"];
             /** Format: int64 */
             exitCode?: number;
             /**
              * Format: date-time
-             * @description When it should end, going by the job's last 7 days; in the past where it takes longer than nearly all of those.
+             * @description Expected end, estimated from the job's last 7 days; in the past if the run takes longer than nearly all of those.
              */
             expectedEndAt?: string;
-            /** @description Names the fire that the run is for; attempts share it. */
+            /** @description Id of the fire; shared by its attempts. */
             fire: string;
             gap?: components["schemas"]["Gap"];
             group?: string;
-            /** @description You have no role in its group: params, note, and the words of the reason are left out, and its output is not for you. */
+            /** @description You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible. */
             hidden?: boolean;
-            /** @description Names the run. */
+            /** @description Id of the run. */
             id: string;
             /** @description Name of the job. */
             job: string;
-            /** @description Tells the job from others that had its name. */
+            /** @description Distinguishes the job from earlier jobs of the same name. */
             jobUid: string;
             /**
              * Format: int64
-             * @description The version of the job that ran.
+             * @description Version of the job at the run.
              */
             jobVersion?: number;
-            /** @description It should have started by now. */
+            /** @description The run should have started by now. */
             late?: boolean;
             /** Format: int64 */
             maxRssBytes?: number;
             note?: string;
-            /** @description How the run ended on its worker after it had been written down as lost. */
+            /** @description How the run ended on its worker after it had been resolved as lost. */
             orphaned?: components["schemas"]["LateEnd"];
             /**
              * Format: int64
-             * @description All that the command printed, kept or not.
+             * @description Bytes that the command printed, including those not kept.
              */
             outputBytes: number;
-            /** @description The middle of the output was not kept. */
+            /** @description Bytes in the middle of the output were not kept. */
             outputTruncated?: boolean;
-            /** @description Variables that its trigger set. */
+            /** @description Parameters set by the trigger. */
             params?: {
                 [key: string]: string;
             };
@@ -3517,7 +3517,7 @@ export interface components {
             reason?: components["schemas"]["Reason"];
             /** @description The signal that ended the command. */
             signal?: string;
-            /** @description It has been running for far longer than is usual. */
+            /** @description The run takes much longer than usual. */
             slow?: boolean;
             /** Format: date-time */
             startedAt?: string;
@@ -3529,36 +3529,36 @@ export interface components {
             workerName?: string;
         };
         RunMatches: {
-            /** @description The first ones, at most 5. */
+            /** @description The first matches, at most 5. */
             matches: components["schemas"]["OutputMatch"][];
-            /** @description There may be more: search the run itself. */
+            /** @description There may be more: search this run's output. */
             more?: boolean;
             run: components["schemas"]["Run"];
         };
         RunRequest: {
-            /** @description Why; shown with the run. */
+            /** @description Reason; shown with the run. */
             note?: string;
-            /** @description Variables of the run; only those that the job lists. */
+            /** @description Parameters of the run; only those that the job declares. */
             params?: {
                 [key: string]: string;
             };
-            /** @description Run it there and nowhere else: name or id of a worker. */
+            /** @description Name or id of the only worker that may run it. */
             worker?: string;
         };
         RunSearch: {
-            /** @description All runs that the filters want were looked at. */
+            /** @description All runs that match the filters have been searched. */
             complete: boolean;
-            /** @description The newest run first. One whose output is large may stand on two pages. */
+            /** @description Newest run first. A run with much output may be on two pages. */
             items: components["schemas"]["RunMatches"][];
-            /** @description Where to go on; absent where the search is complete. */
+            /** @description Cursor at which to continue; absent if the search is complete. */
             nextCursor?: string;
-            /** @description The log store is away: only what waits, runs, or has just ended was looked at. */
+            /** @description The log store is away: only pending, current and just completed runs were searched. */
             partial?: boolean;
             scanned: components["schemas"]["Scanned"];
         };
         SSOMethod: {
             /**
-             * @description Where the browser goes; to=/path says where in the console it comes back to.
+             * @description Address for the browser; to=/path selects the console path to return to.
              * @example /api/v1/auth/oidc/start
              */
             start: string;
@@ -3571,17 +3571,17 @@ export interface components {
         Scanned: {
             /**
              * Format: int64
-             * @description How much of their output was.
+             * @description Number of bytes searched.
              */
             bytes: number;
             /**
              * Format: int64
-             * @description How many runs were looked at.
+             * @description Number of runs searched.
              */
             runs: number;
             /**
              * Format: date-time
-             * @description Planned time of the last run that was looked at; absent where there was none.
+             * @description Planned time of the last run searched; absent without one.
              */
             until?: string;
         };
@@ -3589,7 +3589,7 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             description?: string;
-            /** @description Whose jobs may use it; empty: all. */
+            /** @description Groups whose jobs may use it; empty for all. */
             groups: string[];
             /** @example db-password */
             name: string;
@@ -3603,20 +3603,20 @@ export interface components {
             updatedBy?: string;
             /**
              * Format: int64
-             * @description Grows with each change; the ETag.
+             * @description Increases with each change; also the ETag.
              */
             version: number;
         };
         SecretDefinition: {
             /**
-             * @description What it is for; at most 200 characters.
+             * @description Purpose; at most 200 characters.
              * @example password of the reporting database
              */
             description?: string;
-            /** @description Whose jobs may use it, at most 64 groups; all jobs where none is given. */
+            /** @description Groups whose jobs may use it, at most 64. Default: all jobs. */
             groups?: string[];
             /**
-             * @description The secret: 8 to 4096 bytes of UTF-8 without NUL. That of before stays where none is given. It is never answered.
+             * @description The secret: 8 to 4096 bytes of UTF-8 without NUL. An existing value is kept if none is given. Never returned.
              * @example correct horse battery staple
              */
             value?: string;
@@ -3624,41 +3624,41 @@ export interface components {
         Session: {
             /** Format: date-time */
             createdAt: string;
-            /** @description It is the one that asks. */
+            /** @description The session of this request. */
             current?: boolean;
             /**
              * Format: date-time
-             * @description When it ends at the latest; it ends earlier when nobody uses it for eight hours.
+             * @description Latest end; the session ends earlier after eight hours without use.
              */
             expiresAt: string;
             id: string;
-            /** @description Who is logged in: the name of the user, or of the token. */
+            /** @description Name of the user or token. */
             name: string;
-            /** @description The address that it was begun from. */
+            /** @description Client address at the login. */
             remote?: string;
-            /** @description Id of the token that the session came from. */
+            /** @description Id of the token used to log in. */
             token?: string;
             user?: string;
         };
         Statistics: {
-            /** @description The oldest first; also those in which nothing ran. */
+            /** @description Oldest first, including buckets without runs. */
             buckets: components["schemas"]["Bucket"][];
             /** @enum {string} */
             by: "hour" | "day";
             /**
              * Format: date-time
-             * @description When the first bucket begins.
+             * @description Begin of the first bucket.
              */
             from: string;
-            /** @description The zone of the days. */
+            /** @description Time zone of the days. */
             timezone: string;
             /**
              * Format: date-time
-             * @description Where the last one ends: what was asked for, or now.
+             * @description End of the last bucket: the requested time, or now.
              */
             to: string;
             total: components["schemas"]["Figures"];
-            /** @description Where they were asked for: each worker that ran something, those with the most runs first. */
+            /** @description On request: each worker with runs, those with the most runs first. */
             workers?: components["schemas"]["WorkerFigures"][];
         };
         StatusCounts: {
@@ -3677,7 +3677,7 @@ export interface components {
             refused: number;
             /**
              * Format: int64
-             * @description Fires; a gap counts as often as it stands for.
+             * @description Fires; a gap entry counts all its fires.
              */
             skipped: number;
             /** Format: int64 */
@@ -3706,78 +3706,78 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             createdBy?: string;
-            /** @description It is of no use any more, and listed for another week. */
+            /** @description The token has expired; it is listed for another week. */
             expired?: boolean;
             /**
              * Format: date-time
-             * @description Absent for one that does not expire.
+             * @description Absent if the token does not expire.
              */
             expiresAt?: string;
-            /** @description The only groups that it is good for; absent for all. */
+            /** @description Groups to which it is limited; absent for all. */
             groups?: string[];
-            /** @description The middle of the token's text. */
+            /** @description Id: the middle part of the token. */
             id: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute.
+             * @description Time of the last use, to the minute.
              */
             lastUsedAt?: string;
-            /** @description The address that it was last used from. */
+            /** @description Client address of the last use. */
             lastUsedFrom?: string;
-            /** @description What it is for. */
+            /** @description Purpose of the token. */
             name: string;
             /**
-             * @description What it may do at most; one of a user may no more than the user.
+             * @description Upper bound of its rights; a user's token has at most the user's rights.
              * @enum {string}
              */
             role: "viewer" | "operator" | "editor" | "admin";
-            /** @description The token itself. It is not shown again. */
+            /** @description The token. It is not shown again. */
             token?: string;
-            /** @description Whose it is. */
+            /** @description Owner. */
             user?: string;
         };
         TokenDefinition: {
             /**
-             * @description How long it lives: a duration, or never; 90d where not given.
+             * @description Lifetime: a duration, or never. Default: 90d.
              * @example 90d
              */
             expiresIn?: string;
             /**
-             * @description The only groups that it is to be good for; all where not given.
+             * @description Groups to limit it to. Default: all.
              * @example [
              *       "reports"
              *     ]
              */
             groups?: string[];
             /**
-             * @description What it is for.
+             * @description Purpose of the token.
              * @example nightly deploy
              */
             name: string;
             /**
-             * @description What it may do at most.
+             * @description Upper bound of its rights.
              * @example operator
              * @enum {string}
              */
             role: "viewer" | "operator" | "editor" | "admin";
-            /** @description Whose it is to be: the one who asks where not given. For others than oneself only admins may ask. */
+            /** @description Owner. Default: the caller. Only admins may create tokens for others. */
             user?: string;
         };
         Trend: {
             /**
              * Format: date-time
-             * @description When the hour begins.
+             * @description Begin of the hour.
              */
             at: string;
             /**
              * Format: double
-             * @description How much later than due the fires of the plan were started, in milliseconds: 95 % were not later.
+             * @description 95th percentile of the start delay of scheduled fires, in milliseconds.
              */
             delayP95Ms: number;
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description Absent where no run counts.
+             * @description Absent without runs that count.
              */
             successRate?: number;
         };
@@ -3785,17 +3785,17 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             createdBy?: string;
-            /** @description They cannot log in, and their tokens are refused. */
+            /** @description The user cannot log in, and its tokens are refused. */
             disabled?: boolean;
-            /** @description What they may do besides with the jobs of a group, by its name. */
+            /** @description Additional roles by group. */
             groups?: {
                 [key: string]: string;
             };
-            /** @description They can log in with a password. */
+            /** @description The user can log in with a password. */
             hasPassword: boolean;
             name: string;
             /**
-             * @description What they may do everywhere; absent for nothing.
+             * @description Role everywhere; absent for none.
              * @enum {string}
              */
             role?: "viewer" | "operator" | "editor" | "admin";
@@ -3805,64 +3805,64 @@ export interface components {
             updatedBy?: string;
             /**
              * Format: int64
-             * @description Grows with each change; the ETag.
+             * @description Increases with each change; also the ETag.
              */
             version: number;
         };
         UserDefinition: {
             disabled?: boolean;
-            /** @description What they may do besides with the jobs of a group, by its name: viewer, operator, editor or admin. */
+            /** @description Additional roles by group: viewer, operator, editor or admin. */
             groups?: {
                 [key: string]: string;
             };
             /**
-             * @description Names the user; without '..'.
+             * @description User name, without '..'.
              * @example ann
              */
             name: string;
             /**
-             * @description At least 12 characters, at most 1024 bytes. Without one they cannot log in, but tokens can belong to them.
+             * @description At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens.
              * @example blue horse under a quiet bridge
              */
             password?: string;
             /**
-             * @description What they may do everywhere; nothing where not given.
+             * @description Role everywhere. Default: none.
              * @example viewer
              * @enum {string}
              */
             role?: "viewer" | "operator" | "editor" | "admin";
             /**
-             * @description A name for people, in any language.
+             * @description Display name, in any language.
              * @example Ann Lee
              */
             title?: string;
         };
         UserPatch: {
-            /** @description They cannot log in, and their tokens are refused. */
+            /** @description The user cannot log in, and its tokens are refused. */
             disabled?: boolean;
-            /** @description What they may do besides, by group, in whole; null for nothing. */
+            /** @description Additional roles by group, replaced as a whole; null for none. */
             groups?: {
                 [key: string]: string;
             } | null;
-            /** @description A new password; null takes it away. */
+            /** @description New password; null removes it. */
             password?: string | null;
             /**
-             * @description What they may do everywhere; null for nothing.
+             * @description Role everywhere; null for none.
              * @enum {string|null}
              */
             role?: "viewer" | "operator" | "editor" | "admin" | null;
-            /** @description A name for people; null for none. */
+            /** @description Display name; null for none. */
             title?: string | null;
         };
         Validation: {
-            /** @description All that is wrong; locations are those of a body. */
+            /** @description All faults; locations are those of a request body. */
             faults: components["schemas"]["Fault"][];
-            /** @description The job as it would be stored, where it is valid. */
+            /** @description The job as it would be stored, if it is valid. */
             job?: components["schemas"]["Definition"];
-            /** @description Who would run the job now, where that was asked for and the job is valid. */
+            /** @description Workers that would run the job now, if requested and if the job is valid. */
             placement?: components["schemas"]["Ranking"];
             valid: boolean;
-            /** @description What may be saved, and is likely not what is meant; likewise. */
+            /** @description Values that are accepted but probably not intended; locations are those of a request body. */
             warnings: components["schemas"]["Fault"][];
         };
         ValueCount: {
@@ -3875,62 +3875,62 @@ export interface components {
             version: string;
         };
         VersionDiff: {
-            /** @description Line by line as patch(1) reads it; empty where they are the same. */
+            /** @description Unified diff, as for patch(1); empty if they are equal. */
             diff: string;
             /** @description The fields in which they differ. */
             fields: string[];
             /**
              * Format: int64
-             * @description The one version.
+             * @description The first version.
              */
             from: number;
             /**
              * Format: int64
-             * @description The other one.
+             * @description The second version.
              */
             to: number;
         };
         VersionOfJob: {
             /** Format: date-time */
             at: string;
-            /** @description Who made it. */
+            /** @description Who made the change. */
             by?: string;
-            /** @description In lists: the fields in which it differs from what was before it; absent of the first one, and where you may not see what was. */
+            /** @description In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one. */
             fields?: string[];
-            /** @description The job as it was from then on; absent where it was deleted. */
+            /** @description The definition; absent for a deletion. */
             job?: components["schemas"]["Definition"];
-            /** @description Why, where they said it; of a pause, its note. */
+            /** @description Reason given, or the note of a pause. */
             note?: string;
-            /** @description The address that it came from. */
+            /** @description Client address. */
             remote?: string;
-            /** @description Tells the job from others that had its name. */
+            /** @description Distinguishes the job from earlier jobs of the same name. */
             uid?: string;
             /**
-             * @description How. A job of this name that was deleted and made again has the versions of both.
+             * @description Kind of change. If a job was deleted and created again, the versions of both are listed.
              * @enum {string}
              */
             verb: "create" | "replace" | "patch" | "rollback" | "pause" | "resume" | "delete";
             /**
              * Format: int64
-             * @description The job's version from then on.
+             * @description The version created by the change.
              */
             version: number;
         };
         Worker: {
-            /** @description It is not alive: only its settings are known. */
+            /** @description The worker is not alive: only its settings are known. */
             away?: boolean;
             /**
              * Format: date-time
-             * @description Its wall clock when it last wrote.
+             * @description Its wall clock at its last write.
              */
             clock: string;
-            /** @description What is not as it should be there. */
+            /** @description Active problems of the worker. */
             conditions?: components["schemas"]["Condition"][];
-            /** @description It takes no new runs: it is about to stop, or an operator wants it so. */
+            /** @description The worker claims no new runs: it is stopping, or drained by an operator. */
             draining?: boolean;
             host: string;
             id: string;
-            /** @description What jobs select it by. */
+            /** @description Labels for selectors. */
             labels?: {
                 [key: string]: string;
             };
@@ -3939,34 +3939,34 @@ export interface components {
             pid: number;
             /**
              * Format: int64
-             * @description How many runs it has just now.
+             * @description Number of current runs.
              */
             running: number;
-            /** @description What an operator says of it, over what it says of itself. */
+            /** @description Settings by an operator, which override the worker's own. */
             settings?: components["schemas"]["WorkerSettings"];
             /**
              * Format: int64
-             * @description How many milliseconds its clock is ahead of the cluster's, as far as it knows.
+             * @description How many milliseconds its clock is ahead of the cluster's, by its own measurement.
              */
             skewMs: number;
             /**
              * Format: int64
-             * @description How much it takes at a time.
+             * @description Capacity.
              */
             slots: number;
             /** Format: date-time */
             startedAt: string;
-            /** @description Why it takes no runs, if it does not. */
+            /** @description Why it claims no runs, if a condition prevents it. */
             trouble?: string;
             /**
              * Format: int64
-             * @description How many of its slots are taken.
+             * @description Slots in use.
              */
             used: number;
             version: string;
             /**
              * Format: int64
-             * @description Its share under the strategy weight.
+             * @description Share with the strategy weight.
              */
             weight: number;
         };
@@ -3975,74 +3975,74 @@ export interface components {
             alive: number;
             /**
              * Format: int64
-             * @description They take no new runs: they are about to stop, or an operator wants it so.
+             * @description Workers that claim no new runs because they are stopping or being drained by an operator.
              */
             draining: number;
             /**
              * Format: int64
-             * @description Of all that are alive.
+             * @description Slots of all live workers.
              */
             slots: number;
             /**
              * Format: int64
-             * @description They take no new runs because something is not as it should be there.
+             * @description Workers that claim no new runs because of a condition.
              */
             troubled: number;
             /**
              * Format: int64
-             * @description How many of the slots are taken.
+             * @description Slots in use.
              */
             used: number;
         };
         WorkerFigures: {
-            /** @description How much later than due the fires of the plan were started, first attempts. */
+            /** @description Start delay after the due time, for first attempts of scheduled fires. */
             delay: components["schemas"]["Times"];
-            /** @description From start to end, of the runs that succeeded. */
+            /** @description From start to end, for succeeded runs. */
             duration: components["schemas"]["Times"];
-            /** @description As it is called, or was at its last run; absent where that is not known. */
+            /** @description Current name, or that at its last run; absent if unknown. */
             name?: string;
             /**
              * Format: int64
-             * @description Runs that have ended, attempts one by one. Fires that did not run are not among them.
+             * @description Completed runs, each attempt counted. Fires that did not run are not included.
              */
             runs: number;
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent where no run counts.
+             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
              */
             successRate?: number;
             /** @description Id of the worker. */
             worker: string;
         };
         WorkerPatch: {
-            /** @description What jobs select it by, at most 32; null for its own. */
+            /** @description Labels for selectors, at most 32; null for the worker's own. */
             labels?: {
                 [key: string]: string;
             } | null;
             /**
              * Format: int64
-             * @description How much it takes at a time; null for its own.
+             * @description Capacity; null for the worker's own.
              */
             slots?: number | null;
             /**
              * Format: int64
-             * @description Its share under the strategy weight; null for 1.
+             * @description Share with the strategy weight; null for 1.
              */
             weight?: number | null;
         };
         WorkerSettings: {
-            /** @description It is to take no new runs. */
+            /** @description The worker claims no new runs. */
             drain?: boolean;
-            /** @description Why. */
+            /** @description Reason. */
             drainNote?: string;
-            /** @description In place of its own. */
+            /** @description Overrides the worker's own. */
             labels?: {
                 [key: string]: string;
             };
             /**
              * Format: int64
-             * @description In place of its own.
+             * @description Overrides the worker's own.
              */
             slots?: number;
             /** Format: date-time */
@@ -4053,7 +4053,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description It stands against what there is: something of this name exists, it has ended, or it changes too fast. */
+        /** @description Conflict with the current state: the name exists already, the run has ended, or there are too many concurrent changes. */
         conflict: {
             headers: {
                 [name: string]: unknown;
@@ -4063,10 +4063,10 @@ export interface components {
                  * @example {
                  *       "title": "Conflict",
                  *       "status": 409,
-                 *       "detail": "the Idempotency-Key was used before, for another request",
+                 *       "detail": "the Idempotency-Key was used for another request",
                  *       "code": "conflict",
                  *       "requestId": "k5w2hq6v3n7ptx4a",
-                 *       "hint": "use a new key for each thing that is asked for",
+                 *       "hint": "use a new key for each request",
                  *       "errors": [
                  *         {
                  *           "location": "header.Idempotency-Key",
@@ -4079,7 +4079,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The role does not allow it, or not in this group. */
+        /** @description Your role does not allow this, or not in this group. */
         forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -4098,7 +4098,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong in the server. */
+        /** @description Internal error. */
         internal: {
             headers: {
                 [name: string]: unknown;
@@ -4108,16 +4108,16 @@ export interface components {
                  * @example {
                  *       "title": "Internal Server Error",
                  *       "status": 500,
-                 *       "detail": "something went wrong in the server",
+                 *       "detail": "internal error",
                  *       "code": "internal",
                  *       "requestId": "k5w2hq6v3n7ptx4a",
-                 *       "hint": "the server's log has the cause under the request's id"
+                 *       "hint": "search the server's log for the request id"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not valid. All that is wrong is listed. */
+        /** @description The request is invalid. All faults are listed. */
         invalid: {
             headers: {
                 [name: string]: unknown;
@@ -4144,7 +4144,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such thing. */
+        /** @description Not found. */
         not_found: {
             headers: {
                 [name: string]: unknown;
@@ -4154,7 +4154,7 @@ export interface components {
                  * @example {
                  *       "title": "Not Found",
                  *       "status": 404,
-                 *       "detail": "there is no job \"nightly-report\"",
+                 *       "detail": "job \"nightly-report\" not found",
                  *       "code": "not_found",
                  *       "requestId": "k5w2hq6v3n7ptx4a"
                  *     }
@@ -4162,7 +4162,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description It is not, or no longer, what If-Match or If-None-Match says. */
+        /** @description The condition in If-Match or If-None-Match does not hold. */
         stale: {
             headers: {
                 [name: string]: unknown;
@@ -4175,7 +4175,7 @@ export interface components {
                  *       "detail": "job \"nightly-report\" is at version 42, not 40",
                  *       "code": "stale",
                  *       "requestId": "k5w2hq6v3n7ptx4a",
-                 *       "hint": "somebody else saved it: read it again and repeat the change"
+                 *       "hint": "read it again and repeat the change: it was saved in the meantime"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -4206,7 +4206,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too much was asked for in a short time. */
+        /** @description Too many requests. */
         too_many_requests: {
             headers: {
                 /** @description Seconds to wait. */
@@ -4221,16 +4221,16 @@ export interface components {
                  *       "detail": "too many requests",
                  *       "code": "too_many_requests",
                  *       "requestId": "k5w2hq6v3n7ptx4a",
-                 *       "hint": "wait as long as Retry-After says"
+                 *       "hint": "wait for the time in Retry-After"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Nobody is logged in, or the token or session is no longer good. */
+        /** @description No credentials were sent, or the token or session is invalid or has expired. */
         unauthenticated: {
             headers: {
-                /** @description How to show who one is. */
+                /** @description The accepted authentication scheme. */
                 "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
@@ -4248,7 +4248,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description What it needs, etcd or the log store, does not answer just now. */
+        /** @description etcd or the log store does not respond. */
         unavailable: {
             headers: {
                 /** @description Seconds to wait. */
@@ -4260,16 +4260,16 @@ export interface components {
                  * @example {
                  *       "title": "Service Unavailable",
                  *       "status": 503,
-                 *       "detail": "the log store does not answer",
+                 *       "detail": "the log store does not respond",
                  *       "code": "unavailable",
                  *       "requestId": "k5w2hq6v3n7ptx4a",
-                 *       "hint": "it is tried again every few seconds"
+                 *       "hint": "retry in a few seconds"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is of another type, or is compressed. */
+        /** @description The body has another media type, or is compressed. */
         unsupported_media_type: {
             headers: {
                 [name: string]: unknown;
@@ -4306,21 +4306,21 @@ export interface operations {
     "list-audit": {
         parameters: {
             query?: {
-                /** @description Only what this one did: the name, exactly. */
+                /** @description Only changes by this actor (exact name). */
                 actor?: string;
-                /** @description Only what was done to this kind of thing, such as job, run, user, token, session, worker, channel or secret. */
+                /** @description Only changes of this kind of object: for example job, run, user, token, session, worker, channel or secret. */
                 kind?: string;
-                /** @description Only what was done to the thing of this name, exactly. */
+                /** @description Only changes of the object with this exact name. */
                 name?: string;
-                /** @description Only what was done so, such as create, replace, delete, pause, resume, run, kill or login. */
+                /** @description Only changes with this verb: for example create, replace, delete, pause, resume, run, kill or login. */
                 verb?: string;
-                /** @description Only what was done at this time or later. */
+                /** @description Only changes at this time or later. */
                 from?: string;
-                /** @description Only what was done before this time. */
+                /** @description Only changes before this time. */
                 to?: string;
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before; the filters must be the same. */
+                /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -4448,7 +4448,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4462,11 +4462,11 @@ export interface operations {
     "verify-audit": {
         parameters: {
             query?: {
-                /** @description The place to begin at; one that is no longer kept counts as the oldest that is. */
+                /** @description Place to begin at; a place that is no longer kept counts as the oldest one kept. */
                 from?: number;
-                /** @description How many entries to verify at most. */
+                /** @description Maximum number of entries to verify. */
                 limit?: number;
-                /** @description Give what was hashed, so that it can be computed again elsewhere. */
+                /** @description Include the hashed content, for verification elsewhere. */
                 links?: boolean;
             };
             header?: never;
@@ -4509,7 +4509,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4565,7 +4565,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4600,7 +4600,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4641,7 +4641,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4679,7 +4679,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4724,7 +4724,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4763,7 +4763,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4821,7 +4821,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4871,7 +4871,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4922,7 +4922,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4937,9 +4937,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the channel's ETag is this one. */
+                /** @description Only if the channel has this ETag. */
                 "If-Match"?: string;
-                /** @description *: only if there is no such channel. */
+                /** @description *: only if the channel does not exist. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -5003,7 +5003,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5018,7 +5018,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the channel's ETag is this one. */
+                /** @description Only if the channel has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -5045,7 +5045,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5086,7 +5086,7 @@ export interface operations {
                      *       "id": "01795384074032501398-d21c29403d88c6ce",
                      *       "kind": "webhook",
                      *       "status": "failed",
-                     *       "text": "test of a channel"
+                     *       "text": "test message"
                      *     }
                      */
                     "application/json": components["schemas"]["Delivery"];
@@ -5100,7 +5100,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5186,7 +5186,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5200,15 +5200,15 @@ export interface operations {
     "list-deliveries": {
         parameters: {
             query?: {
-                /** @description Only on this channel. */
+                /** @description Only deliveries to this channel. */
                 channel?: string;
-                /** @description Only of this job. */
+                /** @description Only deliveries about this job. */
                 job?: string;
-                /** @description Only with this status. */
+                /** @description Only deliveries with this status. */
                 status?: "waiting" | "sent" | "failed";
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before; the filters must be the same. */
+                /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -5237,7 +5237,7 @@ export interface operations {
                      *           "id": "01795384074032501398-d21c29403d88c6ce",
                      *           "kind": "webhook",
                      *           "status": "failed",
-                     *           "text": "test of a channel"
+                     *           "text": "test message"
                      *         }
                      *       ]
                      *     }
@@ -5251,7 +5251,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5265,15 +5265,15 @@ export interface operations {
     "follow-events": {
         parameters: {
             query?: {
-                /** @description Begin after this revision, as an earlier stream or answer told it; now where not given. */
+                /** @description Begin after this revision, taken from an earlier stream or response. Default: now. */
                 since?: number;
-                /** @description Only these, separated by commas. */
+                /** @description Only these types, separated by commas. */
                 types?: ("job" | "run" | "worker")[];
                 /** @description Only these jobs and their runs, and no workers, separated by commas. */
                 jobs?: string[];
             };
             header?: {
-                /** @description The id of the last event that came: go on after it, whatever since says. */
+                /** @description Id of the last event received: continue after it. Overrides since. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -5282,15 +5282,15 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description Events, one JSON value each. What one revision of etcd has changed comes together, and the last event of it has the revision as its id: who comes back with it, to this master or another, misses nothing.
+             * @description Events, each with one JSON value. The changes of one etcd revision arrive together, and the last of them has the revision as its id: a client that resumes with it, at any master, misses nothing.
              *
-             *     - ready {revision}: all that comes after this revision is told; first of all.
-             *     - job {name, title?, group?, version, paused?, deleted?}: a job was made, changed, or deleted.
-             *     - run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run waits, runs, or has come to an end. The same status may be told twice.
-             *     - worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker is there, is busy with more or less, or is gone; settings says that an operator has changed what is said of it.
-             *     - reset {revision}: something was missed, and is not known any more: read again what is shown. It goes on after the revision.
+             *     - ready {revision}: the stream is complete after this revision. It is the first event.
+             *     - job {name, title?, group?, version, paused?, deleted?}: a job was created, changed or deleted.
+             *     - run {id, job, jobUid, group?, fire, plannedAt, cause, attempt, status, reason?, worker?, workerName?, exitCode?, endedAt?}: a run is pending, running or completed. The same status may be sent twice.
+             *     - worker {id, name?, running?, used?, draining?, gone?, settings?}: a worker has registered, its load has changed, or it is gone. With settings, an operator has changed its settings.
+             *     - reset {revision}: events were missed and are no longer available. Read the lists again. The stream continues after the revision.
              *
-             *     Nothing of what jobs do is told here: ask for the job, or the run. Comments come at least every 15 seconds. The stream ends when the one who asked may not read any more.
+             *     Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.
              */
             200: {
                 headers: {
@@ -5325,7 +5325,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,13 +5341,13 @@ export interface operations {
             query?: {
                 /** @description Only fires planned at this time or later. */
                 from?: string;
-                /** @description Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given. */
+                /** @description Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now. */
                 to?: string;
-                /** @description Only fires with one of these, separated by commas. */
+                /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
-                /** @description How many to list; a page may hold less and have a next one. */
+                /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before; the filters must be the same. */
+                /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
                 /** @description Only fires of jobs of this group. */
                 group?: string;
@@ -5398,7 +5398,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5412,21 +5412,21 @@ export interface operations {
     "get-forecast": {
         parameters: {
             query?: {
-                /** @description Count fires planned at this time or later; now where not given, or where it lies in the past. */
+                /** @description Count fires planned at this time or later. Default and minimum: now. */
                 from?: string;
-                /** @description Count fires planned before this time, and up to the full minute or hour; a day after from where not given. */
+                /** @description Count fires planned before this time, rounded up to a full minute or hour. Default: one day after from. */
                 to?: string;
-                /** @description What a bucket is: a minute, for 7 days at most, or an hour, for 14. */
+                /** @description Size of a bucket: minute (at most 7 days) or hour (at most 14 days). */
                 by?: "minute" | "hour";
-                /** @description IANA name of the zone in which the hours begin. */
+                /** @description IANA time zone in which hours begin. */
                 timezone?: string;
-                /** @description A part of the jobs' name or title. */
+                /** @description Only jobs with this text in the name or title. */
                 q?: string;
                 /** @description Only jobs of this group. */
                 group?: string;
-                /** @description Only jobs of this group and of those below it. */
+                /** @description Only jobs of this group and its subgroups. */
                 below?: string;
-                /** @description Only jobs that are in no group. */
+                /** @description Only jobs without a group. */
                 ungrouped?: boolean;
                 /** @description Only jobs whose labels match: team=data,tier!=slow. */
                 selector?: string;
@@ -5475,7 +5475,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5521,7 +5521,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5535,33 +5535,33 @@ export interface operations {
     "list-jobs": {
         parameters: {
             query?: {
-                /** @description A part of the name or the title. */
+                /** @description Only jobs with this text in the name or title. */
                 q?: string;
                 /** @description Only jobs of this group. */
                 group?: string;
-                /** @description Only jobs of this group and of those below it: whose names go on after it with a dot or a dash, as data.etl is below data. */
+                /** @description Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data. */
                 below?: string;
-                /** @description Only jobs that stand so just now; done: it fires no more; manual: it has no timetable. */
+                /** @description Only jobs in this state. done: the schedule has no more fires; manual: without a schedule. */
                 state?: "active" | "paused" | "done" | "manual";
-                /** @description What to list them by, from the smallest on, or from the largest with a minus; those that are equal, by name. By name where not given. */
+                /** @description Sort order, ascending, or descending with a minus; equal ones by name. Default: name. */
                 sort?: "name" | "nextFire" | "updated" | "group" | "-name" | "-nextFire" | "-updated" | "-group";
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before; the filters must be the same. */
+                /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
-                /** @description Leave out so many before the first: for a place that no page was before. From page to page a cursor is better: it misses none where jobs come and go. */
+                /** @description Number of jobs to skip, for direct access to a page. To read all pages use cursor: it misses none when jobs are created or deleted. */
                 offset?: number;
-                /** @description Also tell how many jobs there are on all pages. */
+                /** @description Also return the number of jobs on all pages. */
                 total?: boolean;
                 /** @description Only jobs whose labels match: team=data,tier!=slow. */
                 selector?: string;
-                /** @description Only jobs that are in no group. */
+                /** @description Only jobs without a group. */
                 ungrouped?: boolean;
-                /** @description What to tell of each job besides, separated by commas: its last 20 runs, its next 5 fires, figures of its last 7 days, its timetable in words. */
+                /** @description Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words. */
                 include?: ("results" | "next" | "stats" | "words")[];
             };
             header?: {
-                /** @description en or zh; of the words. */
+                /** @description Language of the words: en or zh. */
                 "Accept-Language"?: string;
             };
             path?: never;
@@ -5641,7 +5641,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5656,7 +5656,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked again with the same key within a day, the job is created once, and answered as it is by then. */
+                /** @description A repeated request with the same key within a day creates the job once and returns its current state. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5711,7 +5711,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5725,13 +5725,13 @@ export interface operations {
     "apply-jobs": {
         parameters: {
             query?: {
-                /** @description Write nothing, and answer with the differences. */
+                /** @description Write nothing, and return the differences. */
                 dryRun?: boolean;
-                /** @description Also delete the jobs whose labels match this selector and that were not sent, in the groups where you are editor; nothing is deleted where any job is refused. */
+                /** @description Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused. */
                 prune?: string;
             };
             header?: {
-                /** @description Refused with 409 where it was used for another request within a day. Applying the same again changes nothing anyway. */
+                /** @description Returns 409 if the key was used for another request within a day. Applying the same again changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5791,7 +5791,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5806,7 +5806,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Asked again with the same key within a day, no job is run twice; another request with it is refused. */
+                /** @description A repeated request with the same key within a day runs no job twice; a different request with the key is refused. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5867,7 +5867,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5881,7 +5881,7 @@ export interface operations {
     "validate-job": {
         parameters: {
             query?: {
-                /** @description Also tell who would run the job now, and warn where nobody would. */
+                /** @description Also return the workers that would run the job now, and warn if there are none. */
                 placement?: boolean;
             };
             header?: never;
@@ -5942,7 +5942,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6014,7 +6014,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6029,9 +6029,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the job's ETag is this one. */
+                /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
-                /** @description *: only if there is no such job. */
+                /** @description *: only if the job does not exist. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -6102,7 +6102,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6116,11 +6116,11 @@ export interface operations {
     "delete-job": {
         parameters: {
             query?: {
-                /** @description Also end its runs. */
+                /** @description Also kill its current runs. */
                 kill?: boolean;
             };
             header?: {
-                /** @description Only if the job's ETag is this one. */
+                /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -6147,7 +6147,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6162,7 +6162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the job's ETag is this one. */
+                /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -6224,7 +6224,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6240,13 +6240,13 @@ export interface operations {
             query?: {
                 /** @description Only fires planned at this time or later. */
                 from?: string;
-                /** @description Only fires planned before this time; where it lies in the future, the planned fires until then are listed too. Now where not given. */
+                /** @description Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now. */
                 to?: string;
-                /** @description Only fires with one of these, separated by commas. */
+                /** @description Only fires with one of these statuses, separated by commas. */
                 status?: ("planned" | "waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
-                /** @description How many to list; a page may hold less and have a next one. */
+                /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before; the filters must be the same. */
+                /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -6299,7 +6299,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6314,7 +6314,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the job's ETag is this one. */
+                /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -6376,7 +6376,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6427,7 +6427,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6442,7 +6442,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the job's ETag is this one. */
+                /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -6490,7 +6490,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6505,7 +6505,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the job's ETag is this one. */
+                /** @description Only if the job has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -6578,7 +6578,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6592,11 +6592,11 @@ export interface operations {
     "run-job": {
         parameters: {
             query?: {
-                /** @description Answer when the run has ended, or after this time, 5m at most; its retries are runs of their own. At once where not given. Where too many wait already, of all or of one who asks, it is refused with 429 and nothing is run. */
+                /** @description Respond when the run has ended, or after this time (at most 5m); its retries are separate runs. Default: respond at once. With too many waiting requests, in total or by one caller, returns 429 and nothing is run. */
                 wait?: string;
             };
             header?: {
-                /** @description Asked again with the same key within a day, the job is run once and the answer is the same. */
+                /** @description A repeated request with the same key within a day returns the same response, and the job runs once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6642,7 +6642,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6656,9 +6656,9 @@ export interface operations {
     "list-versions": {
         parameters: {
             query?: {
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -6709,7 +6709,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6780,7 +6780,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6794,14 +6794,14 @@ export interface operations {
     "diff-job-versions": {
         parameters: {
             query?: {
-                /** @description The version to compare with; the job as it is now where not given. */
+                /** @description The version to compare with. Default: the current job. */
                 to?: number;
             };
             header?: never;
             path: {
                 /** @description Name of the job. */
                 name: string;
-                /** @description The version to begin with. */
+                /** @description The first version. */
                 version: number;
             };
             cookie?: never;
@@ -6832,7 +6832,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6875,7 +6875,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6927,7 +6927,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6943,7 +6943,7 @@ export interface operations {
             query?: {
                 /** @description Only runs of this job. */
                 job?: string;
-                /** @description Only runs with one of these, separated by commas. */
+                /** @description Only runs with one of these statuses, separated by commas. */
                 status?: ("waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
                 /** @description Only runs of the worker with this id. */
                 worker?: string;
@@ -6955,17 +6955,17 @@ export interface operations {
                 from?: string;
                 /** @description Only runs planned before this time. */
                 to?: string;
-                /** @description Only runs of jobs that were in this group then. */
+                /** @description Only runs of jobs that were in this group at the time. */
                 group?: string;
                 /** @description Only runs whose command ended with this exit code. */
                 exitCode?: number;
-                /** @description Only runs with this text in the name of the job or of the worker, in the id, the reason, the note, or who triggered it; capitals or not. What they printed is searched elsewhere. */
+                /** @description Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations. */
                 q?: string;
-                /** @description Which are listed first, by the time for which they were planned. */
+                /** @description Order by planned time. */
                 order?: "newest" | "oldest";
-                /** @description How many to list; a page may hold less and have a next one. */
+                /** @description Maximum number of items; a page may contain fewer and still have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before; the filters must be the same. */
+                /** @description nextCursor of the previous page; the filters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -7043,7 +7043,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7057,17 +7057,17 @@ export interface operations {
     "search-runs": {
         parameters: {
             query: {
-                /** @description What to look for within lines, at most 1 KiB: a text, or a regular expression. */
+                /** @description Text or regular expression to find within a line, at most 1 KiB. */
                 q: string;
                 /** @description q is a regular expression (RE2). */
                 regex?: boolean;
-                /** @description Capitals count. Where not given they do not. */
+                /** @description Case-sensitive. Default: case is ignored. */
                 case?: boolean;
                 /** @description Only runs of this job. */
                 job?: string;
-                /** @description Only runs of jobs that were in this group then. */
+                /** @description Only runs of jobs that were in this group at the time. */
                 group?: string;
-                /** @description Only runs with one of these, separated by commas. */
+                /** @description Only runs with one of these statuses, separated by commas. */
                 status?: ("waiting" | "running" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "skipped" | "refused" | "missed")[];
                 /** @description Only runs of the worker with this id. */
                 worker?: string;
@@ -7075,9 +7075,9 @@ export interface operations {
                 from?: string;
                 /** @description Only runs planned before this time. */
                 to?: string;
-                /** @description How many runs to find; a page may hold less, or nothing, and have a next one. */
+                /** @description Maximum number of runs with matches; a page may contain fewer or none and still have a next one. */
                 limit?: number;
-                /** @description nextCursor of the page before; what is asked for must be the same. */
+                /** @description nextCursor of the previous page; the other parameters must be the same. */
                 cursor?: string;
             };
             header?: never;
@@ -7112,7 +7112,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7183,7 +7183,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7232,7 +7232,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7246,19 +7246,19 @@ export interface operations {
     "get-output": {
         parameters: {
             query?: {
-                /** @description Go on from this byte of all that the command printed, over both streams. */
+                /** @description Begin at this byte of the output of both streams. */
                 offset?: number;
-                /** @description Go on from so many bytes before the end of what there is, which may be within a line. Not beside offset. */
+                /** @description Begin this many bytes before the current end, possibly within a line. Cannot be combined with offset. */
                 tail?: number;
-                /** @description How many bytes to go on for at most. Where not given: all of it for a run that has ended, 1 MiB for one that goes on. */
+                /** @description Maximum number of bytes. Default: all for a completed run, 1 MiB for a current one. */
                 limit?: number;
                 /** @description Only this stream. */
                 stream?: "stdout" | "stderr";
-                /** @description As a file to be saved. */
+                /** @description Return as a file to save. */
                 download?: boolean;
             };
             header?: {
-                /** @description One range of bytes; taken where nothing of the output is missing, and ignored where something is, or beside offset, tail, limit or stream. */
+                /** @description One range of bytes. Ignored if bytes of the output are missing, or with offset, tail, limit or stream. */
                 Range?: string;
             };
             path: {
@@ -7269,18 +7269,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Bytes as they were printed. Where some were not kept, a line says how many. */
+            /** @description Bytes as printed. A line states how many bytes were not kept. */
             200: {
                 headers: {
-                    /** @description bytes, where a range may be asked for. */
+                    /** @description bytes, if a range may be requested. */
                     "Accept-Ranges"?: string;
-                    /** @description Where to go on. */
+                    /** @description Offset at which to continue. */
                     "Carillon-Next-Offset"?: number;
-                    /** @description Whether nothing will come after this answer. */
+                    /** @description Whether the output is complete with this response. */
                     "Carillon-Output-Complete"?: boolean;
-                    /** @description All that the command has printed, as far as is known. */
+                    /** @description Known number of bytes that the command has printed. */
                     "Carillon-Output-Size"?: number;
-                    /** @description The name to save it under; where it was asked for as a file. */
+                    /** @description File name, if download is set. */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -7289,20 +7289,20 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The range that was asked for. */
+            /** @description The requested range. */
             206: {
                 headers: {
-                    /** @description bytes, where a range may be asked for. */
+                    /** @description bytes, if a range may be requested. */
                     "Accept-Ranges"?: string;
-                    /** @description Where to go on. */
+                    /** @description Offset at which to continue. */
                     "Carillon-Next-Offset"?: number;
-                    /** @description Whether nothing will come after this answer. */
+                    /** @description Whether the output is complete with this response. */
                     "Carillon-Output-Complete"?: boolean;
-                    /** @description All that the command has printed, as far as is known. */
+                    /** @description Known number of bytes that the command has printed. */
                     "Carillon-Output-Size"?: number;
-                    /** @description The name to save it under; where it was asked for as a file. */
+                    /** @description File name, if download is set. */
                     "Content-Disposition"?: string;
-                    /** @description Which bytes these are, and of how many. */
+                    /** @description The returned range and the total number of bytes. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
                 };
@@ -7314,10 +7314,10 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
-            /** @description There is nothing in the range. */
+            /** @description The range is empty. */
             416: {
                 headers: {
-                    /** @description Which bytes these are, and of how many. */
+                    /** @description The returned range and the total number of bytes. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
                 };
@@ -7329,7 +7329,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7343,17 +7343,17 @@ export interface operations {
     "search-output": {
         parameters: {
             query: {
-                /** @description What to look for within lines, at most 1 KiB: a text, or a regular expression. */
+                /** @description Text or regular expression to find within a line, at most 1 KiB. */
                 q: string;
                 /** @description q is a regular expression (RE2). */
                 regex?: boolean;
-                /** @description Capitals count. Where not given they do not. */
+                /** @description Case-sensitive. Default: case is ignored. */
                 case?: boolean;
-                /** @description Only this stream. Where not given, the lines are those of both as they came. */
+                /** @description Only this stream. Default: the lines of both streams in the order in which they were printed. */
                 stream?: "stdout" | "stderr";
-                /** @description Go on from this byte of all that the command printed. */
+                /** @description Begin at this byte of the output of both streams. */
                 offset?: number;
-                /** @description How many matches to tell. */
+                /** @description Maximum number of matches. */
                 limit?: number;
             };
             header?: never;
@@ -7391,7 +7391,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7405,15 +7405,15 @@ export interface operations {
     "follow-output": {
         parameters: {
             query?: {
-                /** @description Begin at this byte of all that the command printed, over both streams. */
+                /** @description Begin at this byte of the output of both streams. */
                 offset?: number;
-                /** @description Begin so many bytes before the end of what there is, which may be within a line. Not beside offset. */
+                /** @description Begin this many bytes before the current end, possibly within a line. Cannot be combined with offset. */
                 tail?: number;
-                /** @description Only this stream. What is missing is told either way. */
+                /** @description Only this stream. Missing bytes are reported for both. */
                 stream?: "stdout" | "stderr";
             };
             header?: {
-                /** @description The id of the last event that came: go on after it, whatever offset and tail say. */
+                /** @description Id of the last event received: continue after it. Overrides offset and tail. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -7425,15 +7425,15 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description Events, one JSON value each; the id of an event is the offset where to go on after it, at this master or another:
+             * @description Events, each with one JSON value. The id of an event is the offset at which to continue after it, at any master.
              *
-             *     - run: the run as it is now (a Run); first of all, and when it changes from waiting to running.
-             *     - output {offset, stream, at, text | base64}: what was printed, as text where it is text in UTF-8 without NUL, else as base64.
-             *     - missing {offset, count}: so many bytes were not kept.
-             *     - away {}: what is read from does not answer just now; back {}: it does again.
-             *     - end {run, offset, complete}: the run has ended and this was all. complete is false where the run printed more than what has arrived. Close the connection then.
+             *     - run: the current run (a Run), as the first event and when it changes from waiting to running.
+             *     - output {offset, stream, at, text | base64}: printed bytes, as text if they are UTF-8 without NUL, otherwise as base64.
+             *     - missing {offset, count}: count bytes were not kept.
+             *     - away {}: the source of the output does not respond; back {}: it responds again.
+             *     - end {run, offset, complete}: the run has ended, and there are no more events. complete is false if the run printed more than was received. Close the connection.
              *
-             *     Comments come at least every 15 seconds. A stream that ends without end is to be resumed with Last-Event-ID.
+             *     A comment is sent at least every 15 seconds. Resume a stream that ends without the event end with Last-Event-ID.
              */
             200: {
                 headers: {
@@ -7465,7 +7465,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7531,7 +7531,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7583,7 +7583,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7636,7 +7636,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7651,9 +7651,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the secret's ETag is this one. */
+                /** @description Only if the secret has this ETag. */
                 "If-Match"?: string;
-                /** @description *: only if there is no such secret. */
+                /** @description *: only if the secret does not exist. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -7720,7 +7720,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7735,7 +7735,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the secret's ETag is this one. */
+                /** @description Only if the secret has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -7762,7 +7762,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7776,9 +7776,9 @@ export interface operations {
     "list-sessions": {
         parameters: {
             query?: {
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -7815,7 +7815,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7853,7 +7853,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7867,15 +7867,15 @@ export interface operations {
     "get-job-statistics": {
         parameters: {
             query?: {
-                /** @description Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given. */
+                /** @description Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end. */
                 from?: string;
-                /** @description Count what was planned before this time; now where not given, or where it lies in the future. */
+                /** @description Count runs planned before this time. Default and maximum: now. */
                 to?: string;
-                /** @description What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days. */
+                /** @description Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days. */
                 by?: "hour" | "day";
-                /** @description IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC. */
+                /** @description IANA time zone of the days. Default: the server's setting. Days more than 90 days ago are counted in UTC. */
                 timezone?: string;
-                /** @description Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC. */
+                /** @description Also count by worker, for at most 92 days; beyond 7 days in days of UTC. */
                 workers?: boolean;
             };
             header?: never;
@@ -8003,7 +8003,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8125,7 +8125,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8139,15 +8139,15 @@ export interface operations {
     "get-statistics": {
         parameters: {
             query?: {
-                /** @description Count what was planned at this time or later, from the beginning of its hour or day on; a day, or 30 days, before the end where not given. */
+                /** @description Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end. */
                 from?: string;
-                /** @description Count what was planned before this time; now where not given, or where it lies in the future. */
+                /** @description Count runs planned before this time. Default and maximum: now. */
                 to?: string;
-                /** @description What a bucket is: an hour, for 92 days at most and not longer ago than hours are kept, or a day, for 2 years at most. A day where the range is longer than 3 days. */
+                /** @description Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days. */
                 by?: "hour" | "day";
-                /** @description IANA name of the zone of the days; the server's setting where not given. Days that lie more than 90 days back are counted as those of UTC. */
+                /** @description IANA time zone of the days. Default: the server's setting. Days more than 90 days ago are counted in UTC. */
                 timezone?: string;
-                /** @description Count each worker apart as well, for 92 days at most; beyond 7 days they are counted in days of UTC. */
+                /** @description Also count by worker, for at most 92 days; beyond 7 days in days of UTC. */
                 workers?: boolean;
             };
             header?: never;
@@ -8305,7 +8305,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8362,7 +8362,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8432,7 +8432,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8446,11 +8446,11 @@ export interface operations {
     "list-tokens": {
         parameters: {
             query?: {
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the previous page. */
                 cursor?: string;
-                /** @description Only those of this user. */
+                /** @description Only tokens of this user. */
                 user?: string;
             };
             header?: never;
@@ -8500,7 +8500,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8559,7 +8559,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8609,7 +8609,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8647,7 +8647,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8661,9 +8661,9 @@ export interface operations {
     "list-users": {
         parameters: {
             query?: {
-                /** @description How many to list. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description nextCursor of the page before. */
+                /** @description nextCursor of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -8713,7 +8713,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8778,7 +8778,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8830,7 +8830,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8845,7 +8845,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the user's ETag is this one. */
+                /** @description Only if the user has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -8872,7 +8872,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8887,7 +8887,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the user's ETag is this one. */
+                /** @description Only if the user has this ETag. */
                 "If-Match"?: string;
             };
             path: {
@@ -8941,7 +8941,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8996,7 +8996,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9012,7 +9012,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker, or its name where no other has it. */
+                /** @description Id of the worker, or its name if unique. */
                 id: string;
             };
             cookie?: never;
@@ -9052,7 +9052,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9068,7 +9068,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker, or its name where no other has it. */
+                /** @description Id of the worker, or its name if unique. */
                 id: string;
             };
             cookie?: never;
@@ -9132,7 +9132,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9148,7 +9148,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker, or its name where no other has it. */
+                /** @description Id of the worker, or its name if unique. */
                 id: string;
             };
             cookie?: never;
@@ -9212,7 +9212,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9228,7 +9228,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the worker, or its name where no other has it. */
+                /** @description Id of the worker, or its name if unique. */
                 id: string;
             };
             cookie?: never;
@@ -9278,7 +9278,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9315,7 +9315,7 @@ export interface operations {
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9364,7 +9364,7 @@ export interface operations {
             422: components["responses"]["invalid"];
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
-            /** @description It cannot. */
+            /** @description The process cannot work. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9373,7 +9373,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9414,7 +9414,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
-            /** @description The request was refused, or failed. */
+            /** @description Error. */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -10,16 +10,16 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Whoever is logged in sees that jobs and runs are there and how they fare. What a job is made
-// of, and what its runs were given and printed, is for those who have a role in its group.
+// All authenticated callers see that jobs and runs exist, and their status. Definitions, parameters
+// and output are visible to callers with a role in the job's group.
 
-// jobGroups tells in which groups jobs are.
+// jobGroups returns the groups of jobs.
 type jobGroups interface {
 	Whose(name string) (uid, group string, known bool)
 }
 
-// mayRun tells whether the one who asks may do what needs a role with a run. It has the group
-// that its job had then, and as long as that job is there, the group of the job counts as well.
+// mayRun reports whether the caller has a role for a run. A run has the group that its job had
+// then; while that job exists, its current group counts as well.
 func mayRun(ctx context.Context, jobs jobGroups, need auth.Role, run *common.Run) bool {
 	return mayOf(ctx, jobs, need, run.Job, run.JobUID, run.Group)
 }
@@ -36,8 +36,8 @@ func mayOf(ctx context.Context, jobs jobGroups, need auth.Role, job, jobUID, gro
 	return known && (uid != jobUID || who.May(need, group))
 }
 
-// allowRun refuses what mayRun does not allow. It looks at the job as it stands: where one thing is
-// asked for, nobody is shown what became another's a moment ago.
+// allowRun returns an error if mayRun is false. It reads the job from etcd: for single objects, a
+// change of the group takes effect at once.
 func allowRun(ctx context.Context, jobs Jobs, need auth.Role, run *common.Run) error {
 	if may(ctx, need, "") {
 		return nil
@@ -52,7 +52,7 @@ func allowRun(ctx context.Context, jobs Jobs, need auth.Role, run *common.Run) e
 	return allow(ctx, need, group)
 }
 
-// standing tells the uid and the group of a job as it stands; "" where there is none.
+// standing returns the uid and group of a job from etcd; "" if there is none.
 func standing(ctx context.Context, jobs Jobs, name string) (uid, group string, err error) {
 	state, err := jobs.Get(ctx, name)
 	switch {
@@ -60,29 +60,29 @@ func standing(ctx context.Context, jobs Jobs, name string) (uid, group string, e
 		return state.UID, state.Group, nil
 	case common.CodeOf(err) == common.CodeNotFound:
 		return "", "", nil
-	case common.CodeOf(err) == common.CodeInternal: // it cannot be read
+	case common.CodeOf(err) == common.CodeInternal: // unreadable
 		return "", "", errGroupUnknown()
 	}
 	return "", "", err
 }
 
 func errGroupUnknown() error {
-	return &common.Error{Code: common.CodeUnavailable, Reason: "group_unknown", Message: "it is not known just now in which group the job is", Hint: "try again in a moment"}
+	return &common.Error{Code: common.CodeUnavailable, Reason: "group_unknown", Message: "the job's group is currently unknown", Hint: "retry in a few seconds"}
 }
 
-// allowNow is allow for a group that is looked at when a change is decided.
+// allowNow returns allow as a check at the moment of a change.
 func allowNow(ctx context.Context, need auth.Role) func(group string) error {
 	return func(group string) error { return allow(ctx, need, group) }
 }
 
-// hide leaves out of a job what only those may see who have a role in its group.
+// hide removes from a job what requires a role in its group.
 func (j *Job) hide() {
 	j.Command, j.Args, j.Stdin, j.Env, j.Params = "", nil, "", nil, nil
 	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
 	j.Meta.Hidden = true
 }
 
-// hideRun likewise.
+// hideRun removes from a run what requires a role in its group.
 func hideRun(r *common.Run) {
 	r.Params, r.Note, r.Reason = nil, "", hiddenReason(r.Status, r.Reason)
 	if r.Ending != nil {
@@ -92,7 +92,7 @@ func hideRun(r *common.Run) {
 	}
 }
 
-// shownText is the text by which those find a run who may see all of it, or not.
+// shownText returns the text by which callers find a run, with or without access to all of it.
 func shownText(r *common.Run, all bool) string {
 	if all {
 		return runlog.TextOf(r)
@@ -100,13 +100,13 @@ func shownText(r *common.Run, all bool) string {
 	shown := *r
 	hideRun(&shown)
 	if shown.Reason != r.Reason {
-		shown.Reason = nil // what is shown in its place was never searched
+		shown.Reason = nil // the shown replacement is not searched
 	}
 	return runlog.TextOf(&shown)
 }
 
-// hiddenReason leaves of a worker's reason, or of one that somebody gave, what it is: the rest may hold words of the job,
-// such as the path of a program, or a note, as of a pause.
+// hiddenReason returns only the code of a reason from a worker or user: its text may contain parts
+// of the job, such as the path of a program, or a note.
 func hiddenReason(status common.Status, r *common.Reason) *common.Reason {
 	if r == nil {
 		return nil

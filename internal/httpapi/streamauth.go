@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"carillon/internal/auth"
+	"carillon/internal/common"
+)
+
+const (
+	// recheck is the interval of authenticating the caller of a stream again. Credentials are
+	// cached for three seconds, so a stream ends within five seconds after they have ended.
+	recheck = 2 * time.Second
+	// rejudge is the interval of checking permissions again while the caller's rights are
+	// unchanged.
+	rejudge = time.Minute
+)
+
+// streamAuth checks that the caller of a stream is still authenticated, and still has the permission to
+// read.
+type streamAuth struct {
+	may    func(context.Context) error
+	who    auth.Identity // identity at the last check
+	asked  time.Time
+	judged time.Time
+}
+
+// newStreamAuth returns a streamAuth for a caller with permission to read; may checks the permission.
+func newStreamAuth(ctx context.Context, may func(context.Context) error) *streamAuth {
+	v := &streamAuth{may: may, asked: time.Now(), judged: time.Now()}
+	v.who, _ = identity(ctx)
+	return v
+}
+
+// left returns the time until the next check is due.
+func (v *streamAuth) left() time.Duration { return recheck - time.Since(v.asked) }
+
+// still checks the caller if a check is due. If the check is impossible now, the stream continues.
+func (v *streamAuth) still(ctx context.Context) bool {
+	if v.left() > 0 {
+		return true
+	}
+	v.asked = time.Now()
+	again, err := asAgain(ctx)
+	if err == nil {
+		who, _ := identity(again)
+		if who.Role == v.who.Role && maps.Equal(who.Grants, v.who.Grants) && time.Since(v.judged) < rejudge {
+			return true
+		}
+		if err = v.may(again); err == nil {
+			v.who, v.judged = who, time.Now()
+		}
+	}
+	code := common.CodeOf(err)
+	return code != common.CodeUnauthenticated && code != common.CodeForbidden
+}
