@@ -30,7 +30,7 @@ test('a group with what is below it, a label, a state: each narrows the list, an
   await groups.locator('[data-group=data]').getByText('3').waitFor();
   await groups.locator('[data-group=data]').click();
   await lists(page, 'etl-main lake-clean lake-load');
-  await groups.getByRole('button', { name: 'Open data' }).click();
+  await groups.getByRole('button', { name: 'Expand data' }).click();
   await groups.locator('[data-group="data.lake"]').click();
   await lists(page, 'lake-clean lake-load');
   await page.getByText('tier').click();

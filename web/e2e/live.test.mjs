@@ -148,7 +148,7 @@ test('notifications and history of a job are set, and said', async () => {
   await shoot(page, 'editor-notify');
   await page.getByRole('button', { name: 'Review changes' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Told to ops: failed for good, well again.').waitFor();
+  await page.getByText('To ops: failed, recovered.').waitFor();
   await page.getByText('The last 50 runs and their output are kept').waitFor();
   const { notify, retention } = await server.api('GET', '/jobs/usual');
   assert.deepEqual({ notify, retention }, { notify: { on: ['failed', 'recovered'], to: ['ops'] }, retention: { age: '7d', runs: 50 } });

@@ -191,9 +191,9 @@ test('policies are written in the editor, and read as sentences', async () => {
   await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Variable').fill('DAY');
   await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Default value').fill('today');
   await page.getByRole('button', { name: 'Create the job' }).click();
-  await page.getByText('A failed run is tried again up to 2 times').waitFor();
+  await page.getByText('A failed run is retried up to 2 times').waitFor();
   await page.getByText('Only on workers whose labels match zone!=cellar.').waitFor();
-  await page.getByText('priority 9').waitFor();
+  await page.getByText('its priority is 9').waitFor();
   const { meta: _, ...job } = await server.api('GET', '/jobs/careful');
   assert.deepEqual(job, {
     name: 'careful', cronExpr: '0 3 * * *', timezone: 'UTC', command: 'true', overlap: 'queue', startDeadline: '10m', catchUp: { policy: 'all', max: 3 },

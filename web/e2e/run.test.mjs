@@ -347,7 +347,7 @@ test('a run that does not end when it is asked is asked otherwise, and then kill
     await dialog.getByRole('button', { name: 'Kill the run' }).click();
     await dialog.waitFor({ state: 'detached' });
   };
-  await ask((dialog) => dialog.getByText('grace time of 20 s').waitFor());
+  await ask((dialog) => dialog.getByText('grace period of 20 s').waitFor());
   await log(page).getByText('heard TERM').waitFor();
   await page.locator('[data-ending=TERM]').waitFor();
   await ask(async (dialog) => {
