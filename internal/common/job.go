@@ -38,7 +38,7 @@ const (
 	OverlapAllow   Overlap = "allow"   // it runs beside it
 )
 
-// Forbids tells whether two runs of the job must not go on at a time.
+// Forbids reports whether two runs of the job must not go on at a time.
 func (o Overlap) Forbids() bool { return o != OverlapAllow }
 
 // OnLost says what follows when a run was lost with its worker.
@@ -122,7 +122,7 @@ type CatchUp struct {
 	Max    int           `json:"max,omitempty"`
 }
 
-// Retry says whether a failed run is tried again: at most Max times, after a
+// Retry reports whether a failed run is tried again: at most Max times, after a
 // pause that doubles from Backoff to MaxBackoff, for these exit codes (any, where
 // none is given), on another worker where there is one (Elsewhere).
 type Retry struct {
@@ -195,12 +195,12 @@ func (j *Job) CommandBytes() int {
 	return n
 }
 
-// PausedAt tells whether the job is paused at a time.
+// PausedAt reports whether the job is paused at a time.
 func (j *Job) PausedAt(now time.Time) bool {
 	return j.Paused && (j.PauseUntil == nil || now.Before(*j.PauseUntil))
 }
 
-// Succeeded tells whether an exit code counts as success for the job.
+// Succeeded reports whether an exit code counts as success for the job.
 func (j *Job) Succeeded(exitCode int) bool {
 	if len(j.SuccessExitCodes) == 0 {
 		return exitCode == 0

@@ -75,7 +75,7 @@ func OutboxKey(worker, id string) string { return OutboxOf(worker) + id }
 // LateKey holds the note of a run that ended after it was resolved by somebody else.
 func LateKey(worker, run string) string { return OutboxKey(worker, run+lateSuffix) }
 
-// IsLateKey tells whether a key of an outbox holds such a note.
+// IsLateKey reports whether a key of an outbox holds such a note.
 func IsLateKey(key string) bool { return strings.HasSuffix(key, lateSuffix) }
 
 const lateSuffix = ".late"

@@ -16,7 +16,7 @@ var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 // A name must not hold ".." either.
 const NamePattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`
 
-// ValidName tells whether a text may name a job, a group or a worker. Such a name is
+// ValidName reports whether a text may name a job, a group or a worker. Such a name is
 // safe as a part of an etcd key, of a URL path and of a file name.
 func ValidName(s string) bool {
 	return len(s) <= MaxName && namePattern.MatchString(s) && !strings.Contains(s, "..")

@@ -42,7 +42,7 @@ const (
 	MaxNotified      = 20
 )
 
-// Wants tells whether an event of the job is told to anybody.
+// Wants reports whether an event of the job is told to anybody.
 func (n *Notify) Wants(e Event) bool {
 	if n == nil || len(n.To) == 0 {
 		return false

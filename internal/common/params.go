@@ -38,11 +38,11 @@ var guarded = map[string]bool{
 // guardedPrefixes begin the names of others of their kind.
 var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_", "NPM_CONFIG_", "npm_config_"}
 
-// DecidesWhatRuns tells whether a variable decides what a shell, the loader or a common
+// DecidesWhatRuns reports whether a variable decides what a shell, the loader or a common
 // interpreter runs.
 func DecidesWhatRuns(name string) bool { return !mayBeParam(name) }
 
-// mayBeParam tells whether a trigger may be let set a variable.
+// mayBeParam reports whether a trigger may be let set a variable.
 func mayBeParam(name string) bool {
 	return !guarded[name] && !slices.ContainsFunc(guardedPrefixes[:], func(p string) bool { return strings.HasPrefix(name, p) })
 }

@@ -31,7 +31,7 @@ const StatusPlanned Status = "planned"
 var Statuses = [...]Status{StatusWaiting, StatusRunning, StatusSucceeded, StatusFailed, StatusTimedOut,
 	StatusKilled, StatusLost, StatusSkipped, StatusRefused, StatusMissed}
 
-// Terminal tells whether the status is an outcome.
+// Terminal reports whether the status is an outcome.
 func (s Status) Terminal() bool { return s != "" && s != StatusWaiting && s != StatusRunning }
 
 // Cause says why a run was wanted.

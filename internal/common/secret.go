@@ -34,7 +34,7 @@ type Secret struct {
 	Version   int64     `json:"-"` // the etcd revision of its last change
 }
 
-// ForGroup tells whether jobs of a group may use the secret.
+// ForGroup reports whether jobs of a group may use the secret.
 func (s *Secret) ForGroup(group string) bool {
 	return len(s.Groups) == 0 || slices.Contains(s.Groups, group)
 }

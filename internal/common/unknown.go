@@ -21,7 +21,7 @@ func EncodeOver[T any](held []byte, v *T) ([]byte, error) {
 	return over(held, data, reflect.TypeFor[T]())
 }
 
-// HoldsUnknown tells whether what a key holds has fields that the type does not know.
+// HoldsUnknown reports whether what a key holds has fields that the type does not know.
 func HoldsUnknown[T any](held []byte) bool {
 	if !json.Valid(held) || !isObject(held) {
 		return false

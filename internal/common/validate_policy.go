@@ -141,7 +141,7 @@ func (j *Job) pauseFaults(c *checker) {
 // TimeRange says which times are valid.
 const TimeRange = "must be from 1970 to 2099"
 
-// ValidTime tells whether a key can hold a time, and a timetable reach it.
+// ValidTime reports whether a key can hold a time, and a timetable reach it.
 func ValidTime(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() <= 2099 }
 
 func (c *checker) time(location string, t *time.Time) {

@@ -32,7 +32,7 @@ func newBounds(from, to time.Time) *bounds {
 	return b
 }
 
-// anchored tells whether @every counts from the start.
+// anchored reports whether @every counts from the start.
 func (b *bounds) anchored() bool { return b != nil && !b.from.IsZero() }
 
 // start is the instant after which fires are looked for.

@@ -11,7 +11,7 @@ type Change struct {
 	Before, After int       // seconds east of UTC
 }
 
-// Gap tells whether local times are left out; where not, some come twice.
+// Gap reports whether local times are left out; where not, some come twice.
 func (c Change) Gap() bool { return c.Before < c.After }
 
 // Changes are those of the schedule's zone at from or later, and before end.

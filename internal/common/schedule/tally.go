@@ -40,7 +40,7 @@ func ceil(t time.Time) int64 {
 // errNotCron says that a tally was asked for what is no cron line.
 var errNotCron = errors.New("only cron lines can be tallied")
 
-// Lines tells whether the schedule is a cron line, which a Tally counts.
+// Lines reports whether the schedule is a cron line, which a Tally counts.
 func (s Schedule) Lines() bool { return s.expr != nil && s.expr.kind == kindCron }
 
 // Same names what fires at the same times, bounds aside.
