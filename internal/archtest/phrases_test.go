@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// phrase is wording that the glossary replaces. The pattern matches at word boundaries and ignores case.
-type phrase struct {
-	pattern *regexp.Regexp
-	write   string
+// phrases are banned wording with what to write in its place. They match at word boundaries and ignore case.
+type phrases struct {
+	any   *regexp.Regexp // one group for each phrase
+	write []string
 }
 
-// phrases are the banned ones, and what to write in their place. docs/glossary.md has the terms.
-func phrases() []phrase {
+// newPhrases returns the wording that docs/glossary.md replaces.
+func newPhrases() phrases {
 	table := [][2]string{
 		{`(?:tells?|says?|knows?) (?:whether|if)`, "reports whether"},
 		{`hand(?:s|ed)? out`, "return, assign"},
@@ -33,11 +33,11 @@ func phrases() []phrase {
 		{`random time that grows`, "jittered exponential backoff"},
 		{`dearer|in vain`, "say what it costs, or what failed"},
 	}
-	all := make([]phrase, len(table))
+	patterns, write := make([]string, len(table)), make([]string, len(table))
 	for i, row := range table {
-		all[i] = phrase{regexp.MustCompile(`(?i)\b(?:` + row[0] + `)\b`), row[1]}
+		patterns[i], write[i] = "("+row[0]+")", row[1]
 	}
-	return all
+	return phrases{regexp.MustCompile(`(?i)\b(?:` + strings.Join(patterns, "|") + `)\b`), write}
 }
 
 // notPlainYet are the folders of Go packages whose texts have not been rewritten. A folder that has become plain must
@@ -67,18 +67,17 @@ func documents(t *testing.T) []string {
 }
 
 // banned returns a fault for each banned phrase of a text. Line breaks within a phrase do not hide it.
-func banned(place, text string, all []phrase) (faults []string) {
+func banned(place, text string, all phrases) (faults []string) {
 	flat := strings.Join(strings.Fields(text), " ")
-	for i := range all {
-		for _, found := range all[i].pattern.FindAllString(flat, -1) {
-			faults = append(faults, place+": "+strconv.Quote(found)+": write: "+all[i].write)
-		}
+	for _, found := range all.any.FindAllStringSubmatch(flat, -1) {
+		which := slices.IndexFunc(found[1:], func(group string) bool { return group != "" })
+		faults = append(faults, place+": "+strconv.Quote(found[0])+": write: "+all.write[which])
 	}
 	return faults
 }
 
 // bannedIn returns the banned phrases of the comments and string literals of one file.
-func bannedIn(f *file, all []phrase) (faults []string) {
+func bannedIn(f *file, all phrases) (faults []string) {
 	for _, group := range f.syntax.Comments {
 		faults = append(faults, banned(f.place(group.Pos()), group.Text(), all)...)
 	}
@@ -92,7 +91,7 @@ func bannedIn(f *file, all []phrase) (faults []string) {
 }
 
 func TestTexts_BannedPhrases_AreReplaced(t *testing.T) {
-	all, rough := phrases(), notPlainYet()
+	all, rough := newPhrases(), notPlainYet()
 	left := map[string]int{}
 	for _, f := range tree(t) {
 		if f.test || ast.IsGenerated(f.syntax) {
@@ -115,7 +114,7 @@ func TestTexts_BannedPhrases_AreReplaced(t *testing.T) {
 }
 
 func TestDocuments_BannedPhrases_AreReplaced(t *testing.T) {
-	all := phrases()
+	all := newPhrases()
 	for _, name := range documents(t) {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -130,7 +129,7 @@ func TestDocuments_BannedPhrases_AreReplaced(t *testing.T) {
 }
 
 func TestPlantedPhrases_AreFound(t *testing.T) {
-	all := phrases()
+	all := newPhrases()
 	f := parse(t, "p", "p.go", "// Package p promises.\npackage p\n\n// ready tells\n// whether it is.\nconst text = `Nobody is told`\n")
 	if got := bannedIn(f, all); len(got) != 3 {
 		t.Errorf("found %q, want three", got)
