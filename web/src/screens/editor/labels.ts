@@ -47,8 +47,8 @@ export function specAt(path: Path): FieldSpec | undefined {
 
 /** What holds where a field is not set, as the API's document says it. */
 export function defaultAt(path: Path): string | undefined {
-  const found = /(?:^|[;:,] )([\w./]+) where not given/.exec(specAt(path)?.doc ?? '')?.[1];
-  return found === 'None' ? undefined : found;
+  const found = /\bdefault: ([\w/]+)(?=[.;])/i.exec(specAt(path)?.doc ?? '')?.[1];
+  return found === 'none' ? undefined : found;
 }
 
 /** The location of the field of the form that a path belongs to; undefined where the form has none. */
