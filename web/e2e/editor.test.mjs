@@ -111,7 +111,7 @@ test('a fault stands at its line and at its field, and the summary leads to it',
   await page.keyboard.press('Control+End');
   await page.keyboard.type('overl');
   await page.getByRole('option', { name: /overlap/ }).waitFor();
-  await page.getByText('What happens to a fire while the earlier run still goes').waitFor();
+  await page.getByText('What a fire does while an earlier run is unresolved').waitFor();
   await shoot(page, 'editor-completion');
   await page.getByRole('option', { name: /overlap/ }).click();
   await until('the name is written', async () => /overlap:\n$/.test(await written(page)));

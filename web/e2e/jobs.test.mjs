@@ -95,7 +95,7 @@ test('many are paused with a note, and resumed; what became of each is told', as
   await dialog.getByText('shop-index, shop-mail').waitFor();
   await dialog.getByText('1 of them is already paused').waitFor();
   await dialog.getByRole('button', { name: 'Pause 2 jobs' }).click();
-  await dialog.getByText('Is required, to say why').waitFor();
+  await dialog.getByText('Is required').waitFor();
   await dialog.getByLabel('Reason').fill('the shop moves');
   await assertAccessible(page, 'bulk pause');
   await shoot(page, 'jobs-bulk-pause');
