@@ -144,7 +144,7 @@ test('keys lead to every page, to its search field, and to the list of them', as
   }
   await page.keyboard.press('?');
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  await help.getByText('Find anything').waitFor();
+  await help.getByText('Search and run commands').waitFor();
   await assertAccessible(page, 'keys');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -191,7 +191,7 @@ test('on a phone all pages are a tap or two away', async () => {
 
 test('who may see little is told so calmly, and nothing is red', async () => {
   const password = 'seven silver birches by the lake';
-  for (const [name, roles] of [['no user', {}], ['gardener', { groups: { garden: 'viewer' } }]]) await server.api('POST', '/users', { name, password, ...roles });
+  for (const [name, roles] of [['newcomer', {}], ['gardener', { groups: { garden: 'viewer' } }]]) await server.api('POST', '/users', { name, password, ...roles });
   const calm = async (page, where) => {
     await page.locator('#content :is(h1, h2)').first().waitFor();
     await page.locator('[aria-label="Loading…"]').first().waitFor({ state: 'detached' });
@@ -199,14 +199,14 @@ test('who may see little is told so calmly, and nothing is red', async () => {
     assert.equal(await red.count(), 0, `${where}: ${await red.allTextContents()}`);
     await shoot(page, where);
   };
-  for (const name of ['no user', 'gardener']) {
+  for (const name of ['newcomer', 'gardener']) {
     const tab = await open(browser, server);
     const { page } = tab;
     await page.goto(`${server.url}/jobs`);
     await page.getByLabel('User', { exact: true }).fill(name);
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    if (name === 'no user') {
+    if (name === 'newcomer') {
       await page.getByText('You have no role yet').waitFor();
       await calm(page, 'no-role');
       await assertAccessible(page, 'no role');
