@@ -165,7 +165,7 @@ and are refused (user_not_allowed) on others:
 `, crontab.Group, names)
 }
 
-// settings fills in what was not given: zone, user and home.
+// settings applies the defaults of time zone, user and home.
 func (m *importer) settings() error {
 	m.zoneFrom = "--timezone"
 	switch {

@@ -23,7 +23,7 @@ func (r *rig) rankedJob(rank int) string {
 	})
 }
 
-// settledJob likewise, by the order in which unclaimed fires expire.
+// settledJob finds a job for which this worker is at a place in the order in which workers expire unclaimed fires.
 func (r *rig) settledJob(order int) string {
 	r.Helper()
 	return r.jobWhere(func(job string, all []placement.Candidate) bool { return placement.SettleRank(job, all, "w") == order })

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/httpapi"
 )
 
-// doctor checks everything that a cluster depends on, anew for each request.
+// doctor checks everything that a cluster depends on, for each request again.
 type doctor struct {
 	state   state
 	workers interface {

@@ -119,7 +119,7 @@ func takenElsewhere(name string) (bool, error) {
 		}
 		data, err := os.ReadFile(list)
 		if err != nil {
-			continue // likewise; another process may provide the same list
+			continue // it has ended; another process may provide the same list
 		}
 		looked[namespace] = true
 		for line := range strings.Lines(string(data)) {
