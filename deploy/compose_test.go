@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"carillon/internal/common"
-	"carillon/internal/config"
+	"carillon/internal/platform/config"
 )
 
 // composeFile is as much of the Compose Specification as compose.yaml uses.

@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"carillon/internal/common"
-	"carillon/internal/config"
-	"carillon/internal/runas"
+	"carillon/internal/executor/runas"
+	"carillon/internal/platform/config"
 )
 
 // credentials are what a drop-in would hand to a daemon, with the files that it names and no others.

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // server is the measured standalone.

@@ -12,9 +12,9 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/joblock"
+	"carillon/internal/platform/bootclock"
 )
 
 // clients is how many clients use etcd at a time.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // process is a started program.

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
@@ -94,12 +94,12 @@ func (t *talk) print(ctx context.Context, data []byte) error {
 	return t.store.Write(ctx, runlog.Batch{Chunks: []common.Chunk{c}})
 }
 
-func (t *talk) Authenticate(context.Context, auth.Credential) (auth.Identity, error) {
-	return auth.Identity{Name: "bench", Role: auth.Viewer}, nil
+func (t *talk) Authenticate(context.Context, access.Credential) (access.Identity, error) {
+	return access.Identity{Name: "bench", Role: access.Viewer}, nil
 }
 
-func (t *talk) Login(context.Context, auth.Login) (auth.Session, error) {
-	return auth.Session{}, errors.New("logins are not supported")
+func (t *talk) Login(context.Context, access.Login) (access.Session, error) {
+	return access.Session{}, errors.New("logins are not supported")
 }
 
 func (t *talk) KnownNetwork(context.Context, string, string) bool { return true }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/authstore"
+	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/httpapi"
-	"carillon/internal/seal"
-	"carillon/internal/secretstore"
+	"carillon/internal/secrets/crypt"
+	secretsetcd "carillon/internal/secrets/etcd"
 )
 
 const aPassword = "blue horse under a quiet bridge"
@@ -19,17 +19,17 @@ const aPassword = "blue horse under a quiet bridge"
 func newAccessStage(t *testing.T) (s *stage, admin string) {
 	t.Helper()
 	client := etcdtest.Start(t)
-	store := authstore.New(client, time.Now, nil)
+	store := accessetcd.New(client, time.Now, nil)
 	admin, err := store.Bootstrap(t.Context(), common.Actor{Name: "test"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := seal.Parse(seal.NewKey())
+	box, err := crypt.Parse(crypt.NewKey())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return newStageWith(t, func(cfg *httpapi.Config) {
-		cfg.Auth, cfg.Access, cfg.Secrets = store, store, secretstore.New(client, box, time.Now, func() {})
+		cfg.Auth, cfg.Access, cfg.Secrets = store, store, secretsetcd.New(client, box, time.Now, func() {})
 	}), admin
 }
 

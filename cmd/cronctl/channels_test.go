@@ -9,46 +9,46 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/alerts"
 	"carillon/internal/common"
+	"carillon/internal/notify"
 )
 
 // channels keeps channels in memory.
 type channels struct {
-	kept   map[string]alerts.Wish
+	kept   map[string]notify.Wish
 	tested []string
 }
 
-func (f *channels) as(name string) alerts.Channel {
-	c := alerts.Channel{Name: name, Kind: f.kept[name].Kind, To: f.kept[name].To, Disabled: f.kept[name].Disabled, Version: 7, UpdatedBy: "ann"}
-	c.Origin, _ = alerts.OriginOf(f.kept[name].URL)
+func (f *channels) as(name string) notify.Channel {
+	c := notify.Channel{Name: name, Kind: f.kept[name].Kind, To: f.kept[name].To, Disabled: f.kept[name].Disabled, Version: 7, UpdatedBy: "ann"}
+	c.Origin, _ = notify.OriginOf(f.kept[name].URL)
 	return c
 }
 
-func (f *channels) Channels(context.Context) (all []alerts.Channel, err error) {
+func (f *channels) Channels(context.Context) (all []notify.Channel, err error) {
 	for _, name := range slices.Sorted(maps.Keys(f.kept)) {
 		all = append(all, f.as(name))
 	}
 	return all, nil
 }
 
-func (f *channels) Find(_ context.Context, name string) (alerts.Channel, error) {
+func (f *channels) Find(_ context.Context, name string) (notify.Channel, error) {
 	if _, known := f.kept[name]; !known {
-		return alerts.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
+		return notify.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
 	}
 	return f.as(name), nil
 }
 
-func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish alerts.Wish, pre common.Precondition) (alerts.Channel, string, bool, error) {
+func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish notify.Wish, pre common.Precondition) (notify.Channel, string, bool, error) {
 	_, known := f.kept[name]
 	if known && pre.Absent {
-		return alerts.Channel{}, "", false, common.Errorf(common.CodeStale, "channel %s exists", name)
+		return notify.Channel{}, "", false, common.Errorf(common.CodeStale, "channel %s exists", name)
 	}
 	if faults := wish.Faults(known); len(faults) > 0 {
-		return alerts.Channel{}, "", false, common.Invalid("the channel cannot be saved", faults...)
+		return notify.Channel{}, "", false, common.Invalid("the channel cannot be saved", faults...)
 	}
 	f.kept[name] = wish
-	if wish.Kind == alerts.KindWebhook && wish.Secret == "" {
+	if wish.Kind == notify.KindWebhook && wish.Secret == "" {
 		return f.as(name), "whsec_made", !known, nil
 	}
 	return f.as(name), "", !known, nil
@@ -60,22 +60,22 @@ func (f *channels) Delete(ctx context.Context, _ common.Actor, name string, _ co
 	return err
 }
 
-func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (alerts.Notice, error) {
+func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (notify.Notice, error) {
 	c, err := f.Find(ctx, name)
-	n := alerts.Notice{Channel: name, Kind: c.Kind, Subject: alerts.SubjectTest, Status: alerts.Sent, Attempts: 1, Data: alerts.Data{Event: alerts.SubjectTest}}
+	n := notify.Notice{Channel: name, Kind: c.Kind, Subject: notify.SubjectTest, Status: notify.Sent, Attempts: 1, Data: notify.Data{Event: notify.SubjectTest}}
 	if c.Disabled {
-		n.Status, n.Code, n.Error = alerts.Failed, alerts.CodeTrouble, "connection refused"
+		n.Status, n.Code, n.Error = notify.Failed, notify.CodeTrouble, "connection refused"
 	}
 	f.tested = append(f.tested, name)
 	return n, err
 }
 
-func (f *channels) Notices(_ context.Context, q alerts.NoticeQuery) ([]alerts.Notice, bool, error) {
-	var all []alerts.Notice
-	for _, n := range []alerts.Notice{
-		{ID: "2", Channel: "ops", Kind: alerts.KindMail, Subject: "recovered", Status: alerts.Waiting, Code: alerts.CodeTrouble, Error: "away", Attempts: 3, CreatedAt: time.Now(), NextAt: time.Now().Add(time.Minute),
-			Data: alerts.Data{Event: "recovered", Job: "nightly"}},
-		{ID: "1", Channel: "hook", Kind: alerts.KindWebhook, Subject: "failed", Status: alerts.Sent, Attempts: 1, CreatedAt: time.Now(), Data: alerts.Data{Event: "failed", Job: "nightly", Worker: "bell-1"}},
+func (f *channels) Notices(_ context.Context, q notify.NoticeQuery) ([]notify.Notice, bool, error) {
+	var all []notify.Notice
+	for _, n := range []notify.Notice{
+		{ID: "2", Channel: "ops", Kind: notify.KindMail, Subject: "recovered", Status: notify.Waiting, Code: notify.CodeTrouble, Error: "away", Attempts: 3, CreatedAt: time.Now(), NextAt: time.Now().Add(time.Minute),
+			Data: notify.Data{Event: "recovered", Job: "nightly"}},
+		{ID: "1", Channel: "hook", Kind: notify.KindWebhook, Subject: "failed", Status: notify.Sent, Attempts: 1, CreatedAt: time.Now(), Data: notify.Data{Event: "failed", Job: "nightly", Worker: "bell-1"}},
 	} {
 		if q.Matches(&n) {
 			all = append(all, n)
@@ -94,7 +94,7 @@ func TestChannels(t *testing.T) {
 		}
 		return path
 	}
-	url, secret := file("url", "https://hooks.example.com/T0/x\n"), file("secret", alerts.NewSecret()+"\n")
+	url, secret := file("url", "https://hooks.example.com/T0/x\n"), file("secret", notify.NewSecret()+"\n")
 	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitOK, "created hook", "signing secret (shown only once): whsec_made")
 	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitConflict)
 	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url, "--secret-file", secret, "--replace").want(t, exitOK, "saved hook\n")

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/alerts"
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
+	"carillon/internal/notify"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 	"carillon/internal/runlog/tail"
@@ -49,18 +49,18 @@ type fakes struct {
 	onAsk    func(f *fakes, run string) // called before a run is looked at
 }
 
-func (f *fakes) Authenticate(_ context.Context, c auth.Credential) (auth.Identity, error) {
+func (f *fakes) Authenticate(_ context.Context, c access.Credential) (access.Identity, error) {
 	switch c.Token {
 	case goodToken:
-		return auth.Identity{Name: "ann", Role: auth.Admin}, nil
+		return access.Identity{Name: "ann", Role: access.Admin}, nil
 	case "viewer-token":
-		return auth.Identity{Name: "vic", Role: auth.Viewer}, nil
+		return access.Identity{Name: "vic", Role: access.Viewer}, nil
 	}
-	return auth.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token is not valid")
+	return access.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token is not valid")
 }
 
-func (f *fakes) Login(context.Context, auth.Login) (auth.Session, error) {
-	return auth.Session{}, common.Errorf(common.CodeUnauthenticated, "no")
+func (f *fakes) Login(context.Context, access.Login) (access.Session, error) {
+	return access.Session{}, common.Errorf(common.CodeUnauthenticated, "no")
 }
 
 func (f *fakes) KnownNetwork(context.Context, string, string) bool { return false }
@@ -365,7 +365,7 @@ func newStage(t *testing.T) *stage {
 // newStageWith is a stage of which some parts are other ones.
 func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 	t.Helper()
-	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]alerts.Wish{}}}
+	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]notify.Wish{}}}
 	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Ahead: f, Counted: f, Changes: f, Findings: f, Doctor: f, Recovery: f, Metrics: http.NotFoundHandler(),
 		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 	change(&cfg)

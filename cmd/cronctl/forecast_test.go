@@ -8,7 +8,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/forecast"
+	"carillon/internal/jobmgr/forecast"
 )
 
 // Forecast counts the jobs that the fakes have, from a fixed night on.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/common"
-	"carillon/internal/crontab"
+	"carillon/internal/jobmgr/crontab"
 )
 
 const importHelp = `Create jobs from the lines of crontabs. FILE may be a file, a folder like

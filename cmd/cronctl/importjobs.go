@@ -11,7 +11,7 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
-	"carillon/internal/crontab"
+	"carillon/internal/jobmgr/crontab"
 )
 
 // step is the planned operation for one line.

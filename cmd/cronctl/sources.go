@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"carillon/internal/common"
-	"carillon/internal/crontab"
+	"carillon/internal/jobmgr/crontab"
 )
 
 // File names that cron reads in /etc/cron.d; others belong to packages and editors.

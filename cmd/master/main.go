@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/auth"
-	"carillon/internal/authstore"
+	"carillon/internal/access"
+	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
-	"carillon/internal/config"
-	"carillon/internal/metrics"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/metrics"
 	"carillon/web"
 )
 
@@ -65,8 +65,8 @@ afterwards an admin creates tokens.`,
 			if err != nil {
 				return err
 			}
-			return token(cmd.Context(), cfg, stdout, func(ctx context.Context, s *authstore.Store) (string, error) {
-				return s.Bootstrap(ctx, common.Actor{Name: "bootstrap", Remote: "console"}, auth.TokenLife)
+			return token(cmd.Context(), cfg, stdout, func(ctx context.Context, s *accessetcd.Store) (string, error) {
+				return s.Bootstrap(ctx, common.Actor{Name: "bootstrap", Remote: "console"}, access.TokenLife)
 			})
 		},
 	})
@@ -82,7 +82,7 @@ admin or create another admin, and delete the token. The audit records it.`,
 			if err != nil {
 				return err
 			}
-			return token(cmd.Context(), cfg, stdout, func(ctx context.Context, s *authstore.Store) (string, error) {
+			return token(cmd.Context(), cfg, stdout, func(ctx context.Context, s *accessetcd.Store) (string, error) {
 				return s.ResetAdmin(ctx, common.Actor{Name: "reset-admin", Remote: "console"}, resetLife)
 			})
 		},
@@ -120,13 +120,13 @@ new), then put the new one first, run reseal, and remove the old one.`,
 const resetLife = 24 * time.Hour
 
 // token prints a new token.
-func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(context.Context, *authstore.Store) (string, error)) error {
+func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(context.Context, *accessetcd.Store) (string, error)) error {
 	etcd, err := daemon.DialEtcd(cfg, nil, nil)
 	if err != nil {
 		return err
 	}
 	defer etcd.Close()
-	made, err := make(ctx, authstore.New(etcd, daemon.WallClock, nil))
+	made, err := make(ctx, accessetcd.New(etcd, daemon.WallClock, nil))
 	if err != nil {
 		return daemon.Failed(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/config"
+	"carillon/internal/platform/config"
 	"carillon/internal/runlog/sqlitelog"
 )
 

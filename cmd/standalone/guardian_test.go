@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // asStandalone makes the test binary the program itself.

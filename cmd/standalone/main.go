@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/config"
-	"carillon/internal/guardian"
+	"carillon/internal/executor/guardian"
+	"carillon/internal/platform/config"
 )
 
 // version is set by the linker.

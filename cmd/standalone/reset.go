@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/authstore"
+	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
-	"carillon/internal/config"
-	"carillon/internal/embedded"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/embedded"
 )
 
 // resetLife is the lifetime of the token that reset-admin creates.
@@ -55,7 +55,7 @@ func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 		return err
 	}
 	defer etcd.Close()
-	token, err := authstore.New(etcd.Client(), daemon.WallClock, nil).ResetAdmin(ctx, common.Actor{
+	token, err := accessetcd.New(etcd.Client(), daemon.WallClock, nil).ResetAdmin(ctx, common.Actor{
 		Name:   "reset-admin",
 		Remote: "console",
 	}, resetLife)

@@ -12,8 +12,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/config"
-	"carillon/internal/seal"
+	"carillon/internal/platform/config"
+	"carillon/internal/secrets/crypt"
 )
 
 // secretsFile contains the key that encrypts stored secrets, if the settings name none.
@@ -28,7 +28,7 @@ func secretsKey(cfg config.Standalone) (config.Secret, error) {
 	path := filepath.Join(cfg.DataDir, secretsFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		data = []byte(seal.NewKey() + "\n")
+		data = []byte(crypt.NewKey() + "\n")
 		err = keep(path, data)
 	}
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/bootclock"
-	"carillon/internal/config"
-	"carillon/internal/embedded"
 	"carillon/internal/executor"
-	"carillon/internal/guardian"
-	"carillon/internal/lifecycle"
-	"carillon/internal/mask"
-	"carillon/internal/metrics"
+	"carillon/internal/executor/guardian"
+	"carillon/internal/executor/redact"
+	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/embedded"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog/spool"
 	"carillon/internal/runlog/sqlitelog"
 	"carillon/web"
@@ -26,7 +26,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		return daemon.Failed(err)
 	}
 	log := cfg.Log.Logger(stderr)
-	secrets, err := mask.Open(cfg.Secrets, log)
+	secrets, err := redact.Open(cfg.Secrets, log)
 	if err != nil {
 		return err
 	}

@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"carillon/internal/authstore"
+	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
-	"carillon/internal/config"
+	"carillon/internal/platform/config"
 )
 
 // tokenFile contains the admin token that the first start creates.
 const tokenFile = "admin.token"
 
 // welcome creates the admin token at the first start, and prints how to log in.
-func welcome(ctx context.Context, cfg config.Standalone, auth *authstore.Store, address string, stdout io.Writer) error {
+func welcome(ctx context.Context, cfg config.Standalone, auth *accessetcd.Store, address string, stdout io.Writer) error {
 	path := filepath.Join(cfg.DataDir, tokenFile)
 	actor := common.Actor{Name: "first start", Remote: "console"}
 	done, err := auth.Bootstrapped(ctx)
@@ -54,7 +54,7 @@ func welcome(ctx context.Context, cfg config.Standalone, auth *authstore.Store, 
 
 // firstToken creates the token and stores it, readable by its owner only. The file is opened first: a token
 // that could not be stored would be lost.
-func firstToken(ctx context.Context, auth *authstore.Store, actor common.Actor, path string) (string, error) {
+func firstToken(ctx context.Context, auth *accessetcd.Store, actor common.Actor, path string) (string, error) {
 	if old, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(old))) > 0 {
 		return "", fmt.Errorf("%s exists, but no token was created in this data folder: move the file away", path)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/bootclock"
-	"carillon/internal/config"
 	"carillon/internal/executor"
-	"carillon/internal/guardian"
-	"carillon/internal/lifecycle"
-	"carillon/internal/mask"
-	"carillon/internal/metrics"
+	"carillon/internal/executor/guardian"
+	"carillon/internal/executor/redact"
+	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog/spool"
 )
 
@@ -90,7 +90,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	log := cfg.Log.Logger(stderr)
 	registry := metrics.NewRegistry(version)
 	certificates := daemon.NewCertificates(log, registry.CertificateEnds)
-	secrets, err := mask.Open(cfg.Secrets, log)
+	secrets, err := redact.Open(cfg.Secrets, log)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ func houseFaults(files []*file) (faults []string) {
 			documented[f.pkg] = true
 		}
 		faults = append(faults, notes(f)...)
-		if slices.Contains(f.imports, "testing/synctest") && f.pkg != "internal/virtualtime" {
-			faults = append(faults, f.pkg+": virtual time comes from internal/virtualtime, which survives the race detector")
+		if slices.Contains(f.imports, "testing/synctest") && f.pkg != "internal/platform/virtualtime" {
+			faults = append(faults, f.pkg+": virtual time comes from internal/platform/virtualtime, which survives the race detector")
 		}
 		if f.test || ast.IsGenerated(f.syntax) {
 			continue
@@ -198,7 +198,7 @@ func TestPlantedHabits(t *testing.T) {
 		{"package p\n", "has no doc comment"},
 		{"// Package p promises.\npackage p\n\nfunc init() {}\n", "no init"},
 		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n", "cannot be interrupted"},
-		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/virtualtime"},
+		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/platform/virtualtime"},
 		{"// Package p promises.\npackage p\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n", "only main"},
 		{"// Package p promises.\npackage p\n\nfunc f() { clientv3.New() }\n", "etcdkit.Dial"},
 		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},

@@ -48,7 +48,7 @@ func notPlainYet() []string {
 		"internal/apiclient",
 		"internal/common",
 		"internal/common/schedule",
-		"internal/crontab",
+		"internal/jobmgr/crontab",
 	}
 }
 

@@ -13,66 +13,63 @@ const (
 )
 
 // table is the floor plan: every package of the module, by its path in it. A path that ends with /... matches
-// all packages below it.
+// all packages below it, and * matches one folder.
 var table = map[string]kind{
 	"internal/common":          words,
 	"internal/common/schedule": words, // cron expressions
 
-	"internal/auth":          pure,
-	"internal/certs":         pure,
-	"internal/bootclock":     words,
-	"internal/proctree":      words,
-	"internal/places":        words,
-	"internal/journal":       words, // priorities of log lines
-	"internal/clockguard":    pure,
-	"internal/config":        pure,
-	"internal/crontab":       pure,
-	"internal/flow":          pure,
-	"internal/forecast":      pure,
-	"internal/jobdiff":       pure,
-	"internal/health":        pure,
-	"internal/lifecycle":     pure,
-	"internal/placement":     pure,
-	"internal/runlog":        pure,
-	"internal/runlog/audit":  pure,
-	"internal/runlog/entry":  pure,
-	"internal/runlog/rollup": words, // the counters of runs
-	"internal/runlog/search": pure,
-	"internal/runlog/tail":   pure,
-	"internal/alerts":        pure,
-	"internal/feed":          pure,
-	"internal/mask":          pure,
-	"internal/runas":         pure,
-	"internal/seal":          pure,
-	"internal/scheduler":     pure,
+	"internal/executor/proctree":  words, // what /proc reports about processes
+	"internal/platform/bootclock": words,
+	"internal/platform/journal":   words, // priorities of log lines
+	"internal/platform/quota":     words,
+	"internal/runlog/rollup":      words, // the counters of runs
 
-	"internal/alertstore":       adapter,
-	"internal/auditstore":       adapter,
-	"internal/feedwatch":        adapter,
-	"internal/mailer":           adapter,
-	"internal/webhook":          adapter,
-	"internal/apiclient":        adapter,
-	"internal/authstore":        adapter,
-	"internal/embedded":         adapter,
-	"internal/etcdkit":          adapter,
-	"internal/executor":         adapter,
-	"internal/guardian":         adapter,
-	"internal/httpapi":          adapter,
-	"internal/joblock":          adapter,
-	"internal/jobmgr":           adapter,
-	"internal/leader":           adapter,
-	"internal/metrics":          adapter,
-	"internal/oidc":             adapter,
-	"internal/registry":         adapter,
-	"internal/runlog/mongolog":  adapter,
-	"internal/runlog/spool":     adapter,
-	"internal/runlog/sqlitelog": adapter,
-	"internal/secretstore":      adapter,
+	"internal/access":              pure,
+	"internal/audit":               pure,
+	"internal/cluster/clock":       pure,
+	"internal/events":              pure,
+	"internal/executor/redact":     pure,
+	"internal/executor/runas":      pure,
+	"internal/flow":                pure,
+	"internal/health":              pure,
+	"internal/jobmgr/crontab":      pure,
+	"internal/jobmgr/diff":         pure,
+	"internal/jobmgr/forecast":     pure,
+	"internal/notify":              pure,
+	"internal/platform/certs":      pure,
+	"internal/platform/config":     pure,
+	"internal/platform/lifecycle":  pure,
+	"internal/runlog":              pure,
+	"internal/runlog/entry":        pure,
+	"internal/runlog/search":       pure,
+	"internal/runlog/tail":         pure,
+	"internal/scheduler":           pure,
+	"internal/scheduler/placement": pure,
+	"internal/secrets/crypt":       pure,
 
-	"internal/auditor":      conductor,
-	"internal/dispatch":     conductor,
-	"internal/housekeeping": conductor,
-	"internal/jobgauges":    conductor,
+	"internal/*/etcd":            adapter,
+	"internal/access/oidc":       adapter,
+	"internal/apiclient":         adapter,
+	"internal/cluster/election":  adapter,
+	"internal/cluster/members":   adapter,
+	"internal/etcdkit":           adapter,
+	"internal/executor":          adapter,
+	"internal/executor/guardian": adapter,
+	"internal/httpapi":           adapter,
+	"internal/joblock":           adapter,
+	"internal/jobmgr":            adapter,
+	"internal/notify/smtp":       adapter,
+	"internal/notify/webhook":    adapter,
+	"internal/platform/embedded": adapter,
+	"internal/platform/metrics":  adapter,
+	"internal/runlog/mongolog":   adapter,
+	"internal/runlog/spool":      adapter,
+	"internal/runlog/sqlitelog":  adapter,
+
+	"internal/dispatch":         conductor,
+	"internal/housekeeping":     conductor,
+	"internal/runlog/jobgauges": conductor,
+	"internal/watchdog":         conductor,
 
 	"bench/...":  wiring,
 	"cmd/...":    wiring,
@@ -81,23 +78,30 @@ var table = map[string]kind{
 	"web":        wiring,
 	"test/...":   wiring,
 
-	"internal/archtest":           support,
-	"internal/etcdkit/etcdtest":   support,
-	"internal/runlog/conformance": support,
-	"internal/certs/certstest":    support,
-	"internal/oidc/oidctest":      support,
-	"internal/virtualtime":        support,
-	"internal/runlog/mongotest":   support,
+	"internal/access/oidc/oidctest":     support,
+	"internal/archtest":                 support,
+	"internal/etcdkit/etcdtest":         support,
+	"internal/platform/certs/certstest": support,
+	"internal/platform/virtualtime":     support,
+	"internal/runlog/conformance":       support,
+	"internal/runlog/mongotest":         support,
 }
 
 // etcd lists the packages that may use etcd.
-var etcd = []string{"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/etcdkit", "internal/embedded", "internal/feedwatch", "internal/joblock", "internal/jobmgr",
-	"internal/leader", "internal/registry", "internal/secretstore", "internal/etcdkit/etcdtest", "bench/...", "cmd/...", "test/chaos"}
+var etcd = []string{
+	"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/etcdkit",
+	"internal/etcdkit/etcdtest", "internal/joblock", "internal/jobmgr", "internal/platform/embedded",
+	"bench/...", "cmd/...", "test/chaos",
+}
 
-// sibling lists the exceptions to "adapters never import adapters".
+// sibling lists the exceptions to "packages of one layer do not import each other".
 var sibling = map[string][]string{
+	// the chain is stored beside the runs
+	"internal/runlog": {"internal/audit"},
 	// the base of all etcd packages
-	"internal/etcdkit": {"internal/alertstore", "internal/auditstore", "internal/authstore", "internal/feedwatch", "internal/joblock", "internal/jobmgr", "internal/leader", "internal/registry", "internal/secretstore"},
+	"internal/etcdkit": {
+		"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/joblock", "internal/jobmgr",
+	},
 }
 
 // rooms lists where a technology may appear outside of tests: an import path, or one below it, and the
@@ -107,24 +111,24 @@ var rooms = []struct {
 	in   []string
 }{
 	{"go.etcd.io/etcd", etcd},
-	{"go.etcd.io/etcd/server", []string{"internal/embedded", "internal/etcdkit/etcdtest", "test/etcd"}},
+	{"go.etcd.io/etcd/server", []string{"internal/platform/embedded", "internal/etcdkit/etcdtest", "test/etcd"}},
 	{"go.mongodb.org/mongo-driver", []string{"internal/runlog/mongolog", "bench/mongofast"}},
 	{"database/sql", []string{"internal/runlog/sqlitelog"}},
 	{"modernc.org/sqlite", []string{"internal/runlog/sqlitelog"}},
 	{"github.com/gin-gonic/gin", []string{"internal/httpapi"}},
 	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}},
 	{"github.com/gorhill/cronexpr", []string{"internal/common/schedule"}},
-	{"github.com/prometheus", []string{"internal/metrics"}},
+	{"github.com/prometheus", []string{"internal/platform/metrics"}},
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
-	{"github.com/spf13/pflag", []string{"internal/config", "cmd/..."}},
-	{"github.com/goccy/go-yaml", []string{"internal/config", "internal/runas", "cmd/..."}},
-	{"github.com/coreos/go-oidc", []string{"internal/oidc"}},
-	{"golang.org/x/oauth2", []string{"internal/oidc"}},
+	{"github.com/spf13/pflag", []string{"internal/platform/config", "cmd/..."}},
+	{"github.com/goccy/go-yaml", []string{"internal/platform/config", "internal/executor/runas", "cmd/..."}},
+	{"github.com/coreos/go-oidc", []string{"internal/access/oidc"}},
+	{"golang.org/x/oauth2", []string{"internal/access/oidc"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/..."}},
 	{"github.com/oapi-codegen", []string{"internal/apiclient"}},
-	{"golang.org/x/crypto", []string{"internal/auth"}},
-	{"github.com/wneessen/go-mail", []string{"internal/mailer"}},
-	{"crypto/aes", []string{"internal/seal"}},
+	{"golang.org/x/crypto", []string{"internal/access"}},
+	{"github.com/wneessen/go-mail", []string{"internal/notify/smtp"}},
+	{"crypto/aes", []string{"internal/secrets/crypt"}},
 	{"os/exec", []string{"internal/executor", "bench/...", "cmd/...", "test/..."}},
 	{"log", nil},            // slog is used
 	{"unsafe", nil},         // not needed

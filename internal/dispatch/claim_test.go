@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
 )
 
 func TestClaimsGatherWhileOneIsInFlight(t *testing.T) {

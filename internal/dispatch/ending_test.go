@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // The next fire of a job whose command has ended is claimed when its outcome is

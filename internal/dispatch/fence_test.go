@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestFenceTimes(t *testing.T) {

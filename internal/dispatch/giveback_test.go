@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
 )
 
 func noDescriptors(Task) *common.Reason {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // A worker that is about to end all its runs claims nothing more, neither what follows

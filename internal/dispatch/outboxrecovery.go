@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
+	"carillon/internal/scheduler/placement"
 )
 
 // OutboxRecovery delivers the outboxes of dead workers. Delivering an outcome twice does no harm: the first outcome of

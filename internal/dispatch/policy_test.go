@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
 )
 
 // What happens where an earlier run stands is part of the claim, by the job's policy.

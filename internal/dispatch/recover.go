@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
+	"carillon/internal/scheduler/placement"
 )
 
 // Orphans finds and resolves orphaned runs.

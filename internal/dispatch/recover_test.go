@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // fakeOrphans is what earlier lives left.

@@ -15,8 +15,8 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,7 +9,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // once is a timetable with one fire.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
 	"carillon/internal/scheduler"
+	"carillon/internal/scheduler/placement"
 )
 
 // shares counts the fires of the strategy least that were assigned to each worker since its last registration. A

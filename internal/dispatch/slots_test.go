@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
 )
 
 func priority(p int) func(*common.Terms) { return func(t *common.Terms) { t.Priority = p } }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
 	"carillon/internal/scheduler"
+	"carillon/internal/scheduler/placement"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
+	"carillon/internal/scheduler/placement"
 )
 
 // rankedJob finds a job for which this worker has a rank among the members, by the

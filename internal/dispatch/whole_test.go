@@ -14,8 +14,8 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/scheduler"
-	"carillon/internal/virtualtime"
 )
 
 // fakeEtcd is what the claim and finish transactions do, in memory and under one

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // guard is a fake etcd: it issues tokens for one password, and accepts the newest one only.

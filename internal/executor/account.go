@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/runas"
+	"carillon/internal/executor/runas"
 )
 
 // Capable returns an error if this process cannot run commands as other users: it must be able to become them, and to

@@ -17,7 +17,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
-	"carillon/internal/runas"
+	"carillon/internal/executor/runas"
 )
 
 // runningAs lets jobs run as a file says. It needs root, as a worker that does so does.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/mask"
+	"carillon/internal/executor/redact"
 )
 
 // maxTail is the maximum size of the kept end of an output that exceeds its limit.
@@ -26,14 +26,14 @@ type capture struct {
 	head  int64   // number of bytes that are passed on at once
 	keep  int64   // maximum number of bytes kept of the rest
 
-	stdout, stderr *mask.Stream // each is owned by its reader until both have ended
+	stdout, stderr *redact.Stream // each is owned by its reader until both have ended
 
 	mu    sync.Mutex
 	total int64 // guarded by mu
 	tail  *ring // guarded by mu; nil until the head is full
 }
 
-func newCapture(run string, limit int64, out Output, tails *budget, masks *mask.Masker, now func() time.Time) *capture {
+func newCapture(run string, limit int64, out Output, tails *budget, masks *redact.Masker, now func() time.Time) *capture {
 	keep := min(limit/2, maxTail)
 	return &capture{
 		run:    run,
@@ -47,7 +47,7 @@ func newCapture(run string, limit int64, out Output, tails *budget, masks *mask.
 	}
 }
 
-func (c *capture) mask(stream common.Stream) *mask.Stream {
+func (c *capture) mask(stream common.Stream) *redact.Stream {
 	if stream == common.Stderr {
 		return c.stderr
 	}

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // cgroups creates a control group (version 2) for each run, below the one that is delegated to this process, as under

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/common"
-	"carillon/internal/runas"
+	"carillon/internal/executor/runas"
 )
 
 // spec is a command that is ready to be started.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/mask"
-	"carillon/internal/proctree"
-	"carillon/internal/runas"
+	"carillon/internal/executor/proctree"
+	"carillon/internal/executor/redact"
+	"carillon/internal/executor/runas"
 )
 
 // DefaultPath is the default PATH of commands.
@@ -36,7 +36,7 @@ type Config struct {
 	// Mark is the result of [MarkProcess]; 0: none.
 	Mark proctree.Mark
 	// Masks, if set, returns the secrets to mask; it is called at the start of each run.
-	Masks func() *mask.Masker
+	Masks func() *redact.Masker
 	// Secrets decrypts the secrets that jobs reference in their env; nil: this worker has none.
 	Secrets Secrets
 	// RunAs decides as which user a job runs and which commands it may use; nil: all as this process's own user.
@@ -108,7 +108,7 @@ func New(cfg Config) (*Executor, error) {
 		cfg.StartGate = 2 * runtime.NumCPU()
 	}
 	if cfg.Masks == nil {
-		cfg.Masks = func() *mask.Masker { return nil }
+		cfg.Masks = func() *redact.Masker { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -226,13 +226,13 @@ type granted struct {
 }
 
 // refused returns the terminal run of a command that is not started.
-func (x *Executor) refused(t *Task, why *outcome, masks *mask.Masker) common.Run {
+func (x *Executor) refused(t *Task, why *outcome, masks *redact.Masker) common.Run {
 	run := x.outcome(t, why)
 	maskReason(masks, run.Reason)
 	return run
 }
 
-func (x *Executor) run(ctx context.Context, t Task, out Output, masks *mask.Masker, g granted) common.Run {
+func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Masker, g granted) common.Run {
 	spec, bad := x.resolve(&t, g)
 	if bad != nil {
 		return x.outcome(&t, bad)

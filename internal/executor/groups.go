@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // groups finds out which process groups are alive. Callers that ask during a scan of all processes share the next scan,

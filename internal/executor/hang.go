@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/bootclock"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
+	"carillon/internal/platform/bootclock"
 )
 
 // MarkProcess marks this process, and so all its future descendants, as an incarnation of the worker that starts now.

@@ -17,7 +17,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // Programs that the test binary is, by the value of this variable.

@@ -8,16 +8,16 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
-	"carillon/internal/mask"
+	"carillon/internal/executor/redact"
 )
 
 func masking(values ...string) func(*executor.Config) {
-	var secrets []mask.Secret
+	var secrets []redact.Secret
 	for i, v := range values {
-		secrets = append(secrets, mask.Secret{Name: fmt.Sprint("s", i), Value: []byte(v)})
+		secrets = append(secrets, redact.Secret{Name: fmt.Sprint("s", i), Value: []byte(v)})
 	}
-	m := mask.New(secrets)
-	return func(c *executor.Config) { c.Masks = func() *mask.Masker { return m } }
+	m := redact.New(secrets)
+	return func(c *executor.Config) { c.Masks = func() *redact.Masker { return m } }
 }
 
 func TestSecretsAreMasked(t *testing.T) {
@@ -72,7 +72,7 @@ func TestReasonsAreMasked(t *testing.T) {
 }
 
 func TestEachRunAsksForItsSecrets(t *testing.T) {
-	var now atomic.Pointer[mask.Masker]
+	var now atomic.Pointer[redact.Masker]
 	x := newExecutor(t, func(c *executor.Config) { c.Masks = now.Load })
 	for _, want := range []string{"swordfish herring", "[secret:s] herring", "swordfish [secret:s]"} {
 		task := shell("printf 'swordfish herring'")
@@ -85,7 +85,7 @@ func TestEachRunAsksForItsSecrets(t *testing.T) {
 		if now.Load() != nil {
 			value = "herring"
 		}
-		now.Store(mask.New([]mask.Secret{{Name: "s", Value: []byte(value)}}))
+		now.Store(redact.New([]redact.Secret{{Name: "s", Value: []byte(value)}}))
 	}
 }
 

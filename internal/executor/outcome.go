@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/common"
-	"carillon/internal/mask"
+	"carillon/internal/executor/redact"
 )
 
 // Killed is the cause with which a run's context ends after a kill request.
@@ -82,7 +82,7 @@ func (o *outcome) with(key, value string) *outcome {
 }
 
 // maskReason masks secrets in the reason: it may quote paths and programs of the job.
-func maskReason(masks *mask.Masker, r *common.Reason) {
+func maskReason(masks *redact.Masker, r *common.Reason) {
 	if masks == nil || r == nil {
 		return
 	}

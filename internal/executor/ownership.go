@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // verdict identifies the run of an adopted process. Once a run is found, it is final. If none is found, the process is

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // Prepare sets the attributes that commands inherit from this process as a whole: umask 027, no core dumps, default

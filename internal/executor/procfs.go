@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // environ is the initial environment of a process.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"carillon/internal/common"
-	"carillon/internal/mask"
+	"carillon/internal/executor/redact"
 )
 
 // Secrets decrypts the secrets that jobs reference.
@@ -19,7 +19,7 @@ type Secrets interface {
 
 // open returns the values of the job's variables that reference secrets. Parameter values of a trigger are never
 // interpreted as references: a user who may only run a job must not be able to read secrets.
-func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string, masks []mask.Secret, refused *outcome) {
+func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string, masks []redact.Secret, refused *outcome) {
 	refs := t.Job.SecretRefs()
 	if len(refs) == 0 {
 		return nil, nil, nil
@@ -40,7 +40,7 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 			return nil, nil, &outcome{common.StatusRefused, why}
 		}
 		values[variable] = string(plain)
-		masks = append(masks, mask.Secret{Name: name, Value: plain})
+		masks = append(masks, redact.Secret{Name: name, Value: plain})
 		more := lines(name, plain)
 		masks = append(masks, more[:min(len(more), max(0, maxLines-len(masks)))]...)
 	}
@@ -52,10 +52,10 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 const maxLines = 128
 
 // lines returns the lines of a secret with several lines: a command may print each of them with a prefix.
-func lines(name string, plain []byte) (masks []mask.Secret) {
+func lines(name string, plain []byte) (masks []redact.Secret) {
 	for line := range bytes.Lines(plain) {
-		if line = bytes.TrimSpace(line); len(line) >= mask.MinSecret && len(line) < len(plain) {
-			masks = append(masks, mask.Secret{Name: name, Value: line})
+		if line = bytes.TrimSpace(line); len(line) >= redact.MinSecret && len(line) < len(plain) {
+			masks = append(masks, redact.Secret{Name: name, Value: line})
 		}
 	}
 	return masks

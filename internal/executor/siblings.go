@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/bootclock"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
+	"carillon/internal/platform/bootclock"
 )
 
 // siblings are the children of a thread that starts commands: the commands, and processes that a command created as its

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
+	"carillon/internal/platform/bootclock"
 )
 
 // process is a command that was started.

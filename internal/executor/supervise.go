@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // How long Run waits for remaining processes and output of the command.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // reapEvery is how often adopted processes are reaped between the ends of runs.

@@ -16,7 +16,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // None of the tests of adopting may run beside others: this process has children of its

@@ -8,7 +8,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/health"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // expect compares the loops that have a condition.

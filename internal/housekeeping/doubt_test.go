@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog"
-	"carillon/internal/virtualtime"
 )
 
 // after a while everybody has done what there was to do.

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog"
-	"carillon/internal/virtualtime"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

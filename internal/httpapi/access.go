@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -73,25 +73,25 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v := visitOf(r.Context())
 	v.who, v.session = &who, credential.Session
-	v.again = func(ctx context.Context) (auth.Identity, error) { return g.auth.Authenticate(ctx, credential) }
+	v.again = func(ctx context.Context) (access.Identity, error) { return g.auth.Authenticate(ctx, credential) }
 	g.next.ServeHTTP(w, r)
 }
 
 // credential returns the credential of a request. A request with an Authorization header
 // is judged by that alone.
-func (g *gate) credential(r *http.Request) (c auth.Credential, given bool) {
+func (g *gate) credential(r *http.Request) (c access.Credential, given bool) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return auth.Credential{}, true // matches no credential
+			return access.Credential{}, true // matches no credential
 		}
-		return auth.Credential{Token: strings.TrimSpace(token)}, true
+		return access.Credential{Token: strings.TrimSpace(token)}, true
 	}
 	cookie, err := r.Cookie(g.cookie)
 	if err != nil || cookie.Value == "" {
-		return auth.Credential{}, false
+		return access.Credential{}, false
 	}
-	return auth.Credential{Session: cookie.Value}, true
+	return access.Credential{Session: cookie.Value}, true
 }
 
 func errNoCredentials() error {

@@ -7,18 +7,18 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
 // fakeAccess keeps users, tokens and sessions in memory.
 type fakeAccess struct {
 	mu       sync.Mutex
-	users    []auth.UserRecord
-	tokens   []auth.TokenRecord
-	sessions []auth.SessionRecord
-	wishes   []auth.TokenWish
-	changes  []auth.PasswordChange
+	users    []access.UserRecord
+	tokens   []access.TokenRecord
+	sessions []access.SessionRecord
+	wishes   []access.TokenWish
+	changes  []access.PasswordChange
 }
 
 func find[T any](all []T, what, name string, is func(*T) bool) (*T, error) {
@@ -28,37 +28,37 @@ func find[T any](all []T, what, name string, is func(*T) bool) (*T, error) {
 	return new(T), common.Errorf(common.CodeNotFound, "there is no %s %q", what, name)
 }
 
-func (f *fakeAccess) user(name string) (*auth.UserRecord, error) {
-	return find(f.users, "user", name, func(u *auth.UserRecord) bool { return u.Name == name })
+func (f *fakeAccess) user(name string) (*access.UserRecord, error) {
+	return find(f.users, "user", name, func(u *access.UserRecord) bool { return u.Name == name })
 }
 
-func (f *fakeAccess) Users(context.Context) ([]auth.UserRecord, error) {
+func (f *fakeAccess) Users(context.Context) ([]access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.users), nil
 }
 
-func (f *fakeAccess) User(_ context.Context, name string) (auth.UserRecord, error) {
+func (f *fakeAccess) User(_ context.Context, name string) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	u, err := f.user(name)
 	return *u, err
 }
 
-func (f *fakeAccess) CreateUser(_ context.Context, actor common.Actor, name string, wish auth.UserWish) (auth.UserRecord, error) {
+func (f *fakeAccess) CreateUser(_ context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if faults := wish.Faults(name); len(faults) > 0 {
-		return auth.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
+		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
 	}
-	u := auth.UserRecord{ID: common.NewID(), Name: name, CreatedAt: time.Now(), CreatedBy: actor.Name, UpdatedAt: time.Now(), Version: 7}
+	u := access.UserRecord{ID: common.NewID(), Name: name, CreatedAt: time.Now(), CreatedBy: actor.Name, UpdatedAt: time.Now(), Version: 7}
 	wish.Apply(&u, "a hash")
 	f.users = append(f.users, u)
-	slices.SortFunc(f.users, func(a, b auth.UserRecord) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.users, func(a, b access.UserRecord) int { return cmp.Compare(a.Name, b.Name) })
 	return u, nil
 }
 
-func (f *fakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, wish auth.UserWish, pre common.Precondition) (auth.UserRecord, error) {
+func (f *fakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, wish access.UserWish, pre common.Precondition) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	u, err := f.user(name)
@@ -77,28 +77,28 @@ func (f *fakeAccess) DeleteUser(_ context.Context, _ common.Actor, name string, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, err := f.user(name)
-	f.users = slices.DeleteFunc(f.users, func(u auth.UserRecord) bool { return u.Name == name })
+	f.users = slices.DeleteFunc(f.users, func(u access.UserRecord) bool { return u.Name == name })
 	return err
 }
 
-func (f *fakeAccess) Tokens(context.Context) ([]auth.TokenRecord, error) {
+func (f *fakeAccess) Tokens(context.Context) ([]access.TokenRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.tokens), nil
 }
 
-func (f *fakeAccess) Token(_ context.Context, id string) (auth.TokenRecord, error) {
+func (f *fakeAccess) Token(_ context.Context, id string) (access.TokenRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t, err := find(f.tokens, "token", id, func(t *auth.TokenRecord) bool { return t.ID == id })
+	t, err := find(f.tokens, "token", id, func(t *access.TokenRecord) bool { return t.ID == id })
 	return *t, err
 }
 
-func (f *fakeAccess) CreateToken(_ context.Context, actor common.Actor, wish auth.TokenWish) (string, auth.TokenRecord, error) {
+func (f *fakeAccess) CreateToken(_ context.Context, actor common.Actor, wish access.TokenWish) (string, access.TokenRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.wishes = append(f.wishes, wish)
-	t := auth.NewToken()
+	t := access.NewToken()
 	r := t.Record(wish, nil, actor.Name, time.Now())
 	r.User = wish.User
 	f.tokens = append(f.tokens, r)
@@ -108,36 +108,36 @@ func (f *fakeAccess) CreateToken(_ context.Context, actor common.Actor, wish aut
 func (f *fakeAccess) RevokeToken(_ context.Context, _ common.Actor, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.tokens = slices.DeleteFunc(f.tokens, func(t auth.TokenRecord) bool { return t.ID == id })
+	f.tokens = slices.DeleteFunc(f.tokens, func(t access.TokenRecord) bool { return t.ID == id })
 	return nil
 }
 
-func (f *fakeAccess) Sessions(_ context.Context, wanted func(*auth.SessionRecord) bool) ([]auth.SessionRecord, error) {
+func (f *fakeAccess) Sessions(_ context.Context, wanted func(*access.SessionRecord) bool) ([]access.SessionRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(f.sessions), func(r auth.SessionRecord) bool { return !wanted(&r) }), nil
+	return slices.DeleteFunc(slices.Clone(f.sessions), func(r access.SessionRecord) bool { return !wanted(&r) }), nil
 }
 
-func (f *fakeAccess) Session(_ context.Context, id string) (auth.SessionRecord, error) {
+func (f *fakeAccess) Session(_ context.Context, id string) (access.SessionRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r, err := find(f.sessions, "session", id, func(r *auth.SessionRecord) bool { return r.ID == id })
+	r, err := find(f.sessions, "session", id, func(r *access.SessionRecord) bool { return r.ID == id })
 	return *r, err
 }
 
 func (f *fakeAccess) EndSession(_ context.Context, _ common.Actor, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sessions = slices.DeleteFunc(f.sessions, func(r auth.SessionRecord) bool { return r.ID == id })
+	f.sessions = slices.DeleteFunc(f.sessions, func(r access.SessionRecord) bool { return r.ID == id })
 	return nil
 }
 
-func (f *fakeAccess) ChangePassword(_ context.Context, _ common.Actor, c auth.PasswordChange) (auth.Session, error) {
+func (f *fakeAccess) ChangePassword(_ context.Context, _ common.Actor, c access.PasswordChange) (access.Session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.changes = append(f.changes, c)
 	if c.Current != "the old password" {
-		return auth.Session{}, common.Invalid("the password cannot be changed", common.Fault{Location: "current", Code: "wrong", Message: "is not your password"})
+		return access.Session{}, common.Invalid("the password cannot be changed", common.Fault{Location: "current", Code: "wrong", Message: "is not your password"})
 	}
-	return auth.Session{}, nil
+	return access.Session{}, nil
 }

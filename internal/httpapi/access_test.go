@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -74,12 +74,12 @@ func TestRoles(t *testing.T) {
 				continue
 			}
 			if needed == string(anyone) {
-				needed = string(auth.Viewer)
+				needed = string(access.Viewer)
 			}
 			walked++
-			for _, role := range auth.Roles {
+			for _, role := range access.Roles {
 				w := h.send(as(string(role), method, fill(path), ""))
-				if allowed := role.Includes(auth.Role(needed)); allowed == (w.Code == http.StatusForbidden) || w.Code == http.StatusUnauthorized {
+				if allowed := role.Includes(access.Role(needed)); allowed == (w.Code == http.StatusForbidden) || w.Code == http.StatusUnauthorized {
 					t.Errorf("%s %s as %s: %d; it needs %s", method, path, role, w.Code, needed)
 				}
 			}
@@ -101,7 +101,7 @@ func TestRoles(t *testing.T) {
 }
 
 func TestRouteWithoutRoleIsRefused(t *testing.T) {
-	for _, a := range []access{"", "root"} {
+	for _, a := range []audience{"", "root"} {
 		h := newHarness(t)
 		h.router.raw(http.MethodGet, "/planted", a, http.NotFoundHandler())
 		register(h.router, route{access: a, Operation: operationAt("/planted2")}, (&jobsResource{}).get)
@@ -124,13 +124,13 @@ func login(t *testing.T, h *harness, body string, headers ...string) *http.Cooki
 func TestSession(t *testing.T) {
 	for _, secure := range []bool{true, false} {
 		h := newHarness(t, func(c *Config) { c.Secure = secure })
-		h.codes = map[string]auth.Identity{"once": {Name: "the admin", Role: auth.Admin}}
+		h.codes = map[string]access.Identity{"once": {Name: "the admin", Role: access.Admin}}
 		name := plainCookie
 		if secure {
 			name = secureCookie
 		}
 		// A session that the client brings along is not taken up.
-		planted := name + "=" + auth.NewSecret()
+		planted := name + "=" + access.NewSecret()
 		c := login(t, h, `{"code":"once"}`, "Cookie", planted)
 		if c.Name != name || strings.Contains(planted, c.Value) || !c.HttpOnly || c.Secure != secure || c.SameSite != http.SameSiteLaxMode ||
 			c.Path != "/" || c.Domain != "" {

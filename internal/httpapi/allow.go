@@ -4,19 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
 // may reports whether the caller has at least the role need for the jobs of a group. The access of
 // a route only checks that the caller has the role for some group.
-func may(ctx context.Context, need auth.Role, group string) bool {
+func may(ctx context.Context, need access.Role, group string) bool {
 	who, ok := identity(ctx)
 	return ok && who.May(need, group)
 }
 
 // allow returns an error if may is false.
-func allow(ctx context.Context, need auth.Role, group string) error {
+func allow(ctx context.Context, need access.Role, group string) error {
 	who, ok := identity(ctx)
 	if !ok {
 		return errNoCredentials()
@@ -33,9 +33,9 @@ func allow(ctx context.Context, need auth.Role, group string) error {
 
 // allowEverywhere returns an error for callers who have the role in some groups only: for
 // operations on all jobs, or on none.
-func allowEverywhere(ctx context.Context, need auth.Role) error { return allow(ctx, need, "") }
+func allowEverywhere(ctx context.Context, need access.Role) error { return allow(ctx, need, "") }
 
-func errRole(need, has auth.Role) *common.Error {
+func errRole(need, has access.Role) *common.Error {
 	if has == "" {
 		has = "none"
 	}

@@ -18,10 +18,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
-	"carillon/internal/jobdiff"
-	"carillon/internal/placement"
+	"carillon/internal/jobmgr/diff"
+	"carillon/internal/scheduler/placement"
 )
 
 // Bounds of work on many jobs at once.
@@ -101,7 +101,7 @@ type applyOutput struct{ Body ApplyAnswer }
 func (s *manyResource) register(r *router) {
 	s.schemas = r.api.OpenAPI().Components.Schemas
 	s.registerBulk(r)
-	register(r, route{access: needs(auth.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), patience: manyPatience, Operation: huma.Operation{
+	register(r, route{access: needs(access.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), patience: manyPatience, Operation: huma.Operation{
 		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Apply many job definitions", Tags: []string{"jobs"}}}, s.apply)
 }
 
@@ -236,10 +236,10 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 }
 
 func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definition, dry bool) {
-	err := allow(ctx, auth.Editor, job.Group)
+	err := allow(ctx, access.Editor, job.Group)
 	var saved common.Saved
 	if err == nil {
-		saved, err = s.jobs.Apply(ctx, actor(ctx), common.Job(*job), common.Precondition{May: allowNow(ctx, auth.Editor)}, dry)
+		saved, err = s.jobs.Apply(ctx, actor(ctx), common.Job(*job), common.Precondition{May: allowNow(ctx, access.Editor)}, dry)
 	}
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
@@ -253,7 +253,7 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definit
 // compare sets the result, the changed fields and, for a dry run, the diff.
 func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
 	if a.Result == string(common.EffectChanged) {
-		if a.Fields, err = jobdiff.Fields(before, after); err != nil {
+		if a.Fields, err = diff.Fields(before, after); err != nil {
 			return err
 		}
 	}
@@ -267,7 +267,7 @@ func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
 	if after == nil {
 		to = "/dev/null"
 	}
-	a.Diff, err = jobdiff.Unified(from, to, before, after)
+	a.Diff, err = diff.Unified(from, to, before, after)
 	return err
 }
 
@@ -281,7 +281,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 			return nil, err
 		}
 		for i := range page {
-			if !named[page[i].Name] && may(ctx, auth.Editor, page[i].Group) {
+			if !named[page[i].Name] && may(ctx, access.Editor, page[i].Group) {
 				doomed = append(doomed, page[i])
 			}
 		}
@@ -300,7 +300,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 		case refused:
 			err = &common.Error{Code: common.CodeConflict, Reason: "others_refused", Message: "not deleted, because other jobs were refused", Hint: "correct the refused jobs and apply again"}
 		case !dry:
-			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{Version: job.Version, May: allowNow(ctx, auth.Editor)}, false)
+			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{Version: job.Version, May: allowNow(ctx, access.Editor)}, false)
 		default:
 			err = item.compare(&job.Job, nil, true)
 		}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
+	"carillon/internal/audit"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
-	"carillon/internal/runlog/audit"
 )
 
 // Audit reads and verifies the audit.
@@ -114,16 +114,16 @@ type auditVerifyInput struct {
 type auditVerifyOutput struct{ Body AuditStep }
 
 func (s *auditResource) register(r *router) {
-	register(r, route{access: needs(auth.Admin), Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
+	register(r, route{access: needs(access.Admin), Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
 		Summary: "List the audit, newest first", Tags: []string{"access"},
 		Description: "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group."}}, s.list)
-	register(r, route{access: needs(auth.Admin), Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
+	register(r, route{access: needs(access.Admin), Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
 		Summary: "Verify a part of the audit chain", Tags: []string{"access"},
 		Description: "Compares each entry with its hash, each hash with the previous one, and the end with etcd. Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before."}}, s.verify)
 }
 
 func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditListOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	if err := ordered(in.From, in.To); err != nil {
@@ -165,7 +165,7 @@ func auditEntry(c *common.Change) AuditEntry {
 }
 
 func (s *auditResource) verify(ctx context.Context, in *auditVerifyInput) (*auditVerifyOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	step, err := s.audit.Verify(ctx, in.From, in.Limit)

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/audit"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
-	"carillon/internal/runlog/audit"
 )
 
 // fakeAudit is a record in memory.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -98,7 +98,7 @@ func (b *BulkRequest) check() error {
 }
 
 func (s *manyResource) registerBulk(r *router) {
-	register(r, route{access: needs(auth.Operator), turns: newTurns(), patience: manyPatience, Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
+	register(r, route{access: needs(access.Operator), turns: newTurns(), patience: manyPatience, Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
 		Path: "/api/v1/jobs/bulk", Summary: "Run an action on many jobs", Tags: []string{"jobs"}}}, s.bulk)
 }
 
@@ -107,8 +107,8 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	if b.Action == "delete" && !somewhere(ctx, auth.Editor) {
-		return nil, allowEverywhere(ctx, auth.Editor)
+	if b.Action == "delete" && !somewhere(ctx, access.Editor) {
+		return nil, allowEverywhere(ctx, access.Editor)
 	}
 	until := ""
 	if b.Until != nil {
@@ -177,7 +177,7 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 
 // action returns the function to apply to each job.
 func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
-	who, may := actor(ctx), common.Precondition{May: allowNow(ctx, auth.Operator)}
+	who, may := actor(ctx), common.Precondition{May: allowNow(ctx, access.Operator)}
 	switch b.Action {
 	case "run":
 		return func(ctx context.Context, item *BulkItem) error {
@@ -202,7 +202,7 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, v
 			return err
 		}, nil
 	case "delete":
-		may.May = allowNow(ctx, auth.Editor)
+		may.May = allowNow(ctx, access.Editor)
 		who.Note = b.Note
 		return func(ctx context.Context, item *BulkItem) error {
 			seen := may
@@ -230,13 +230,13 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 	case known && uid == "" && len(runs) == 0:
 		return common.Errorf(common.CodeNotFound, "job %q not found, and no run of it", item.Name)
 	case uid != "":
-		if err := allow(ctx, auth.Operator, group); err != nil {
+		if err := allow(ctx, access.Operator, group); err != nil {
 			return err
 		}
 	}
 	var refusal error // of a run of another group: the others are killed all the same
 	for _, run := range runs {
-		if err := allowRun(ctx, s.jobs, auth.Operator, run); common.CodeOf(err) == common.CodeForbidden {
+		if err := allowRun(ctx, s.jobs, access.Operator, run); common.CodeOf(err) == common.CodeForbidden {
 			refusal = err
 			continue
 		} else if err != nil {
@@ -255,7 +255,7 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 }
 
 // somewhere reports whether the caller has the role for any group.
-func somewhere(ctx context.Context, need auth.Role) bool {
+func somewhere(ctx context.Context, need access.Role) bool {
 	who, ok := identity(ctx)
 	return ok && who.Somewhere(need)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -88,7 +88,7 @@ func TestManyByGroup(t *testing.T) {
 	h := newHarness(t)
 	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"mine","command":"true","group":"g","labels":{"app":"x"}}`))
 	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"theirs","command":"true","group":"h","labels":{"app":"x"}}`))
-	h.sessions["granted"] = auth.Identity{Name: "granted", Grants: map[string]auth.Role{"g": auth.Editor}, Session: true}
+	h.sessions["granted"] = access.Identity{Name: "granted", Grants: map[string]access.Role{"g": access.Editor}, Session: true}
 	ask := func(path, body string) *BulkAnswer {
 		r := as("", "POST", path, body)
 		r.Header.Set("Cookie", plainCookie+"=granted")
@@ -213,7 +213,7 @@ func TestRunAndWait_WhileOneClientFollowsAllItCan(t *testing.T) {
 func TestRunAndWaitHides(t *testing.T) {
 	h := newHarness(t)
 	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"}}
-	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Operator}}
+	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Operator}}
 	for group, hidden := range map[string]bool{"blue": true, "red": false} {
 		h.onTrigger = func(run string) {
 			h.runs = append(h.runs, common.Run{ID: run, Job: "a", JobUID: "u", Group: group, Status: common.StatusSucceeded, Attempt: 1, Cause: common.CauseManual, Note: "secret"})
@@ -232,7 +232,7 @@ func TestRunAndWaitHides(t *testing.T) {
 func TestBulkKillsWhatItMay(t *testing.T) {
 	h := newHarness(t)
 	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"}}
-	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Operator}}
+	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Operator}}
 	for i, group := range []string{"blue", "red", "blue", "red"} {
 		h.runs = append(h.runs, common.Run{ID: "u.t" + string(rune('1'+i)) + ".1", Job: "a", JobUID: "u", Group: group, Status: common.StatusRunning})
 	}
@@ -261,8 +261,8 @@ func TestPauseNoteIsHidden(t *testing.T) {
 		}
 		h.runs = append(h.runs, common.Run{ID: common.RunID(common.PlannedFire("u", at), 0), Job: "a", JobUID: "u", Group: "blue", PlannedAt: at, Cause: common.CauseCron, Status: status, Reason: reason(), EndedAt: &at})
 	}
-	for role, hidden := range map[auth.Role]bool{"": true, auth.Viewer: false} {
-		h.sessions["some"] = auth.Identity{Name: "some", Grants: map[string]auth.Role{"red": auth.Viewer, "blue": role}}
+	for role, hidden := range map[access.Role]bool{"": true, access.Viewer: false} {
+		h.sessions["some"] = access.Identity{Name: "some", Grants: map[string]access.Role{"red": access.Viewer, "blue": role}}
 		for _, target := range []string{"/api/v1/jobs/a", "/api/v1/jobs", "/api/v1/fires", "/api/v1/jobs/a/fires", "/api/v1/runs", "/api/v1/runs/" + h.runs[0].ID} {
 			r := as("", "GET", target, "")
 			r.Header.Set("Cookie", plainCookie+"=some")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/alerts"
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/notify"
 )
 
 type channelsResource struct{ channels Channels }
@@ -17,7 +17,7 @@ type channelsResource struct{ channels Channels }
 // Channel is a destination of notifications.
 type Channel struct {
 	Name      string      `json:"name"`
-	Kind      alerts.Kind `json:"kind" enum:"webhook,mail"`
+	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
 	Origin    string      `json:"origin,omitempty" doc:"Scheme and host of a webhook; the rest of its URL is secret. For admins only."`
 	To        []string    `json:"to,omitempty" nullable:"false" doc:"Mail addresses. For admins only."`
 	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to the channel."`
@@ -31,7 +31,7 @@ type Channel struct {
 
 // ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not given.
 type ChannelDefinition struct {
-	Kind      alerts.Kind `json:"kind" enum:"webhook,mail"`
+	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
 	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
 	Secret    string      `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
 	NewSecret bool        `json:"newSecret,omitempty" doc:"Generate a new signing secret and return it."`
@@ -43,15 +43,15 @@ type ChannelDefinition struct {
 type Delivery struct {
 	ID        string         `json:"id" doc:"The message id is msg_ followed by this id."`
 	Channel   string         `json:"channel"`
-	Kind      alerts.Kind    `json:"kind,omitempty" enum:"webhook,mail"`
-	Event     alerts.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"The event."`
+	Kind      notify.Kind    `json:"kind,omitempty" enum:"webhook,mail"`
+	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"The event."`
 	Text      string         `json:"text" doc:"The message in one line."`
 	Job       string         `json:"job,omitempty"`
 	Run       string         `json:"run,omitempty"`
 	Fire      string         `json:"fire,omitempty"`
 	Jobs      []string       `json:"jobs,omitempty" nullable:"false" doc:"The first jobs of a summary."`
 	Count     int64          `json:"count,omitempty" doc:"Number of failed fires, or of jobs in a summary."`
-	Status    alerts.Status  `json:"status" enum:"waiting,sent,failed"`
+	Status    notify.Status  `json:"status" enum:"waiting,sent,failed"`
 	Code      string         `json:"code,omitempty" enum:"channel_unknown,channel_disabled,channel_sealed,kind_unavailable,refused,gone,gave_up,trouble" doc:"Why it failed or is pending."`
 	Error     string         `json:"error,omitempty" doc:"Error of the last try. For admins only."`
 	Answer    int            `json:"answer,omitempty" doc:"HTTP or SMTP status of the last try."`
@@ -91,7 +91,7 @@ type deliveryOutput struct{ Body Delivery }
 type deliveriesInput struct {
 	Channel string        `query:"channel" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries to this channel."`
 	Job     string        `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries about this job."`
-	Status  alerts.Status `query:"status" enum:"waiting,sent,failed" doc:"Only deliveries with this status."`
+	Status  notify.Status `query:"status" enum:"waiting,sent,failed" doc:"Only deliveries with this status."`
 	Limit   int           `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
 	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
@@ -102,18 +102,18 @@ func (s *channelsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Tags: []string{"notifications"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "List channels")}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel")}, s.get)
+	register(r, route{access: needs(access.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "List channels")}, s.list)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel")}, s.get)
 	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Channel"}}}}}
-	register(r, route{access: needs(auth.Admin), Operation: put}, s.put)
+	register(r, route{access: needs(access.Admin), Operation: put}, s.put)
 	remove := op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
-	register(r, route{access: needs(auth.Admin), Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
+	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
+	register(r, route{access: needs(access.Admin), Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
 		"Send a test message to a channel")}, s.test)
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-deliveries", http.MethodGet, "/deliveries",
+	register(r, route{access: needs(access.Viewer), Operation: op("list-deliveries", http.MethodGet, "/deliveries",
 		"List pending deliveries and those of the last seven days, newest first")}, s.deliveries)
 }
 
@@ -138,7 +138,7 @@ func (s *channelsResource) get(ctx context.Context, in *ChannelPath) (*channelOu
 }
 
 func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*channelOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
@@ -147,7 +147,7 @@ func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*chann
 	}
 	b := &in.Body
 	c, secret, created, err := s.channels.Save(ctx, actor(ctx), in.Name,
-		alerts.Wish{Kind: b.Kind, URL: b.URL, Secret: b.Secret, NewSecret: b.NewSecret, To: b.To, Disabled: b.Disabled}, pre)
+		notify.Wish{Kind: b.Kind, URL: b.URL, Secret: b.Secret, NewSecret: b.NewSecret, To: b.To, Disabled: b.Disabled}, pre)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*chann
 }
 
 func (s *channelsResource) delete(ctx context.Context, in *channelDeleteInput) (*struct{}, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	pre, err := precondition(in.IfMatch, "")
@@ -171,7 +171,7 @@ func (s *channelsResource) delete(ctx context.Context, in *channelDeleteInput) (
 }
 
 func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	n, err := s.channels.Test(ctx, actor(ctx), in.Name)
@@ -183,7 +183,7 @@ func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*delivery
 
 func (s *channelsResource) deliveries(ctx context.Context, in *deliveriesInput) (*deliveriesOutput, error) {
 	list := asked("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
-	q := alerts.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
+	q := notify.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
 	if in.Cursor != "" {
 		after, err := readCursor[string](list, in.Cursor)
 		if err != nil {
@@ -210,10 +210,10 @@ func (s *channelsResource) deliveries(ctx context.Context, in *deliveriesInput) 
 // isAdmin reports whether the caller may see destinations and their responses.
 func isAdmin(ctx context.Context) bool {
 	who, ok := identity(ctx)
-	return ok && who.Role.Includes(auth.Admin)
+	return ok && who.Role.Includes(access.Admin)
 }
 
-func channelOf(ctx context.Context, c *alerts.Channel) Channel {
+func channelOf(ctx context.Context, c *notify.Channel) Channel {
 	out := Channel{Name: c.Name, Kind: c.Kind, Disabled: c.Disabled, Why: c.Why, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, UpdatedBy: c.UpdatedBy}
 	if isAdmin(ctx) {
 		out.Origin, out.To = c.Origin, c.To
@@ -221,7 +221,7 @@ func channelOf(ctx context.Context, c *alerts.Channel) Channel {
 	return out
 }
 
-func deliveryOf(ctx context.Context, n *alerts.Notice) Delivery {
+func deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
 	d := Delivery{ID: n.ID, Channel: n.Channel, Kind: n.Kind, Event: n.Subject, Text: n.Headline(), Job: n.Data.Job, Run: n.Data.Run, Fire: n.Data.Fire,
 		Jobs: n.Data.Jobs, Count: n.Data.Count, Status: n.Status, Code: n.Code, Answer: n.Answer, Attempts: n.Attempts, CreatedAt: n.CreatedAt}
 	if !n.NextAt.IsZero() {
@@ -238,13 +238,13 @@ func deliveryOf(ctx context.Context, n *alerts.Notice) Delivery {
 
 // Channels manages channels and lists deliveries.
 type Channels interface {
-	Channels(ctx context.Context) ([]alerts.Channel, error)
-	Find(ctx context.Context, name string) (alerts.Channel, error)
+	Channels(ctx context.Context) ([]notify.Channel, error)
+	Find(ctx context.Context, name string) (notify.Channel, error)
 	// Save creates or changes a channel. A generated signing secret is returned once.
-	Save(ctx context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (c alerts.Channel, secret string, created bool, err error)
+	Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish, pre common.Precondition) (c notify.Channel, secret string, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 	// Test sends a test message to a channel, once.
-	Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error)
+	Test(ctx context.Context, actor common.Actor, name string) (notify.Notice, error)
 	// Notices lists deliveries, newest first.
-	Notices(ctx context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error)
+	Notices(ctx context.Context, q notify.NoticeQuery) (found []notify.Notice, more bool, err error)
 }

@@ -9,39 +9,39 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/alerts"
 	"carillon/internal/common"
+	"carillon/internal/notify"
 )
 
 // fakeChannels keeps channels in memory.
 type fakeChannels struct {
 	mu      sync.Mutex
-	kept    map[string]alerts.Channel
-	notices []alerts.Notice
+	kept    map[string]notify.Channel
+	notices []notify.Notice
 	actor   common.Actor
 	version int64
 }
 
-func (f *fakeChannels) Channels(context.Context) (all []alerts.Channel, err error) {
+func (f *fakeChannels) Channels(context.Context) (all []notify.Channel, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range f.kept {
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b alerts.Channel) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b notify.Channel) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
-func (f *fakeChannels) Find(_ context.Context, name string) (alerts.Channel, error) {
+func (f *fakeChannels) Find(_ context.Context, name string) (notify.Channel, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c, known := f.kept[name]; known {
 		return c, nil
 	}
-	return alerts.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
+	return notify.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
 }
 
-func (f *fakeChannels) Save(_ context.Context, actor common.Actor, name string, wish alerts.Wish, pre common.Precondition) (alerts.Channel, string, bool, error) {
+func (f *fakeChannels) Save(_ context.Context, actor common.Actor, name string, wish notify.Wish, pre common.Precondition) (notify.Channel, string, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, known := f.kept[name]
@@ -53,16 +53,16 @@ func (f *fakeChannels) Save(_ context.Context, actor common.Actor, name string, 
 	}
 	f.version++
 	f.actor = actor
-	c := alerts.Channel{Name: name, Kind: wish.Kind, To: wish.To, Disabled: wish.Disabled, UpdatedBy: actor.Name, CreatedAt: time.Now(), UpdatedAt: time.Now(), Version: f.version}
+	c := notify.Channel{Name: name, Kind: wish.Kind, To: wish.To, Disabled: wish.Disabled, UpdatedBy: actor.Name, CreatedAt: time.Now(), UpdatedAt: time.Now(), Version: f.version}
 	if wish.URL != "" {
-		c.Origin, _ = alerts.OriginOf(wish.URL)
+		c.Origin, _ = notify.OriginOf(wish.URL)
 		c.Sealed = "sealed-canary"
 	}
 	if f.kept == nil {
-		f.kept = map[string]alerts.Channel{}
+		f.kept = map[string]notify.Channel{}
 	}
 	f.kept[name] = c
-	if wish.Kind == alerts.KindWebhook && !known {
+	if wish.Kind == notify.KindWebhook && !known {
 		return c, "whsec_canary", true, nil
 	}
 	return c, "", !known, nil
@@ -78,16 +78,16 @@ func (f *fakeChannels) Delete(_ context.Context, _ common.Actor, name string, _ 
 	return nil
 }
 
-func (f *fakeChannels) Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error) {
+func (f *fakeChannels) Test(ctx context.Context, actor common.Actor, name string) (notify.Notice, error) {
 	c, err := f.Find(ctx, name)
 	if err != nil {
-		return alerts.Notice{}, err
+		return notify.Notice{}, err
 	}
-	return alerts.Notice{ID: "1", Channel: name, Kind: c.Kind, Subject: alerts.SubjectTest, Status: alerts.Failed, Code: alerts.CodeTrouble,
-		Error: "it says canary to " + actor.Name, Attempts: 1, CreatedAt: time.Now(), DoneAt: time.Now(), Data: alerts.Data{Event: alerts.SubjectTest}}, nil
+	return notify.Notice{ID: "1", Channel: name, Kind: c.Kind, Subject: notify.SubjectTest, Status: notify.Failed, Code: notify.CodeTrouble,
+		Error: "it says canary to " + actor.Name, Attempts: 1, CreatedAt: time.Now(), DoneAt: time.Now(), Data: notify.Data{Event: notify.SubjectTest}}, nil
 }
 
-func (f *fakeChannels) Notices(_ context.Context, q alerts.NoticeQuery) (found []alerts.Notice, more bool, err error) {
+func (f *fakeChannels) Notices(_ context.Context, q notify.NoticeQuery) (found []notify.Notice, more bool, err error) {
 	for i := range f.notices {
 		if q.Matches(&f.notices[i]) {
 			found = append(found, f.notices[i])
@@ -140,8 +140,8 @@ func TestDeliveries(t *testing.T) {
 	channels := &fakeChannels{}
 	h := newHarness(t, func(c *Config) { c.Channels = channels })
 	for _, id := range []string{"5", "4", "3", "2", "1"} {
-		channels.notices = append(channels.notices, alerts.Notice{ID: id, Channel: "ops", Kind: alerts.KindMail, Subject: "failed", Status: alerts.Sent, Attempts: 1,
-			Error: "canary", CreatedAt: time.Now(), Data: alerts.Data{Event: "failed", Job: "nightly"}})
+		channels.notices = append(channels.notices, notify.Notice{ID: id, Channel: "ops", Kind: notify.KindMail, Subject: "failed", Status: notify.Sent, Attempts: 1,
+			Error: "canary", CreatedAt: time.Now(), Data: notify.Data{Event: "failed", Job: "nightly"}})
 	}
 	var all []string
 	target := "/api/v1/deliveries?limit=2&job=nightly"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common/schedule"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -72,8 +72,8 @@ func (s *statsResource) registerCharts(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/stats" + path, Summary: summary, Tags: []string{"stats"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day")}, s.ofAll)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day")}, s.ofJob)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day")}, s.ofAll)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day")}, s.ofJob)
 }
 
 func (s *statsResource) ofAll(ctx context.Context, in *chartInput) (*chartOutput, error) {

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -12,11 +12,11 @@ type visit struct {
 	requestID string
 	remote    string // client address, without the port
 	session   string // secret of the accepted session cookie
-	who       *auth.Identity
+	who       *access.Identity
 	quiet     bool   // refused by a limit: the log counts these together
 	body      []byte // body of a raw route
 	// again authenticates the request's credentials again; nil without credentials.
-	again func(context.Context) (auth.Identity, error)
+	again func(context.Context) (access.Identity, error)
 }
 
 type visitKey struct{}
@@ -35,11 +35,11 @@ func visitOf(ctx context.Context) *visit {
 func requestID(ctx context.Context) string { return visitOf(ctx).requestID }
 
 // identity returns the caller; ok is false for unauthenticated requests.
-func identity(ctx context.Context) (auth.Identity, bool) {
+func identity(ctx context.Context) (access.Identity, bool) {
 	if v := visitOf(ctx); v.who != nil {
 		return *v.who, true
 	}
-	return auth.Identity{}, false
+	return access.Identity{}, false
 }
 
 // asAgain returns the context with the caller's current rights: those of a long request may have

@@ -7,10 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/crontab"
+	"carillon/internal/jobmgr/crontab"
 )
 
 // maxCrontabEntries bounds the jobs converted from one crontab here; cronctl has no such limit.
@@ -62,7 +62,7 @@ type crontabInput struct{ Body CrontabRequest }
 type crontabOutput struct{ Body Crontab }
 
 func (s *crontabResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
+	register(r, route{access: needs(access.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
 		Path: "/api/v1/crontab/parse", Summary: "Convert a crontab to jobs, without saving them", Tags: []string{"schedules"}}}, s.parse)
 }
 

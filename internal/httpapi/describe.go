@@ -93,7 +93,7 @@ func (r *refusalKind) response(api huma.API) *huma.Response {
 }
 
 // complete adds descriptions, error responses and examples to an operation.
-func (d *describer) complete(op *huma.Operation, a access) {
+func (d *describer) complete(op *huma.Operation, a audience) {
 	if op.Description == "" {
 		op.Description = descriptions[op.OperationID]
 	}
@@ -122,7 +122,7 @@ func (d *describer) complete(op *huma.Operation, a access) {
 }
 
 // refusalsOf returns the error codes that an operation may return.
-func refusalsOf(op *huma.Operation, a access) []common.Code {
+func refusalsOf(op *huma.Operation, a audience) []common.Code {
 	codes := []common.Code{common.CodeTooMany, common.CodeInternal}
 	if op.OperationID != "healthz" {
 		codes = append(codes, common.CodeUnavailable)

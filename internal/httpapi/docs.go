@@ -13,7 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -98,9 +98,9 @@ func registerDocs(r *router) {
 	delete(r.api.OpenAPI().Components.Schemas.Map(), "ErrorDetail")
 	asJSON := func() ([]byte, error) { return json.Marshal(r.api.OpenAPI()) }
 	page := func() ([]byte, error) { return renderDocs(r.api.OpenAPI()) }
-	r.raw(http.MethodGet, "/openapi.json", needs(auth.Viewer), r.written("application/vnd.oai.openapi+json", asJSON))
-	r.raw(http.MethodGet, "/openapi.yaml", needs(auth.Viewer), r.written("application/vnd.oai.openapi", r.api.OpenAPI().YAML))
-	r.raw(http.MethodGet, "/docs", needs(auth.Viewer), r.written("text/html; charset=utf-8", page))
+	r.raw(http.MethodGet, "/openapi.json", needs(access.Viewer), r.written("application/vnd.oai.openapi+json", asJSON))
+	r.raw(http.MethodGet, "/openapi.yaml", needs(access.Viewer), r.written("application/vnd.oai.openapi", r.api.OpenAPI().YAML))
+	r.raw(http.MethodGet, "/docs", needs(access.Viewer), r.written("text/html; charset=utf-8", page))
 }
 
 // written serves what is written once.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -52,7 +52,7 @@ type doctorResource struct{ doctor Doctor }
 type examinationOutput struct{ Body Examination }
 
 func (d *doctorResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
+	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
 		Path: "/api/v1/system/doctor", Summary: "Diagnose the cluster", Tags: []string{"system"},
 		Description: "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit " +
 			"chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are."}}, d.examine)

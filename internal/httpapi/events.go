@@ -39,8 +39,8 @@ type (
 	}
 )
 
-// events converts parts of output to server-sent events.
-type events struct {
+// eventWriter converts parts of output to server-sent events.
+type eventWriter struct {
 	out    bytes.Buffer  // to send
 	stream common.Stream // only this one; empty for both
 	at     int64         // offset after the last part taken
@@ -49,19 +49,19 @@ type events struct {
 	held   common.Chunk  // incomplete character at the end, not written yet
 }
 
-func (e *events) retry(after time.Duration) {
+func (e *eventWriter) retry(after time.Duration) {
 	fmt.Fprintf(&e.out, "retry: %d\n\n", after.Milliseconds())
 }
 
 // sent clears the buffer; a buffer that has grown large is released.
-func (e *events) sent() {
+func (e *eventWriter) sent() {
 	if e.out.Reset(); e.out.Cap() > 4*maxGather {
 		e.out = bytes.Buffer{}
 	}
 }
 
 // patience returns how long to wait for the next part.
-func (e *events) patience() time.Duration {
+func (e *eventWriter) patience() time.Duration {
 	if len(e.held.Data) > 0 {
 		return halfChar
 	}
@@ -70,7 +70,7 @@ func (e *events) patience() time.Duration {
 
 // idle is called if there is no part: it writes what was held back, or else a comment, with the
 // offset to continue at if parts of the other stream have moved it.
-func (e *events) idle() {
+func (e *eventWriter) idle() {
 	if len(e.held.Data) > 0 {
 		e.release()
 		return
@@ -83,7 +83,7 @@ func (e *events) idle() {
 }
 
 // part writes a part. When enough is collected, it is sent.
-func (e *events) part(p *tail.Part, send func() error) error {
+func (e *eventWriter) part(p *tail.Part, send func() error) error {
 	switch {
 	case p.Run != nil:
 		if sized(p.Run) { // a start after the end begins at the end
@@ -112,7 +112,7 @@ func (e *events) part(p *tail.Part, send func() error) error {
 
 // output writes the first of the chunks, merged with following ones, and returns the number of
 // chunks written.
-func (e *events) output(chunks []common.Chunk) int {
+func (e *eventWriter) output(chunks []common.Chunk) int {
 	c := chunks[0]
 	if !e.known {
 		e.known, e.told = true, c.Offset
@@ -160,14 +160,14 @@ func (e *events) output(chunks []common.Chunk) int {
 }
 
 // release writes what was held back as it is.
-func (e *events) release() {
+func (e *eventWriter) release() {
 	if len(e.held.Data) > 0 {
 		e.print(&e.held)
 		e.held = common.Chunk{}
 	}
 }
 
-func (e *events) print(c *common.Chunk) {
+func (e *eventWriter) print(c *common.Chunk) {
 	out := outputEvent{Offset: c.Offset, Stream: c.Stream, At: c.At}
 	if utf8.Valid(c.Data) && bytes.IndexByte(c.Data, 0) < 0 {
 		out.Text = new(string(c.Data))
@@ -178,7 +178,7 @@ func (e *events) print(c *common.Chunk) {
 }
 
 // event writes an event whose id is the offset after it.
-func (e *events) event(name string, id int64, data any) {
+func (e *eventWriter) event(name string, id int64, data any) {
 	if e.known {
 		fmt.Fprintf(&e.out, "id: %d\n", id)
 		e.told = id

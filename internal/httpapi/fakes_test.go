@@ -13,13 +13,13 @@ import (
 	"testing/fstest"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/placement"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 	"carillon/internal/runlog/tail"
+	"carillon/internal/scheduler/placement"
 )
 
 // fakes stands behind all ports, in memory.
@@ -38,8 +38,8 @@ type fakes struct {
 	asking   []runlog.FireQuery
 	triggers []common.TriggerRequest
 	settings map[string]common.WorkerSettings
-	sessions map[string]auth.Identity
-	codes    map[string]auth.Identity
+	sessions map[string]access.Identity
+	codes    map[string]access.Identity
 	killed   []string
 	notes    []string
 	actors   []common.Actor
@@ -62,43 +62,43 @@ type fakes struct {
 }
 
 // The tokens of the fake are "<role>-token".
-func (f *fakes) Authenticate(_ context.Context, c auth.Credential) (auth.Identity, error) {
+func (f *fakes) Authenticate(_ context.Context, c access.Credential) (access.Identity, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if role, ok := strings.CutSuffix(c.Token, "-token"); ok && auth.Role(role).Valid() {
-		return auth.Identity{Name: "the " + role, Role: auth.Role(role), Token: role}, nil
+	if role, ok := strings.CutSuffix(c.Token, "-token"); ok && access.Role(role).Valid() {
+		return access.Identity{Name: "the " + role, Role: access.Role(role), Token: role}, nil
 	}
 	if who, ok := f.sessions[c.Session]; ok && c.Session != "" {
 		return who, nil
 	}
-	return auth.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token or session is not valid")
+	return access.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token or session is not valid")
 }
 
 func (f *fakes) KnownNetwork(context.Context, string, string) bool { return false }
 
-func (f *fakes) Login(ctx context.Context, l auth.Login) (auth.Session, error) {
-	var who auth.Identity
+func (f *fakes) Login(ctx context.Context, l access.Login) (access.Session, error) {
+	var who access.Identity
 	if l.Code != "" {
 		f.mu.Lock()
 		found, ok := f.codes[l.Code]
 		delete(f.codes, l.Code)
 		f.mu.Unlock()
 		if !ok {
-			return auth.Session{}, common.Errorf(common.CodeUnauthenticated, "the code is not valid")
+			return access.Session{}, common.Errorf(common.CodeUnauthenticated, "the code is not valid")
 		}
 		who = found
 	} else {
 		var err error
-		if who, err = f.Authenticate(ctx, auth.Credential{Token: l.Token}); err != nil {
-			return auth.Session{}, err
+		if who, err = f.Authenticate(ctx, access.Credential{Token: l.Token}); err != nil {
+			return access.Session{}, err
 		}
 	}
 	who.Session = true
-	secret := auth.NewSecret()
+	secret := access.NewSecret()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sessions[secret] = who
-	return auth.Session{Secret: secret, Identity: who, ExpiresAt: time.Now().Add(auth.SessionAbsolute)}, nil
+	return access.Session{Secret: secret, Identity: who, ExpiresAt: time.Now().Add(access.SessionAbsolute)}, nil
 }
 
 func (f *fakes) Logout(_ context.Context, _ common.Actor, session string) error {
@@ -495,7 +495,7 @@ func (f *fakes) Masters(context.Context) ([]Master, error) {
 
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
-	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]auth.Identity{}, map[string]common.WorkerSettings{}
+	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]access.Identity{}, map[string]common.WorkerSettings{}
 	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: &fakeChannels{}, Secrets: &fakeSecrets{}, Auth: f, Access: &fakeAccess{}, Health: f, Stats: f, Ahead: f, Grouping: f, Counted: f, Changes: f, Audit: &fakeAudit{}, Feed: noFeed{}, Findings: f, Doctor: f, Recovery: f, Schedules: schedule.NewInterner(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},

@@ -13,15 +13,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
-	"carillon/internal/feed"
+	"carillon/internal/events"
 )
 
 // Feed is the stream of changes.
 type Feed interface {
 	// Follow subscribes a client, which is identified by any stable text.
-	Follow(ctx context.Context, since int64, want func(*feed.Event) bool, client string) (*feed.Follower, error)
+	Follow(ctx context.Context, since int64, want func(*events.Event) bool, client string) (*events.Follower, error)
 }
 
 type feedResource struct {
@@ -47,7 +47,7 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
 
 func (s *feedResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
+	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
 		Summary: "Follow changes of jobs, runs and workers", Tags: []string{"system"},
 		Description: "One stream reports all changes that lists and pages show. It can be resumed by revision.",
 		Responses: map[string]*huma.Response{"200": {Description: feedDoc,
@@ -67,11 +67,11 @@ func (in *feedInput) from() (int64, error) {
 }
 
 // wants returns the filter for the requested events; nil for all.
-func (in *feedInput) wants() func(*feed.Event) bool {
+func (in *feedInput) wants() func(*events.Event) bool {
 	if len(in.Types) == 0 && len(in.Jobs) == 0 {
 		return nil
 	}
-	return func(e *feed.Event) bool {
+	return func(e *events.Event) bool {
 		return (len(in.Types) == 0 || slices.Contains(in.Types, string(e.Kind))) && (len(in.Jobs) == 0 || slices.Contains(in.Jobs, e.Job))
 	}
 }
@@ -103,7 +103,7 @@ func (s *feedResource) follow(ctx context.Context, in *feedInput) (*huma.StreamR
 
 // tellFeed sends events until the client is gone or loses the permission to read. An error is
 // logged, and ends the connection.
-func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
+func tellFeed(ctx context.Context, f *events.Follower, st *stream) error {
 	st.events.retry(reconnect)
 	told := f.Revision()
 	st.changed("ready", told, revisionEvent{told})
@@ -115,7 +115,7 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 		}
 		part, err := nextChange(ctx, f, min(beat-time.Since(heard), watch.left()))
 		switch {
-		case ctx.Err() != nil, errors.Is(err, feed.ErrStopped):
+		case ctx.Err() != nil, errors.Is(err, events.ErrStopped):
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
 			if time.Since(heard) < beat {
@@ -158,14 +158,14 @@ func tellFeed(ctx context.Context, f *feed.Follower, st *stream) error {
 
 // mayRead reports whether the caller may follow changes.
 func mayRead(ctx context.Context) error {
-	if who, ok := identity(ctx); !ok || !who.Somewhere(auth.Viewer) {
+	if who, ok := identity(ctx); !ok || !who.Somewhere(access.Viewer) {
 		return common.Errorf(common.CodeForbidden, "your role does not allow this")
 	}
 	return nil
 }
 
 // nextChange waits for a part, up to a time limit.
-func nextChange(ctx context.Context, f *feed.Follower, limit time.Duration) (feed.Part, error) {
+func nextChange(ctx context.Context, f *events.Follower, limit time.Duration) (events.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return f.Next(ctx)

@@ -14,32 +14,32 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
-	"carillon/internal/feed"
-	"carillon/internal/virtualtime"
+	"carillon/internal/events"
+	"carillon/internal/platform/virtualtime"
 )
 
 // news is a source of changes in memory.
 type news struct {
 	mu      sync.Mutex
-	all     []feed.Batch
+	all     []events.Batch
 	changed chan struct{}
 }
 
 // noFeed tells nothing.
 type noFeed struct{}
 
-func (noFeed) Follow(context.Context, int64, func(*feed.Event) bool, string) (*feed.Follower, error) {
+func (noFeed) Follow(context.Context, int64, func(*events.Event) bool, string) (*events.Follower, error) {
 	return nil, errStoreOff
 }
 
 func newNews() *news { return &news{changed: make(chan struct{})} }
 
-func (n *news) put(events ...feed.Event) {
+func (n *news) put(batch ...events.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.all = append(n.all, feed.Batch{Revision: int64(len(n.all)) + 11, Events: events})
+	n.all = append(n.all, events.Batch{Revision: int64(len(n.all)) + 11, Events: batch})
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
@@ -50,9 +50,9 @@ func (n *news) Revision(context.Context) (int64, error) {
 	return int64(len(n.all)) + 10, nil
 }
 
-func (n *news) Watch(ctx context.Context, after int64, each func(feed.Batch)) error {
+func (n *news) Watch(ctx context.Context, after int64, each func(events.Batch)) error {
 	if after < 10 {
-		return feed.ErrGone
+		return events.ErrGone
 	}
 	for {
 		n.mu.Lock()
@@ -70,20 +70,20 @@ func (n *news) Watch(ctx context.Context, after int64, each func(feed.Batch)) er
 	}
 }
 
-func jobNews(name string) feed.Event {
-	return feed.Event{Kind: feed.Job, Job: name, Data: feed.JobData{Name: name, Version: 7}}
+func jobNews(name string) events.Event {
+	return events.Event{Kind: events.Job, Job: name, Data: events.JobData{Name: name, Version: 7}}
 }
 
 // following is a hub that runs until the test ends.
-func following(t *testing.T, n *news) *feed.Hub {
+func following(t *testing.T, n *news) *events.Hub {
 	t.Helper()
 	return followingFew(t, n, 0)
 }
 
 // followingFew is such a hub that few follow at a time; 0 for the default.
-func followingFew(t *testing.T, n *news, followers int) *feed.Hub {
+func followingFew(t *testing.T, n *news, followers int) *events.Hub {
 	t.Helper()
-	hub := feed.NewHub(feed.Config{Source: n, Log: slog.New(slog.DiscardHandler), Followers: followers})
+	hub := events.NewHub(events.Config{Source: n, Log: slog.New(slog.DiscardHandler), Followers: followers})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = hub.Run(ctx) })
@@ -146,8 +146,8 @@ func TestFeed(t *testing.T) {
 	all, endAll := open("viewer", "")
 	defer endAll()
 	expect(all, `10 ready {"revision":10}`)
-	worker := feed.Event{Kind: feed.Worker, Data: feed.WorkerData{ID: "w"}}
-	run := feed.Event{Kind: feed.Run, Job: "b", Data: feed.RunData{ID: "r", Job: "b", Status: common.StatusRunning, PlannedAt: time.Unix(0, 0).UTC()}}
+	worker := events.Event{Kind: events.Worker, Data: events.WorkerData{ID: "w"}}
+	run := events.Event{Kind: events.Run, Job: "b", Data: events.RunData{ID: "r", Job: "b", Status: common.StatusRunning, PlannedAt: time.Unix(0, 0).UTC()}}
 	n.put(jobNews("a"), run)
 	n.put(worker)
 	const a, b, w = `job {"name":"a","version":7}`, `11 run {"id":"r","job":"b","jobUid":"","fire":"","plannedAt":"1970-01-01T00:00:00Z","cause":"","attempt":0,"status":"running"}`, `12 worker {"id":"w"}`
@@ -244,9 +244,9 @@ type revocable struct {
 	gone *sync.Map
 }
 
-func (r revocable) Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error) {
+func (r revocable) Authenticate(ctx context.Context, c access.Credential) (access.Identity, error) {
 	if _, gone := r.gone.Load(c.Token); gone {
-		return auth.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token is not valid")
+		return access.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token is not valid")
 	}
 	return r.Auth.Authenticate(ctx, c)
 }

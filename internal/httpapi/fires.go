@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
@@ -50,10 +50,10 @@ func (s *firesResource) register(r *router) {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"fires"}}
 	}
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-fires", "/api/v1/fires",
+	register(r, route{access: needs(access.Viewer), Operation: op("list-fires", "/api/v1/fires",
 		"List fires of all jobs: ledger and planned fires, newest first")}, s.list)
 	enumerate(r, "/api/v1/fires", "status", statuses)
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
+	register(r, route{access: needs(access.Viewer), Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
 		"List fires of a job: ledger and planned fires, newest first")}, s.ofJob)
 	enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
@@ -106,7 +106,7 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 		return nil, err
 	}
 	for i := range found.Fires {
-		if f := &found.Fires[i]; !mayOf(ctx, s.jobs, auth.Viewer, f.Job, f.JobUID, f.Group) {
+		if f := &found.Fires[i]; !mayOf(ctx, s.jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
 			f.Reason = hiddenReason(f.Status, f.Reason)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/forecast"
+	"carillon/internal/jobmgr/forecast"
 )
 
 // Limits of a forecast.
@@ -123,7 +123,7 @@ type forecastInput struct {
 type forecastOutput struct{ Body Forecast }
 
 func (s *forecastResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
+	register(r, route{access: needs(access.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
 		Path: "/api/v1/forecast", Summary: "Count planned fires, by minute or hour", Tags: []string{"fires"}}}, s.get)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/forecast"
+	"carillon/internal/jobmgr/forecast"
 )
 
 func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (*forecast.Forecast, int, error) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -71,8 +71,8 @@ func (s *groupsResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-groups", "/groups", "List groups with their number of jobs")}, s.groups)
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-labels", "/labels", "List labels with their number of jobs")}, s.labels)
+	register(r, route{access: needs(access.Viewer), Operation: op("list-groups", "/groups", "List groups with their number of jobs")}, s.groups)
+	register(r, route{access: needs(access.Viewer), Operation: op("list-labels", "/labels", "List labels with their number of jobs")}, s.labels)
 }
 
 func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*groupListOutput, error) {

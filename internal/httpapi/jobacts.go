@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -67,7 +67,7 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	if err := checkKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: allowNow(ctx, auth.Operator)}
+	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: allowNow(ctx, access.Operator)}
 	wait, err := waitTime(in.Wait)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput
 	if err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, auth.Operator)
+	pre.May = allowNow(ctx, access.Operator)
 	state, err := s.jobs.Pause(ctx, actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until}, pre)
 	return s.output(ctx, http.StatusOK, &state, err)
 }
@@ -139,7 +139,7 @@ func (s *jobsResource) resume(ctx context.Context, in *jobResumeInput) (*jobOutp
 	if err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, auth.Operator)
+	pre.May = allowNow(ctx, access.Operator)
 	state, err := s.jobs.Resume(ctx, actor(ctx), in.Name, pre)
 	return s.output(ctx, http.StatusOK, &state, err)
 }

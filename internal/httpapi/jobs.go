@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -145,7 +145,7 @@ func (s *jobsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
-	view, define := needs(auth.Viewer), needs(auth.Editor)
+	view, define := needs(access.Viewer), needs(access.Editor)
 	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "List jobs")}, s.list)
 	enumerate(r, "/api/v1/jobs", "include", includes[:])
 	create := op("create-job", http.MethodPost, "", "Create a job")
@@ -161,9 +161,9 @@ func (s *jobsResource) register(r *router) {
 	register(r, route{access: define, Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays")}, s.delete)
 	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
 	run.DefaultStatus = http.StatusAccepted
-	register(r, route{access: needs(auth.Operator), patience: maxWait, Operation: run}, s.run)
-	register(r, route{access: needs(auth.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job")}, s.pause)
-	register(r, route{access: needs(auth.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job")}, s.resume)
+	register(r, route{access: needs(access.Operator), patience: maxWait, Operation: run}, s.run)
+	register(r, route{access: needs(access.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job")}, s.pause)
+	register(r, route{access: needs(access.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job")}, s.resume)
 	register(r, route{access: view, Operation: op("get-placement", http.MethodGet, "/{name}/placement", "Get the workers that would run a job now, and why the others would not")}, s.placement)
 }
 
@@ -247,7 +247,7 @@ func (s *jobsResource) create(ctx context.Context, in *jobCreateInput) (*jobOutp
 	if err := checkKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
+	if err := allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
 	state, err := s.jobs.CreateOnce(ctx, actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
@@ -263,10 +263,10 @@ func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, er
 	if err != nil {
 		return nil, err
 	}
-	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
+	if err := allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, auth.Editor)
+	pre.May = allowNow(ctx, access.Editor)
 	state, created, err := s.jobs.Put(ctx, actor(ctx), common.Job(in.Body.Definition), pre)
 	status := http.StatusOK
 	if created {
@@ -280,7 +280,7 @@ func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{
 	if err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, auth.Editor)
+	pre.May = allowNow(ctx, access.Editor)
 	return nil, s.jobs.Delete(ctx, actor(ctx), in.Name, pre, in.Kill)
 }
 
@@ -310,7 +310,7 @@ func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
 		meta.State = stateActive
 	}
 	job := Job{Definition: Definition(state.Job), Meta: meta}
-	if !may(ctx, auth.Viewer, state.Group) {
+	if !may(ctx, access.Viewer, state.Group) {
 		job.hide()
 	}
 	return job

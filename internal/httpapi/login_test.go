@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/authstore"
+	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 )
 
 // TestLoginAgainstEtcd goes the way of a first start: bootstrap, login link, session, logout.
 func TestLoginAgainstEtcd(t *testing.T) {
-	store := authstore.New(etcdtest.Start(t), time.Now, nil)
+	store := accessetcd.New(etcdtest.Start(t), time.Now, nil)
 	token, err := store.Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
 	if err != nil {
 		t.Fatal(err)

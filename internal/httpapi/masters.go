@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 )
 
 type mastersResource struct{ masters Masters }
@@ -28,7 +28,7 @@ type Master struct {
 type mastersOutput struct{ Body Page[Master] }
 
 func (s *mastersResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
+	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
 		Path: "/api/v1/masters", Summary: "List live masters", Tags: []string{"system"},
 		Description: "All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications."}}, s.list)
 }

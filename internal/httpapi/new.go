@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common/schedule"
 	"carillon/internal/runlog"
 )
@@ -121,8 +121,8 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
 	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, runs: cfg.Runs, zone: cfg.Timezone, now: cfg.Now}).register(r)
-	sessions := &sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: auth.NewLimiter(loginBurst, loginWindow),
-		accounts: auth.NewLimiter(loginBurst, loginWindow), known: auth.NewLimiter(loginBurst, loginWindow), begun: auth.NewLimiter(sessionBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
+	sessions := &sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: access.NewLimiter(loginBurst, loginWindow),
+		accounts: access.NewLimiter(loginBurst, loginWindow), known: access.NewLimiter(loginBurst, loginWindow), begun: access.NewLimiter(sessionBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
 	sessions.register(r)
 	(&ssoResource{sso: cfg.SSO, external: cfg.External, sessions: sessions, log: cfg.Logger, cookie: attemptCookie}).register(r)
 	(&usersResource{users: cfg.Access}).register(r)
@@ -130,7 +130,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&doctorResource{doctor: cfg.Doctor}).register(r)
 	(&recoveryResource{recovery: cfg.Recovery}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
-	r.raw(http.MethodGet, "/metrics", needs(auth.Viewer), cfg.Metrics)
+	r.raw(http.MethodGet, "/metrics", needs(access.Viewer), cfg.Metrics)
 	registerDocs(r)
 	if r.err != nil {
 		return nil, nil, r.err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
@@ -51,7 +51,7 @@ func (o *outlook) runs(ctx context.Context, runs []common.Run) ([]Run, error) {
 	}
 	items := make([]Run, len(runs))
 	for i := range runs {
-		shown, hidden := runs[i], !mayRun(ctx, o.jobs, auth.Viewer, &runs[i])
+		shown, hidden := runs[i], !mayRun(ctx, o.jobs, access.Viewer, &runs[i])
 		if hidden {
 			hideRun(&shown)
 		}

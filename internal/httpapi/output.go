@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -72,7 +72,7 @@ func (s *runsResource) output(ctx context.Context, in *outputInput) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
-	if err := allowRun(ctx, s.jobs, auth.Viewer, &run); err != nil {
+	if err := allowRun(ctx, s.jobs, access.Viewer, &run); err != nil {
 		return nil, err
 	}
 	whole := false

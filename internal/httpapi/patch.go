@@ -11,7 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -65,7 +65,7 @@ func (s *editsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs/{name}" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
-	define := needs(auth.Editor)
+	define := needs(access.Editor)
 	register(r, route{access: define, maxBody: maxJobBody, shape: true, patch: true, Operation: op("patch-job", http.MethodPatch, "", "Change fields of a job")}, s.patch)
 	register(r, route{access: define, Operation: op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job")}, s.rollback)
 }
@@ -75,13 +75,13 @@ func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutpu
 	if err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, auth.Editor)
+	pre.May = allowNow(ctx, access.Editor)
 	state, err := s.jobs.Change(ctx, actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
 		job, err := patched(&old, in.Body.raw)
 		if err != nil {
 			return job, err
 		}
-		return job, allow(ctx, auth.Editor, job.Group)
+		return job, allow(ctx, access.Editor, job.Group)
 	})
 	return s.output(ctx, http.StatusOK, &state, err)
 }
@@ -150,13 +150,13 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 		return nil, common.Invalid("the job cannot be rolled back", common.Fault{Location: "version", Code: "deleted", Message: "is the deletion of the job", Hint: "choose the version before it"})
 	}
 	target := common.Job(*then.Body.Job)
-	pre.May = allowNow(ctx, auth.Editor)
+	pre.May = allowNow(ctx, access.Editor)
 	who := actor(ctx)
 	who.Note = in.Body.Note
 	state, err := s.jobs.Change(ctx, who, "rollback", in.Name, pre, func(old common.Job) (common.Job, error) {
 		job := target
 		job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
-		return job, allow(ctx, auth.Editor, job.Group)
+		return job, allow(ctx, access.Editor, job.Group)
 	})
 	return s.output(ctx, http.StatusOK, &state, err)
 }

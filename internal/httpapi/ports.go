@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/tail"
@@ -90,8 +90,8 @@ type Candidate struct {
 
 // Auth authenticates credentials. A wrong credential is CodeUnauthenticated.
 type Auth interface {
-	Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error)
-	Login(ctx context.Context, l auth.Login) (auth.Session, error)
+	Authenticate(ctx context.Context, c access.Credential) (access.Identity, error)
+	Login(ctx context.Context, l access.Login) (access.Session, error)
 	// KnownNetwork reports whether a user has logged in with a password from a network before.
 	KnownNetwork(ctx context.Context, user, network string) bool
 	Logout(ctx context.Context, actor common.Actor, session string) error

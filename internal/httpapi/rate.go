@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -15,13 +15,13 @@ import (
 // valid one. Guessing tokens uses up the limit of the address, not that of valid tokens from the
 // same address. Each master counts on its own.
 type rates struct {
-	known   *auth.Rate // by hash of the credential; valid ones only
-	unknown *auth.Rate // by address
+	known   *access.Rate // by hash of the credential; valid ones only
+	unknown *access.Rate // by address
 	now     func() time.Time
 }
 
 func newRates(perSecond int, now func() time.Time) *rates {
-	return &rates{known: auth.NewRate(perSecond), unknown: auth.NewRate(perSecond), now: now}
+	return &rates{known: access.NewRate(perSecond), unknown: access.NewRate(perSecond), now: now}
 }
 
 // ticket is an accepted request.
@@ -32,7 +32,7 @@ type ticket struct {
 }
 
 // admit counts a request before it is authenticated.
-func (s *rates) admit(c auth.Credential, given bool, remote string) (t ticket, wait time.Duration, ok bool) {
+func (s *rates) admit(c access.Credential, given bool, remote string) (t ticket, wait time.Duration, ok bool) {
 	t = ticket{rates: s}
 	if given {
 		sum := sha256.Sum256([]byte(c.Token + "\x00" + c.Session))

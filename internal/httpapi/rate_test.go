@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -90,10 +90,10 @@ type watched struct {
 	away  bool
 }
 
-func (w *watched) Authenticate(ctx context.Context, c auth.Credential) (auth.Identity, error) {
+func (w *watched) Authenticate(ctx context.Context, c access.Credential) (access.Identity, error) {
 	w.asked++
 	if w.away {
-		return auth.Identity{}, common.Errorf(common.CodeUnavailable, "etcd does not answer")
+		return access.Identity{}, common.Errorf(common.CodeUnavailable, "etcd does not answer")
 	}
 	return w.Auth.Authenticate(ctx, c)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -51,14 +51,14 @@ type recoverOutput struct{ Body RecoverAnswer }
 const mostRecovered = 1000
 
 func (s *recoveryResource) register(r *router) {
-	register(r, route{access: needs(auth.Admin), Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
+	register(r, route{access: needs(access.Admin), Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
 		Path: "/api/v1/system/recover", Summary: "Recover cursors after a wrong clock or a restore of etcd", Tags: []string{"system"},
 		Description: "A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all " +
 			"cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry."}}, s.recover)
 }
 
 func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*recoverOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	done, err := s.recovery.Recover(ctx, actor(ctx), common.RecoverRequest{Restored: in.Body.Restored, DryRun: in.Body.DryRun})

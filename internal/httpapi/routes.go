@@ -12,22 +12,22 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
-// access is who may use a route: callers with a role, authenticated callers, or all. A route with
+// audience is who may use a route: callers with a role, authenticated callers, or all. A route with
 // the zero value is not registered.
-type access string
+type audience string
 
 const (
-	public access = "public"
-	anyone access = "authenticated" // who has shown who they are, whatever they may do
+	public audience = "public"
+	anyone audience = "authenticated" // who has shown who they are, whatever they may do
 )
 
-func needs(role auth.Role) access { return access(role) }
+func needs(role access.Role) audience { return audience(role) }
 
-func (a access) valid() bool { return a == public || a == anyone || auth.Role(a).Valid() }
+func (a audience) valid() bool { return a == public || a == anyone || access.Role(a).Valid() }
 
 // Bounds of request bodies.
 const (
@@ -38,7 +38,7 @@ const (
 // route is an operation with its settings for the guard.
 type route struct {
 	huma.Operation
-	access  access
+	access  audience
 	maxBody int64 // default maxBody
 	// shape: only the types of the body's values are checked here; the port checks the rest.
 	shape bool
@@ -81,7 +81,7 @@ type router struct {
 	err      error           // first registration error
 }
 
-func (r *router) admit(method, path string, a access) bool {
+func (r *router) admit(method, path string, a audience) bool {
 	if !a.valid() {
 		if r.err == nil {
 			r.err = fmt.Errorf("route %s %s names no role", method, path)
@@ -130,7 +130,7 @@ func register[I, O any](r *router, rt route, handle func(context.Context, *I) (*
 }
 
 // raw adds a route outside of huma.
-func (r *router) raw(method, path string, a access, h http.Handler) {
+func (r *router) raw(method, path string, a audience, h http.Handler) {
 	if !r.admit(method, path, a) {
 		return
 	}
@@ -146,7 +146,7 @@ func (r *router) raw(method, path string, a access, h http.Handler) {
 // redirect adds a route for browsers outside of huma, since it answers any query with a redirect,
 // and describes it in the OpenAPI document. Its errors come from the checks before the handler, and
 // from a missing configuration.
-func (r *router) redirect(a access, op *huma.Operation, h http.Handler) {
+func (r *router) redirect(a audience, op *huma.Operation, h http.Handler) {
 	r.raw(op.Method, op.Path, a, h)
 	op.Extensions = map[string]any{"x-carillon-role": string(a)}
 	op.Security = []map[string][]string{}
@@ -163,7 +163,7 @@ func refused(api huma.API) *huma.Response {
 }
 
 // forbid returns the problem of a caller who may not use a route.
-func (p problems) forbid(ctx context.Context, a access) *Problem {
+func (p problems) forbid(ctx context.Context, a audience) *Problem {
 	if a == public {
 		return nil
 	}
@@ -171,8 +171,8 @@ func (p problems) forbid(ctx context.Context, a access) *Problem {
 	if !ok {
 		return p.of(ctx, errNoCredentials())
 	}
-	if a != anyone && !who.Somewhere(auth.Role(a)) {
-		return p.of(ctx, errRole(auth.Role(a), who.Role))
+	if a != anyone && !who.Somewhere(access.Role(a)) {
+		return p.of(ctx, errRole(access.Role(a), who.Role))
 	}
 	return nil
 }

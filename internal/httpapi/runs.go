@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
@@ -76,18 +76,18 @@ func (s *runsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first")}, s.list)
+	register(r, route{access: needs(access.Viewer), Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first")}, s.list)
 	enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "Get a run")}, s.get)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "Get a run")}, s.get)
 	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run")
 	kill.DefaultStatus = http.StatusAccepted
-	register(r, route{access: needs(auth.Operator), Operation: kill}, s.kill)
+	register(r, route{access: needs(access.Operator), Operation: kill}, s.kill)
 	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run")
 	output.Responses = outputResponses()
-	register(r, route{access: needs(auth.Viewer), Operation: output}, s.output)
+	register(r, route{access: needs(access.Viewer), Operation: output}, s.output)
 	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends")
 	stream.Responses = streamResponses()
-	register(r, route{access: needs(auth.Viewer), Operation: stream}, s.follow)
+	register(r, route{access: needs(access.Viewer), Operation: stream}, s.follow)
 }
 
 // enumerate adds the possible values of a list parameter's items to the document.
@@ -111,9 +111,9 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 	}
 	q := runlog.Query{Job: in.Job, Group: in.Group, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
 		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Oldest: in.oldest(), Limit: in.Limit + 1} // one more shows that there is another page
-	if !may(ctx, auth.Viewer, "") {
+	if !may(ctx, access.Viewer, "") {
 		// Hidden texts must not be found, nor affect where a page ends.
-		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, auth.Viewer, r)) }
+		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, access.Viewer, r)) }
 	}
 	list := in.list()
 	if in.Cursor != "" {
@@ -158,7 +158,7 @@ func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error)
 }
 
 func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {
-	if err := s.allowed(ctx, auth.Operator, in.ID); err != nil {
+	if err := s.allowed(ctx, access.Operator, in.ID); err != nil {
 		return nil, err
 	}
 	var r common.KillRequest
@@ -170,7 +170,7 @@ func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, e
 
 // allowed returns an error if the caller does not have the role for a run. For callers with the
 // role everywhere, the run is not read.
-func (s *runsResource) allowed(ctx context.Context, need auth.Role, id string) error {
+func (s *runsResource) allowed(ctx context.Context, need access.Role, id string) error {
 	if may(ctx, need, "") {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -143,7 +143,7 @@ func TestWorkers(t *testing.T) {
 func TestSearchTellsNothingOfWhatIsHidden(t *testing.T) {
 	h := newHarness(t)
 	h.jobs["theirs"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "theirs", Group: "blue"}, UID: "aaaaaaaaaaaaaaaa"}}
-	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Viewer}}
+	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Viewer}}
 	for n := range 3 {
 		r := someRun(common.StatusFailed, 10-n)
 		r.Job, r.Group, r.Note, r.TriggeredBy = "theirs", "blue", "hunter2 is the code", "ann"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 )
@@ -114,7 +114,7 @@ type previewOutput struct {
 }
 
 func (t *timetables) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
+	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
 		Path: "/api/v1/schedules/preview", Summary: "Explain a cron expression and preview its fires", Tags: []string{"schedules"}}}, t.preview)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/search"
@@ -121,8 +121,8 @@ func (s *searchResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("search-output", "/{id}/output/search", "Search the output of a run")}, s.inRun)
-	register(r, route{access: needs(auth.Viewer), Operation: op("search-runs", "/search", "Search the output of runs, newest first")}, s.overRuns)
+	register(r, route{access: needs(access.Viewer), Operation: op("search-output", "/{id}/output/search", "Search the output of a run")}, s.inRun)
+	register(r, route{access: needs(access.Viewer), Operation: op("search-runs", "/search", "Search the output of runs, newest first")}, s.overRuns)
 	enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
 
@@ -158,7 +158,7 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 	if err != nil {
 		return nil, err
 	}
-	if err := allowRun(ctx, s.jobs, auth.Viewer, &run); err != nil {
+	if err := allowRun(ctx, s.jobs, access.Viewer, &run); err != nil {
 		return nil, err
 	}
 	done, err := s.turn(ctx)
@@ -230,7 +230,7 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 	defer cancel()
 	q := runlog.Query{Job: in.Job, Group: in.Group, Statuses: in.Status, Worker: in.Worker, From: in.From, To: in.To, Limit: in.Limit}
 	found, err := search.OverRuns(timed, s.runs, q, pattern, from, search.Bounds{Bytes: searchBytes, Runs: searchRuns, Matches: runMatches,
-		Skip: func(r *common.Run) bool { return !mayRun(ctx, s.jobs, auth.Viewer, r) }})
+		Skip: func(r *common.Run) bool { return !mayRun(ctx, s.jobs, access.Viewer, r) }})
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog"
-	"carillon/internal/virtualtime"
 )
 
 // printing puts runs with what they printed behind the API.

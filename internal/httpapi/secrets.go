@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -72,19 +72,19 @@ func (s *secretsResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/secrets" + path, Summary: summary, Description: description, Tags: []string{"secrets"}}
 	}
-	register(r, route{access: needs(auth.Editor), Operation: op("list-secrets", http.MethodGet, "", "List secrets",
+	register(r, route{access: needs(access.Editor), Operation: op("list-secrets", http.MethodGet, "", "List secrets",
 		"Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs of groups in which you are editor may use. Values are never returned.")}, s.list)
-	register(r, route{access: needs(auth.Editor), Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
+	register(r, route{access: needs(access.Editor), Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
 		"The description of a secret; its value is never returned.")}, s.get)
 	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret",
 		"Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Secret"}}}}}
-	register(r, route{access: needs(auth.Admin), Operation: put}, s.put)
+	register(r, route{access: needs(access.Admin), Operation: put}, s.put)
 	remove := op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret",
 		"Later runs of jobs that refer to it are refused with the reason secret_missing.")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
+	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
 }
 
 func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error) {
@@ -103,19 +103,19 @@ func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput
 
 // maySee returns an error for callers who cannot define jobs that may use the secret.
 func maySee(ctx context.Context, s *common.Secret) error {
-	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool { return may(ctx, auth.Editor, group) }) {
+	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool { return may(ctx, access.Editor, group) }) {
 		return nil
 	}
-	return allow(ctx, auth.Editor, s.Groups[0])
+	return allow(ctx, access.Editor, s.Groups[0])
 }
 
 // mayKeep returns an error for callers who are not admins of all groups that may use the secret.
 func mayKeep(ctx context.Context, groups []string) error {
 	if len(groups) == 0 {
-		return allowEverywhere(ctx, auth.Admin)
+		return allowEverywhere(ctx, access.Admin)
 	}
 	for _, group := range groups {
-		if err := allow(ctx, auth.Admin, group); err != nil {
+		if err := allow(ctx, access.Admin, group); err != nil {
 			return err
 		}
 	}

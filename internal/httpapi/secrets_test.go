@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -137,11 +137,11 @@ func TestSecrets(t *testing.T) {
 func TestWhoMayKeepSecrets(t *testing.T) {
 	secrets := &fakeSecrets{}
 	h := newHarness(t, func(c *Config) { c.Secrets = secrets })
-	people := map[string]auth.Identity{
-		"reporter": {Name: "reporter", Grants: map[string]auth.Role{"reports": auth.Admin, "other": auth.Editor}},
-		"stranger": {Name: "stranger", Grants: map[string]auth.Role{"stranger": auth.Admin}},
-		"editor":   {Name: "editor", Role: auth.Editor},
-		"viewer":   {Name: "viewer", Role: auth.Viewer},
+	people := map[string]access.Identity{
+		"reporter": {Name: "reporter", Grants: map[string]access.Role{"reports": access.Admin, "other": access.Editor}},
+		"stranger": {Name: "stranger", Grants: map[string]access.Role{"stranger": access.Admin}},
+		"editor":   {Name: "editor", Role: access.Editor},
+		"viewer":   {Name: "viewer", Role: access.Viewer},
 	}
 	maps.Copy(h.sessions, people)
 	ask := func(who, method, path, body string) int {

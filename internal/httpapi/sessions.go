@@ -9,18 +9,18 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
 // Sessions manages login sessions.
 type Sessions interface {
 	// Sessions lists the sessions that have not ended and that wanted accepts.
-	Sessions(ctx context.Context, wanted func(*auth.SessionRecord) bool) ([]auth.SessionRecord, error)
-	Session(ctx context.Context, id string) (auth.SessionRecord, error)
+	Sessions(ctx context.Context, wanted func(*access.SessionRecord) bool) ([]access.SessionRecord, error)
+	Session(ctx context.Context, id string) (access.SessionRecord, error)
 	EndSession(ctx context.Context, actor common.Actor, id string) error
 	// ChangePassword ends the user's sessions, and creates a new one on request.
-	ChangePassword(ctx context.Context, actor common.Actor, c auth.PasswordChange) (auth.Session, error)
+	ChangePassword(ctx context.Context, actor common.Actor, c access.PasswordChange) (access.Session, error)
 }
 
 // Access manages users, tokens and sessions.
@@ -42,10 +42,10 @@ type sessionsResource struct {
 	auth     Auth
 	sessions Sessions
 	problems problems
-	networks *auth.Limiter
-	accounts *auth.Limiter
-	known    *auth.Limiter // per account, from networks with an earlier login
-	begun    *auth.Limiter
+	networks *access.Limiter
+	accounts *access.Limiter
+	known    *access.Limiter // per account, from networks with an earlier login
+	begun    *access.Limiter
 	cookie   string
 	secure   bool
 	now      func() time.Time
@@ -53,12 +53,12 @@ type sessionsResource struct {
 
 // Me is the current identity.
 type Me struct {
-	Name      string               `json:"name"`
-	User      string               `json:"user,omitempty" doc:"The user; absent for a token without an owner."`
-	Role      auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
-	Groups    map[string]auth.Role `json:"groups,omitempty" doc:"Additional roles by group."`
-	Session   bool                 `json:"session" doc:"Authenticated by a session, not by a token."`
-	ExpiresAt *time.Time           `json:"expiresAt,omitempty" doc:"Latest end of the session or token."`
+	Name      string                 `json:"name"`
+	User      string                 `json:"user,omitempty" doc:"The user; absent for a token without an owner."`
+	Role      access.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
+	Groups    map[string]access.Role `json:"groups,omitempty" doc:"Additional roles by group."`
+	Session   bool                   `json:"session" doc:"Authenticated by a session, not by a token."`
+	ExpiresAt *time.Time             `json:"expiresAt,omitempty" doc:"Latest end of the session or token."`
 }
 
 // Session is a login session.
@@ -151,7 +151,7 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.auth.Login(ctx, auth.Login{Code: b.Code, Token: b.Token, User: b.User, Password: b.Password, Remote: remote})
+	session, err := s.auth.Login(ctx, access.Login{Code: b.Code, Token: b.Token, User: b.User, Password: b.Password, Remote: remote})
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +163,13 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 // earlier login have a count of their own: failures from elsewhere, and of other accounts, do not
 // lock out the user.
 func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(), err error) {
-	now, network := s.now(), auth.Network(visitOf(ctx).remote)
+	now, network := s.now(), access.Network(visitOf(ctx).remote)
 	account := user
 	if !common.ValidName(user) {
 		account = "" // one for all that cannot be
 	}
 	type count struct {
-		limiter *auth.Limiter
+		limiter *access.Limiter
 		key     string
 	}
 	counts := []count{{s.networks, network}}
@@ -196,7 +196,7 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 }
 
 // begin returns a session's cookie.
-func (s *sessionsResource) begin(session *auth.Session) *loginOutput {
+func (s *sessionsResource) begin(session *access.Session) *loginOutput {
 	cookie := s.newCookie(session.Secret)
 	cookie.Expires = session.ExpiresAt
 	return &loginOutput{SetCookie: cookie.String(), Body: meOf(&session.Identity)}
@@ -218,7 +218,7 @@ func (s *sessionsResource) me(ctx context.Context, _ *struct{}) (*meOutput, erro
 	return &meOutput{Body: meOf(&who)}, nil
 }
 
-func meOf(who *auth.Identity) Me {
+func meOf(who *access.Identity) Me {
 	me := Me{Name: who.Name, User: who.User, Role: who.Role, Groups: who.Grants, Session: who.Session}
 	if !who.ExpiresAt.IsZero() {
 		me.ExpiresAt = &who.ExpiresAt
@@ -232,7 +232,7 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 		return nil, &common.Error{Code: common.CodeConflict, Reason: "no_password", Message: "you have no password", Hint: "log in as a user with a password: you are using a token without an owner, or single sign-on"}
 	}
 	v := visitOf(ctx)
-	change := auth.PasswordChange{User: who.User, UserID: who.UserID, Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote}
+	change := access.PasswordChange{User: who.User, UserID: who.UserID, Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote}
 	if faults := change.Faults(); len(faults) > 0 {
 		return nil, common.Invalid("the password cannot be changed", faults...) // not a guess
 	}
@@ -251,28 +251,28 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 	return s.begin(&session), nil
 }
 
-func ownsSession(ctx context.Context, r *auth.SessionRecord) bool {
+func ownsSession(ctx context.Context, r *access.SessionRecord) bool {
 	who, ok := identity(ctx)
-	return ok && (who.May(auth.Admin, "") || r.Of(&who))
+	return ok && (who.May(access.Admin, "") || r.Of(&who))
 }
 
 func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutput, error) {
-	found, err := s.sessions.Sessions(ctx, func(r *auth.SessionRecord) bool { return ownsSession(ctx, r) })
+	found, err := s.sessions.Sessions(ctx, func(r *access.SessionRecord) bool { return ownsSession(ctx, r) })
 	if err != nil {
 		return nil, err
 	}
 	// Older sessions have greater keys.
-	key := func(r *auth.SessionRecord) string {
+	key := func(r *access.SessionRecord) string {
 		return common.TimeKey(distant.Add(-time.Duration(r.CreatedAt.UnixNano()))) + r.ID
 	}
-	slices.SortFunc(found, func(a, b auth.SessionRecord) int { return cmp.Compare(key(&a), key(&b)) })
+	slices.SortFunc(found, func(a, b access.SessionRecord) int { return cmp.Compare(key(&a), key(&b)) })
 	found, next, err := cut("sessions", found, key, in)
 	if err != nil {
 		return nil, err
 	}
 	current := ""
 	if v := visitOf(ctx); v.session != "" {
-		current = auth.SessionID(auth.Hash(v.session))
+		current = access.SessionID(access.Hash(v.session))
 	}
 	items := make([]Session, len(found))
 	for i, r := range found {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -22,13 +22,13 @@ type SSO interface {
 	// Finish returns the user and the path to return to. Errors: CodeUnauthenticated for an invalid
 	// answer, CodeForbidden for a user without a role, CodeUnavailable if the issuer does not
 	// respond.
-	Finish(ctx context.Context, cookie string, answer auth.IssuerAnswer) (who auth.External, to string, err error)
+	Finish(ctx context.Context, cookie string, answer access.IssuerAnswer) (who access.External, to string, err error)
 }
 
 // ExternalLogins creates sessions for external users.
 type ExternalLogins interface {
 	// LoginExternal creates one session per login; a second use is CodeUnauthenticated.
-	LoginExternal(ctx context.Context, e auth.External, remote string) (auth.Session, error)
+	LoginExternal(ctx context.Context, e access.External, remote string) (access.Session, error)
 	// LoginRefused records a refused login.
 	LoginRefused(ctx context.Context, remote string)
 }
@@ -127,7 +127,7 @@ func (s *ssoResource) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	cookie := s.newCookie(kept)
-	cookie.MaxAge = int(auth.ExternalLoginLife.Seconds())
+	cookie.MaxAge = int(access.ExternalLoginLife.Seconds())
 	http.SetCookie(w, cookie)
 	redirect(w, location)
 }
@@ -155,7 +155,7 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	remote := visitOf(ctx).remote
-	who, to, err := s.sso.Finish(ctx, kept, auth.IssuerAnswer{Code: q.Get("code"), State: q.Get("state"), Error: q.Get("error"), Issuer: q.Get("iss")})
+	who, to, err := s.sso.Finish(ctx, kept, access.IssuerAnswer{Code: q.Get("code"), State: q.Get("state"), Error: q.Get("error"), Issuer: q.Get("iss")})
 	if err != nil {
 		if common.CodeOf(err) != common.CodeUnavailable {
 			s.external.LoginRefused(ctx, remote)

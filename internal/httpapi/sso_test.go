@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
-	"carillon/internal/authstore"
+	"carillon/internal/access"
+	accessetcd "carillon/internal/access/etcd"
+	"carillon/internal/access/oidc"
+	"carillon/internal/access/oidc/oidctest"
 	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/oidc"
-	"carillon/internal/oidc/oidctest"
 )
 
 // sso is the API with an issuer, and sessions in etcd.
@@ -28,8 +28,8 @@ type sso struct {
 func newSSO(t *testing.T) *sso {
 	t.Helper()
 	issuer := oidctest.Start(t)
-	rules := []auth.Rule{{Claimed: "ops", Group: "reports", Role: auth.Editor}}
-	store := authstore.New(etcdtest.Start(t), time.Now, &auth.Issuer{URL: issuer.URL, Rules: rules})
+	rules := []access.Rule{{Claimed: "ops", Group: "reports", Role: access.Editor}}
+	store := accessetcd.New(etcdtest.Start(t), time.Now, &access.Issuer{URL: issuer.URL, Rules: rules})
 	provider := oidc.New(oidc.Config{Title: "Company login", Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret,
 		RedirectURL: "https://carillon.example.com" + ssoPath + "/callback", Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups",
 		Rules: rules, Now: time.Now})
@@ -101,7 +101,7 @@ func TestSingleSignOn(t *testing.T) {
 	var me Me
 	mine := secureCookie + "=" + session.Value
 	decode(t, s.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", mine)), &me)
-	if me.Name != "oidc:ann" || !strings.HasPrefix(me.User, "oidc:") || !strings.HasSuffix(me.User, ":248289761001") || me.Role != "" || me.Groups["reports"] != auth.Editor || !me.Session {
+	if me.Name != "oidc:ann" || !strings.HasPrefix(me.User, "oidc:") || !strings.HasSuffix(me.User, ":248289761001") || me.Role != "" || me.Groups["reports"] != access.Editor || !me.Session {
 		t.Errorf("%+v", me)
 	}
 	s.want(http.StatusForbidden, as("", http.MethodPost, "/api/v1/jobs", aJob, "Cookie", mine))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -83,7 +83,7 @@ type Trend struct {
 type overviewOutput struct{ Body Overview }
 
 func (s *statsResource) register(r *router) {
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
+	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
 		Path: "/api/v1/stats/overview", Summary: "Get cluster totals and active problems", Tags: []string{"stats"}}}, s.overview)
 	s.registerCharts(r)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -78,7 +78,7 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
-	if err := s.allowed(ctx, auth.Viewer, in.ID); err != nil {
+	if err := s.allowed(ctx, access.Viewer, in.ID); err != nil {
 		return nil, err
 	}
 	follower, err := s.following.Follow(ctx, in.ID, from, whoAsks(ctx))
@@ -92,7 +92,7 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 		h.Set("Content-Type", "text/event-stream; charset=utf-8")
 		h.Set("X-Accel-Buffering", "no") // proxies that heed it pass events on as they come
 		c.Writer.WriteHeader(http.StatusOK)
-		st := &stream{w: c.Writer, limit: writeTimeout, events: events{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
+		st := &stream{w: c.Writer, limit: writeTimeout, events: eventWriter{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
 		follower.OnStop(st.hurry)
 		if err := s.tell(ctx, in.ID, follower, st); err != nil {
 			_ = s.problems.of(ctx, err) // logs it
@@ -106,7 +106,7 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 // error is logged, and ends the connection.
 func (s *runsResource) tell(ctx context.Context, id string, follower *tail.Follower, st *stream) error {
 	st.events.retry(reconnect)
-	watch := newStreamAuth(ctx, func(ctx context.Context) error { return s.allowed(ctx, auth.Viewer, id) })
+	watch := newStreamAuth(ctx, func(ctx context.Context) error { return s.allowed(ctx, access.Viewer, id) })
 	heard := time.Now()
 	for {
 		if err := st.send(); err != nil {
@@ -150,7 +150,7 @@ func next(ctx context.Context, f *tail.Follower, limit time.Duration) (tail.Part
 // stream is a streaming response.
 type stream struct {
 	w      http.ResponseWriter
-	events events
+	events eventWriter
 
 	mu      sync.Mutex
 	limit   time.Duration // of a write; guarded by mu

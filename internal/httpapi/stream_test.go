@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog/tail"
-	"carillon/internal/virtualtime"
 )
 
 // sent is an event as a client gets it.
@@ -522,7 +522,7 @@ func streamOf(h *harness, query string) *http.Request {
 }
 
 func TestEventsOfAnOutage(t *testing.T) {
-	e := &events{known: true, told: 7}
+	e := &eventWriter{known: true, told: 7}
 	for _, away := range []bool{true, false} {
 		if err := e.part(&tail.Part{Away: &away}, nil); err != nil {
 			t.Fatal(err)
@@ -569,7 +569,7 @@ func TestQuietStream(t *testing.T) {
 // Who may not read any more is not told any more, unless nobody knows that just now.
 func TestStreamOfOneWhoIsGone(t *testing.T) {
 	streaming(t, func(h *harness) *http.Request {
-		h.sessions["s"] = auth.Identity{Name: "ann", Role: auth.Viewer}
+		h.sessions["s"] = access.Identity{Name: "ann", Role: access.Viewer}
 		r := streamOf(h, "")
 		r.Header.Del("Authorization")
 		r.AddCookie(&http.Cookie{Name: plainCookie, Value: "s"})
@@ -597,7 +597,7 @@ func TestStreamOfOneWhoIsGone(t *testing.T) {
 // Nor who is who they were, and may less.
 func TestStreamOfOneWhoMayLess(t *testing.T) {
 	streaming(t, func(h *harness) *http.Request {
-		h.sessions["s"] = auth.Identity{Name: "ann", Role: auth.Viewer}
+		h.sessions["s"] = access.Identity{Name: "ann", Role: access.Viewer}
 		r := streamOf(h, "")
 		r.Header.Del("Authorization")
 		r.AddCookie(&http.Cookie{Name: plainCookie, Value: "s"})
@@ -605,7 +605,7 @@ func TestStreamOfOneWhoMayLess(t *testing.T) {
 	}, func(h *harness, c *conn, done <-chan any) {
 		time.Sleep(beat)
 		h.mu.Lock()
-		h.sessions["s"] = auth.Identity{Name: "ann", Grants: map[string]auth.Role{"another": auth.Admin}}
+		h.sessions["s"] = access.Identity{Name: "ann", Grants: map[string]access.Role{"another": access.Admin}}
 		h.mu.Unlock()
 		time.Sleep(recheck + time.Second)
 		select {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -22,7 +22,7 @@ const (
 // read.
 type streamAuth struct {
 	may    func(context.Context) error
-	who    auth.Identity // identity at the last check
+	who    access.Identity // identity at the last check
 	asked  time.Time
 	judged time.Time
 }

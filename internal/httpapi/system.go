@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -79,7 +79,7 @@ func (s *systemResource) register(r *router) {
 		Summary: "Check readiness", Tags: []string{"system"},
 		Responses: map[string]*huma.Response{"503": {Description: "The process cannot work.", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}}}, s.ready)
-	register(r, route{access: needs(auth.Viewer), Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
+	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
 		Summary: "Get the version", Tags: []string{"system"}}},
 		func(context.Context, *struct{}) (*versionOutput, error) {
 			return &versionOutput{Body: Version{Version: s.version, Go: runtime.Version()}}, nil

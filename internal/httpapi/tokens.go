@@ -9,16 +9,16 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
 // Tokens manages API tokens.
 type Tokens interface {
-	Tokens(ctx context.Context) ([]auth.TokenRecord, error)
-	Token(ctx context.Context, id string) (auth.TokenRecord, error)
+	Tokens(ctx context.Context) ([]access.TokenRecord, error)
+	Token(ctx context.Context, id string) (access.TokenRecord, error)
 	// CreateToken also returns the token in the clear.
-	CreateToken(ctx context.Context, actor common.Actor, wish auth.TokenWish) (token string, record auth.TokenRecord, err error)
+	CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string, record access.TokenRecord, err error)
 	// RevokeToken keeps the last token with admin access: CodeConflict.
 	RevokeToken(ctx context.Context, actor common.Actor, id string) error
 }
@@ -30,27 +30,27 @@ type tokensResource struct {
 
 // Token is an API token, without its secret.
 type Token struct {
-	ID           string     `json:"id" doc:"Id: the middle part of the token."`
-	Name         string     `json:"name" doc:"Purpose of the token."`
-	Role         auth.Role  `json:"role" enum:"viewer,operator,editor,admin" doc:"Upper bound of its rights; a user's token has at most the user's rights."`
-	Groups       []string   `json:"groups,omitempty" nullable:"false" doc:"Groups to which it is limited; absent for all."`
-	User         string     `json:"user,omitempty" doc:"Owner."`
-	CreatedAt    time.Time  `json:"createdAt"`
-	CreatedBy    string     `json:"createdBy,omitempty"`
-	ExpiresAt    *time.Time `json:"expiresAt,omitempty" doc:"Absent if the token does not expire."`
-	Expired      bool       `json:"expired,omitempty" doc:"The token has expired; it is listed for another week."`
-	LastUsedAt   *time.Time `json:"lastUsedAt,omitempty" doc:"Time of the last use, to the minute."`
-	LastUsedFrom string     `json:"lastUsedFrom,omitempty" doc:"Client address of the last use."`
-	Token        string     `json:"token,omitempty" doc:"The token. It is not shown again."`
+	ID           string      `json:"id" doc:"Id: the middle part of the token."`
+	Name         string      `json:"name" doc:"Purpose of the token."`
+	Role         access.Role `json:"role" enum:"viewer,operator,editor,admin" doc:"Upper bound of its rights; a user's token has at most the user's rights."`
+	Groups       []string    `json:"groups,omitempty" nullable:"false" doc:"Groups to which it is limited; absent for all."`
+	User         string      `json:"user,omitempty" doc:"Owner."`
+	CreatedAt    time.Time   `json:"createdAt"`
+	CreatedBy    string      `json:"createdBy,omitempty"`
+	ExpiresAt    *time.Time  `json:"expiresAt,omitempty" doc:"Absent if the token does not expire."`
+	Expired      bool        `json:"expired,omitempty" doc:"The token has expired; it is listed for another week."`
+	LastUsedAt   *time.Time  `json:"lastUsedAt,omitempty" doc:"Time of the last use, to the minute."`
+	LastUsedFrom string      `json:"lastUsedFrom,omitempty" doc:"Client address of the last use."`
+	Token        string      `json:"token,omitempty" doc:"The token. It is not shown again."`
 }
 
 // TokenDefinition is a request for a token.
 type TokenDefinition struct {
-	Name      string    `json:"name" minLength:"1" maxLength:"100" doc:"Purpose of the token." example:"nightly deploy"`
-	Role      auth.Role `json:"role" enum:"viewer,operator,editor,admin" doc:"Upper bound of its rights." example:"operator"`
-	Groups    []string  `json:"groups,omitempty" nullable:"false" doc:"Groups to limit it to. Default: all." example:"[\"reports\"]"`
-	ExpiresIn string    `json:"expiresIn,omitempty" maxLength:"32" doc:"Lifetime: a duration, or never. Default: 90d." example:"90d"`
-	User      string    `json:"user,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Owner. Default: the caller. Only admins may create tokens for others."`
+	Name      string      `json:"name" minLength:"1" maxLength:"100" doc:"Purpose of the token." example:"nightly deploy"`
+	Role      access.Role `json:"role" enum:"viewer,operator,editor,admin" doc:"Upper bound of its rights." example:"operator"`
+	Groups    []string    `json:"groups,omitempty" nullable:"false" doc:"Groups to limit it to. Default: all." example:"[\"reports\"]"`
+	ExpiresIn string      `json:"expiresIn,omitempty" maxLength:"32" doc:"Lifetime: a duration, or never. Default: 90d." example:"90d"`
+	User      string      `json:"user,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Owner. Default: the caller. Only admins may create tokens for others."`
 }
 
 // TokenPath names a token.
@@ -73,26 +73,26 @@ func (s *tokensResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/tokens" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-tokens", http.MethodGet, "", "List tokens",
+	register(r, route{access: needs(access.Viewer), Operation: op("list-tokens", http.MethodGet, "", "List tokens",
 		"Your own tokens; all tokens for admins everywhere.")}, s.list)
 	create := op("create-token", http.MethodPost, "", "Create a token",
 		"Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.")
 	create.DefaultStatus = http.StatusCreated
-	register(r, route{access: needs(auth.Viewer), Operation: create}, s.create)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-token", http.MethodGet, "/{id}", "Get a token", "One of your tokens; any token for admins everywhere.")}, s.get)
+	register(r, route{access: needs(access.Viewer), Operation: create}, s.create)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-token", http.MethodGet, "/{id}", "Get a token", "One of your tokens; any token for admins everywhere.")}, s.get)
 	remove := op("delete-token", http.MethodDelete, "/{id}", "Delete a token",
 		"All masters refuse the token within seconds, and sessions created with it end. A token that is not an admin's can delete only itself. The last token with admin access cannot be deleted.")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(auth.Viewer), Operation: remove}, s.delete)
+	register(r, route{access: needs(access.Viewer), Operation: remove}, s.delete)
 }
 
 // ownsToken reports whether the caller may see a token.
-func ownsToken(ctx context.Context, t *auth.TokenRecord) bool {
+func ownsToken(ctx context.Context, t *access.TokenRecord) bool {
 	who, ok := identity(ctx)
 	switch {
 	case !ok:
 		return false
-	case who.May(auth.Admin, ""):
+	case who.May(access.Admin, ""):
 		return true
 	case t.UserID != "":
 		return t.UserID == who.UserID
@@ -105,11 +105,11 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(t auth.TokenRecord) bool {
+	found = slices.DeleteFunc(found, func(t access.TokenRecord) bool {
 		return !ownsToken(ctx, &t) || in.User != "" && t.User != in.User
 	})
-	key := func(t *auth.TokenRecord) string { return t.Name + "\x00" + t.ID }
-	slices.SortFunc(found, func(a, b auth.TokenRecord) int { return cmp.Compare(key(&a), key(&b)) })
+	key := func(t *access.TokenRecord) string { return t.Name + "\x00" + t.ID }
+	slices.SortFunc(found, func(a, b access.TokenRecord) int { return cmp.Compare(key(&a), key(&b)) })
 	found, next, err := cut(asked("tokens", "user", in.User), found, key, &in.Paging)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 	return &tokensOutput{Body: page(items, next)}, nil
 }
 
-func (s *tokensResource) own(ctx context.Context, id string) (auth.TokenRecord, error) {
+func (s *tokensResource) own(ctx context.Context, id string) (access.TokenRecord, error) {
 	t, err := s.tokens.Token(ctx, id)
 	if err == nil && !ownsToken(ctx, &t) {
 		err = common.Errorf(common.CodeNotFound, "token %q not found", id) // other users' tokens are not disclosed
@@ -161,7 +161,7 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 	if !ok {
 		return "", errNoCredentials()
 	}
-	if who.May(auth.Admin, "") {
+	if who.May(access.Admin, "") {
 		if wished == "" && who.UserID != "" {
 			return who.User, nil
 		}
@@ -183,7 +183,7 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 // user: a stolen read-only token must not be able to stop the others.
 func notByToken(ctx context.Context, own string) error {
 	who, ok := identity(ctx)
-	if ok && (who.Token == "" || who.Token == own || who.May(auth.Admin, "")) {
+	if ok && (who.Token == "" || who.Token == own || who.May(access.Admin, "")) {
 		return nil
 	}
 	return &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token can delete only itself", Hint: "log in with your password"}
@@ -196,8 +196,8 @@ const (
 	never        = "never"
 )
 
-func wishOf(d *TokenDefinition) (auth.TokenWish, error) {
-	wish := auth.TokenWish{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: auth.TokenLife}
+func wishOf(d *TokenDefinition) (access.TokenWish, error) {
+	wish := access.TokenWish{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: access.TokenLife}
 	var faults []common.Fault
 	if d.Groups != nil && len(d.Groups) == 0 {
 		faults = append(faults, common.Fault{Location: "groups", Code: "required", Message: "must contain at least one group",
@@ -231,7 +231,7 @@ func (s *tokensResource) delete(ctx context.Context, in *TokenPath) (*struct{}, 
 	return nil, s.tokens.RevokeToken(ctx, actor(ctx), in.ID)
 }
 
-func (s *tokensResource) tokenOf(t *auth.TokenRecord) Token {
+func (s *tokensResource) tokenOf(t *access.TokenRecord) Token {
 	out := Token{ID: t.ID, Name: t.Name, Role: t.Role, Groups: t.Groups, User: t.User, CreatedAt: t.CreatedAt, CreatedBy: t.CreatedBy,
 		Expired: !t.Alive(s.now()), LastUsedFrom: t.LastUse.Remote}
 	if !t.ExpiresAt.IsZero() {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/forecast"
-	"carillon/internal/virtualtime"
+	"carillon/internal/jobmgr/forecast"
+	"carillon/internal/platform/virtualtime"
 )
 
 // held keeps what is applied until it is let go.

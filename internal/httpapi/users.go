@@ -7,17 +7,17 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
 // Users manages users.
 type Users interface {
-	Users(ctx context.Context) ([]auth.UserRecord, error)
-	User(ctx context.Context, name string) (auth.UserRecord, error)
-	CreateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish) (auth.UserRecord, error)
+	Users(ctx context.Context) ([]access.UserRecord, error)
+	User(ctx context.Context, name string) (access.UserRecord, error)
+	CreateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error)
 	// UpdateUser and DeleteUser keep the last admin who can log in: CodeConflict.
-	UpdateUser(ctx context.Context, actor common.Actor, name string, wish auth.UserWish, pre common.Precondition) (auth.UserRecord, error)
+	UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish, pre common.Precondition) (access.UserRecord, error)
 	DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 }
 
@@ -25,36 +25,36 @@ type usersResource struct{ users Users }
 
 // User can log in and own tokens.
 type User struct {
-	Name        string               `json:"name"`
-	Title       string               `json:"title,omitempty"`
-	Role        auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
-	Groups      map[string]auth.Role `json:"groups,omitempty" doc:"Additional roles by group."`
-	Disabled    bool                 `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
-	HasPassword bool                 `json:"hasPassword" doc:"The user can log in with a password."`
-	Version     int64                `json:"version" doc:"Increases with each change; also the ETag."`
-	CreatedAt   time.Time            `json:"createdAt"`
-	CreatedBy   string               `json:"createdBy,omitempty"`
-	UpdatedAt   time.Time            `json:"updatedAt"`
-	UpdatedBy   string               `json:"updatedBy,omitempty"`
+	Name        string                 `json:"name"`
+	Title       string                 `json:"title,omitempty"`
+	Role        access.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere; absent for none."`
+	Groups      map[string]access.Role `json:"groups,omitempty" doc:"Additional roles by group."`
+	Disabled    bool                   `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
+	HasPassword bool                   `json:"hasPassword" doc:"The user can log in with a password."`
+	Version     int64                  `json:"version" doc:"Increases with each change; also the ETag."`
+	CreatedAt   time.Time              `json:"createdAt"`
+	CreatedBy   string                 `json:"createdBy,omitempty"`
+	UpdatedAt   time.Time              `json:"updatedAt"`
+	UpdatedBy   string                 `json:"updatedBy,omitempty"`
 }
 
 // UserDefinition is a new user.
 type UserDefinition struct {
-	Name     string               `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"User name, without '..'." example:"ann"`
-	Title    string               `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language." example:"Ann Lee"`
-	Role     auth.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere. Default: none." example:"viewer"`
-	Groups   map[string]auth.Role `json:"groups,omitempty" doc:"Additional roles by group: viewer, operator, editor or admin."`
-	Disabled bool                 `json:"disabled,omitempty"`
-	Password string               `json:"password,omitempty" doc:"At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens." example:"blue horse under a quiet bridge"`
+	Name     string                 `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"User name, without '..'." example:"ann"`
+	Title    string                 `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language." example:"Ann Lee"`
+	Role     access.Role            `json:"role,omitempty" enum:"viewer,operator,editor,admin" doc:"Role everywhere. Default: none." example:"viewer"`
+	Groups   map[string]access.Role `json:"groups,omitempty" doc:"Additional roles by group: viewer, operator, editor or admin."`
+	Disabled bool                   `json:"disabled,omitempty"`
+	Password string                 `json:"password,omitempty" doc:"At least 12 characters, at most 1024 bytes. A user without a password cannot log in, but can own tokens." example:"blue horse under a quiet bridge"`
 }
 
 // UserPatch is a change of a user. The user's sessions end when the password or a role changes.
 type UserPatch struct {
-	Title    Optional[string]               `json:"title,omitzero" maxLength:"200" doc:"Display name; null for none."`
-	Role     Optional[auth.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"Role everywhere; null for none."`
-	Groups   Optional[map[string]auth.Role] `json:"groups,omitzero" doc:"Additional roles by group, replaced as a whole; null for none."`
-	Disabled *bool                          `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
-	Password Optional[string]               `json:"password,omitzero" doc:"New password; null removes it."`
+	Title    Optional[string]                 `json:"title,omitzero" maxLength:"200" doc:"Display name; null for none."`
+	Role     Optional[access.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"Role everywhere; null for none."`
+	Groups   Optional[map[string]access.Role] `json:"groups,omitzero" doc:"Additional roles by group, replaced as a whole; null for none."`
+	Disabled *bool                            `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
+	Password Optional[string]                 `json:"password,omitzero" doc:"New password; null removes it."`
 }
 
 // UserPath names a user.
@@ -92,30 +92,30 @@ func (s *usersResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/users" + path, Summary: summary, Description: description, Tags: []string{"access"}}
 	}
-	register(r, route{access: needs(auth.Admin), Operation: op("list-users", http.MethodGet, "", "List users",
+	register(r, route{access: needs(access.Admin), Operation: op("list-users", http.MethodGet, "", "List users",
 		"Passwords are never returned. For admins everywhere.")}, s.list)
 	create := op("create-user", http.MethodPost, "", "Create a user",
 		"A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.")
 	create.DefaultStatus = http.StatusCreated
-	register(r, route{access: needs(auth.Admin), Operation: create}, s.create)
-	register(r, route{access: needs(auth.Admin), Operation: op("get-user", http.MethodGet, "/{name}", "Get a user", "For admins everywhere; other users read themselves with GET /auth/me.")}, s.get)
-	register(r, route{access: needs(auth.Admin), Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
+	register(r, route{access: needs(access.Admin), Operation: create}, s.create)
+	register(r, route{access: needs(access.Admin), Operation: op("get-user", http.MethodGet, "/{name}", "Get a user", "For admins everywhere; other users read themselves with GET /auth/me.")}, s.get)
+	register(r, route{access: needs(access.Admin), Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
 		"Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.")}, s.patch)
 	remove := op("delete-user", http.MethodDelete, "/{name}", "Delete a user",
 		"The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(auth.Admin), Operation: remove}, s.delete)
+	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
 }
 
 func (s *usersResource) list(ctx context.Context, in *Paging) (*usersOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	found, err := s.users.Users(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := cut("users", found, func(u *auth.UserRecord) string { return u.Name }, in)
+	found, next, err := cut("users", found, func(u *access.UserRecord) string { return u.Name }, in)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *usersResource) list(ctx context.Context, in *Paging) (*usersOutput, err
 }
 
 func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	u, err := s.users.User(ctx, in.Name)
@@ -135,17 +135,17 @@ func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, err
 }
 
 func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	b := &in.Body
 	u, err := s.users.CreateUser(ctx, actor(ctx), b.Name,
-		auth.UserWish{Title: &b.Title, Role: &b.Role, Groups: &b.Groups, Disabled: &b.Disabled, Password: &b.Password})
+		access.UserWish{Title: &b.Title, Role: &b.Role, Groups: &b.Groups, Disabled: &b.Disabled, Password: &b.Password})
 	return userAnswer(&u, err)
 }
 
 func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOutput, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	pre, err := precondition(in.IfMatch, "")
@@ -154,12 +154,12 @@ func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOut
 	}
 	b := &in.Body
 	u, err := s.users.UpdateUser(ctx, actor(ctx), in.Name,
-		auth.UserWish{Title: wished(b.Title), Role: wished(b.Role), Groups: wished(b.Groups), Disabled: b.Disabled, Password: wished(b.Password)}, pre)
+		access.UserWish{Title: wished(b.Title), Role: wished(b.Role), Groups: wished(b.Groups), Disabled: b.Disabled, Password: wished(b.Password)}, pre)
 	return userAnswer(&u, err)
 }
 
 func (s *usersResource) delete(ctx context.Context, in *userDeleteInput) (*struct{}, error) {
-	if err := allowEverywhere(ctx, auth.Admin); err != nil {
+	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	pre, err := precondition(in.IfMatch, "")
@@ -177,14 +177,14 @@ func wished[T any](o Optional[T]) *T {
 	return o.Value
 }
 
-func userAnswer(u *auth.UserRecord, err error) (*userOutput, error) {
+func userAnswer(u *access.UserRecord, err error) (*userOutput, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &userOutput{ETag: etag(u.Version), Body: userOf(u)}, nil
 }
 
-func userOf(u *auth.UserRecord) User {
+func userOf(u *access.UserRecord) User {
 	return User{Name: u.Name, Title: u.Title, Role: u.Role, Groups: u.Groups, Disabled: u.Disabled, HasPassword: u.Password != "",
 		Version: u.Version, CreatedAt: u.CreatedAt, CreatedBy: u.CreatedBy, UpdatedAt: u.UpdatedAt, UpdatedBy: u.UpdatedBy}
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
-	"carillon/internal/authstore"
+	"carillon/internal/access"
+	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 )
@@ -32,7 +32,7 @@ type site struct {
 
 func newSite(t *testing.T, change ...func(*Config)) *site {
 	t.Helper()
-	store := authstore.New(etcdtest.Start(t), time.Now, nil)
+	store := accessetcd.New(etcdtest.Start(t), time.Now, nil)
 	admin, err := store.Bootstrap(t.Context(), common.Actor{Name: "host"}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	ann := func(method, target, body string) *http.Request { return as("", method, target, body, "Cookie", cookie) }
 	var me Me
 	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/auth/me", "")), &me)
-	if me.Name != "ann" || me.User != "ann" || me.Role != auth.Viewer || me.Groups["reports"] != auth.Editor || !me.Session || me.ExpiresAt == nil {
+	if me.Name != "ann" || me.User != "ann" || me.Role != access.Viewer || me.Groups["reports"] != access.Editor || !me.Session || me.ExpiresAt == nil {
 		t.Errorf("ann is %+v", me)
 	}
 	s.problem(http.StatusForbidden, "forbidden", "", ann(http.MethodGet, "/api/v1/users", ""))
@@ -98,7 +98,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	}
 	me = Me{}
 	decode(t, s.want(http.StatusOK, bearer(token.Token, http.MethodGet, "/api/v1/auth/me", "")), &me)
-	if me.Session || me.Role != "" || me.Groups["reports"] != auth.Operator {
+	if me.Session || me.Role != "" || me.Groups["reports"] != access.Operator {
 		t.Errorf("by the token ann is %+v", me)
 	}
 	s.problem(http.StatusForbidden, "forbidden", "", bearer(token.Token, http.MethodPost, "/api/v1/tokens", `{"name":"x","role":"viewer"}`))
@@ -149,7 +149,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	s.problem(http.StatusPreconditionFailed, "stale", "", as("", http.MethodPatch, "/api/v1/users/ann", `{"title":"A"}`, "Authorization", "Bearer "+s.admin, "If-Match", `"1"`))
 	user = User{}
 	decode(t, s.want(http.StatusOK, bearer(s.admin, http.MethodPatch, "/api/v1/users/ann", `{"role":null,"groups":{"reports":"viewer"},"disabled":true,"password":null}`)), &user)
-	if user.Role != "" || user.Groups["reports"] != auth.Viewer || !user.Disabled || user.HasPassword || user.Title != "Ann" {
+	if user.Role != "" || user.Groups["reports"] != access.Viewer || !user.Disabled || user.HasPassword || user.Title != "Ann" {
 		t.Errorf("after the change ann is %+v", user)
 	}
 	s.root(http.StatusNoContent, http.MethodDelete, "/api/v1/users/ann", "")
@@ -289,26 +289,26 @@ func (g *guessed) KnownNetwork(_ context.Context, user, network string) bool {
 	return g.known[user+" "+network]
 }
 
-func (g *guessed) Login(_ context.Context, l auth.Login) (auth.Session, error) {
+func (g *guessed) Login(_ context.Context, l access.Login) (access.Session, error) {
 	g.asked++
 	if l.Password != aPassword {
-		return auth.Session{}, common.Errorf(common.CodeUnauthenticated, "the user or the password is wrong")
+		return access.Session{}, common.Errorf(common.CodeUnauthenticated, "the user or the password is wrong")
 	}
-	return auth.Session{Secret: auth.NewSecret(), Identity: auth.Identity{Name: l.User, User: l.User, Session: true}}, nil
+	return access.Session{Secret: access.NewSecret(), Identity: access.Identity{Name: l.User, User: l.User, Session: true}}, nil
 }
 
 // Who may make a token, and for whom: whoever came with a token gets no other one that
 // outlives it.
 func TestWhoMakesTokens(t *testing.T) {
-	ann := auth.Identity{Name: "ann", User: "ann", UserID: "1", Role: auth.Editor, Session: true}
+	ann := access.Identity{Name: "ann", User: "ann", UserID: "1", Role: access.Editor, Session: true}
 	byToken, admin, sso := ann, ann, ann
 	byToken.Token = "t"
-	admin.Role, admin.Session, admin.Token = auth.Admin, false, "t"
+	admin.Role, admin.Session, admin.Token = access.Admin, false, "t"
 	sso.UserID = ""
 	groupAdmin := ann
-	groupAdmin.Role, groupAdmin.Grants = auth.Viewer, map[string]auth.Role{"reports": auth.Admin}
+	groupAdmin.Role, groupAdmin.Grants = access.Viewer, map[string]access.Role{"reports": access.Admin}
 	for _, c := range []struct {
-		who           auth.Identity
+		who           access.Identity
 		wished, owner string
 		refused       bool
 	}{
@@ -321,9 +321,9 @@ func TestWhoMakesTokens(t *testing.T) {
 		{who: groupAdmin, wished: "bob", refused: true},
 		{who: admin, owner: "ann"},
 		{who: admin, wished: "bob", owner: "bob"},
-		{who: auth.Identity{Name: "admin", Role: auth.Admin, Token: "t"}},
-		{who: auth.Identity{Name: "ci", Role: auth.Editor, Token: "t"}, refused: true},
-		{who: auth.Identity{Name: "ci", Role: auth.Editor, Token: "t", Session: true}, refused: true},
+		{who: access.Identity{Name: "admin", Role: access.Admin, Token: "t"}},
+		{who: access.Identity{Name: "ci", Role: access.Editor, Token: "t"}, refused: true},
+		{who: access.Identity{Name: "ci", Role: access.Editor, Token: "t", Session: true}, refused: true},
 	} {
 		owner, err := tokenOwner(withVisit(t.Context(), &visit{who: &c.who}), c.wished)
 		if owner != c.owner || (common.CodeOf(err) == common.CodeForbidden) != c.refused || (err != nil) != c.refused {
@@ -340,7 +340,7 @@ func TestPagesOfUsers(t *testing.T) {
 		name := fmt.Sprintf("u%d", i)
 		want = append(want, name)
 		h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/users", `{"name":"`+name+`"}`))
-		people.sessions = append(people.sessions, auth.SessionRecord{ID: fmt.Sprintf("%016d", i), User: name, CreatedAt: time.Unix(int64(i), 0), ExpiresAt: time.Unix(9999999999, 0)})
+		people.sessions = append(people.sessions, access.SessionRecord{ID: fmt.Sprintf("%016d", i), User: name, CreatedAt: time.Unix(int64(i), 0), ExpiresAt: time.Unix(9999999999, 0)})
 	}
 	walk := func(path string, add func(json.RawMessage)) {
 		t.Helper()

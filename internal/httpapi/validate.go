@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 )
@@ -27,13 +27,13 @@ type validationOutput struct{ Body Validation }
 
 func (s *jobsResource) validate(ctx context.Context, in *validateInput) (*validationOutput, error) {
 	// An existing job of this name would be replaced.
-	if err := allow(ctx, auth.Editor, in.Body.Group); err != nil {
+	if err := allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	if !may(ctx, auth.Editor, "") && common.ValidName(in.Body.Name) {
+	if !may(ctx, access.Editor, "") && common.ValidName(in.Body.Name) {
 		uid, group, err := standing(ctx, s.jobs, in.Body.Name)
 		if err == nil && uid != "" {
-			err = allow(ctx, auth.Editor, group)
+			err = allow(ctx, access.Editor, group)
 		}
 		if err != nil {
 			return nil, err

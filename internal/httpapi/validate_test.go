@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/alerts"
 	"carillon/internal/common"
+	"carillon/internal/notify"
 )
 
 func TestValidateWarns(t *testing.T) {
-	channels := &fakeChannels{kept: map[string]alerts.Channel{"ops": {Name: "ops"}, "old": {Name: "old", Disabled: true}}}
+	channels := &fakeChannels{kept: map[string]notify.Channel{"ops": {Name: "ops"}, "old": {Name: "old", Disabled: true}}}
 	h := newHarness(t, func(c *Config) { c.Channels = channels })
 	for _, c := range []struct{ job, query, want string }{
 		{`{"name":"a","command":"true","cronExpr":"0 9 * * 1-5"}`, "", ""},

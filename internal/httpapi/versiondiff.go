@@ -4,9 +4,9 @@ import (
 	"context"
 	"strconv"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
-	"carillon/internal/jobdiff"
+	"carillon/internal/jobmgr/diff"
 )
 
 // VersionDiff is the difference of two versions of a job.
@@ -36,7 +36,7 @@ func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*ver
 		if err != nil {
 			return nil, err
 		}
-		if err := allow(ctx, auth.Viewer, state.Group); err != nil {
+		if err := allow(ctx, access.Viewer, state.Group); err != nil {
 			return nil, err
 		}
 		in.To, to = state.Version, &state.Job
@@ -44,12 +44,12 @@ func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*ver
 		return nil, err
 	}
 	out := &versionDiffOutput{Body: VersionDiff{From: in.Version, To: in.To, Fields: []string{}}}
-	fields, err := jobdiff.Fields(from, to)
+	fields, err := diff.Fields(from, to)
 	if err != nil {
 		return nil, err
 	}
 	out.Body.Fields = append(out.Body.Fields, fields...)
-	out.Body.Diff, err = jobdiff.Unified(versionName(in.Name, in.Version, from), versionName(in.Name, in.To, to), from, to)
+	out.Body.Diff, err = diff.Unified(versionName(in.Name, in.Version, from), versionName(in.Name, in.To, to), from, to)
 	return out, err
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
-	"carillon/internal/jobdiff"
+	"carillon/internal/jobmgr/diff"
 )
 
 type versionsResource struct {
@@ -58,9 +58,9 @@ func (s *versionsResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/jobs/{name}/versions" + path, Summary: summary, Tags: []string{"jobs"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-versions", "", "List the versions of a job, newest first")}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-job-version", "/{version}", "Get a version of a job")}, s.get)
-	register(r, route{access: needs(auth.Viewer), Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job")}, s.diff)
+	register(r, route{access: needs(access.Viewer), Operation: op("list-versions", "", "List the versions of a job, newest first")}, s.list)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-job-version", "/{version}", "Get a version of a job")}, s.get)
+	register(r, route{access: needs(access.Viewer), Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job")}, s.diff)
 }
 
 func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {
@@ -82,7 +82,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 		return nil, err
 	}
 	if len(found) > 0 && before == "" {
-		if err := allow(ctx, auth.Viewer, groupThen(&found[0])); err != nil {
+		if err := allow(ctx, access.Viewer, groupThen(&found[0])); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +95,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 	}
 	items := make([]JobVersion, 0, len(found))
 	for i := range found {
-		if may(ctx, auth.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
+		if may(ctx, access.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
 			version := versionOf(&found[i])
 			version.Fields = changed(ctx, &found[i])
 			items = append(items, version)
@@ -127,10 +127,10 @@ func definitionIn(side json.RawMessage) *common.Job {
 // changed returns the fields that a change has modified, if the caller may see both sides.
 func changed(ctx context.Context, c *common.Change) []string {
 	before, after := definitionIn(c.Before), definitionIn(c.After)
-	if before == nil || after == nil || !may(ctx, auth.Viewer, before.Group) {
+	if before == nil || after == nil || !may(ctx, access.Viewer, before.Group) {
 		return nil
 	}
-	fields, err := jobdiff.Fields(before, after)
+	fields, err := diff.Fields(before, after)
 	if err != nil {
 		return nil
 	}
@@ -179,19 +179,19 @@ func (s *versionsResource) allowed(ctx context.Context, name string, c *common.C
 	if err := s.present(ctx, name); err != nil {
 		return err
 	}
-	return allow(ctx, auth.Viewer, groupThen(c))
+	return allow(ctx, access.Viewer, groupThen(c))
 }
 
 // present returns an error if the caller has no role in the job's current group, if the job exists.
 func (s *versionsResource) present(ctx context.Context, name string) error {
-	if may(ctx, auth.Viewer, "") {
+	if may(ctx, access.Viewer, "") {
 		return nil
 	}
 	uid, group, err := standing(ctx, s.jobs, name)
 	if err != nil || uid == "" {
 		return err
 	}
-	return allow(ctx, auth.Viewer, group)
+	return allow(ctx, access.Viewer, group)
 }
 
 // groupThen returns the group of a job after a change, or before its deletion. Unreadable ones are

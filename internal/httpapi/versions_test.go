@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -99,7 +99,7 @@ func TestVersionsWhileTheLogStoreIsAway(t *testing.T) {
 // Who sees the versions of a job sees none of the time that it, or one of its name, was in another group.
 func TestVersionsByGroup(t *testing.T) {
 	h := newHarness(t)
-	h.sessions["reds"] = auth.Identity{Name: "reds", User: "reds", Grants: map[string]auth.Role{"red": auth.Viewer}}
+	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Viewer}}
 	job := func(group string) common.Job { return common.Job{Name: "a", Command: "true", Group: group} }
 	list := func(status int) (seen []int64) {
 		for cursor := ""; ; {
@@ -161,8 +161,8 @@ func TestVersionsSayWhatChanged(t *testing.T) {
 	} {
 		r := as("viewer", http.MethodGet, "/api/v1/jobs/a/versions", "")
 		if who == "ours" {
-			secret := auth.NewSecret()
-			h.sessions[secret] = auth.Identity{Name: "ann", Grants: map[string]auth.Role{"ours": auth.Viewer}, Session: true}
+			secret := access.NewSecret()
+			h.sessions[secret] = access.Identity{Name: "ann", Grants: map[string]access.Role{"ours": access.Viewer}, Session: true}
 			r.Header.Del("Authorization")
 			r.AddCookie(&http.Cookie{Name: plainCookie, Value: secret})
 		}

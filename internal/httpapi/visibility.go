@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
@@ -20,11 +20,11 @@ type jobGroups interface {
 
 // mayRun reports whether the caller has a role for a run. A run has the group that its job had
 // then; while that job exists, its current group counts as well.
-func mayRun(ctx context.Context, jobs jobGroups, need auth.Role, run *common.Run) bool {
+func mayRun(ctx context.Context, jobs jobGroups, need access.Role, run *common.Run) bool {
 	return mayOf(ctx, jobs, need, run.Job, run.JobUID, run.Group)
 }
 
-func mayOf(ctx context.Context, jobs jobGroups, need auth.Role, job, jobUID, groupThen string) bool {
+func mayOf(ctx context.Context, jobs jobGroups, need access.Role, job, jobUID, groupThen string) bool {
 	who, ok := identity(ctx)
 	switch {
 	case !ok || !who.May(need, groupThen):
@@ -38,7 +38,7 @@ func mayOf(ctx context.Context, jobs jobGroups, need auth.Role, job, jobUID, gro
 
 // allowRun returns an error if mayRun is false. It reads the job from etcd: for single objects, a
 // change of the group takes effect at once.
-func allowRun(ctx context.Context, jobs Jobs, need auth.Role, run *common.Run) error {
+func allowRun(ctx context.Context, jobs Jobs, need access.Role, run *common.Run) error {
 	if may(ctx, need, "") {
 		return nil
 	}
@@ -71,7 +71,7 @@ func errGroupUnknown() error {
 }
 
 // allowNow returns allow as a check at the moment of a change.
-func allowNow(ctx context.Context, need auth.Role) func(group string) error {
+func allowNow(ctx context.Context, need access.Role) func(group string) error {
 	return func(group string) error { return allow(ctx, need, group) }
 }
 

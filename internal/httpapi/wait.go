@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/runlog/tail"
 )
@@ -49,7 +49,7 @@ func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, w
 		s.log.LogAttrs(ctx, slog.LevelWarn, "wait_failed", slog.String("request_id", requestID(ctx)), slog.String("run", id), slog.Any("error", err))
 		return nil, waitInterrupted
 	}
-	hidden := !mayRun(ctx, s.jobs, auth.Viewer, &run) // the run that was asked for the first time with a key
+	hidden := !mayRun(ctx, s.jobs, access.Viewer, &run) // the run that was asked for the first time with a key
 	if hidden {
 		hideRun(&run)
 	}

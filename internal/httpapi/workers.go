@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
@@ -78,11 +78,11 @@ func (s *workersResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/workers" + path, Summary: summary, Tags: []string{"workers"}}
 	}
-	register(r, route{access: needs(auth.Viewer), Operation: op("list-workers", http.MethodGet, "", "List workers")}, s.list)
-	register(r, route{access: needs(auth.Viewer), Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker")}, s.get)
-	register(r, route{access: needs(auth.Admin), Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight")}, s.patch)
-	register(r, route{access: needs(auth.Operator), Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker")}, s.drain)
-	register(r, route{access: needs(auth.Operator), Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker")}, s.undrain)
+	register(r, route{access: needs(access.Viewer), Operation: op("list-workers", http.MethodGet, "", "List workers")}, s.list)
+	register(r, route{access: needs(access.Viewer), Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker")}, s.get)
+	register(r, route{access: needs(access.Admin), Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight")}, s.patch)
+	register(r, route{access: needs(access.Operator), Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker")}, s.drain)
+	register(r, route{access: needs(access.Operator), Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker")}, s.undrain)
 }
 
 func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
@@ -131,21 +131,21 @@ func (s *workersResource) find(ctx context.Context, id string) (common.Member, e
 }
 
 func (s *workersResource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {
-	return s.change(ctx, auth.Operator, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = true, in.Body.text()
 		return nil
 	})
 }
 
 func (s *workersResource) undrain(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
-	return s.change(ctx, auth.Operator, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = false, ""
 		return nil
 	})
 }
 
 func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*workerOutput, error) {
-	return s.change(ctx, auth.Admin, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, access.Admin, in.ID, func(w *common.WorkerSettings) error {
 		if in.Body.Labels.Given {
 			w.Labels = nil
 			if in.Body.Labels.Value != nil {
@@ -163,7 +163,7 @@ func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*wor
 }
 
 // change changes what is said of a worker, and answers with the worker. Workers are everybody's.
-func (s *workersResource) change(ctx context.Context, need auth.Role, id string, change func(*common.WorkerSettings) error) (*workerOutput, error) {
+func (s *workersResource) change(ctx context.Context, need access.Role, id string, change func(*common.WorkerSettings) error) (*workerOutput, error) {
 	if err := allowEverywhere(ctx, need); err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
+	"carillon/internal/platform/bootclock"
 )
 
 // story is a keyspace with a worker in it.

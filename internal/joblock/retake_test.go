@@ -12,9 +12,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/joblock"
+	"carillon/internal/platform/bootclock"
 )
 
 // get is what a key holds; nil where there is none.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/forecast"
+	"carillon/internal/jobmgr/forecast"
 )
 
 // Bounds of the forecasts that are cached.

@@ -11,7 +11,7 @@ import (
 	"unique"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
+	"carillon/internal/scheduler/placement"
 )
 
 // List returns a page of jobs, and the cursor of the next one, empty at the end. The page includes all that

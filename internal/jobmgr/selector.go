@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"carillon/internal/common"
-	"carillon/internal/placement"
+	"carillon/internal/scheduler/placement"
 )
 
 // selectorFaults lists the faults of the selector of a job's placement.

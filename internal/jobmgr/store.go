@@ -11,11 +11,11 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/auth"
-	"carillon/internal/bootclock"
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit"
+	"carillon/internal/platform/bootclock"
 )
 
 const (
@@ -77,13 +77,13 @@ type Store struct {
 	readers chan struct{} // a semaphore of the readers of undelivered changes
 	ahead   *forecasts
 	leases  *hourly
-	keys    *auth.Limiter // idempotency keys, by identity
+	keys    *access.Limiter // idempotency keys, by identity
 }
 
 // NewStore returns a store.
 func NewStore(cfg Config) *Store {
 	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders), ahead: newForecasts(),
-		leases: newHourly(cfg.Client, bootclock.Now), keys: auth.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife)}
+		leases: newHourly(cfg.Client, bootclock.Now), keys: access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife)}
 }
 
 // Get reads a job.

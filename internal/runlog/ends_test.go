@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // ended returns how long the outcome of a run waits for its output.

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

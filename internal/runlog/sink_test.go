@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestSinkStoresAtOnceWhenNotified(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestClockJump_IsNoticedWithinASecond(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestFiresInTimeAndInOrder(t *testing.T) {

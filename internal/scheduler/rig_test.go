@@ -14,7 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

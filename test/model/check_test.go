@@ -176,11 +176,11 @@ func (c *checker) readHistory() {
 			}
 			at := timeOf(e.value)
 			if s := current[job]; s != nil && s.lives && at.Before(cursors[job]) {
-				c.breaks("G1", "the cursor of %s went back from %s to %s", job, clock(cursors[job]), clock(at))
+				c.breaks("G1", "the cursor of %s went back from %s to %s", job, wallTime(cursors[job]), wallTime(at))
 			}
 			if ahead := at.Sub(e.at); ahead > mostAhead && !c.ahead {
 				c.ahead = true
-				c.breaks("G1", "the cursor of %s is moved %v into the future by %s at %s", job, ahead, e.by, clock(e.at))
+				c.breaks("G1", "the cursor of %s is moved %v into the future by %s at %s", job, ahead, e.by, wallTime(e.at))
 			}
 			cursors[job], moved[job] = at, true
 		}
@@ -242,7 +242,7 @@ func (c *checker) order(claim event, r rawRecord, attempts map[string]rawTrigger
 	}
 	for key, t := range attempts {
 		if strings.HasPrefix(key, "/cron/triggers/"+r.Job+"/") && t.UID == r.UID && t.PlannedAt.Before(r.PlannedAt) && r.ClaimedAt.Sub(t.NotBefore) > differ {
-			c.breaks("order", "%s was claimed at %s, and attempt %d of %s has been due since %s", r.Run, clock(r.ClaimedAt), t.Attempt, t.Fire, clock(t.NotBefore))
+			c.breaks("order", "%s was claimed at %s, and attempt %d of %s has been due since %s", r.Run, wallTime(r.ClaimedAt), t.Attempt, t.Fire, wallTime(t.NotBefore))
 		}
 	}
 }
@@ -370,7 +370,7 @@ func (c *checker) fires(until time.Time) {
 		case run.Gap != nil:
 			covered := s.between(run.Gap.From, run.Gap.To)
 			if int64(len(covered)) != run.Gap.Count {
-				c.breaks("G1", "%s counts %d fires from %s to %s, and there were %d", run.text(), run.Gap.Count, clock(run.Gap.From), clock(run.Gap.To), len(covered))
+				c.breaks("G1", "%s counts %d fires from %s to %s, and there were %d", run.text(), run.Gap.Count, wallTime(run.Gap.From), wallTime(run.Gap.To), len(covered))
 			}
 			for _, at := range covered {
 				add(run.UID, at, "the gap "+run.text())
@@ -387,19 +387,19 @@ func (c *checker) fires(until time.Time) {
 		for _, at := range s.between(time.Time{}, farAway) {
 			switch told := entries[uid][at]; len(told) {
 			case 0:
-				c.breaks("G1", "the fire of %s (%s) at %s has no entry", s.job, uid, clock(at))
+				c.breaks("G1", "the fire of %s (%s) at %s has no entry", s.job, uid, wallTime(at))
 			case 1:
 			default:
 				sort.Strings(told)
-				c.breaks("G1", "the fire of %s (%s) at %s has %d entries: %s", s.job, uid, clock(at), len(told), strings.Join(told, "; "))
+				c.breaks("G1", "the fire of %s (%s) at %s has %d entries: %s", s.job, uid, wallTime(at), len(told), strings.Join(told, "; "))
 			}
 			delete(entries[uid], at)
 		}
 		for at, told := range entries[uid] {
-			c.breaks("G1", "%s (%s) has no fire at %s, but: %s", s.job, uid, clock(at), strings.Join(told, "; "))
+			c.breaks("G1", "%s (%s) has no fire at %s, but: %s", s.job, uid, wallTime(at), strings.Join(told, "; "))
 		}
 		if last := s.epochs[len(s.epochs)-1]; s.lives && !last.plan.next(s.cursor).After(until) {
-			c.breaks("G1", "the fires of %s (%s) after %s are not accounted for", s.job, uid, clock(s.cursor))
+			c.breaks("G1", "the fires of %s (%s) after %s are not accounted for", s.job, uid, wallTime(s.cursor))
 		}
 	}
 }
@@ -449,17 +449,17 @@ func (c *checker) lost() {
 	for run, gone := range c.removed {
 		switch {
 		case gone.outcome == nil:
-			c.breaks("G1", "the record of %s went at %s by %s, and no outcome came with that", run, clock(gone.at), gone.by)
+			c.breaks("G1", "the record of %s went at %s by %s, and no outcome came with that", run, wallTime(gone.at), gone.by)
 			continue
 		case c.ledger[run].text() != gone.outcome.text():
-			c.breaks("G1", "two outcomes: %s by %s at %s, and %s in the ledger", gone.outcome.text(), gone.by, clock(gone.at), c.ledger[run].text())
+			c.breaks("G1", "two outcomes: %s by %s at %s, and %s in the ledger", gone.outcome.text(), gone.by, wallTime(gone.at), c.ledger[run].text())
 		}
 		if gone.outcome.Status != "lost" || gone.outcome.Reason.Code == "claimed_twice" {
 			continue
 		}
 		again := gone.record.Policy.OnLost == "rerun" && gone.record.Attempt < 3 && gone.jobIs && !gone.doomed
 		if gone.next != again {
-			c.breaks("G4", "%s of %s by %s at %s: another attempt is %t, and came with it %t", gone.outcome.text(), gone.record.Job, gone.by, clock(gone.at), again, gone.next)
+			c.breaks("G4", "%s of %s by %s at %s: another attempt is %t, and came with it %t", gone.outcome.text(), gone.record.Job, gone.by, wallTime(gone.at), again, gone.next)
 		}
 	}
 }
@@ -473,8 +473,8 @@ func (c *checker) attempts() {
 	for _, x := range c.world.diary {
 		for _, other := range byFire[x.fire] {
 			if other.ended.After(x.began) && x.ended.After(other.began) && !c.leftAlone(other) && !c.leftAlone(x) {
-				c.breaks("G3", "two attempts of a fire: %s ran on %s from %s to %s, and %s on %s from %s to %s", other.run, other.life, clock(other.began),
-					clock(other.ended), x.run, x.life, clock(x.began), clock(x.ended))
+				c.breaks("G3", "two attempts of a fire: %s ran on %s from %s to %s, and %s on %s from %s to %s", other.run, other.life, wallTime(other.began),
+					wallTime(other.ended), x.run, x.life, wallTime(x.began), wallTime(x.ended))
 			}
 		}
 		byFire[x.fire] = append(byFire[x.fire], x)
@@ -525,12 +525,12 @@ func (c *checker) executions() {
 			}
 			for _, earlier := range all[:i] {
 				if earlier.ended.After(later.began) && later.ended.After(earlier.began) && !c.leftAlone(earlier) {
-					c.breaks("G3", "%s: %s ran on %s from %s to %s, and %s on %s from %s to %s", job, earlier.run, earlier.life, clock(earlier.began),
-						clock(earlier.ended), later.run, later.life, clock(later.began), clock(later.ended))
+					c.breaks("G3", "%s: %s ran on %s from %s to %s, and %s on %s from %s to %s", job, earlier.run, earlier.life, wallTime(earlier.began),
+						wallTime(earlier.ended), later.run, later.life, wallTime(later.began), wallTime(later.ended))
 				}
 			}
 		}
 	}
 }
 
-func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
+func wallTime(t time.Time) string { return t.UTC().Format("15:04:05.000") }

@@ -10,14 +10,14 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/clockguard"
+	"carillon/internal/cluster/clock"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/dispatch"
 	"carillon/internal/etcdkit"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
-	"carillon/internal/registry"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
 )
@@ -33,8 +33,8 @@ type life struct {
 	rate       float64       // by how much the boot clock goes too fast
 	link       *link
 	session    *joblock.Session
-	members    *registry.Members
-	guard      *registry.Guard
+	members    *members.Members
+	guard      *members.Guard
 	loop       *scheduler.Loop
 	dispatcher *dispatch.Dispatcher
 	finisher   *joblock.Finisher
@@ -52,7 +52,7 @@ type life struct {
 	mu       sync.Mutex
 	random   *rand.Rand
 	triggers map[scheduler.TriggerKey]scheduler.Trigger // as its watch tells, for a mutation
-	verdict  clockguard.Verdict
+	verdict  clock.Verdict
 	judged   time.Time
 	judgedOf uint64        // the generation of the members
 	killBy   time.Duration // as the guardian was last told; 0: no run needs that
@@ -68,11 +68,11 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	ctx, l.cancel = context.WithCancel(ctx)
 	client, quiet := l.link.client(base), func(error) {}
 	l.session = joblock.NewSession(client, ttl, l.boot, w.log, func() {})
-	l.members = registry.NewMembers(client, l.wall, func(string, error) {})
-	l.guard = registry.NewGuard(l.members, id.Worker, l.wall, nil, nil)
+	l.members = members.NewMembers(client, l.wall, func(string, error) {})
+	l.guard = members.NewGuard(l.members, id.Worker, l.wall, nil, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall)
 	l.gate = &gate{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, time.Now)}
-	l.gate.keeper = registry.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration, l.gate.WentBack)
+	l.gate.keeper = members.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration, l.gate.WentBack)
 	l.link.lineage = l.gate.Lineage
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
 	l.outbox = joblock.NewOutbox(client, id.Worker)
@@ -112,7 +112,7 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 	}
 	for _, part := range []func(){
 		func() {
-			if errors.Is(l.gate.keeper.Run(ctx), registry.ErrTwin) {
+			if errors.Is(l.gate.keeper.Run(ctx), members.ErrTwin) {
 				l.kill() // as a worker does that finds another one in its place
 			}
 		},
@@ -229,7 +229,7 @@ func (l *life) Trouble() string {
 // Full is dispatch.Cluster's.
 func (l *life) Full() bool { return l.world.mutation != givenUpFull && l.world.full() }
 
-func (l *life) clock() clockguard.Verdict {
+func (l *life) clock() clock.Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, now := l.Members(); l.judged.IsZero() || now != l.judgedOf || time.Since(l.judged) > 500*time.Millisecond {

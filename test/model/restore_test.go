@@ -11,9 +11,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
-	"carillon/internal/registry"
 )
 
 // clusterID is that of all etcds of the model: a restored one is not known by it.
@@ -22,7 +22,7 @@ const clusterID = 1
 // gate is joblock.Gate as the daemon makes it.
 type gate struct {
 	*etcdkit.Lineage
-	keeper *registry.Keeper
+	keeper *members.Keeper
 }
 
 // Check is joblock.Gate's.

@@ -10,11 +10,11 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
-	"carillon/internal/registry"
 )
 
 const (
@@ -135,7 +135,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
 		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
 	session := joblock.NewSession(client, ttl, sinceNow(), s.world.log, func() {})
-	presence := registry.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {}, func() common.MasterPresence {
+	presence := members.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {}, func() common.MasterPresence {
 		return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
 	})
 	s.background.Go(func() { _ = session.Run(ctx) })

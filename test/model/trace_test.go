@@ -15,7 +15,7 @@ func (w *world) trace(broken string) string {
 	for _, what := range fireText.FindAllString(broken, -1) {
 		for _, x := range w.diary {
 			if strings.HasPrefix(x.run, what) {
-				lines = append(lines, fmt.Sprintf("%s ran on %s until %s: %s of %s", clock(x.began), x.life, clock(x.ended), x.run, x.job))
+				lines = append(lines, fmt.Sprintf("%s ran on %s until %s: %s of %s", wallTime(x.began), x.life, wallTime(x.ended), x.run, x.job))
 			}
 		}
 		for _, e := range w.history {
@@ -24,13 +24,13 @@ func (w *world) trace(broken string) string {
 				if e.created == 0 {
 					value = "is deleted"
 				}
-				lines = append(lines, fmt.Sprintf("%s rev %d by %s: %s %.800s", clock(e.at), e.rev, e.by, e.key, value))
+				lines = append(lines, fmt.Sprintf("%s rev %d by %s: %s %.800s", wallTime(e.at), e.rev, e.by, e.key, value))
 			}
 		}
 	}
 	for _, r := range w.remarks {
 		if strings.Contains(broken, r.life) {
-			lines = append(lines, fmt.Sprintf("%s %s %s", clock(r.at), r.life, r.what))
+			lines = append(lines, fmt.Sprintf("%s %s %s", wallTime(r.at), r.life, r.what))
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[:12], b[:12]) })

@@ -20,7 +20,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/joblock"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // event is a change that etcd made.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/certs/certstest"
-	"carillon/internal/oidc/oidctest"
+	"carillon/internal/access/oidc/oidctest"
+	"carillon/internal/platform/certs/certstest"
 )
 
 // shown is a server's certificate and key in two files, which can be replaced.

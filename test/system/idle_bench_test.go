@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"carillon/internal/common"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // BenchmarkIdleWorker100k starts a worker on 100,000 jobs of which none is due, and

@@ -22,8 +22,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"carillon/internal/proctree"
-	"carillon/internal/seal"
+	"carillon/internal/executor/proctree"
+	"carillon/internal/secrets/crypt"
 )
 
 // canary is a secret that is looked for wherever it must not be.
@@ -91,7 +91,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	s := &secretive{cluster: newCluster(t)}
 	s.keyFile = filepath.Join(s.dir, "secrets.key")
 	s.api = &api{t: t, token: s.bootstrap()}
-	old, next := seal.NewKey(), seal.NewKey()
+	old, next := crypt.NewKey(), crypt.NewKey()
 	s.keyed(old)
 	s.put("db", canary, "reports")
 	s.put("theirs", canary+"-theirs", "theirs")
@@ -455,7 +455,7 @@ func TestSecretsOfAStandalone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := seal.NewKey()
+	next := crypt.NewKey()
 	again(next, string(old))
 	if !strings.Contains(p.text(), "secrets_resealed") {
 		t.Error("nothing was sealed anew")

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // standalone starts one in a folder, with further flags, and waits until it is ready.

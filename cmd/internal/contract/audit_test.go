@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 )
 
 // entry is one of the audit, as the API tells it.
@@ -94,7 +94,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 		s.t.Errorf("it does not say who did what to what from where: %+v", e)
 	}
 	if who.token == s.admin.token && c.reach != open {
-		if token, _ := auth.ParseToken(who.token); e.Actor.Token != token.ID {
+		if token, _ := access.ParseToken(who.token); e.Actor.Token != token.ID {
 			s.t.Errorf("it does not name the token: %+v", e)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 )
 
 // reach says how far somebody's role must reach for a call.
@@ -25,7 +25,7 @@ const (
 // {job}, {group}, {label}, {run}, {fire}, {version}, {worker} and whatever before sets stand for those of the
 // object that the call is about.
 type call struct {
-	need    auth.Role
+	need    access.Role
 	reach   reach
 	target  string
 	body    string
@@ -47,72 +47,72 @@ type call struct {
 // calls are one for each operation of the document, by its id. Who adds an operation adds a line.
 var calls = map[string]call{
 	// jobs
-	"list-jobs":    {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
-	"create-job":   {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs", body: `{"name":"new-{label}","group":"{group}","command":"true"}`, before: without("/api/v1/jobs/new-{label}")},
-	"validate-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/validate?placement=true", body: `{"name":"{job}","group":"{group}","command":"true"}`},
-	"get-job":      {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
-	"put-job":      {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/put-{label}", body: `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`},
-	"delete-job":   {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/gone-{label}?kill=true", before: spare("gone")},
-	"run-job":      {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/ran-{label}/run", body: `{"note":"by hand"}`, before: spare("ran")},
-	"pause-job":    {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/pause", body: `{"note":"for now"}`, before: spare("paused")},
-	"resume-job":   {need: auth.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/resume", before: spare("paused")},
+	"list-jobs":    {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
+	"create-job":   {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs", body: `{"name":"new-{label}","group":"{group}","command":"true"}`, before: without("/api/v1/jobs/new-{label}")},
+	"validate-job": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/validate?placement=true", body: `{"name":"{job}","group":"{group}","command":"true"}`},
+	"get-job":      {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
+	"put-job":      {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/put-{label}", body: `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`},
+	"delete-job":   {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/gone-{label}?kill=true", before: spare("gone")},
+	"run-job":      {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/ran-{label}/run", body: `{"note":"by hand"}`, before: spare("ran")},
+	"pause-job":    {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/pause", body: `{"note":"for now"}`, before: spare("paused")},
+	"resume-job":   {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/resume", before: spare("paused")},
 
-	"patch-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/patched-{label}", body: `{"title":"another","timeout":"10m"}`,
+	"patch-job": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/patched-{label}", body: `{"title":"another","timeout":"10m"}`,
 		headers: []string{"Content-Type", "application/merge-patch+json"}, before: spare("patched")},
-	"rollback-job": {need: auth.Editor, reach: ofGroup, target: "/api/v1/jobs/{job}/rollback", body: `{"version":{version}}`},
-	"apply-jobs":   {need: auth.Editor, reach: somewhere, target: "/api/v1/jobs/apply", body: `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`},
-	"bulk-jobs":    {need: auth.Operator, reach: somewhere, target: "/api/v1/jobs/bulk", body: `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`, before: spare("paused")},
+	"rollback-job": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/{job}/rollback", body: `{"version":{version}}`},
+	"apply-jobs":   {need: access.Editor, reach: somewhere, target: "/api/v1/jobs/apply", body: `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`},
+	"bulk-jobs":    {need: access.Operator, reach: somewhere, target: "/api/v1/jobs/bulk", body: `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`, before: spare("paused")},
 
-	"list-groups": {need: auth.Viewer, reach: somewhere, target: "/api/v1/groups"},
-	"list-labels": {need: auth.Viewer, reach: somewhere, target: "/api/v1/labels"},
+	"list-groups": {need: access.Viewer, reach: somewhere, target: "/api/v1/groups"},
+	"list-labels": {need: access.Viewer, reach: somewhere, target: "/api/v1/labels"},
 
-	"get-placement":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/placement"},
-	"list-versions":   {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions"},
-	"get-job-version": {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}"},
+	"get-placement":   {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/placement"},
+	"list-versions":   {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions"},
+	"get-job-version": {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}"},
 
-	"diff-job-versions": {need: auth.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}/diff"},
+	"diff-job-versions": {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}/diff"},
 
 	// fires and runs
-	"list-fires":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/fires"},
-	"list-job-fires": {need: auth.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/fires"},
-	"get-forecast":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/forecast?by=hour"},
-	"list-runs":      {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs?limit=10"},
-	"get-run":        {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs/{run}"},
-	"kill-run":       {need: auth.Operator, reach: ofGroup, target: "/api/v1/runs/{waiting}/kill", body: `{"note":"enough"}`, before: waiting},
-	"get-output":     {need: auth.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
-	"search-output":  {need: auth.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/search?q=hush"},
-	"follow-output":  {need: auth.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/stream"},
-	"search-runs":    {need: auth.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
+	"list-fires":     {need: access.Viewer, reach: somewhere, target: "/api/v1/fires"},
+	"list-job-fires": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/fires"},
+	"get-forecast":   {need: access.Viewer, reach: somewhere, target: "/api/v1/forecast?by=hour"},
+	"list-runs":      {need: access.Viewer, reach: somewhere, target: "/api/v1/runs?limit=10"},
+	"get-run":        {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/{run}"},
+	"kill-run":       {need: access.Operator, reach: ofGroup, target: "/api/v1/runs/{waiting}/kill", body: `{"note":"enough"}`, before: waiting},
+	"get-output":     {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
+	"search-output":  {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/search?q=hush"},
+	"follow-output":  {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/stream"},
+	"search-runs":    {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
 
 	// workers
-	"list-masters":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/masters"},
-	"list-workers":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/workers"},
-	"get-worker":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
-	"patch-worker":   {need: auth.Admin, reach: everywhere, target: "/api/v1/workers/{worker}", body: `{"labels":{"zone":"a"},"slots":null}`},
-	"drain-worker":   {need: auth.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/drain", body: `{"note":"new disk"}`},
-	"undrain-worker": {need: auth.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/undrain"},
+	"list-masters":   {need: access.Viewer, reach: somewhere, target: "/api/v1/masters"},
+	"list-workers":   {need: access.Viewer, reach: somewhere, target: "/api/v1/workers"},
+	"get-worker":     {need: access.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
+	"patch-worker":   {need: access.Admin, reach: everywhere, target: "/api/v1/workers/{worker}", body: `{"labels":{"zone":"a"},"slots":null}`},
+	"drain-worker":   {need: access.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/drain", body: `{"note":"new disk"}`},
+	"undrain-worker": {need: access.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/undrain"},
 
 	// notifications
-	"list-channels":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/channels", before: channel},
-	"get-channel":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/channels/ops", before: channel},
-	"put-channel":     {need: auth.Admin, reach: everywhere, target: "/api/v1/channels/dev", body: `{"kind":"webhook","url":"https://hooks.example.com/{hush}"}`},
-	"delete-channel":  {need: auth.Admin, reach: everywhere, target: "/api/v1/channels/ops", before: channel},
-	"test-channel":    {need: auth.Admin, reach: everywhere, target: "/api/v1/channels/ops/test", before: channel},
-	"list-deliveries": {need: auth.Viewer, reach: somewhere, target: "/api/v1/deliveries"},
+	"list-channels":   {need: access.Viewer, reach: somewhere, target: "/api/v1/channels", before: channel},
+	"get-channel":     {need: access.Viewer, reach: somewhere, target: "/api/v1/channels/ops", before: channel},
+	"put-channel":     {need: access.Admin, reach: everywhere, target: "/api/v1/channels/dev", body: `{"kind":"webhook","url":"https://hooks.example.com/{hush}"}`},
+	"delete-channel":  {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops", before: channel},
+	"test-channel":    {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops/test", before: channel},
+	"list-deliveries": {need: access.Viewer, reach: somewhere, target: "/api/v1/deliveries"},
 
 	// secrets
-	"list-secrets":  {need: auth.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
-	"get-secret":    {need: auth.Editor, reach: ofAny, target: "/api/v1/secrets/db-{label}", before: secret},
-	"put-secret":    {need: auth.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", body: `{"value":"{hush} again","groups":{groups}}`, before: secret},
-	"delete-secret": {need: auth.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
+	"list-secrets":  {need: access.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
+	"get-secret":    {need: access.Editor, reach: ofAny, target: "/api/v1/secrets/db-{label}", before: secret},
+	"put-secret":    {need: access.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", body: `{"value":"{hush} again","groups":{groups}}`, before: secret},
+	"delete-secret": {need: access.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
 
 	// timetables and statistics
-	"parse-crontab": {need: auth.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
+	"parse-crontab": {need: access.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
 		body: `{"text":"MAILTO=ops\n# Nightly report\n30 2 * * * make report\n@reboot /bin/true\n61 * * * * date\n","timezone":"Europe/Berlin","group":"{group}"}`},
-	"preview-schedule":   {need: auth.Viewer, reach: somewhere, target: "/api/v1/schedules/preview", body: `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`},
-	"get-overview":       {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/overview"},
-	"get-statistics":     {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/runs?by=hour&workers=true"},
-	"get-job-statistics": {need: auth.Viewer, reach: somewhere, target: "/api/v1/stats/jobs/{job}"},
+	"preview-schedule":   {need: access.Viewer, reach: somewhere, target: "/api/v1/schedules/preview", body: `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`},
+	"get-overview":       {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/overview"},
+	"get-statistics":     {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/runs?by=hour&workers=true"},
+	"get-job-statistics": {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/jobs/{job}"},
 
 	// access
 	"login":         {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
@@ -125,30 +125,30 @@ var calls = map[string]call{
 	"change-password": {reach: nobody, refused: http.StatusConflict, target: "/api/v1/auth/password", body: `{"current":"{password}","new":"blue horse under a bridge"}`, also: ann},
 
 	"list-sessions":  {reach: known, target: "/api/v1/sessions"},
-	"delete-session": {need: auth.Admin, reach: everywhere, says: "authenticated", refused: http.StatusNotFound, target: "/api/v1/sessions/{session}", before: session},
+	"delete-session": {need: access.Admin, reach: everywhere, says: "authenticated", refused: http.StatusNotFound, target: "/api/v1/sessions/{session}", before: session},
 
-	"list-tokens":  {need: auth.Viewer, reach: somewhere, target: "/api/v1/tokens"},
-	"create-token": {need: auth.Admin, reach: everywhere, says: "viewer", target: "/api/v1/tokens", body: `{"name":"for a script","role":"viewer"}`, also: annsSession},
-	"get-token":    {need: auth.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
-	"delete-token": {need: auth.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
+	"list-tokens":  {need: access.Viewer, reach: somewhere, target: "/api/v1/tokens"},
+	"create-token": {need: access.Admin, reach: everywhere, says: "viewer", target: "/api/v1/tokens", body: `{"name":"for a script","role":"viewer"}`, also: annsSession},
+	"get-token":    {need: access.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
+	"delete-token": {need: access.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
 
-	"list-users":  {need: auth.Admin, reach: everywhere, target: "/api/v1/users"},
-	"create-user": {need: auth.Admin, reach: everywhere, target: "/api/v1/users", body: `{"name":"bob-{label}","groups":{"ours":"editor"}}`, before: without("/api/v1/users/bob-{label}")},
-	"get-user":    {need: auth.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
-	"patch-user":  {need: auth.Admin, reach: everywhere, target: "/api/v1/users/{user}", body: `{"title":"Ann Lee"}`, before: user},
-	"delete-user": {need: auth.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
+	"list-users":  {need: access.Admin, reach: everywhere, target: "/api/v1/users"},
+	"create-user": {need: access.Admin, reach: everywhere, target: "/api/v1/users", body: `{"name":"bob-{label}","groups":{"ours":"editor"}}`, before: without("/api/v1/users/bob-{label}")},
+	"get-user":    {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
+	"patch-user":  {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", body: `{"title":"Ann Lee"}`, before: user},
+	"delete-user": {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
 
-	"list-audit":   {need: auth.Admin, reach: everywhere, target: "/api/v1/audit?limit=5"},
-	"verify-audit": {need: auth.Admin, reach: everywhere, target: "/api/v1/audit/verify?links=true&limit=5"},
+	"list-audit":   {need: access.Admin, reach: everywhere, target: "/api/v1/audit?limit=5"},
+	"verify-audit": {need: access.Admin, reach: everywhere, target: "/api/v1/audit/verify?links=true&limit=5"},
 
 	// system
-	"follow-events": {need: auth.Viewer, reach: somewhere, target: "/api/v1/events?since=1", follow: true},
+	"follow-events": {need: access.Viewer, reach: somewhere, target: "/api/v1/events?since=1", follow: true},
 
 	"healthz":    {reach: open, target: "/healthz"},
 	"readyz":     {reach: open, target: "/readyz"},
-	"get-doctor": {need: auth.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},
-	"recover":    {need: auth.Admin, reach: everywhere, target: "/api/v1/system/recover", body: `{"restored":true,"dryRun":true}`},
-	"version":    {need: auth.Viewer, reach: somewhere, target: "/version"},
+	"get-doctor": {need: access.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},
+	"recover":    {need: access.Admin, reach: everywhere, target: "/api/v1/system/recover", body: `{"restored":true,"dryRun":true}`},
+	"version":    {need: access.Viewer, reach: somewhere, target: "/version"},
 }
 
 // without takes something away that an earlier call has made.
@@ -245,11 +245,11 @@ func attempt(s *stack, o *object) {
 // ann is the user by a token of hers.
 func ann(s *stack, o *object) actor {
 	token(s, o)
-	return actor{name: "ann", token: o.vars["secret"], role: auth.Viewer}
+	return actor{name: "ann", token: o.vars["secret"], role: access.Viewer}
 }
 
 // annsSession is the user logged in.
 func annsSession(s *stack, o *object) actor {
 	session(s, o)
-	return actor{name: "ann", cookie: o.vars["cookie"], role: auth.Viewer}
+	return actor{name: "ann", cookie: o.vars["cookie"], role: access.Viewer}
 }

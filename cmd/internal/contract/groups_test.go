@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/auth"
+	"carillon/internal/access"
 	"carillon/internal/common"
 )
 
 // somebody makes a token of a role in groups.
-func (s *stack) somebody(role auth.Role, groups ...string) actor {
-	token := auth.NewToken()
-	s.put(common.TokenKey(token.ID), token.Record(auth.TokenWish{Name: "a " + string(role), Role: role, Groups: groups}, nil, "test", time.Now()))
+func (s *stack) somebody(role access.Role, groups ...string) actor {
+	token := access.NewToken()
+	s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: "a " + string(role), Role: role, Groups: groups}, nil, "test", time.Now()))
 	return actor{name: string(role) + " in " + strings.Join(groups, " and "), token: token.Reveal(), role: role, groups: groups}
 }
 
@@ -35,7 +35,7 @@ var asPatch = []string{"Content-Type", "application/merge-patch+json"}
 func TestJobsDoNotChangeHands(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	editor, both := s.somebody(auth.Editor, ours), s.somebody(auth.Editor, ours, theirs)
+	editor, both := s.somebody(access.Editor, ours), s.somebody(access.Editor, ours, theirs)
 	mine, others := s.object(ours), s.object(theirs)
 	job := func(name, group string) string {
 		return `{"name":"` + name + `","group":"` + group + `","command":"echo taken"}`
@@ -86,11 +86,11 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 		mine.fill("/api/v1/jobs/{job}/versions/{version}"), mine.fill("/api/v1/jobs/{job}/versions/{version}/diff")}
 	for _, target := range past {
 		s.want(http.StatusForbidden, editor, http.MethodGet, target, "")
-		s.want(http.StatusForbidden, s.somebody(auth.Admin, theirs), http.MethodGet, target, "")
+		s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodGet, target, "")
 		s.want(http.StatusOK, both, http.MethodGet, target, "")
 	}
 	rollback := mine.fill(`{"version":{version}}`)
-	s.want(http.StatusForbidden, s.somebody(auth.Admin, theirs), http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
+	s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
 	s.want(http.StatusForbidden, editor, http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
 	// What is deleted leaves its past to those whose it was; another job of that name changes nothing.
 	s.want(http.StatusNoContent, s.admin, http.MethodDelete, "/api/v1/jobs/job-ours", "")
@@ -106,7 +106,7 @@ func TestHiddenIsNotFound(t *testing.T) {
 	s := start(t)
 	s.object(ours)
 	s.object(theirs)
-	viewer := s.somebody(auth.Viewer, ours)
+	viewer := s.somebody(access.Viewer, ours)
 	for _, c := range []struct{ q, own, others string }{{"hush-ours", "job-ours", ""}, {"hush-theirs", "", "job-theirs"}, {"job-theirs", "", "job-theirs"}} {
 		for _, list := range []string{"/api/v1/runs?q=", "/api/v1/runs/search?q=", "/api/v1/jobs?q="} {
 			text := string(s.want(http.StatusOK, viewer, http.MethodGet, list+c.q, "").body)
@@ -135,7 +135,7 @@ func TestKeysAreOnesOwn(t *testing.T) {
 		}
 		return asked.Run
 	}
-	one, other := s.somebody(auth.Operator, ours), s.somebody(auth.Operator, ours) // of one name
+	one, other := s.somebody(access.Operator, ours), s.somebody(access.Operator, ours) // of one name
 	first := run(one)
 	if again := run(one); again != first {
 		t.Errorf("the same request twice: %s, %s", first, again)

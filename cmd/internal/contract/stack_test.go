@@ -16,13 +16,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/auth"
+	"carillon/internal/access"
+	"carillon/internal/access/oidc/oidctest"
 	"carillon/internal/common"
-	"carillon/internal/config"
 	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/lifecycle"
-	"carillon/internal/metrics"
-	"carillon/internal/oidc/oidctest"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/sqlitelog"
 )
@@ -52,8 +52,8 @@ func start(t *testing.T) *stack {
 	issuer := oidctest.Start(t)
 	single := config.OIDC{Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: config.NewSecret(oidctest.ClientSecret), Title: "Company login",
 		Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups", Roles: []config.OIDCRole{{Claimed: "*", Role: "viewer"}}}
-	access := daemon.NewAccess(client, &single)
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(slog.New(slog.DiscardHandler)), Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: access,
+	accounts := daemon.NewAccess(client, &single)
+	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(slog.New(slog.DiscardHandler)), Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: accounts,
 		OIDC:     single,
 		Notify:   config.Notify{PublicURL: "http://127.0.0.1", SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")},
 		Timezone: "UTC", Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}}, Version: "test", Log: log,
@@ -74,11 +74,11 @@ func start(t *testing.T) *stack {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	s.put(common.WorkerKey(workerID), common.Registration{Life: common.Life{Worker: workerID, Name: "north", Life: "l"}, Host: "north", Version: "test",
 		Slots: 4, StartedAt: time.Now(), Clock: time.Now(), Lease: 7})
-	token, err := access.Bootstrap(t.Context(), common.Actor{Name: "bootstrap"}, 0)
+	token, err := accounts.Bootstrap(t.Context(), common.Actor{Name: "bootstrap"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.admin = actor{name: "admin everywhere", token: token, role: auth.Admin}
+	s.admin = actor{name: "admin everywhere", token: token, role: access.Admin}
 	for s.base == "" || !s.ready() { // the lifecycle starts parts in their order, the API last
 		if t.Context().Err() != nil {
 			t.Fatal("the master did not get ready")
@@ -117,17 +117,17 @@ type actor struct {
 	name   string
 	token  string
 	cookie string // in place of a token
-	role   auth.Role
+	role   access.Role
 	groups []string // where they have the role; everywhere where there is none
 }
 
-func (a *actor) identity() *auth.Identity {
-	who := &auth.Identity{}
+func (a *actor) identity() *access.Identity {
+	who := &access.Identity{}
 	if len(a.groups) == 0 {
 		who.Role = a.role
 		return who
 	}
-	who.Grants = map[string]auth.Role{}
+	who.Grants = map[string]access.Role{}
 	for _, group := range a.groups {
 		who.Grants[group] = a.role
 	}
@@ -137,14 +137,14 @@ func (a *actor) identity() *auth.Identity {
 // cast makes a token of each role, for everywhere and for one group, and somebody without one.
 func (s *stack) cast(group string) []actor {
 	all := []actor{{name: "nobody"}}
-	for _, role := range auth.Roles {
+	for _, role := range access.Roles {
 		for _, groups := range [][]string{nil, {group}} {
 			a := actor{name: string(role) + " everywhere", role: role, groups: groups}
 			if len(groups) > 0 {
 				a.name = string(role) + " in " + group
 			}
-			token := auth.NewToken()
-			s.put(common.TokenKey(token.ID), token.Record(auth.TokenWish{Name: a.name, Role: role, Groups: groups}, nil, "test", time.Now()))
+			token := access.NewToken()
+			s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: a.name, Role: role, Groups: groups}, nil, "test", time.Now()))
 			a.token = token.Reveal()
 			all = append(all, a)
 		}

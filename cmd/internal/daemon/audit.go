@@ -3,9 +3,9 @@ package daemon
 import (
 	"context"
 
-	"carillon/internal/auditstore"
+	"carillon/internal/audit"
+	auditetcd "carillon/internal/audit/etcd"
 	"carillon/internal/runlog"
-	"carillon/internal/runlog/audit"
 )
 
 // record is the audit: the elected master seals entries; every master lists and verifies them.
@@ -25,7 +25,7 @@ func (m *Master) newSealer() *audit.Sealer {
 		Delivered: m.cfg.Metrics.ChangesDelivered, Failed: m.cfg.Metrics.LogStoreError})
 }
 
-func (m *Master) chain() *auditstore.Chain { return auditstore.New(m.cfg.Etcd, m.elector.Held) }
+func (m *Master) chain() *auditetcd.Chain { return auditetcd.New(m.cfg.Etcd, m.elector.Held) }
 
 // allSeal reports whether every live master leaves changes to the elected one.
 func (m *Master) allSeal() bool {

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"carillon/internal/certs"
 	"carillon/internal/common"
-	"carillon/internal/config"
-	"carillon/internal/lifecycle"
+	"carillon/internal/platform/certs"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
 	"carillon/internal/runlog/mongolog"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/certs/certstest"
-	"carillon/internal/config"
+	"carillon/internal/platform/certs/certstest"
+	"carillon/internal/platform/config"
 )
 
 // guests tells of the certificates that clients of a server show; it serves none of them.

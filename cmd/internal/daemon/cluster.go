@@ -9,17 +9,17 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/clockguard"
+	"carillon/internal/cluster/clock"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/health"
-	"carillon/internal/placement"
-	"carillon/internal/registry"
+	"carillon/internal/scheduler/placement"
 )
 
 // cluster is a worker's view of the live members and their clocks.
 type cluster struct {
-	members    *registry.Members
-	guard      *registry.Guard
+	members    *members.Members
+	guard      *members.Guard
 	conditions *conditions // conditions of this worker
 	origin     *Origin
 	stopping   func() bool
@@ -28,7 +28,7 @@ type cluster struct {
 	loop       *health.Loop                            // loop of follow
 
 	mu      sync.Mutex
-	verdict clockguard.Verdict
+	verdict clock.Verdict
 	judged  time.Time // with a monotonic reading
 	wall    time.Time // wall clock that was judged
 	of      uint64    // generation of the members at that time
@@ -95,7 +95,7 @@ func (c *cluster) Trouble() string {
 func (c *cluster) Full() bool { return c.full() }
 
 // clock returns the verdict on this worker's clock.
-func (c *cluster) clock() clockguard.Verdict {
+func (c *cluster) clock() clock.Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	wall, since, generation := WallClock(), time.Since(c.judged), c.members.Snapshot().Generation
@@ -161,7 +161,7 @@ func abilities(members []common.Member, trouble string) string {
 }
 
 // clockConditions returns the conditions of a verdict on the clock.
-func clockConditions(v clockguard.Verdict) []common.Condition {
+func clockConditions(v clock.Verdict) []common.Condition {
 	doubts := beliefConditions(v.Belief, WallClock())
 	if !v.Stop && !v.Disagree {
 		return doubts

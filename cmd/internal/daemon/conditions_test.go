@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/clockguard"
+	"carillon/internal/cluster/clock"
 	"carillon/internal/common"
 )
 
@@ -56,14 +56,14 @@ func TestConditions(t *testing.T) {
 }
 
 func TestClockConditions(t *testing.T) {
-	if all := clockConditions(clockguard.Verdict{Skew: time.Second}); len(all) != 0 {
+	if all := clockConditions(clock.Verdict{Skew: time.Second}); len(all) != 0 {
 		t.Errorf("a clock that is right: %+v", all)
 	}
-	off := clockConditions(clockguard.Verdict{Skew: 90 * time.Second, Stop: true, Reason: "it is ahead"})
+	off := clockConditions(clock.Verdict{Skew: 90 * time.Second, Stop: true, Reason: "it is ahead"})
 	if len(off) != 1 || off[0].Code != common.ConditionClockOff || !off[0].StopsClaims || off[0].Data["skew"] != "1m30s" || off[0].Text != "it is ahead" {
 		t.Errorf("a clock that is off: %+v", off)
 	}
-	if unsure := clockConditions(clockguard.Verdict{Disagree: true}); len(unsure) != 1 || unsure[0].StopsClaims {
+	if unsure := clockConditions(clock.Verdict{Disagree: true}); len(unsure) != 1 || unsure[0].StopsClaims {
 		t.Errorf("clocks that disagree must not stop claims: %+v", unsure)
 	}
 }

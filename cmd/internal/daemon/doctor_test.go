@@ -10,9 +10,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
-	"carillon/internal/registry"
 )
 
 // doctor has a remedy for every condition.
@@ -80,7 +80,7 @@ func TestDoctorJudgesCertificates(t *testing.T) {
 }
 
 func (r *rig) doctor() *doctor {
-	return &doctor{state: r.state, workers: workers{settings: registry.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members}, host: "host-m", version: "1.2"}
+	return &doctor{state: r.state, workers: workers{settings: members.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members}, host: "host-m", version: "1.2"}
 }
 
 // examine waits until what is found of a check has a status, and gives the first such.

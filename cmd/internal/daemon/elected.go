@@ -7,17 +7,17 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/auditor"
+	"carillon/internal/audit"
+	"carillon/internal/cluster/election"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/health"
 	"carillon/internal/housekeeping"
-	"carillon/internal/jobgauges"
 	"carillon/internal/jobmgr"
-	"carillon/internal/leader"
-	"carillon/internal/registry"
 	"carillon/internal/runlog"
-	"carillon/internal/runlog/audit"
+	"carillon/internal/runlog/jobgauges"
+	"carillon/internal/watchdog"
 )
 
 // duty is a task of the elected master. It is restarted after a pause if it returns before its context ends. It
@@ -97,7 +97,7 @@ func (d duty) miss(ctx context.Context, log *slog.Logger, ended <-chan struct{})
 
 // findings are the results of the elected master, as every master receives them.
 type findings struct {
-	*leader.Bulletin[common.Findings]
+	*election.Bulletin[common.Findings]
 }
 
 // Conditions returns the conditions that the elected master reports.
@@ -112,7 +112,7 @@ type believed struct {
 }
 
 // diary stores the believed time for the next elected master.
-type diary struct{ memo *leader.Memo[believed] }
+type diary struct{ memo *election.Memo[believed] }
 
 func (d diary) Read(ctx context.Context) (time.Time, error) {
 	left, err := d.memo.Read(ctx)
@@ -125,7 +125,7 @@ func (d diary) Write(ctx context.Context, at time.Time) error {
 
 // upkeep returns the duties that enforce retention, detect jobs that do not run, and publish findings. tell
 // returns further conditions of the elected master.
-func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers, guard *registry.Guard, tell ...func() []common.Condition) []duty {
+func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers, guard *members.Guard, tell ...func() []common.Condition) []duty {
 	// Deletions wait until all jobs are known and enough time has passed.
 	now := func() (time.Time, error) {
 		if err := m.fresh.fault(); err != nil {
@@ -137,10 +137,10 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog
 		return guard.Now()
 	}
 	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now,
-		Diary: diary{leader.NewMemo[believed](m.elector,
+		Diary: diary{election.NewMemo[believed](m.elector,
 			common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
-	fires := auditor.New(auditor.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
+	fires := watchdog.New(watchdog.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
 		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep, Report: m.loops.duties[dutyAudit].Done})
 	figures := jobgauges.New(jobgauges.Config{Limit: m.cfg.MetricsMaxJobs, Catalog: m.catalog, History: stored, Overdue: fires.Found,
 		Now: now, Away: m.state.StoreAway, Show: m.cfg.Metrics.Gauges.Show, Report: m.loops.duties[dutyJobMetrics].Done})

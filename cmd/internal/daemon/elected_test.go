@@ -11,7 +11,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/health"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 // A duty that fails is begun again, ever more seldom, and keeps no other from its work.

@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/etcdkit"
-	"carillon/internal/lifecycle"
+	"carillon/internal/platform/lifecycle"
 )
 
 const (

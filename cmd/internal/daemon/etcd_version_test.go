@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestEtcdVersions(t *testing.T) {

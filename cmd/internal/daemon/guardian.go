@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
+	"carillon/internal/platform/bootclock"
 )
 
 // beat reports to the guardian that this worker is alive, and by when its runs must be killed. The guardian

@@ -13,7 +13,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
-	"carillon/internal/lifecycle"
+	"carillon/internal/platform/lifecycle"
 )
 
 // Pinger is a store that can be checked for availability.

@@ -14,7 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
-	"carillon/internal/proctree"
+	"carillon/internal/executor/proctree"
 )
 
 // Home is a worker's data folder. Folder and worker id are locked while this process lives.

@@ -13,10 +13,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/config"
 	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/lifecycle"
-	"carillon/internal/metrics"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
 )
 

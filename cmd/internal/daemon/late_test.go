@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
+	"carillon/internal/platform/bootclock"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/sqlitelog"
 )

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"carillon/internal/cluster/election"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/dispatch"
 	"carillon/internal/health"
-	"carillon/internal/leader"
-	"carillon/internal/registry"
 )
 
 // watchSpec describes the loop of a watch of etcd.
@@ -19,9 +19,9 @@ func watchSpec(watch, effect string) health.Spec {
 	return health.Spec{Name: "watch_" + watch, Code: common.ConditionWatchStale, Effect: effect}
 }
 
-// membershipSpecs describes the watches of registry.Members.
+// membershipSpecs describes the watches of members.Members.
 func membershipSpecs() map[string]health.Spec {
-	names := registry.Watches()
+	names := members.Watches()
 	return map[string]health.Spec{
 		names[0]: watchSpec(names[0], "workers that join or leave are not noticed"),
 		names[1]: watchSpec(names[1], "changed settings of workers do not apply"),
@@ -160,9 +160,9 @@ func newMasterLoops(log *slog.Logger, limit time.Duration, excused func() bool) 
 	m := &masterLoops{Loops: health.NewLoops(limit, excused)}
 	m.watches = watches{log: log, loops: map[string]*health.Loop{
 		watchJobs: m.Add(watchSpec(watchJobs, "changes of jobs are not noticed")),
-		leader.WatchElection: m.Add(watchSpec(leader.WatchElection,
+		election.WatchElection: m.Add(watchSpec(election.WatchElection,
 			"this master does not notice elections and cannot be elected")),
-		leader.WatchFindings: m.Add(watchSpec(leader.WatchFindings,
+		election.WatchFindings: m.Add(watchSpec(election.WatchFindings,
 			"the findings of the elected master are not received")),
 		watchEvents: m.Add(watchSpec(watchEvents, "live events of this master have stopped")),
 		watchOutboxes: m.Add(watchSpec(watchOutboxes,

@@ -16,17 +16,17 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/bootclock"
 	"carillon/internal/common"
-	"carillon/internal/config"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/health"
-	"carillon/internal/lifecycle"
-	"carillon/internal/metrics"
+	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog/sqlitelog"
 	"carillon/internal/scheduler"
-	"carillon/internal/seal"
-	"carillon/internal/virtualtime"
+	"carillon/internal/secrets/crypt"
 )
 
 // A loop of a daemon is one of its parts that serve, or one of the elected master's duties. Each raises a condition
@@ -346,7 +346,7 @@ func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = home.Close() })
-	box, err := seal.Parse(seal.NewKey())
+	box, err := crypt.Parse(crypt.NewKey())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,25 +14,25 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/authstore"
-	"carillon/internal/bootclock"
-	"carillon/internal/certs"
+	accessetcd "carillon/internal/access/etcd"
+	"carillon/internal/audit"
+	"carillon/internal/cluster/election"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/config"
-	"carillon/internal/feed"
-	"carillon/internal/feedwatch"
+	"carillon/internal/events"
+	eventsetcd "carillon/internal/events/etcd"
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
-	"carillon/internal/leader"
-	"carillon/internal/lifecycle"
-	"carillon/internal/metrics"
-	"carillon/internal/registry"
+	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/certs"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
-	"carillon/internal/runlog/audit"
 	"carillon/internal/runlog/tail"
-	"carillon/internal/secretstore"
+	secretsetcd "carillon/internal/secrets/etcd"
 )
 
 // LogStore is the complete interface of a log store.
@@ -58,7 +58,7 @@ type MasterConfig struct {
 	OIDC     config.OIDC
 	Etcd     *clientv3.Client
 	Store    LogStore
-	Auth     *authstore.Store
+	Auth     *accessetcd.Store
 	Timezone string
 	// AuditRetention is how long audit entries are kept; 0 is unlimited.
 	AuditRetention time.Duration
@@ -81,15 +81,15 @@ type MasterConfig struct {
 type Master struct {
 	cfg      MasterConfig
 	session  *joblock.Session
-	presence *registry.Presence
-	members  *registry.Members
+	presence *members.Presence
+	members  *members.Members
 	catalog  *jobmgr.Catalog
 	outboxes *jobmgr.Outboxes
 	changes  *runlog.Sink
-	elector  *leader.Elector
+	elector  *election.Elector
 	duties   []duty // duties of the elected master
 	findings findings
-	feed     *feed.Hub
+	feed     *events.Hub
 	notices  *notices
 	state    state
 	server   *http.Server
@@ -113,7 +113,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.etcdAway)
-	m.members = registry.NewMembers(cfg.Etcd, WallClock, m.loops.report)
+	m.members = members.NewMembers(cfg.Etcd, WallClock, m.loops.report)
 	presence := common.MasterPresence{
 		ID:        cfg.ID,
 		Host:      hostname(),
@@ -121,16 +121,16 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		StartedAt: WallClock().UTC(),
 		Seals:     true,
 	}
-	guard := registry.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
-	m.presence = registry.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done, func() common.MasterPresence {
+	guard := members.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
+	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done, func() common.MasterPresence {
 		now := presence
 		now.Conditions = m.loops.Conditions()
 		now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), guard.Judge().Skew
 		return now
 	})
-	m.elector = leader.New(leader.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
+	m.elector = election.New(election.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
 		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected, Report: m.loops.report})
-	m.findings = findings{leader.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
+	m.findings = findings{election.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
 	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs),
 		func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
 	interner := schedule.NewInterner()
@@ -138,7 +138,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.outboxes = jobmgr.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd),
 		cfg.Store, cfg.Log, delivery{cfg.Metrics})
-	m.feed = feed.NewHub(feed.Config{Source: feedwatch.New(cfg.Etcd), Log: cfg.Log, Health: m.loops.loops[watchEvents]})
+	m.feed = events.NewHub(events.Config{Source: eventsetcd.New(cfg.Etcd), Log: cfg.Log, Health: m.loops.loops[watchEvents]})
 	sealer := m.newSealer()
 	changed := func() { m.changes.Outcomes(); sealer.Wake() }
 	look := &monitor{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard,
@@ -147,12 +147,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		own: newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions,
 			cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
-	staff := workers{settings: registry.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
+	staff := workers{settings: members.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
 	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
-	secrets := secretstore.New(cfg.Etcd, box, WallClock, changed)
+	secrets := secretsetcd.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
 		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits), Unplaced: staff.unplaced, Secrets: secrets.Faults})
@@ -219,11 +219,11 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
 		{Name: "conditions", Serve: m.state.own.watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.notices.webhooks.Close(); return nil }},
-		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[leader.WatchFindings])},
+		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[election.WatchFindings])},
 		{Name: "events", Serve: m.feed.Run},
 		{Name: "elected", Serve: serving(ignoreEnd(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
-		}), m.loops.loops[leader.WatchElection])},
+		}), m.loops.loops[election.WatchElection])},
 		serverPart("api", m.listen, m.server),
 	}...)
 }

@@ -7,7 +7,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"carillon/internal/lifecycle"
+	"carillon/internal/platform/lifecycle"
 )
 
 // Headroom is the amount of garbage that may accumulate before a collection.

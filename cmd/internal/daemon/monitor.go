@@ -13,11 +13,11 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/election"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
 	"carillon/internal/jobmgr"
-	"carillon/internal/leader"
-	"carillon/internal/registry"
 )
 
 const (
@@ -40,17 +40,17 @@ type monitor struct {
 	store   Pinger
 	fresh   *freshness
 	catalog *jobmgr.Catalog
-	members *registry.Members
-	guard   *registry.Guard
+	members *members.Members
+	guard   *members.Guard
 	backlog jobmgr.Backlog
-	elector *leader.Elector
+	elector *election.Elector
 	loops   *masterLoops
 
 	mu   sync.Mutex
 	seen observation // guarded by mu
 
 	// owned by Run
-	earlier *registry.Snapshot
+	earlier *members.Snapshot
 	looked  time.Time         // time of the last scan of the records
 	missing map[string]orphan // by life: owners of records that were not alive at the previous check
 	pinged  chan error        // result of the pending ping of the log store; nil: none is pending

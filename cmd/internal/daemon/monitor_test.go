@@ -13,13 +13,13 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/election"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/httpapi"
 	"carillon/internal/jobmgr"
-	"carillon/internal/leader"
-	"carillon/internal/registry"
 	"carillon/internal/runlog"
 )
 
@@ -40,21 +40,21 @@ func newRig(t *testing.T) *rig {
 	r := &rig{T: t, server: etcdtest.StartServer(t)}
 	r.etcd = r.server.Client()
 	r.away(nil)
-	members := registry.NewMembers(r.etcd, WallClock, func(string, error) {})
+	workers := members.NewMembers(r.etcd, WallClock, func(string, error) {})
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
-	elector := leader.New(leader.Config{}) // no master is elected
+	elector := election.New(election.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
-	look := &monitor{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: members, guard: registry.NewGuard(members, "m", WallClock, nil, nil),
+	look := &monitor{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: workers, guard: members.NewGuard(workers, "m", WallClock, nil, nil),
 		elector: elector, loops: loops}
-	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: catalog, members: members,
+	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: catalog, members: workers,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
 		elector: elector}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)
-	go func() { _ = members.Run(ctx); ended <- struct{}{} }()
+	go func() { _ = workers.Run(ctx); ended <- struct{}{} }()
 	go func() { _ = catalog.Run(ctx); ended <- struct{}{} }()
 	t.Cleanup(func() { cancel(); <-ended; <-ended })
-	<-members.Ready()
+	<-workers.Ready()
 	return r
 }
 
@@ -81,11 +81,11 @@ func (r *rig) erase(key string) {
 // alive waits until so many workers are known to live.
 func (r *rig) alive(n int) {
 	r.Helper()
-	r.known("workers", n, func(s *registry.Snapshot) int { return len(s.Members) })
+	r.known("workers", n, func(s *members.Snapshot) int { return len(s.Members) })
 }
 
 // known waits until so many of something are known.
-func (r *rig) known(what string, n int, count func(*registry.Snapshot) int) {
+func (r *rig) known(what string, n int, count func(*members.Snapshot) int) {
 	r.Helper()
 	for {
 		changed := r.state.members.Changed()
@@ -125,7 +125,7 @@ func TestMasters(t *testing.T) {
 	r := newRig(t)
 	r.put(common.MasterKey("m"), common.MasterPresence{ID: "m", Host: "south", Address: "10.0.0.7:7070", Version: "2", StartedAt: WallClock(), Clock: WallClock(), Skew: time.Second})
 	r.put(common.MasterKey("old"), common.MasterPresence{ID: "old", Host: "north", Version: "1", Clock: WallClock()})
-	count := func(s *registry.Snapshot) int { return len(s.Masters) }
+	count := func(s *members.Snapshot) int { return len(s.Masters) }
 	r.known("masters", 2, count)
 	all, err := r.state.Masters(t.Context())
 	if err != nil || len(all) != 2 || all[0].Host != "north" || all[0].Answers || !all[0].StartedAt.IsZero() || all[0].LeadsSince != nil {

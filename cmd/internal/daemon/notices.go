@@ -9,22 +9,22 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/alerts"
-	"carillon/internal/alertstore"
 	"carillon/internal/common"
-	"carillon/internal/config"
 	"carillon/internal/jobmgr"
-	"carillon/internal/mailer"
+	"carillon/internal/notify"
+	notifyetcd "carillon/internal/notify/etcd"
+	"carillon/internal/notify/smtp"
+	"carillon/internal/notify/webhook"
+	"carillon/internal/platform/config"
 	"carillon/internal/runlog"
-	"carillon/internal/seal"
-	"carillon/internal/webhook"
+	"carillon/internal/secrets/crypt"
 )
 
 // notices wires the notifications: the elected master sends them and detects failing channels; every master
 // lists deliveries and tests channels.
 type notices struct {
-	*alertstore.Store
-	notifier *alerts.Notifier
+	*notifyetcd.Store
+	notifier *notify.Notifier
 	webhooks *webhook.Sender
 
 	mu      sync.Mutex
@@ -49,34 +49,41 @@ func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) 
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
-	n := &notices{Store: alertstore.New(cfg.Etcd, box, WallClock, changed)}
+	n := &notices{Store: notifyetcd.New(cfg.Etcd, box, WallClock, changed)}
 	n.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: WallClock})
-	senders := map[alerts.Kind]alerts.Sender{alerts.KindWebhook: n.webhooks}
-	if smtp := cfg.Notify.SMTP; smtp.Configured() {
-		post, err := mailer.New(mailer.Config{Host: smtp.Host, Port: smtp.Port, Username: smtp.Username, Password: smtp.Password.Reveal(),
-			From: smtp.From, TLS: smtp.TLS, Hello: hostname()})
+	senders := map[notify.Kind]notify.Sender{notify.KindWebhook: n.webhooks}
+	if server := cfg.Notify.SMTP; server.Configured() {
+		post, err := smtp.New(smtp.Config{
+			Host:     server.Host,
+			Port:     server.Port,
+			Username: server.Username,
+			Password: server.Password.Reveal(),
+			From:     server.From,
+			TLS:      server.TLS,
+			Hello:    hostname(),
+		})
 		if err != nil {
 			return nil, fmt.Errorf("smtpHost: %w", err)
 		}
-		senders[alerts.KindMail] = post
+		senders[notify.KindMail] = post
 	}
-	n.notifier = alerts.New(alerts.Config{Store: n.Store, Channels: n.Store, Jobs: from, History: from, Senders: senders, PublicURL: cfg.Notify.PublicURL,
+	n.notifier = notify.New(notify.Config{Store: n.Store, Channels: n.Store, Jobs: from, History: from, Senders: senders, PublicURL: cfg.Notify.PublicURL,
 		Now: WallClock, Log: cfg.Log, Metrics: cfg.Metrics, Report: from.report})
 	return n, nil
 }
 
 // SecretBox encrypts and decrypts secrets with the keys of the settings; nil if there are none.
-func SecretBox(key config.Secret) (*seal.Box, error) {
+func SecretBox(key config.Secret) (*crypt.Box, error) {
 	if key.Empty() {
 		return nil, nil
 	}
-	return seal.Parse(key.Reveal())
+	return crypt.Parse(key.Reveal())
 }
 
 // Test sends a test notification to a channel. The request is recorded in the audit first.
-func (n *notices) Test(ctx context.Context, actor common.Actor, name string) (alerts.Notice, error) {
+func (n *notices) Test(ctx context.Context, actor common.Actor, name string) (notify.Notice, error) {
 	if err := n.NoteTest(ctx, actor, name); err != nil {
-		return alerts.Notice{}, err
+		return notify.Notice{}, err
 	}
 	return n.notifier.Test(ctx, name, actor.Name)
 }
@@ -105,11 +112,11 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger, report func(error
 // look reads the waiting notifications and, if many failed, the sent ones as well.
 func (n *notices) look(ctx context.Context) ([]string, error) {
 	waiting, err := n.Waiting(ctx)
-	if err != nil || len(alerts.Failing(waiting, WallClock())) == 0 {
+	if err != nil || len(notify.Failing(waiting, WallClock())) == 0 {
 		return nil, err
 	}
-	all, _, err := n.Notices(ctx, alerts.NoticeQuery{})
-	return alerts.Failing(all, WallClock()), err
+	all, _, err := n.Notices(ctx, notify.NoticeQuery{})
+	return notify.Failing(all, WallClock()), err
 }
 
 func (n *notices) found(failing []string) {
@@ -171,8 +178,8 @@ const (
 
 // Since returns a page of the runs of a job that may have ended since a time: first those planned before it,
 // newest first, then those planned after it, oldest first.
-func (t told) Since(ctx context.Context, job string, since time.Time, after alerts.Mark) ([]common.Run, alerts.Mark, error) {
-	first := after == alerts.Mark{}
+func (t told) Since(ctx context.Context, job string, since time.Time, after notify.Mark) ([]common.Run, notify.Mark, error) {
+	first := after == notify.Mark{}
 	q := runlog.Query{Job: job, From: since, Oldest: true, Limit: pageOfRuns}
 	switch {
 	case first:
@@ -187,14 +194,14 @@ func (t told) Since(ctx context.Context, job string, since time.Time, after aler
 	case err != nil:
 		return nil, after, err
 	case first:
-		return page.Runs, alerts.Mark{PlannedAt: since}, nil
+		return page.Runs, notify.Mark{PlannedAt: since}, nil
 	case page.Until != nil:
-		return page.Runs, alerts.Mark{PlannedAt: page.Until.PlannedAt, Run: page.Until.ID}, nil
+		return page.Runs, notify.Mark{PlannedAt: page.Until.PlannedAt, Run: page.Until.ID}, nil
 	case len(page.Runs) < pageOfRuns:
-		return page.Runs, alerts.Mark{}, nil
+		return page.Runs, notify.Mark{}, nil
 	}
 	last := &page.Runs[len(page.Runs)-1]
-	return page.Runs, alerts.Mark{PlannedAt: last.PlannedAt, Run: last.ID}, nil
+	return page.Runs, notify.Mark{PlannedAt: last.PlannedAt, Run: last.ID}, nil
 }
 
 // Tail returns the end of a run's output.

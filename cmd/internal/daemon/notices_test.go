@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/alerts"
-	"carillon/internal/alertstore"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
+	"carillon/internal/notify"
+	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -152,12 +152,12 @@ func TestWhatIsKnownOfRuns(t *testing.T) {
 	}
 	since := func() (found map[string]bool, err error) {
 		found = map[string]bool{}
-		for mark := (alerts.Mark{}); ; {
+		for mark := (notify.Mark{}); ; {
 			runs, next, err := from.Since(t.Context(), "a", now.Add(-time.Hour), mark)
 			for _, run := range runs {
 				found[run.ID] = true
 			}
-			if mark = next; err != nil || mark == (alerts.Mark{}) {
+			if mark = next; err != nil || mark == (notify.Mark{}) {
 				return found, err
 			}
 		}
@@ -191,18 +191,18 @@ func TestTheEndOfTheOutput(t *testing.T) {
 }
 
 func TestChannelsThatFail(t *testing.T) {
-	n := &notices{Store: alertstore.New(newRig(t).etcd, nil, WallClock, func() {})}
+	n := &notices{Store: notifyetcd.New(newRig(t).etcd, nil, WallClock, func() {})}
 	if failing, err := n.look(t.Context()); err != nil || len(failing) != 0 || len(n.Conditions()) != 0 {
 		t.Errorf("a condition of nothing: %v, %v", failing, err)
 	}
 	now := time.Now().UTC()
-	for _, w := range []alerts.Notice{
-		{ID: "1", Channel: "ops", Status: alerts.Waiting, Attempts: 3, TriedAt: now.Add(-40 * time.Second)},
-		{ID: "2", Channel: "ops", Status: alerts.Sent, Attempts: 1, TriedAt: now.Add(-time.Hour), DoneAt: now.Add(-time.Hour)},
-		{ID: "3", Channel: "new", Status: alerts.Waiting, Attempts: 1, TriedAt: now.Add(-5 * time.Second)},
-		{ID: "4", Channel: "idle", Status: alerts.Waiting},
-		{ID: "5", Channel: "choosy", Status: alerts.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)}, // one of many that it took
-		{ID: "6", Channel: "choosy", Status: alerts.Sent, Attempts: 1, TriedAt: now.Add(-time.Minute), DoneAt: now.Add(-time.Minute)},
+	for _, w := range []notify.Notice{
+		{ID: "1", Channel: "ops", Status: notify.Waiting, Attempts: 3, TriedAt: now.Add(-40 * time.Second)},
+		{ID: "2", Channel: "ops", Status: notify.Sent, Attempts: 1, TriedAt: now.Add(-time.Hour), DoneAt: now.Add(-time.Hour)},
+		{ID: "3", Channel: "new", Status: notify.Waiting, Attempts: 1, TriedAt: now.Add(-5 * time.Second)},
+		{ID: "4", Channel: "idle", Status: notify.Waiting},
+		{ID: "5", Channel: "choosy", Status: notify.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)}, // one of many that it took
+		{ID: "6", Channel: "choosy", Status: notify.Sent, Attempts: 1, TriedAt: now.Add(-time.Minute), DoneAt: now.Add(-time.Minute)},
 	} {
 		if _, ok, err := n.Put(t.Context(), w); err != nil || !ok {
 			t.Fatal(ok, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/lifecycle"
+	"carillon/internal/platform/lifecycle"
 )
 
 // systemd hears that a daemon runs before it has reached etcd, what it waits for, what it does then, and that it stops.

@@ -8,11 +8,11 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/election"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
 	"carillon/internal/jobmgr"
-	"carillon/internal/leader"
-	"carillon/internal/registry"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -24,8 +24,8 @@ type state struct {
 	own     *conditions // id of this master
 	etcd    *clientv3.Client
 	catalog *jobmgr.Catalog
-	members *registry.Members
-	elector *leader.Elector
+	members *members.Members
+	elector *election.Elector
 }
 
 // Conditions returns the conditions that this master detects, and those that workers and other masters report.

@@ -6,10 +6,10 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/alertstore"
 	"carillon/internal/common"
-	"carillon/internal/config"
-	"carillon/internal/secretstore"
+	notifyetcd "carillon/internal/notify/etcd"
+	"carillon/internal/platform/config"
+	secretsetcd "carillon/internal/secrets/etcd"
 )
 
 // Reseal encrypts all secrets with the first key, and returns how many were encrypted with another.
@@ -20,9 +20,9 @@ func Reseal(ctx context.Context, etcd *clientv3.Client, key config.Secret) (secr
 	}
 	actor := common.Actor{Name: "reseal", Remote: "console"}
 	ignored := func() {} // no visible change
-	if secrets, err = secretstore.New(etcd, box, WallClock, ignored).Reseal(ctx, actor); err != nil {
+	if secrets, err = secretsetcd.New(etcd, box, WallClock, ignored).Reseal(ctx, actor); err != nil {
 		return secrets, 0, err
 	}
-	channels, err = alertstore.New(etcd, box, WallClock, ignored).Reseal(ctx, actor)
+	channels, err = notifyetcd.New(etcd, box, WallClock, ignored).Reseal(ctx, actor)
 	return secrets, channels, err
 }

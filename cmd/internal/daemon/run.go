@@ -16,13 +16,13 @@ import (
 	"github.com/spf13/cobra"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/certs"
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/config"
 	"carillon/internal/etcdkit"
-	"carillon/internal/guardian"
-	"carillon/internal/lifecycle"
-	"carillon/internal/registry"
+	"carillon/internal/executor/guardian"
+	"carillon/internal/platform/certs"
+	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
 )
 
 // Exit codes of the daemons, in addition to those of config.ExitCode.
@@ -46,7 +46,7 @@ func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "  %s\n", told.Hint)
 	}
 	switch {
-	case errors.Is(err, registry.ErrTwin), errors.Is(err, ErrHomeInUse):
+	case errors.Is(err, members.ErrTwin), errors.Is(err, ErrHomeInUse):
 		return exitTwin
 	case errors.Is(err, errFailed):
 		return exitFailed
@@ -60,7 +60,7 @@ var errFailed = errors.New("failed")
 
 // Failed marks an error as one that may be temporary, for the exit code.
 func Failed(err error) error {
-	if err == nil || errors.Is(err, registry.ErrTwin) || errors.Is(err, ErrHomeInUse) {
+	if err == nil || errors.Is(err, members.ErrTwin) || errors.Is(err, ErrHomeInUse) {
 		return err
 	}
 	return failure{err}

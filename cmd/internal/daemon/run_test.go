@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/common"
-	"carillon/internal/config"
+	"carillon/internal/platform/config"
 )
 
 // What can be done about an error is said below it, however deep it is.

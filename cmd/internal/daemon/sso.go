@@ -5,28 +5,28 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/auth"
-	"carillon/internal/authstore"
-	"carillon/internal/config"
+	"carillon/internal/access"
+	accessetcd "carillon/internal/access/etcd"
+	"carillon/internal/access/oidc"
 	"carillon/internal/httpapi"
-	"carillon/internal/oidc"
+	"carillon/internal/platform/config"
 )
 
 // NewAccess creates the store of users, tokens and sessions.
-func NewAccess(client *clientv3.Client, c *config.OIDC) *authstore.Store {
-	return authstore.New(client, WallClock, issuerOf(c))
+func NewAccess(client *clientv3.Client, c *config.OIDC) *accessetcd.Store {
+	return accessetcd.New(client, WallClock, issuerOf(c))
 }
 
 // issuerOf returns the issuer that authenticates users; nil if there is none.
-func issuerOf(c *config.OIDC) *auth.Issuer {
+func issuerOf(c *config.OIDC) *access.Issuer {
 	if !c.Configured() {
 		return nil
 	}
-	rules := make([]auth.Rule, len(c.Roles))
+	rules := make([]access.Rule, len(c.Roles))
 	for i, r := range c.Roles {
-		rules[i] = auth.Rule{Claimed: r.Claimed, Group: r.Group, Role: auth.Role(r.Role)}
+		rules[i] = access.Rule{Claimed: r.Claimed, Group: r.Group, Role: access.Role(r.Role)}
 	}
-	return &auth.Issuer{URL: c.Issuer, Rules: rules}
+	return &access.Issuer{URL: c.Issuer, Rules: rules}
 }
 
 // newSSO creates the login at an issuer; nil if there is none.

@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/bootclock"
-	"carillon/internal/clockguard"
+	"carillon/internal/cluster/clock"
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/platform/bootclock"
 )
 
 // Clock compares the wall clock with its own past, which it stores in the data folder. It is safe for
@@ -27,8 +27,8 @@ type Clock struct {
 	log  *slog.Logger
 
 	mu     sync.Mutex
-	trust  *clockguard.Trust // guarded by mu
-	belief clockguard.Belief // guarded by mu; result of the last judge
+	trust  *clock.Trust // guarded by mu
+	belief clock.Belief // guarded by mu; result of the last judge
 }
 
 const (
@@ -42,7 +42,7 @@ const (
 // missing.
 func OpenClock(dir string, log *slog.Logger) *Clock {
 	c := &Clock{path: filepath.Join(dir, clockFile), log: log}
-	var remembered clockguard.Remembered
+	var remembered clock.Remembered
 	data, err := os.ReadFile(c.path)
 	if err == nil {
 		err = json.Unmarshal(data, &remembered)
@@ -50,15 +50,15 @@ func OpenClock(dir string, log *slog.Logger) *Clock {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("clock_file_unreadable", "path", c.path, "error", err)
 	}
-	c.trust = clockguard.NewTrust(remembered, executor.BootID(), bootclock.Now())
+	c.trust = clock.NewTrust(remembered, executor.BootID(), bootclock.Now())
 	return c
 }
 
 // NewClock creates a clock without the time of earlier starts.
-func NewClock(log *slog.Logger) *Clock { return &Clock{log: log, trust: &clockguard.Trust{}} }
+func NewClock(log *slog.Logger) *Clock { return &Clock{log: log, trust: &clock.Trust{}} }
 
 // judge compares the wall clock with its past. proven reports that another clock agrees.
-func (c *Clock) judge(wall time.Time, proven bool) clockguard.Belief {
+func (c *Clock) judge(wall time.Time, proven bool) clock.Belief {
 	at := bootclock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *Clock) write() error {
 	if c.judge(wall, false).Doubt || c.path == "" {
 		return nil
 	}
-	return replaceFile(c.path, clockguard.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: executor.BootID()})
+	return replaceFile(c.path, clock.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: executor.BootID()})
 }
 
 // replaceFile replaces a file atomically with a value as JSON.
@@ -119,7 +119,7 @@ func kernelSynchronized() bool {
 }
 
 // beliefConditions reports a clock that jumped ahead.
-func beliefConditions(b clockguard.Belief, wall time.Time) []common.Condition {
+func beliefConditions(b clock.Belief, wall time.Time) []common.Condition {
 	if !b.Ahead(wall) {
 		return nil
 	}

@@ -12,23 +12,23 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/dispatch"
 	"carillon/internal/executor"
-	"carillon/internal/guardian"
+	"carillon/internal/executor/guardian"
+	"carillon/internal/executor/proctree"
+	"carillon/internal/executor/redact"
+	"carillon/internal/executor/runas"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
-	"carillon/internal/lifecycle"
-	"carillon/internal/mask"
-	"carillon/internal/metrics"
-	"carillon/internal/proctree"
-	"carillon/internal/registry"
-	"carillon/internal/runas"
+	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
-	"carillon/internal/seal"
-	"carillon/internal/secretstore"
+	"carillon/internal/secrets/crypt"
+	secretsetcd "carillon/internal/secrets/etcd"
 )
 
 const (
@@ -51,9 +51,9 @@ type WorkerConfig struct {
 	Spool  runlog.Spool
 	Labels map[string]string
 	// Secrets are masked in the output of commands.
-	Secrets *mask.Files
+	Secrets *redact.Files
 	// Box decrypts the secrets that jobs refer to; nil: this worker cannot decrypt any.
-	Box *seal.Box
+	Box *crypt.Box
 	// RunAs selects the user that jobs run as; nil: the user of this process.
 	RunAs *runas.File
 	// MaxRunTime limits the run time of a command; 0: only its job limits it.
@@ -83,11 +83,11 @@ type WorkerConfig struct {
 type Worker struct {
 	cfg        WorkerConfig
 	session    *joblock.Session
-	keeper     *registry.Keeper
+	keeper     *members.Keeper
 	sink       *runlog.Sink
 	load       *joblock.Load
 	executor   atomic.Pointer[executor.Executor] // set by its part; health checks may read it before
-	members    *registry.Members
+	members    *members.Members
 	cluster    *cluster
 	conditions *conditions
 	loop       *scheduler.Loop
@@ -98,7 +98,7 @@ type Worker struct {
 	bequeathed chan struct{} // likewise
 	feed       *dispatch.Feed
 	watcher    *jobmgr.Watcher
-	secrets    *secretstore.Table
+	secrets    *secretsetcd.Table
 	started    time.Time
 	draining   atomic.Bool
 	fresh      freshness
@@ -116,12 +116,12 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
 	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
 	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
-	w.keeper = registry.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
+	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
 		cfg.Origin.Lineage.WentBack)
-	w.members = registry.NewMembers(client, WallClock, w.loops.report)
+	w.members = members.NewMembers(client, WallClock, w.loops.report)
 	w.cluster = &cluster{
 		members:  w.members,
-		guard:    registry.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
+		guard:    members.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
 		origin:   cfg.Origin,
 		stopping: w.draining.Load,
 		clocked:  cfg.Metrics.Clock,
@@ -167,7 +167,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
 		}}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
-	w.secrets = secretstore.NewTable(client, cfg.Box, time.Now)
+	w.secrets = secretsetcd.NewTable(client, cfg.Box, time.Now)
 	w.watcher = jobmgr.NewWatcher(client, w.loops.of(watchJobs),
 		func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
 	return w
@@ -305,7 +305,7 @@ func (w *Worker) register(ctx context.Context) error {
 	if _, err := w.session.Lease(ctx); err != nil {
 		return err
 	}
-	earlier, found, err := registry.Earlier(ctx, w.cfg.Etcd, life.Worker)
+	earlier, found, err := members.Earlier(ctx, w.cfg.Etcd, life.Worker)
 	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID && earlier.PIDNamespace == life.PIDNamespace && gone(earlier.PID) {
 		if err := joblock.RevokeLease(ctx, w.cfg.Etcd, earlier.Lease); err != nil {
 			w.cfg.Log.Warn("earlier_lease_not_revoked", "error", err)

@@ -3,16 +3,16 @@ package daemon
 import (
 	"context"
 
+	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
-	"carillon/internal/placement"
-	"carillon/internal/registry"
+	"carillon/internal/scheduler/placement"
 )
 
 // workers provides the workers to the API.
 type workers struct {
-	settings *registry.Settings
-	members  *registry.Members
+	settings *members.Settings
+	members  *members.Members
 }
 
 // Workers reads the workers from etcd, so that a caller sees its own changes.

@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon/internal/common"
+	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog"
-	"carillon/internal/virtualtime"
 )
 
 // output is the output of one run.

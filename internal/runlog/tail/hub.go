@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/places"
+	"carillon/internal/platform/quota"
 )
 
 // Source reads runs and their output.
@@ -68,8 +68,8 @@ type Hub struct {
 
 	mu      sync.Mutex
 	feeds   map[string]*feed     // by run; guarded by mu
-	follows places.Places        // guarded by mu
-	waits   places.Places        // guarded by mu
+	follows quota.Places         // guarded by mu
+	waits   quota.Places         // guarded by mu
 	hurry   map[*Follower]func() // guarded by mu
 }
 
@@ -77,7 +77,7 @@ type Hub struct {
 func New(src Source, cfg Config) *Hub {
 	cfg.complete()
 	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){},
-		follows: places.New(cfg.Followers), waits: places.New(cfg.Waiters)}
+		follows: quota.New(cfg.Followers), waits: quota.New(cfg.Waiters)}
 }
 
 // Stop ends all followers, and accepts no more.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/places"
+	"carillon/internal/platform/quota"
 )
 
 // retryAfter is when a refused client may try again.
@@ -54,7 +54,7 @@ func (w *Wait) End(ctx context.Context, id string) (common.Run, error) {
 func (w *Wait) Close() { w.hub.exit(&w.hub.waits, w.client) }
 
 // enter reserves a place for a client.
-func (h *Hub) enter(of *places.Places, client, reason, message, hint string) error {
+func (h *Hub) enter(of *quota.Places, client, reason, message, hint string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
@@ -68,7 +68,7 @@ func (h *Hub) enter(of *places.Places, client, reason, message, hint string) err
 	return nil
 }
 
-func (h *Hub) exit(of *places.Places, client string) {
+func (h *Hub) exit(of *quota.Places, client string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of.GiveBack(client)

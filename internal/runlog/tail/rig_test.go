@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"carillon/internal/common"
-	"carillon/internal/places"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/quota"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -139,7 +139,7 @@ func bubble(t *testing.T, cfg Config, story func(r *rig)) {
 		virtualtime.Wait()
 		r.hub.mu.Lock()
 		defer r.hub.mu.Unlock()
-		for _, p := range []places.Places{r.hub.follows, r.hub.waits} {
+		for _, p := range []quota.Places{r.hub.follows, r.hub.waits} {
 			if len(r.hub.feeds) != 0 || p.Taken() != 0 {
 				t.Errorf("%d feeds and %d places are left", len(r.hub.feeds), p.Taken())
 			}

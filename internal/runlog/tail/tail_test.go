@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/virtualtime"
+	"carillon/internal/platform/virtualtime"
 )
 
 func TestOutputComesWhileTheRunGoesOn(t *testing.T) {

@@ -21,7 +21,7 @@ const found = (packages: readonly string[], ways: readonly RegExp[]) =>
 
 const missing = (codes: Iterable<string>, texts: object) => [...codes].filter((code) => !(code in texts)).sort();
 
-const faults = () => found(['auth', 'authstore', 'common', 'httpapi', 'jobmgr', 'secretstore'], [
+const faults = () => found(['access', 'common', 'httpapi', 'jobmgr', 'secrets'], [
   /Fault\{[^{}]*?\bCode:\s*"(\w+)"/g, // as it is made
   /\.Code, \w+\.Message(?:, \w+\.Hint)? = "(\w+)"/g, // or set later
   /\.add\([^"\n]*(?:"[^"]*"[^",\n]*)?, "(\w+)", /g, // or gathered by a checker
@@ -55,7 +55,7 @@ it('every remark on a line of a crontab is translated', () => {
 });
 
 it('every reason of a fire or a run is translated', () => {
-  const reasons = found(['common', 'executor', 'runas', 'dispatch', 'jobmgr', 'scheduler', 'joblock', 'secretstore'], [/\bReason[A-Z]\w* += "(\w+)"/g, /Reason\{Code: "(\w+)"/g, /\b(?:failed|refusal)\("(\w+)"/g]);
+  const reasons = found(['common', 'executor', 'dispatch', 'jobmgr', 'scheduler', 'joblock', 'secrets'], [/\bReason[A-Z]\w* += "(\w+)"/g, /Reason\{Code: "(\w+)"/g, /\b(?:failed|refusal)\("(\w+)"/g]);
   expect([...reasons]).toEqual(expect.arrayContaining(['overlap', 'exit_code', 'worker_died', 'killed_before_start']));
   expect(missing(reasons, zhServer.reasons)).toEqual([]);
 });

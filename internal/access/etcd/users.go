@@ -1,0 +1,292 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// userOf decodes a user and checks that it belongs to its key.
+func userOf(kv *mvccpb.KeyValue) (*access.UserRecord, error) {
+	u, err := common.Decode[access.UserRecord](kv.Value)
+	if err == nil && common.UserKey(u.Name) != string(kv.Key) {
+		err = errors.New("it belongs to another key")
+	}
+	if err != nil {
+		return nil, errDamaged("a user", err)
+	}
+	u.Version = kv.ModRevision
+	return &u, nil
+}
+
+// owner returns the user of a token or session; nil if there is no valid one. A user that is not
+// valid is read again from etcd, because the cached value may be outdated.
+func (s *Store) owner(ctx context.Context, read reader, name string, good func(*access.UserRecord) bool) (*access.UserRecord, error) {
+	if !common.ValidName(name) {
+		return nil, nil
+	}
+	for _, read := range []reader{read, s.fresh} {
+		kv, err := read(ctx, common.UserKey(name))
+		if err != nil || kv == nil {
+			return nil, err
+		}
+		u, err := userOf(kv)
+		if err != nil {
+			return nil, err
+		}
+		if good(u) {
+			return u, nil
+		}
+	}
+	return nil, nil
+}
+
+// Users lists all users by name, without damaged ones.
+func (s *Store) Users(ctx context.Context) (all []access.UserRecord, err error) {
+	err = s.list(ctx, common.UsersPrefix, func(kv *mvccpb.KeyValue) {
+		if u, err := userOf(kv); err == nil {
+			all = append(all, *u)
+		}
+	})
+	return all, err
+}
+
+// User returns a user; CodeNotFound if there is none.
+func (s *Store) User(ctx context.Context, name string) (access.UserRecord, error) {
+	kv, err := s.userKey(ctx, name)
+	if err != nil {
+		return access.UserRecord{}, err
+	}
+	u, err := userOf(kv)
+	if err != nil {
+		return access.UserRecord{}, err
+	}
+	return *u, nil
+}
+
+func (s *Store) userKey(ctx context.Context, name string) (*mvccpb.KeyValue, error) {
+	var kv *mvccpb.KeyValue
+	var err error
+	if common.ValidName(name) {
+		kv, err = s.fresh(ctx, common.UserKey(name))
+	}
+	if err == nil && kv == nil {
+		err = common.Errorf(common.CodeNotFound, "user %q not found", common.Excerpt(name))
+	}
+	return kv, err
+}
+
+// CreateUser creates a user; CodeExists if the name is taken.
+func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error) {
+	faults := wish.Faults(name)
+	if !common.ValidName(name) {
+		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
+			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'"})
+	}
+	if len(faults) > 0 {
+		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
+	}
+	hash, err := s.hashOf(ctx, wish.Password)
+	if err != nil {
+		return access.UserRecord{}, err
+	}
+	now := s.now().UTC()
+	u := access.UserRecord{ID: common.NewID(), Name: name, Epoch: common.NewID(), CreatedAt: now, CreatedBy: actor.Name, UpdatedAt: now, UpdatedBy: actor.Name}
+	wish.Apply(&u, hash)
+	put, err1 := putOp(common.UserKey(name), u)
+	change, err2 := s.changeOp(actor, "create", "user", name, nil, u.Redacted())
+	if err := errors.Join(err1, err2); err != nil {
+		return access.UserRecord{}, fmt.Errorf("encode user: %w", err)
+	}
+	revision, done, err := s.commit(ctx, []clientv3.Cmp{etcdkit.Absent(common.UserKey(name))}, []clientv3.Op{put, change})
+	if err != nil {
+		return access.UserRecord{}, err
+	}
+	if !done {
+		return access.UserRecord{}, common.Errorf(common.CodeExists, "user %q already exists", name)
+	}
+	u.Version = revision
+	return u, nil
+}
+
+// hashOf returns the hash of a requested password, "" for none.
+func (s *Store) hashOf(ctx context.Context, password *string) (string, error) {
+	if password == nil || *password == "" {
+		return "", nil
+	}
+	return s.hasher.Hash(ctx, *password)
+}
+
+// UpdateUser changes a user. The last admin cannot lose admin access: CodeConflict.
+func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish, pre common.Precondition) (access.UserRecord, error) {
+	if faults := wish.Faults(name); len(faults) > 0 {
+		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
+	}
+	hash, err := s.hashOf(ctx, wish.Password)
+	if err != nil {
+		return access.UserRecord{}, err
+	}
+	return s.changeUser(ctx, actor, "replace", name, pre, func(u *access.UserRecord) (bool, error) { return wish.Apply(u, hash), nil })
+}
+
+func (s *Store) changeUser(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+	apply func(*access.UserRecord) (changed bool, err error)) (access.UserRecord, error) {
+	key := common.UserKey(name)
+	for range tries {
+		kv, err := s.userKey(ctx, name)
+		if err != nil {
+			return access.UserRecord{}, err
+		}
+		before, err := userOf(kv)
+		if err != nil {
+			return access.UserRecord{}, err
+		}
+		if err := holds("user", name, pre, before.Version); err != nil {
+			return access.UserRecord{}, err
+		}
+		after := *before
+		changed, err := apply(&after)
+		if err != nil || !changed {
+			return *before, err
+		}
+		after.UpdatedAt, after.UpdatedBy = s.now().UTC(), actor.Name
+		cmps := []clientv3.Cmp{etcdkit.Unchanged(key, before.Version)}
+		if before.Governs() && !after.Governs() {
+			other, err := s.otherAdmin(ctx, name)
+			if err != nil {
+				return access.UserRecord{}, err
+			}
+			cmps = append(cmps, other)
+		}
+		data, err1 := common.EncodeOver(kv.Value, &after)
+		change, err2 := s.changeOp(actor, verb, "user", name, before.Redacted(), after.Redacted())
+		if err := errors.Join(err1, err2); err != nil {
+			return access.UserRecord{}, fmt.Errorf("encode user: %w", err)
+		}
+		revision, done, err := s.commit(ctx, cmps, []clientv3.Op{clientv3.OpPut(key, string(data)), change})
+		s.forget(key)
+		if err != nil || done {
+			after.Version = revision
+			return after, err
+		}
+	}
+	return access.UserRecord{}, errBusy("user", name)
+}
+
+// otherAdmin returns a compare that holds while another user is an admin who can log in. So two
+// admins that remove each other at the same time cannot both succeed.
+func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error) {
+	all, err := s.Users(ctx)
+	if err != nil {
+		return clientv3.Cmp{}, err
+	}
+	for i := range all {
+		if all[i].Governs() && all[i].Name != but {
+			return etcdkit.Unchanged(common.UserKey(all[i].Name), all[i].Version), nil
+		}
+	}
+	return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin", Message: "this is the last admin who can log in",
+		Hint: "make another user with a password an admin first"}
+}
+
+// DeleteUser deletes a user with its tokens and sessions. The last admin cannot be deleted:
+// CodeConflict.
+func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
+	key := common.UserKey(name)
+	for range tries {
+		kv, err := s.userKey(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := holds("user", name, pre, kv.ModRevision); err != nil {
+			return err
+		}
+		cmps, ops := []clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)}, []clientv3.Op{clientv3.OpDelete(key)}
+		before, err := userOf(kv)
+		if err != nil {
+			before = &access.UserRecord{Name: name} // the record is unreadable
+		}
+		if before.Governs() {
+			other, err := s.otherAdmin(ctx, name)
+			if err != nil {
+				return err
+			}
+			cmps = append(cmps, other)
+		}
+		// The tokens are invalid even if their keys stay: they name the deleted record.
+		tokens, _, err := s.tokensOf(ctx, before.ID)
+		if err != nil {
+			return err
+		}
+		for _, id := range tokens[:min(len(tokens), maxTokens)] {
+			ops = append(ops, clientv3.OpDelete(common.TokenKey(id)), clientv3.OpDelete(common.TokenUseKey(id)))
+		}
+		if before.ID != "" {
+			ops = append(ops, clientv3.OpDelete(common.NetworksKey(before.ID)))
+		}
+		change, err := s.changeOp(actor, "delete", "user", name, before.Redacted(), nil)
+		if err != nil {
+			return err
+		}
+		_, done, err := s.commit(ctx, cmps, append(ops, change))
+		s.forget(key)
+		if err != nil {
+			return err
+		}
+		if done {
+			_ = s.tidy(ctx, before) // the user is deleted whether this succeeds or not
+			return nil
+		}
+	}
+	return errBusy("user", name)
+}
+
+// holds returns CodeStale if a precondition names another version.
+func holds(what, name string, pre common.Precondition, version int64) error {
+	if pre.Version == 0 || pre.Version == version {
+		return nil
+	}
+	return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("%s %s is at version %d, not %d", what, name, version, pre.Version),
+		Hint: "read it again and repeat the change: it was saved in the meantime"}
+}
+
+// ChangePassword changes a user's own password. Existing sessions end.
+func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c access.PasswordChange) (access.Session, error) {
+	if faults := c.Faults(); len(faults) > 0 {
+		return access.Session{}, common.Invalid("the password cannot be changed", faults...)
+	}
+	u, err := s.User(ctx, c.User)
+	if err != nil {
+		return access.Session{}, err
+	}
+	good, err := s.hasher.Verify(ctx, c.Current, u.Password)
+	if err != nil {
+		return access.Session{}, err
+	}
+	if !good || u.ID != c.UserID || u.Disabled {
+		s.failed(ctx, u.Name, c.Remote)
+		return access.Session{}, common.Invalid("the password cannot be changed",
+			common.Fault{Location: "current", Code: "wrong", Message: "is not the current password"})
+	}
+	hash, err := s.hasher.Hash(ctx, c.New)
+	if err != nil {
+		return access.Session{}, err
+	}
+	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{}, func(now *access.UserRecord) (bool, error) {
+		if now.ID != u.ID || now.Password != u.Password {
+			return false, &common.Error{Code: common.CodeConflict, Reason: "password_changed", Message: "the password was changed concurrently"}
+		}
+		return (&access.UserWish{Password: &c.New}).Apply(now, hash), nil
+	})
+	if err != nil || !c.Session {
+		return access.Session{}, err
+	}
+	return s.sessionOfUser(ctx, c.Remote, "", &after)
+}

@@ -1,0 +1,117 @@
+package election
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// ErrNotElected is returned for a write that was refused because this master is not elected.
+var ErrNotElected = errors.New("this master is not elected")
+
+// Bulletin is a value that the elected master publishes to all masters under a key. The key is deleted when the lease
+// of its writer expires: readers ignore values written under an expired lease. It is safe for concurrent use.
+type Bulletin[T any] struct {
+	elector *Elector
+	key     string
+	latest  atomic.Pointer[T]
+}
+
+// NewBulletin returns a bulletin that this elector may write while it is elected.
+func NewBulletin[T any](elector *Elector, key string) *Bulletin[T] {
+	return &Bulletin[T]{elector: elector, key: key}
+}
+
+// Latest returns the last published value; the zero value if there is none.
+func (b *Bulletin[T]) Latest() T {
+	if value := b.latest.Load(); value != nil {
+		return *value
+	}
+	var zero T
+	return zero
+}
+
+// Run watches the key until the context ends.
+func (b *Bulletin[T]) Run(ctx context.Context) error {
+	log := b.elector.cfg.Log
+	follower := etcdkit.Follower{Client: b.elector.cfg.Client, Prefix: b.key,
+		Trouble: func(err error) { b.elector.cfg.Report(WatchFindings, err) },
+		Alive:   func() { b.elector.cfg.Report(WatchFindings, nil) }}
+	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+		for _, kv := range u.Deletes {
+			if string(kv.Key) == b.key {
+				b.latest.Store(nil)
+			}
+		}
+		if u.Whole {
+			b.latest.Store(nil)
+		}
+		for _, kv := range u.Puts {
+			if string(kv.Key) != b.key {
+				continue
+			}
+			value, err := common.Decode[T](kv.Value)
+			if err != nil {
+				log.Warn("bulletin_unreadable", "key", b.key, "error", err)
+				b.latest.Store(nil)
+				continue
+			}
+			b.latest.Store(&value)
+		}
+		return nil
+	})
+}
+
+// Keep publishes the value that current returns until the context ends: it calls current every interval, and writes the
+// value if it has changed, and once a minute otherwise. Only the elected master may call it. written is called after
+// each round.
+func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, written func(), current func() T) error {
+	const refresh = time.Minute
+	last, at := "", time.Time{}
+	for {
+		value, err := json.Marshal(current())
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", b.key, err)
+		}
+		if string(value) != last || time.Since(at) > refresh {
+			if err := b.post(ctx, string(value)); err != nil {
+				return err
+			}
+			last, at = string(value), time.Now()
+		}
+		written()
+		if !etcdkit.Sleep(ctx, every) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (b *Bulletin[T]) post(ctx context.Context, value string) error {
+	cfg := &b.elector.cfg
+	lease, err := cfg.Session.Lease(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := cfg.Client.Txn(ctx).If(b.elector.Held()).
+		Then(clientv3.OpPut(b.key, value, clientv3.WithLease(lease))).Commit()
+	switch {
+	case etcdkit.LeaseGone(err):
+		cfg.Session.Invalidate(lease)
+		return fmt.Errorf("write %s: %w", b.key, err)
+	case err != nil:
+		return fmt.Errorf("write %s: %w", b.key, err)
+	case !resp.Succeeded:
+		return ErrNotElected
+	}
+	return nil
+}

@@ -1,0 +1,271 @@
+package members
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+)
+
+// Bounds of an operator's settings of a worker.
+const (
+	MaxSlots  = 100_000
+	MaxWeight = 1000
+	MaxNote   = 500 // characters
+)
+
+// tries bounds how often a change is decided again after a conflict with another write between its read and
+// its transaction.
+const tries = 8
+
+// Settings is the masters' access to the workers and the operator's settings of them. A worker is found by
+// its id while it is registered or has settings, and by its name while it is the only registered worker of
+// that name.
+type Settings struct {
+	client  *clientv3.Client
+	now     func() time.Time
+	changed func()
+}
+
+// NewSettings returns a store of settings; now is the wall clock. changed is called after a change, which is
+// then to be delivered.
+func NewSettings(client *clientv3.Client, now func() time.Time, changed func()) *Settings {
+	return &Settings{client: client, now: now, changed: changed}
+}
+
+// Workers lists all workers by id: the registered ones with their settings, then those that only have
+// settings, whose Lease is zero.
+func (s *Settings) Workers(ctx context.Context) ([]common.Member, error) {
+	seen, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]common.Member, 0, len(seen.workers))
+	registered := map[string]bool{}
+	for _, kv := range seen.workers {
+		if reg, readable := registrationOf(kv); readable {
+			registered[reg.Worker] = true
+			settings, _ := settingsOf(seen.settings[reg.Worker])
+			all = append(all, common.Member{Registration: reg, Settings: settings})
+		}
+	}
+	for _, id := range seen.ids {
+		if settings, readable := settingsOf(seen.settings[id]); readable && !registered[id] {
+			all = append(all, common.Member{Registration: common.Registration{Life: common.Life{Worker: id}}, Settings: settings})
+		}
+	}
+	return all, nil
+}
+
+// Get reads the settings of a worker; a worker without settings has the zero value.
+func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSettings, error) {
+	seen, err := s.look(ctx)
+	if err != nil {
+		return common.WorkerSettings{}, err
+	}
+	id, _, err := seen.find(worker)
+	if err != nil {
+		return common.WorkerSettings{}, err
+	}
+	settings, readable := settingsOf(seen.settings[id])
+	if !readable {
+		return common.WorkerSettings{}, &common.Error{Code: common.CodeInternal, Message: "the settings of worker " + common.Excerpt(worker) + " are damaged in etcd",
+			Hint: "set them again"}
+	}
+	return settings, nil
+}
+
+// Update changes the settings of a worker and returns the result. The function receives the present settings,
+// empty if they are damaged, and is called again after a conflict; its error is returned. Empty settings are
+// removed.
+func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+	for range tries {
+		seen, err := s.look(ctx)
+		if err != nil {
+			return common.WorkerSettings{}, err
+		}
+		id, cmps, err := seen.find(worker)
+		if err != nil {
+			return common.WorkerSettings{}, err
+		}
+		kv := seen.settings[id]
+		before, readable := settingsOf(kv)
+		after := before
+		after.Labels = maps.Clone(before.Labels)
+		if err := change(&after); err != nil {
+			return common.WorkerSettings{}, err
+		}
+		if faults := settingsFaults(&after); len(faults) > 0 {
+			return common.WorkerSettings{}, common.Invalid("the settings cannot be saved", faults...)
+		}
+		after.UpdatedAt, after.UpdatedBy = before.UpdatedAt, before.UpdatedBy
+		if readable && reflect.DeepEqual(before, after) {
+			return before, nil
+		}
+		now := s.now().UTC()
+		after.UpdatedAt, after.UpdatedBy = now, actor.Name
+		ops, err := settingsOps(now, actor, id, kv, before, &after)
+		if err != nil {
+			return common.WorkerSettings{}, err
+		}
+		done, err := s.commit(ctx, id, cmps, ops)
+		if err != nil || done {
+			return after, err
+		}
+	}
+	return common.WorkerSettings{}, &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("the settings of worker %s change too fast; try again", common.Excerpt(worker))}
+}
+
+// settingsOps returns the operations that put or delete the settings and record the change. after becomes
+// zero if nothing is left.
+func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyValue, before common.WorkerSettings, after *common.WorkerSettings) ([]clientv3.Op, error) {
+	said := *after
+	said.UpdatedAt, said.UpdatedBy = time.Time{}, ""
+	var from, to any
+	if kv != nil {
+		from = before
+	}
+	key := common.WorkerSettingsKey(id)
+	write := clientv3.OpDelete(key)
+	var held []byte
+	if kv != nil {
+		held = kv.Value
+	}
+	if reflect.ValueOf(said).IsZero() && !common.HoldsUnknown[common.WorkerSettings](held) {
+		*after = said
+	} else {
+		data, err := common.EncodeOver(held, after)
+		if err != nil {
+			return nil, fmt.Errorf("encode settings of worker %s: %w", id, err)
+		}
+		write, to = clientv3.OpPut(key, string(data)), after
+	}
+	entry, err := common.NewChange(now, actor, "replace", "worker", id, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("encode change of worker %s: %w", id, err)
+	}
+	data, err := json.Marshal(entry)
+	if err != nil {
+		return nil, fmt.Errorf("encode change of worker %s: %w", id, err)
+	}
+	return []clientv3.Op{write, clientv3.OpPut(common.ChangeKey(entry.ID), string(data))}, nil
+}
+
+func (s *Settings) commit(ctx context.Context, id string, cmps []clientv3.Cmp, ops []clientv3.Op) (done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
+	if err != nil {
+		return false, etcdkit.Wrap(fmt.Errorf("write settings of worker %s: %w", id, err))
+	}
+	if resp.Succeeded {
+		s.changed()
+	}
+	return resp.Succeeded, nil
+}
+
+// seen holds the values that a change of settings is decided on.
+type seen struct {
+	workers  []*mvccpb.KeyValue
+	settings map[string]*mvccpb.KeyValue
+	ids      []string // of the settings, in order
+}
+
+func (s *Settings) look(ctx context.Context) (seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.WorkersPrefix, clientv3.WithPrefix()),
+		clientv3.OpGet(common.WorkerSettingsPrefix, clientv3.WithPrefix())).Commit()
+	if err != nil {
+		return seen{}, etcdkit.Wrap(fmt.Errorf("read workers and their settings: %w", err))
+	}
+	found := seen{workers: resp.Responses[0].GetResponseRange().Kvs, settings: map[string]*mvccpb.KeyValue{}}
+	for _, kv := range resp.Responses[1].GetResponseRange().Kvs {
+		id := string(kv.Key[len(common.WorkerSettingsPrefix):])
+		found.settings[id] = kv
+		found.ids = append(found.ids, id)
+	}
+	return found, nil
+}
+
+// find returns the id of a worker, and the compares that hold as long as the name refers to it and its
+// settings are unchanged.
+func (s seen) find(worker string) (id string, cmps []clientv3.Cmp, err error) {
+	var byID, byName *mvccpb.KeyValue
+	named := 0
+	for _, kv := range s.workers {
+		reg, readable := registrationOf(kv)
+		if string(kv.Key) == common.WorkerKey(worker) {
+			byID = kv
+		} else if readable && reg.Name == worker {
+			byName = kv
+			named++
+		}
+	}
+	kv := s.settings[worker]
+	switch {
+	case kv != nil:
+		return worker, []clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)}, nil
+	case byID != nil:
+		id = worker
+	case named > 1:
+		return "", nil, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", named), Message: fmt.Sprintf("%d workers are named %s", named, common.Excerpt(worker)), Hint: "give the id of the one you mean"}
+	case named == 1:
+		id, byID = string(byName.Key[len(common.WorkersPrefix):]), byName
+		kv = s.settings[id]
+	default:
+		return "", nil, common.Errorf(common.CodeNotFound, "there is no worker %s", common.Excerpt(worker))
+	}
+	cmps = []clientv3.Cmp{etcdkit.Same(string(byID.Key), byID.CreateRevision), etcdkit.Absent(common.WorkerSettingsKey(id))}
+	if kv != nil {
+		cmps[1] = etcdkit.Unchanged(string(kv.Key), kv.ModRevision)
+	}
+	return id, cmps, nil
+}
+
+// registrationOf decodes a registration; readable is false if it does not match its key.
+func registrationOf(kv *mvccpb.KeyValue) (reg common.Registration, readable bool) {
+	reg, err := common.Decode[common.Registration](kv.Value)
+	return reg, err == nil && common.WorkerKey(reg.Worker) == string(kv.Key)
+}
+
+// settingsOf decodes settings; absent settings are zero.
+func settingsOf(kv *mvccpb.KeyValue) (settings common.WorkerSettings, readable bool) {
+	if kv == nil {
+		return common.WorkerSettings{}, true
+	}
+	settings, err := common.Decode[common.WorkerSettings](kv.Value)
+	if err != nil {
+		return common.WorkerSettings{}, false
+	}
+	return settings, true
+}
+
+func settingsFaults(s *common.WorkerSettings) []common.Fault {
+	faults := common.LabelFaults(s.Labels)
+	within := func(location string, value *int, most int) {
+		if value != nil && (*value < 0 || *value > most) {
+			faults = append(faults, common.Fault{Location: location, Code: "range", Value: *value, Message: fmt.Sprintf("must be from 0 to %d", most)})
+		}
+	}
+	within("slots", s.Slots, MaxSlots)
+	within("weight", s.Weight, MaxWeight)
+	if utf8.RuneCountInString(s.DrainNote) > MaxNote {
+		faults = append(faults, common.Fault{Location: "drainNote", Code: "too_long", Message: fmt.Sprintf("must be at most %d characters", MaxNote)})
+	}
+	if !utf8.ValidString(s.DrainNote) || strings.ContainsFunc(s.DrainNote, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		faults = append(faults, common.Fault{Location: "drainNote", Code: "control", Value: common.Excerpt(s.DrainNote), Message: "must be UTF-8 text without control characters"})
+	}
+	return faults
+}

@@ -1,0 +1,139 @@
+package forecast_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"carillon/internal/common/schedule"
+	"carillon/internal/jobmgr/forecast"
+)
+
+// byStepping computes the fires of each schedule one after the other, as a plan does.
+func byStepping(t *rapid.T, jobs []forecast.Job, from, to time.Time) (minutes map[int64]int, who map[int64][]string) {
+	minutes, who = map[int64]int{}, map[int64][]string{}
+	for _, job := range jobs {
+		after := from.Add(-1)
+		if job.Resumes.After(from) {
+			after = job.Resumes.Add(-1)
+		}
+		at, ok, err := job.Timetable.Upcoming(job.Cursor, after)
+		for err == nil && ok && at.Before(to) {
+			minute := at.Truncate(time.Minute).Unix()
+			minutes[minute]++
+			if !slices.Contains(who[minute], job.Name) {
+				who[minute] = append(who[minute], job.Name)
+			}
+			at, ok, err = job.Timetable.Next(at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return minutes, who
+}
+
+var (
+	nights = []string{ // in zones, and close to them
+		"America/New_York 2026-03-08T07:00:00Z", "America/New_York 2026-11-01T06:00:00Z", "Europe/Berlin 2027-03-28T01:00:00Z",
+		"Australia/Lord_Howe 2026-10-03T15:30:00Z", "Australia/Lord_Howe 2027-04-03T15:00:00Z", "Africa/Cairo 2026-04-23T22:00:00Z",
+		"Asia/Shanghai 2026-12-31T16:00:00Z", "UTC 2028-12-31T00:00:00Z", "America/St_Johns 2026-11-01T04:30:00Z", "Antarctica/Troll 2027-03-28T01:00:00Z",
+	}
+	lines = []string{
+		"* * * * *", "*/5 * * * *", "H * * * *", "H/15 * * * *", "H H * * *", "0 * * * *", "30 2 * * *", "15 1 * * *", "0,30 1-3 * * *", "30 2 * * MON-FRI",
+		"0 0 1 * *", "0 0 L * *", "0 12 15W * *", "0 9 * * SUN#1", "*/20 * * * * * *", "*/10 30 2 * * * *", "*/15 * 1-2 * * * *", "59 59 23 * * * *", "0 3 29 2 *", "10 0 1,15 * SUN",
+	}
+	periods = []string{"1s", "7s", "59s", "1m", "90s", "61s", "5m", "1h", "1h0m0.5s", "25h", "2.5s", "1m0.000000001s"}
+)
+
+func drawJob(t *rapid.T, in *schedule.Interner, name, zone string, near time.Time) (forecast.Job, bool) {
+	moment := func(label string) time.Time {
+		at := near.Add(time.Duration(rapid.IntRange(-30*3600, 30*3600).Draw(t, label)) * time.Second)
+		if rapid.Bool().Draw(t, label+" between") {
+			at = at.Add(time.Duration(rapid.IntRange(1, 1e9-1).Draw(t, label+" ns")))
+		}
+		return at
+	}
+	job := forecast.Job{Name: name, Group: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "group"), Cursor: near.Add(-72 * time.Hour)}
+	spec := schedule.Spec{Zone: zone, Name: name}
+	spec.Rules.Gap = rapid.SampledFrom([]schedule.Gap{schedule.GapRun, schedule.GapSkip}).Draw(t, "gap")
+	spec.Rules.Overlap = rapid.SampledFrom([]schedule.Overlap{schedule.OverlapFirst, schedule.OverlapSecond, schedule.OverlapBoth}).Draw(t, "overlap")
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		spec.Expr = "@every " + rapid.SampledFrom(periods).Draw(t, "period")
+	case 1:
+		spec.Expr = "@at " + moment("at").UTC().Format(time.RFC3339Nano)
+	default:
+		spec.Expr = rapid.SampledFrom(lines).Draw(t, "line")
+	}
+	odd := func(label string) bool { return rapid.IntRange(0, 3).Draw(t, label) == 0 }
+	if odd("has a start") {
+		spec.From = moment("start")
+	}
+	if odd("has an end") {
+		spec.To = moment("end")
+	}
+	if odd("has a cursor") {
+		job.Cursor = moment("cursor")
+	}
+	if odd("is paused") {
+		job.Resumes = moment("resumes")
+	}
+	timetable, err := in.Parse(spec)
+	job.Timetable = timetable
+	return job, err == nil
+}
+
+func TestForecastIsWhatSteppingFinds(t *testing.T) {
+	in := schedule.NewInterner()
+	rapid.Check(t, func(t *rapid.T) {
+		var zone, text string
+		fmt.Sscan(rapid.SampledFrom(nights).Draw(t, "night"), &zone, &text)
+		near, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := near.Add(-time.Duration(rapid.IntRange(0, 30*3600*10).Draw(t, "from")) * 100 * time.Millisecond)
+		to := from.Add(time.Duration(rapid.IntRange(0, 36*3600*10).Draw(t, "to")) * 100 * time.Millisecond)
+		var jobs []forecast.Job
+		for i := range rapid.IntRange(0, 8).Draw(t, "jobs") {
+			if job, ok := drawJob(t, in, fmt.Sprintf("job-%d", i), zone, near); ok {
+				jobs = append(jobs, job)
+			}
+		}
+		want, who := byStepping(t, jobs, from, to)
+		got, err := forecast.Of(t.Context(), jobs, from, to)
+		if err != nil || got.Left != 0 {
+			t.Fatalf("%v, left %d", err, got.Left)
+		}
+		total := 0
+		for i, n := range got.Minutes {
+			minute := got.Start.Add(time.Duration(i) * time.Minute)
+			if total += n; want[minute.Unix()] != n {
+				t.Fatalf("%d fires at %v, want %d", n, minute, want[minute.Unix()])
+			}
+		}
+		sum, firing := 0, map[string]bool{}
+		for minute, n := range want {
+			sum += n
+			for _, name := range who[minute] {
+				firing[name] = true
+			}
+		}
+		if total != sum || got.Total != sum || got.Jobs != len(firing) {
+			t.Fatalf("%d fires, said %d, of %d jobs; want %d of %d", total, got.Total, got.Jobs, sum, len(firing))
+		}
+		for _, p := range got.PileUps {
+			share := 0
+			for _, g := range p.Groups {
+				share += g.Fires
+			}
+			if p.Fires != want[p.At.Unix()] || p.Jobs != len(who[p.At.Unix()]) || share != p.Fires {
+				t.Fatalf("pile-up %+v; want %d of %q", p, want[p.At.Unix()], who[p.At.Unix()])
+			}
+		}
+	})
+}

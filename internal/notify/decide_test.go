@@ -1,0 +1,221 @@
+package notify
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func outcome(minute int, status common.Status, reason ...string) *Outcome {
+	at := noon.Add(time.Duration(minute) * time.Minute)
+	fire := common.PlannedFire("uid", at)
+	run := common.Run{ID: common.RunID(fire, 1), Job: "nightly", JobUID: "uid", Fire: fire, PlannedAt: at, Attempt: 1, Status: status, EndedAt: new(at.Add(time.Second))}
+	if len(reason) > 0 {
+		run.Reason = &common.Reason{Code: reason[0]}
+	}
+	return &Outcome{Run: run}
+}
+
+func lateOf(minute int) *Outcome {
+	o := outcome(minute, common.StatusRunning)
+	o.Late = true
+	return o
+}
+
+func gapOf(minute int, count int64) *Outcome {
+	o := outcome(minute, common.StatusMissed)
+	o.Run.Gap = &common.Gap{Count: count}
+	return o
+}
+
+// Each line is a story: the outcomes of a job's fires, and the notifications.
+func TestStories(t *testing.T) {
+	all := []common.Event{"failed", "missed", "lost", "late", "recovered"}
+	for _, c := range []struct {
+		name  string
+		on    []common.Event
+		what  []*Outcome
+		tells string
+		count int64
+	}{
+		{"all is well", all, []*Outcome{outcome(0, "succeeded"), outcome(1, "succeeded")}, "- -", 0},
+		{"fails twice, recovers", all, []*Outcome{outcome(0, "failed"), outcome(1, "failed"), outcome(2, "succeeded"), outcome(3, "succeeded")}, "failed - recovered -", 2},
+		{"fails, recovers, fails", all, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded"), outcome(2, "failed")}, "failed recovered failed", 1},
+		{"fails for hours", all, []*Outcome{outcome(0, "failed"), outcome(30, "failed"), outcome(59, "failed"), outcome(61, "failed"), outcome(100, "failed"), outcome(130, "failed")},
+			"failed - - failed - failed", 6},
+		{"the same outcome again", all, []*Outcome{outcome(0, "failed"), outcome(0, "failed")}, "failed -", 1},
+		{"an earlier fire succeeds later", all, []*Outcome{outcome(5, "failed"), outcome(4, "succeeded"), outcome(6, "succeeded")}, "failed - recovered", 1},
+		{"the fire is run again by hand", all, []*Outcome{outcome(5, "failed"), {Run: common.Run{ID: "again", JobUID: "uid", PlannedAt: noon.Add(5 * time.Minute), Attempt: 2, Status: "succeeded"}}}, "failed recovered", 1},
+		{"late, then failed", all, []*Outcome{lateOf(0), lateOf(0), outcome(0, "failed"), outcome(1, "succeeded")}, "late - failed recovered", 2},
+		{"late, then done", all, []*Outcome{lateOf(0), outcome(0, "succeeded")}, "late recovered", 1},
+		{"a gap", all, []*Outcome{gapOf(9, 7), outcome(10, "succeeded")}, "missed recovered", 7},
+		{"killed by a user", all, []*Outcome{outcome(0, "killed", "killed_by_user"), outcome(1, "killed", "replaced"), outcome(2, "skipped", "overlap"), outcome(3, "killed"), outcome(4, "killed", "killed_before_start")}, "- - - - -", 0},
+		{"killed with its worker", all, []*Outcome{outcome(0, "killed", "worker_stopping")}, "failed", 1},
+		{"all that is bad", all, []*Outcome{outcome(0, "timed_out")}, "failed", 1},
+		{"refused", all, []*Outcome{outcome(0, "refused")}, "failed", 1},
+		{"lost", all, []*Outcome{outcome(0, "lost")}, "lost", 1},
+		{"only what is wanted", []common.Event{"lost"}, []*Outcome{outcome(0, "failed"), outcome(1, "lost"), outcome(2, "succeeded"), outcome(3, "lost")}, "- lost - lost", 1},
+		{"recovery alone", []common.Event{"recovered"}, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded")}, "- -", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			state := State{Job: "nightly", UID: "uid"}
+			var tells []string
+			for _, o := range c.what {
+				tell := common.Event("")
+				if !state.counted(o) {
+					tell, _ = state.take(o, &common.Notify{On: c.on, To: []string{"ops"}}, o.Run.PlannedAt)
+				}
+				if tell == "" {
+					tell = "-"
+				}
+				tells = append(tells, string(tell))
+			}
+			if got := strings.Join(tells, " "); got != c.tells || state.Count != c.count {
+				t.Errorf("told %q of %d, want %q of %d", got, state.Count, c.tells, c.count)
+			}
+		})
+	}
+}
+
+// Held events are notified in a summary, even if the trouble ends before.
+func TestHeld(t *testing.T) {
+	notify := &common.Notify{On: []common.Event{"failed", "recovered"}, To: []string{"ops"}}
+	state := State{Job: "nightly", UID: "uid"}
+	state.take(outcome(0, "failed"), notify, noon)
+	state.Held = []string{"ops"}
+	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "recovered" || !changed || len(state.Held) != 1 || state.Trouble {
+		t.Errorf("told %q, %+v", tell, state)
+	}
+}
+
+func TestState_ManyOutcomes_RemembersBoundedNumber(t *testing.T) {
+	state, notify := State{Job: "nightly", UID: "uid"}, &common.Notify{On: []common.Event{"failed"}, To: []string{"ops"}}
+	for i := range 100 {
+		o := outcome(i, "failed")
+		o.Revision = int64(i + 1)
+		state.take(o, notify, noon)
+	}
+	old := outcome(3, "failed")
+	old.Revision = 4
+	if len(state.Recent) != maxRecent || !state.counted(old) || !state.counted(outcome(99, "failed")) {
+		t.Errorf("%+v", state)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for _, c := range []struct {
+		addr  string
+		allow string
+		ok    bool
+	}{
+		{"93.184.216.34", "", true}, {"2606:2800:220:1::1", "", true}, {"64:ff9b::5db8:d822", "", true},
+		{"127.0.0.1", "", false}, {"127.8.8.8", "", false}, {"::1", "", false}, {"0.0.0.0", "", false}, {"::", "", false}, {"0.1.2.3", "", false},
+		{"10.1.2.3", "", false}, {"172.16.0.1", "", false}, {"192.168.1.1", "", false}, {"fd00::1", "", false}, {"fc00::1", "", false},
+		{"169.254.169.254", "", false}, {"fe80::1", "", false}, {"fe80::1%eth0", "", false}, {"fd00:ec2::254", "", false}, {"100.100.100.200", "", false},
+		{"168.63.129.16", "", false}, {"192.0.0.192", "", false}, {"100.64.0.1", "", false}, {"224.0.0.1", "", false}, {"ff02::1", "", false}, {"255.255.255.255", "", false}, {"240.0.0.1", "", false},
+		{"::ffff:127.0.0.1", "", false}, {"::ffff:10.0.0.1", "", false}, {"::127.0.0.1", "", false}, {"64:ff9b::7f00:1", "", false}, {"64:ff9b::a9fe:a9fe", "", false}, {"64:ff9b:1::a00:1", "", false},
+		{"2002:7f00:1::", "", false}, {"2001:0:1::", "", false}, {"2001:db8::1", "", false}, {"198.18.0.1", "", false}, {"203.0.113.7", "", false},
+		{"10.1.2.3", "10.0.0.0/8", true}, {"::ffff:10.1.2.3", "10.0.0.0/8", true}, {"64:ff9b::a01:203", "10.0.0.0/8", true}, {"10.1.2.3", "10.2.0.0/16", false}, {"fe80::1%eth0", "fe80::/10", true}, {"::1", "::1/128", true},
+	} {
+		var allow []netip.Prefix
+		if c.allow != "" {
+			allow = append(allow, netip.MustParsePrefix(c.allow))
+		}
+		if err := CheckAddress(netip.MustParseAddr(c.addr), allow); (err == nil) != c.ok {
+			t.Errorf("%s with %q: %v", c.addr, c.allow, err)
+		}
+	}
+	if CheckAddress(netip.Addr{}, nil) == nil {
+		t.Error("no address was taken")
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	var least, most time.Duration
+	for attempt := 1; ; attempt++ {
+		wait, more := pause(attempt)
+		if !more {
+			if attempt != len(backoff)+1 {
+				t.Errorf("given up after %d tries", attempt)
+			}
+			break
+		}
+		d := backoff[attempt-1]
+		if wait < d*8/10 || wait > d*12/10 {
+			t.Errorf("after %d tries %v", attempt, wait)
+		}
+		least, most = least+d*8/10, most+d*12/10
+	}
+	if least > giveUp || most < giveUp {
+		t.Errorf("tried for %v to %v", least, most)
+	}
+}
+
+func TestText(t *testing.T) {
+	exit := 1
+	n := Notice{ID: "1", Subject: "failed", Data: Data{Event: "failed", Job: "nightly-report", Title: "x\r\nBcc: a@b", Worker: "bell-1", ExitCode: &exit, Status: "failed",
+		Output: "a\x1b[31mred\r\nb\u202e\n", PlannedAt: &noon, Reason: &common.Reason{Text: "exit code 1"}}}
+	m := messageOf(&n)
+	if m.Subject != "[Carillon] nightly-report failed (exit 1) on bell-1" || m.Type != "run.failed" || m.ID != "msg_1" {
+		t.Errorf("%+v", m)
+	}
+	for _, want := range []string{"Title:     x  Bcc: a@b\n", "Planned:   2026-11-21T12:00:00Z\n", "a·[31mred\nb\n"} {
+		if !strings.Contains(m.Text, want) {
+			t.Errorf("no %q in\n%s", want, m.Text)
+		}
+	}
+	if strings.ContainsFunc(m.Text, func(r rune) bool { return r == 0x1b || r == 0x202e || r == '\r' }) {
+		t.Errorf("%q steers", m.Text)
+	}
+	if long := Line(strings.Repeat("每", 300)); len([]rune(long)) != 201 {
+		t.Errorf("a line of %d characters", len([]rune(long)))
+	}
+	if s := cut("每每", 4); s != "每…" {
+		t.Errorf("cut to %q", s)
+	}
+}
+
+func TestWishes(t *testing.T) {
+	hook := "https://hooks.example.com/T0/secret"
+	for _, c := range []struct {
+		name   string
+		wish   Wish
+		exists bool
+		faults []string
+	}{
+		{"webhook", Wish{Kind: KindWebhook, URL: hook, Secret: NewSecret()}, false, nil},
+		{"webhook without a URL", Wish{Kind: KindWebhook}, false, []string{"url"}},
+		{"webhook that keeps its URL", Wish{Kind: KindWebhook}, true, nil},
+		{"mail", Wish{Kind: KindMail, To: []string{"ops@example.com"}}, false, nil},
+		{"mail without addresses", Wish{Kind: KindMail}, true, []string{"to"}},
+		{"mail with a name", Wish{Kind: KindMail, To: []string{"Ops <ops@example.com>"}}, false, []string{"to[0]"}},
+		{"mail with a header", Wish{Kind: KindMail, To: []string{"ops@example.com\r\nBcc: x@y.z"}}, false, []string{"to[0]"}},
+		{"mail twice", Wish{Kind: KindMail, To: []string{"a@b.c", "a@b.c"}}, false, []string{"to[1]"}},
+		{"mail with a URL", Wish{Kind: KindMail, To: []string{"a@b.c"}, URL: hook, NewSecret: true}, false, []string{"url", "secret"}},
+		{"nothing", Wish{}, false, []string{"kind"}},
+		{"user in the URL", Wish{Kind: KindWebhook, URL: "https://a:b@example.com/"}, false, []string{"url"}},
+		{"no host", Wish{Kind: KindWebhook, URL: "https:///x"}, false, []string{"url"}},
+		{"no http", Wish{Kind: KindWebhook, URL: "gopher://example.com/"}, false, []string{"url"}},
+		{"fragment", Wish{Kind: KindWebhook, URL: hook + "#x"}, false, []string{"url"}},
+		{"new line", Wish{Kind: KindWebhook, URL: hook + "\r\nX: y"}, false, []string{"url"}},
+		{"short secret", Wish{Kind: KindWebhook, URL: hook, Secret: "whsec_c2hvcnQ="}, false, []string{"secret"}},
+		{"both secrets", Wish{Kind: KindWebhook, URL: hook, Secret: NewSecret(), NewSecret: true}, false, []string{"secret"}},
+	} {
+		var at []string
+		for _, f := range c.wish.Faults(c.exists) {
+			at = append(at, f.Location)
+			if strings.Contains(f.Message, "secret/") || f.Value == hook {
+				t.Errorf("%s: shows %+v", c.name, f)
+			}
+		}
+		if !slices.Equal(at, c.faults) {
+			t.Errorf("%s: %v, want %v", c.name, at, c.faults)
+		}
+	}
+}

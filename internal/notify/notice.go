@@ -1,0 +1,151 @@
+package notify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// Subject is what a notification is about: an event of a job, or one of the constants below.
+type Subject string
+
+// Subjects besides the events of jobs.
+const (
+	SubjectTest    Subject = "test"    // test of a channel
+	SubjectSummary Subject = "summary" // more jobs in trouble than are notified individually
+	// SubjectRecovered is a summary of jobs that have recovered.
+	SubjectRecovered Subject = "summary_recovered"
+)
+
+// Status is the state of a delivery.
+type Status string
+
+// The statuses of a delivery.
+const (
+	Waiting Status = "waiting" // to be sent or retried
+	Sent    Status = "sent"
+	Failed  Status = "failed"
+)
+
+// Codes of the reason why a delivery failed or is pending.
+const (
+	CodeUnknown  = "channel_unknown"  // channel not found
+	CodeDisabled = "channel_disabled" // channel disabled
+	CodeSealed   = "channel_sealed"   // this master cannot decrypt its secret
+	CodeKind     = "kind_unavailable" // this master has no sender for the kind
+	CodeRefused  = "refused"          // rejected for good, or forbidden address
+	CodeGone     = "gone"             // the receiver answered 410 Gone
+	CodeGaveUp   = "gave_up"          // retried for a day
+	CodeTrouble  = "trouble"          // the last try failed
+)
+
+// Bounds of notifications.
+const (
+	MaxWaiting    = 2000               // above it, each channel may have only a few pending ones
+	MaxKept       = 2000               // completed ones
+	KeptFor       = 7 * 24 * time.Hour // retention of completed ones
+	maxBehind     = 200                // pending for one channel; above it, events go into a summary
+	alwaysWaiting = 20                 // pending for one channel that are always allowed
+	maxTail       = 2 << 10            // bytes of output
+	maxText       = 2000               // bytes of a reason or an error
+	maxNamed      = 20                 // jobs named in a summary
+)
+
+// Notice is a delivery: one notification to one channel. It is the value of
+// /cron/notices/waiting/<id>, and of /cron/notices/done/<id> once it is completed.
+type Notice struct {
+	ID        string    `json:"id"` // begins with its time, for sorting
+	Channel   string    `json:"channel"`
+	Kind      Kind      `json:"kind,omitempty"` // of the channel, after the first try
+	Subject   Subject   `json:"subject"`
+	Status    Status    `json:"status"`
+	Code      string    `json:"code,omitempty"`
+	Error     string    `json:"error,omitempty"` // of the last try
+	Answer    int       `json:"answer,omitempty"`
+	Attempts  int       `json:"attempts"`
+	CreatedAt time.Time `json:"createdAt"`
+	TriedAt   time.Time `json:"triedAt,omitzero"` // first
+	NextAt    time.Time `json:"nextAt,omitzero"`
+	DoneAt    time.Time `json:"doneAt,omitzero"`
+	Reached   []string  `json:"reached,omitempty"` // addresses that have received it
+	Data      Data      `json:"data"`
+
+	Version int64 `json:"-"` // the etcd revision of its last change
+}
+
+// Data describes the event.
+type Data struct {
+	Event     Subject        `json:"event"`
+	Job       string         `json:"job,omitempty"`
+	Group     string         `json:"group,omitempty"`
+	Title     string         `json:"title,omitempty"`
+	Fire      string         `json:"fire,omitempty"`
+	Run       string         `json:"run,omitempty"` // empty without one
+	Status    common.Status  `json:"status,omitempty"`
+	Cause     common.Cause   `json:"cause,omitempty"`
+	Reason    *common.Reason `json:"reason,omitempty"`
+	Attempt   int            `json:"attempt,omitempty"`
+	Worker    string         `json:"worker,omitempty"` // its name
+	PlannedAt *time.Time     `json:"plannedAt,omitempty"`
+	StartedAt *time.Time     `json:"startedAt,omitempty"`
+	EndedAt   *time.Time     `json:"endedAt,omitempty"`
+	ExitCode  *int           `json:"exitCode,omitempty"`
+	Signal    string         `json:"signal,omitempty"`
+	Count     int64          `json:"count,omitempty"`   // failed fires since FirstAt, including this one
+	FirstAt   *time.Time     `json:"firstAt,omitempty"` // begin of the trouble
+	Jobs      []string       `json:"jobs,omitempty"`    // of a summary: the first names
+	URL       string         `json:"url,omitempty"`     // in the console
+	Output    string         `json:"output,omitempty"`  // end of the output; not stored
+	Printed   int64          `json:"printed,omitempty"` // bytes of output
+}
+
+// NoticeQuery filters a list of notifications. Zero fields do not filter.
+type NoticeQuery struct {
+	Channel string
+	Job     string
+	Status  Status
+	Before  string // only ids less than this
+	Limit   int
+}
+
+// Matches reports whether a notification matches the filter, apart from the limit.
+func (q *NoticeQuery) Matches(n *Notice) bool {
+	return (q.Channel == "" || q.Channel == n.Channel) && (q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
+		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
+}
+
+// Headline returns the subject in one line.
+func (n *Notice) Headline() string { return headline(&n.Data) }
+
+// noticeID returns an id derived from its arguments, so that the same decision of two masters has
+// the same id.
+func noticeID(at time.Time, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return common.TimeKey(at) + "-" + hex.EncodeToString(sum[:8])
+}
+
+// dataOf describes a run for its notifications.
+func dataOf(job *common.StoredJob, run *common.Run, event common.Event) Data {
+	d := Data{Event: Subject(event), Job: run.Job, Group: run.Group, Title: job.Title, Fire: run.Fire, Status: run.Status, Cause: run.Cause,
+		Attempt: run.Attempt, Worker: run.WorkerName, PlannedAt: new(run.PlannedAt.UTC()), StartedAt: run.StartedAt, EndedAt: run.EndedAt,
+		ExitCode: run.ExitCode, Signal: run.Signal, Printed: run.OutputBytes}
+	if run.Attempt > 0 {
+		d.Run = run.ID
+	}
+	if run.Reason != nil {
+		d.Reason = &common.Reason{Code: run.Reason.Code, Data: run.Reason.Data, Text: cut(run.Reason.Text, maxText)}
+	}
+	return d
+}
+
+// cut shortens a text to a number of bytes at a character boundary.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

@@ -1,0 +1,137 @@
+package notify
+
+import (
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+)
+
+// remind is the minimum interval between notifications of a job that stays in trouble.
+const remind = time.Hour
+
+// maxRecent is how many counted outcomes a job's state remembers.
+const maxRecent = 20
+
+// wanted are reasons of runs that were ended on purpose: by a user, or by the job's overlap policy.
+var wanted = [...]string{"killed_by_user", "killed_before_start", common.ReasonReplaced}
+
+// Outcome is an outcome of a fire: from etcd with its revision, from the history without one, or a
+// run that is late.
+type Outcome struct {
+	Run      common.Run
+	Revision int64
+	Late     bool
+}
+
+// at returns when it happened; for a gap entry, the time of its last fire.
+func (o *Outcome) at() time.Time {
+	if !o.Late && o.Run.EndedAt != nil {
+		return o.Run.EndedAt.UTC()
+	}
+	return o.Run.PlannedAt.UTC()
+}
+
+// name identifies an outcome.
+func (o *Outcome) name() string {
+	if o.Late {
+		return "late:" + o.Run.Fire
+	}
+	return o.Run.ID
+}
+
+// event returns the event of an outcome; good reports success. Outcomes that were intended
+// (skipped, ended by a user or replaced) are neither.
+func (o *Outcome) event() (event common.Event, good bool) {
+	if o.Late {
+		return common.EventLate, false
+	}
+	switch o.Run.Status {
+	case common.StatusSucceeded:
+		return "", true
+	case common.StatusFailed, common.StatusTimedOut, common.StatusRefused:
+		return common.EventFailed, false
+	case common.StatusKilled:
+		if r := o.Run.Reason; r != nil && !slices.Contains(wanted[:], r.Code) {
+			return common.EventFailed, false
+		}
+	case common.StatusLost:
+		return common.EventLost, false
+	case common.StatusMissed:
+		return common.EventMissed, false
+	}
+	return "", false
+}
+
+// weight returns the number of fires of the outcome; at least 1, even if they could not be counted.
+func (o *Outcome) weight() int64 {
+	if o.Run.Gap != nil {
+		return max(1, o.Run.Gap.Count)
+	}
+	return 1
+}
+
+// State is the notification state of a job, the value of /cron/alerts/<job>. A job that was never
+// in trouble has none.
+type State struct {
+	Job      string       `json:"job"`
+	UID      string       `json:"uid"`
+	Trouble  bool         `json:"trouble,omitempty"`
+	Event    common.Event `json:"event,omitempty"`   // the worst one notified or held
+	FirstAt  time.Time    `json:"firstAt,omitzero"`  // begin of the trouble
+	LastAt   time.Time    `json:"lastAt,omitzero"`   // planned time of the last failed fire
+	Count    int64        `json:"count,omitempty"`   // failed fires
+	ToldAt   time.Time    `json:"toldAt,omitzero"`   // last notified or held
+	Held     []string     `json:"held,omitempty"`    // channels that get it in their next summary
+	Revision int64        `json:"revision,omitzero"` // outcomes up to it are counted
+	Recent   []string     `json:"recent,omitempty"`  // last counted outcomes
+
+	Version int64 `json:"-"` // the etcd revision of its last change
+}
+
+// counted reports whether an outcome is already counted.
+func (s *State) counted(o *Outcome) bool {
+	return o.Revision != 0 && o.Revision <= s.Revision || slices.Contains(s.Recent, o.name())
+}
+
+// take counts a final outcome. It returns the event to notify, if any, and whether the state has
+// changed. Held events of a trouble stay held when it ends, since they must be notified.
+func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell common.Event, changed bool) {
+	event, good := o.event()
+	if good && s.Trouble && !o.Run.PlannedAt.Before(s.LastAt) {
+		s.Trouble = false
+		s.remember(o)
+		if !notify.Wants(common.EventRecovered) {
+			return "", true
+		}
+		return common.EventRecovered, true
+	}
+	if event == "" || !notify.Wants(event) {
+		return "", false
+	}
+	s.remember(o)
+	if !s.Trouble {
+		*s = State{Job: s.Job, UID: s.UID, Trouble: true, FirstAt: o.at(), Revision: s.Revision, Recent: s.Recent, Version: s.Version}
+	}
+	s.Count += o.weight()
+	if o.Run.PlannedAt.After(s.LastAt) {
+		s.LastAt = o.Run.PlannedAt.UTC()
+	}
+	worse := s.Event == "" || s.Event == common.EventLate && event != common.EventLate
+	if !worse && now.Sub(s.ToldAt) < remind {
+		return "", true
+	}
+	if worse {
+		s.Event = event
+	}
+	s.ToldAt = now
+	return event, true
+}
+
+func (s *State) remember(o *Outcome) {
+	s.Revision = max(s.Revision, o.Revision)
+	s.Recent = append(slices.Clip(s.Recent), o.name())
+	if over := len(s.Recent) - maxRecent; over > 0 {
+		s.Recent = slices.Clone(s.Recent[over:])
+	}
+}

@@ -1,0 +1,90 @@
+package embedded_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/platform/embedded"
+)
+
+func start(t *testing.T, dir string) *embedded.Etcd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	etcd, err := embedded.Start(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return etcd
+}
+
+// What is written is there after a restart, leases and watches work in process,
+// and no port is open.
+func TestKeepsAndHides(t *testing.T) {
+	dir := t.TempDir()
+	etcd := start(t, dir)
+	lease, err := etcd.Client().Grant(t.Context(), 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := etcd.Client().Watch(clientv3.WithRequireLeader(t.Context()), "/a", clientv3.WithCreatedNotify())
+	if created := <-watch; !created.Created {
+		t.Fatalf("watch began with %+v", created)
+	}
+	if _, err := etcd.Client().Put(t.Context(), "/a", "1", clientv3.WithLease(lease.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if event := <-watch; len(event.Events) != 1 || string(event.Events[0].Kv.Value) != "1" {
+		t.Fatalf("watch told %+v", event)
+	}
+	if _, err := etcd.Client().KeepAliveOnce(t.Context(), lease.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := listeners(t); n != 0 {
+		t.Fatalf("%d listening TCP sockets, want none", n)
+	}
+	if err := etcd.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, dir)
+	resp, err := again.Client().Get(t.Context(), "/a")
+	if err != nil || len(resp.Kvs) != 1 {
+		t.Fatalf("after a restart: %v, %v", resp, err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listeners counts the TCP sockets on which this process listens.
+func listeners(t *testing.T) int {
+	t.Helper()
+	own := map[string]bool{}
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skipf("this machine tells nothing of descriptors: %v", err)
+	}
+	for _, e := range entries {
+		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(target, "socket:[") {
+			own[strings.Trim(target, "socket:[]")] = true
+		}
+	}
+	n := 0
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		data, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); len(f) > 9 && f[3] == "0A" && own[f[9]] {
+				n++
+			}
+		}
+	}
+	return n
+}
