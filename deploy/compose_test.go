@@ -143,10 +143,12 @@ func TestComposeImagesArePinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, got := toolchain.FindSubmatch(mod), toolchain.FindSubmatch(data); want == nil || got == nil || string(want[1]) != string(got[1]) {
+	if want, got := toolchain.FindSubmatch(mod), toolchain.FindSubmatch(data); want == nil || got == nil ||
+		string(want[1]) != string(got[1]) {
 		t.Errorf("go.mod wants %q, the Dockerfile builds with %q", want, got)
 	}
-	if want := regexp.MustCompile(`go\.etcd\.io/etcd/server/v3 (\S+)`).FindSubmatch(mod); want == nil || !strings.HasSuffix(c.Services["etcd"].Image, ":"+string(want[1])) {
+	if want := regexp.MustCompile(`go\.etcd\.io/etcd/server/v3 (\S+)`).FindSubmatch(mod); want == nil ||
+		!strings.HasSuffix(c.Services["etcd"].Image, ":"+string(want[1])) {
 		t.Errorf("tests run etcd %q, compose.yaml %s", want, c.Services["etcd"].Image)
 	}
 }
@@ -171,11 +173,13 @@ func TestComposeOpensNothing(t *testing.T) {
 			}
 		}
 		for key, value := range s.Environment {
-			if regexp.MustCompile(`(?i)password|secret|token|uri`).MatchString(key) && !strings.HasPrefix(value, "/run/carillon/") {
+			if regexp.MustCompile(`(?i)password|secret|token|uri`).MatchString(key) &&
+				!strings.HasPrefix(value, "/run/carillon/") {
 				t.Errorf("%s: %s is %s, and no file", name, key, value)
 			}
 		}
-		if got := []any{s.ReadOnly, slices.Equal(s.CapDrop, []string{"ALL"}), slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"})}; slices.Contains(got, any(false)) {
+		if got := []any{s.ReadOnly, slices.Equal(s.CapDrop, []string{"ALL"}),
+			slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"})}; slices.Contains(got, any(false)) {
 			t.Errorf("%s is not confined: %+v", name, s)
 		}
 		if name == "secrets" {
@@ -249,7 +253,8 @@ func TestComposeOrder(t *testing.T) {
 		if !slices.Equal(args, workers) {
 			t.Errorf("%s is told of the workers %v, want %v", name, args, workers)
 		}
-		if info, err := os.Stat(filepath.Join("compose", filepath.Base(script))); err != nil || info.Mode()&0o111 != 0o111 {
+		if info, err := os.Stat(filepath.Join("compose", filepath.Base(script))); err != nil ||
+			info.Mode()&0o111 != 0o111 {
 			t.Errorf("%s runs %s: %v, %v", name, script, info, err)
 		}
 	}
@@ -287,7 +292,8 @@ func TestComposeSettings(t *testing.T) {
 		return fs, environ
 	}
 	m, err := config.LoadMaster(load("master", config.MasterFlags))
-	if err != nil || m.HTTP.Listen != "0.0.0.0:7070" || m.HTTP.TLS.Cert == "" || m.Etcd.TLS.Cert == "" || m.MongoDB.URI.Reveal() == "" {
+	if err != nil || m.HTTP.Listen != "0.0.0.0:7070" || m.HTTP.TLS.Cert == "" || m.Etcd.TLS.Cert == "" ||
+		m.MongoDB.URI.Reveal() == "" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if _, err := config.LoadBootstrap(load("master", config.MasterFlags)); err != nil {
@@ -296,7 +302,8 @@ func TestComposeSettings(t *testing.T) {
 	for _, name := range c.workers() {
 		w, err := config.LoadWorker(load(name, config.WorkerFlags))
 		s := c.Services[name]
-		if err != nil || w.Name != name || s.mounts()[w.DataDir] != name+"-data" || w.MetricsListen != "127.0.0.1:7071" {
+		if err != nil || w.Name != name || s.mounts()[w.DataDir] != name+"-data" ||
+			w.MetricsListen != "127.0.0.1:7071" {
 			t.Errorf("%+v, %v", w, err)
 		}
 		limit, err := time.ParseDuration(s.StopGracePeriod)

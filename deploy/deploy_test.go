@@ -35,7 +35,11 @@ func credentials(t *testing.T, dropIn string) (environ []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		DNSNames:     []string{"localhost"},
+		NotAfter:     time.Now().Add(time.Hour),
+	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +51,9 @@ func credentials(t *testing.T, dropIn string) (environ []string) {
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
 	private = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 	all := map[string][]byte{
-		"secretsKey": []byte("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n"), "mongodb.uri": []byte("mongodb://carillon:secret@mongo-1.example.com/?tls=true\n"),
-		"etcd.crt": certificate, "etcd.key": private, "tls.crt": certificate, "tls.key": private,
+		"secretsKey":  []byte("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n"),
+		"mongodb.uri": []byte("mongodb://carillon:secret@mongo-1.example.com/?tls=true\n"),
+		"etcd.crt":    certificate, "etcd.key": private, "tls.crt": certificate, "tls.key": private,
 	}
 	for _, line := range directives(t, dropIn)["LoadCredential"] {
 		name, _, _ := strings.Cut(line, ":")
@@ -65,7 +70,8 @@ func credentials(t *testing.T, dropIn string) (environ []string) {
 	if err := os.WriteFile(authority, certificate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	environ = []string{"CREDENTIALS_DIRECTORY=" + dir, "STATE_DIRECTORY=/var/lib/carillon-worker", "CARILLON_ETCD_TLS_CA=" + authority}
+	environ = []string{"CREDENTIALS_DIRECTORY=" + dir, "STATE_DIRECTORY=/var/lib/carillon-worker",
+		"CARILLON_ETCD_TLS_CA=" + authority}
 	for _, line := range directives(t, dropIn)["Environment"] {
 		environ = append(environ, strings.ReplaceAll(line, "%d", dir))
 	}
@@ -87,7 +93,8 @@ func TestExampleOfTheMaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Etcd.TLS.Cert == "" || m.Etcd.TLS.CA == "" || m.MongoDB.URI.Empty() || m.HTTP.TLS.Cert == "" || len(m.Etcd.Endpoints) != 3 {
+	if m.Etcd.TLS.Cert == "" || m.Etcd.TLS.CA == "" || m.MongoDB.URI.Empty() || m.HTTP.TLS.Cert == "" ||
+		len(m.Etcd.Endpoints) != 3 {
 		t.Errorf("%+v", m)
 	}
 	// Without the credentials it would stand open, and so it does not start.
@@ -137,14 +144,31 @@ func TestUnits(t *testing.T) {
 	for unit, want := range map[string]map[string]string{
 		"carillon-master.service": {"DynamicUser": "yes", "ProtectSystem": "strict", "MemoryDenyWriteExecute": "yes",
 			"ExecStart": "/usr/bin/carillon-master --config /etc/carillon/master.yaml"},
-		"carillon-worker.service": {"User": "carillon-worker", "Delegate": "memory pids", "NotifyAccess": "main", "OOMPolicy": "continue",
-			"ExecStart": "/usr/bin/carillon-worker --config /etc/carillon/worker.yaml"},
-		"carillon-standalone.service": {"User": "carillon", "Delegate": "yes", "NotifyAccess": "main", "OOMPolicy": "continue",
-			"ExecStart": "/usr/bin/carillon-standalone --config /etc/carillon/standalone.yaml"},
+		"carillon-worker.service": {
+			"User":         "carillon-worker",
+			"Delegate":     "memory pids",
+			"NotifyAccess": "main",
+			"OOMPolicy":    "continue",
+			"ExecStart":    "/usr/bin/carillon-worker --config /etc/carillon/worker.yaml",
+		},
+		"carillon-standalone.service": {
+			"User":         "carillon",
+			"Delegate":     "yes",
+			"NotifyAccess": "main",
+			"OOMPolicy":    "continue",
+			"ExecStart":    "/usr/bin/carillon-standalone --config /etc/carillon/standalone.yaml",
+		},
 	} {
 		got := directives(t, unit)
-		maps.Copy(want, map[string]string{"Type": "notify", "KillMode": "mixed", "WatchdogSec": "30s", "Restart": "on-failure", "NoNewPrivileges": "yes",
-			"CapabilityBoundingSet": "", "RestartPreventExitStatus": strconv.Itoa(config.ExitCode)})
+		maps.Copy(want, map[string]string{
+			"Type":                     "notify",
+			"KillMode":                 "mixed",
+			"WatchdogSec":              "30s",
+			"Restart":                  "on-failure",
+			"NoNewPrivileges":          "yes",
+			"CapabilityBoundingSet":    "",
+			"RestartPreventExitStatus": strconv.Itoa(config.ExitCode),
+		})
 		for key, value := range want {
 			if !slices.Equal(got[key], []string{value}) {
 				t.Errorf("%s: %s is %q, want %q", unit, key, got[key], value)
@@ -157,7 +181,8 @@ func TestUnits(t *testing.T) {
 func TestRunAsDropIn(t *testing.T) {
 	got := directives(t, "run-as.conf")
 	want := []string{"CAP_SETUID CAP_SETGID CAP_KILL"}
-	if len(got) != 3 || !slices.Equal(got["CapabilityBoundingSet"], want) || !slices.Equal(got["AmbientCapabilities"], want) || !slices.Equal(got["ProtectProc"], []string{"default"}) {
+	if len(got) != 3 || !slices.Equal(got["CapabilityBoundingSet"], want) ||
+		!slices.Equal(got["AmbientCapabilities"], want) || !slices.Equal(got["ProtectProc"], []string{"default"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -211,7 +236,8 @@ func TestSystemdExposure(t *testing.T) {
 		if err := os.WriteFile(file, whole, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+strconv.Itoa(of.tenth), file).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager",
+			"--threshold="+strconv.Itoa(of.tenth), file).CombinedOutput()
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		verdict := lines[len(lines)-1]
 		switch {
@@ -264,7 +290,8 @@ func TestSystemdVerifies(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", "--recursive-errors=no", file).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", "--recursive-errors=no",
+			file).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "carillon-"+name+".service:") {
 			t.Errorf("carillon-%s.service: %v\n%s", name, err, out)
 		}

@@ -42,11 +42,16 @@ const (
 // rightsOfWorkers are what docs/security.md promises of a worker, by the names of the
 // constants of common. Whoever adds a prefix says here whether workers see it.
 var rightsOfWorkers = map[string]right{
-	"JobsPrefix": read, "WorkersPrefix": read, "WorkerSettingsPrefix": read, "MastersPrefix": read, "SecretsPrefix": read, "EpochKey": read,
-	"CursorPrefix": readwrite, "LockPrefix": readwrite, "RunsPrefix": readwrite, "OutboxPrefix": readwrite, "TriggersPrefix": readwrite, "KillerPrefix": readwrite,
-	"Root": nothing, "ChangesPrefix": nothing, "AuthPrefix": nothing, "IdempotencyPrefix": nothing, "ChannelsPrefix": nothing, "AlertsPrefix": nothing,
-	"WaitingNoticesPrefix": nothing, "DoneNoticesPrefix": nothing, "LeaderPrefix": nothing, "LeaderKey": nothing, "FindingsKey": nothing, "ClockKey": nothing,
-	"AlertedKey": nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing, "TokenUsesPrefix": nothing, "NetworksPrefix": nothing, "AuditKey": nothing, "BootstrapKey": nothing,
+	"JobsPrefix": read, "WorkersPrefix": read, "WorkerSettingsPrefix": read, "MastersPrefix": read,
+	"SecretsPrefix": read, "EpochKey": read,
+	"CursorPrefix": readwrite, "LockPrefix": readwrite, "RunsPrefix": readwrite, "OutboxPrefix": readwrite,
+	"TriggersPrefix": readwrite, "KillerPrefix": readwrite,
+	"Root": nothing, "ChangesPrefix": nothing, "AuthPrefix": nothing, "IdempotencyPrefix": nothing,
+	"ChannelsPrefix": nothing, "AlertsPrefix": nothing,
+	"WaitingNoticesPrefix": nothing, "DoneNoticesPrefix": nothing, "LeaderPrefix": nothing, "LeaderKey": nothing,
+	"FindingsKey": nothing, "ClockKey": nothing,
+	"AlertedKey": nothing, "UsersPrefix": nothing, "TokensPrefix": nothing, "SessionsPrefix": nothing,
+	"TokenUsesPrefix": nothing, "NetworksPrefix": nothing, "AuditKey": nothing, "BootstrapKey": nothing,
 }
 
 // keyspace reads the constants of common that are keys or prefixes of keys, by name.
@@ -84,7 +89,8 @@ func keyspace(t *testing.T) map[string]string {
 			return true
 		})
 	}
-	if values["Root"] != common.Root || values["SessionsPrefix"] != common.SessionsPrefix || values["ClockKey"] != common.ClockKey {
+	if values["Root"] != common.Root || values["SessionsPrefix"] != common.SessionsPrefix ||
+		values["ClockKey"] != common.ClockKey {
 		t.Fatalf("read %v", values)
 	}
 	return values
@@ -168,7 +174,8 @@ func deeds(ctx context.Context, client *clientv3.Client, from, end string) (read
 	// The branch that is not taken counts as well.
 	never := clientv3.Compare(clientv3.Version(common.CursorKey("none")), "<", 0)
 	reads = map[string]func() error{
-		"get": get(), "get stale": get(clientv3.WithSerializable()), "count": get(clientv3.WithCountOnly()), "list keys": get(clientv3.WithKeysOnly()),
+		"get": get(), "get stale": get(clientv3.WithSerializable()), "count": get(clientv3.WithCountOnly()),
+		"list keys": get(clientv3.WithKeysOnly()),
 		"get in a transaction": func() error {
 			_, err := client.Txn(ctx).If(never).Then(clientv3.OpGet(from, span...)).Commit()
 			return err
@@ -267,7 +274,8 @@ func TestRolesInEtcd(t *testing.T) {
 		for name, key := range keys {
 			want, known := rightsOfWorkers[name]
 			if !known {
-				t.Errorf("common.%s: may workers read or write %s? Say so in rightsOfWorkers, etcd-users.sh and docs/security.md", name, key)
+				t.Errorf("common.%s: may workers read or write %s? Say so in rightsOfWorkers, etcd-users.sh and "+
+					"docs/security.md", name, key)
 				continue
 			}
 			end := ""
@@ -325,7 +333,8 @@ func TestRolesInEtcd(t *testing.T) {
 		if _, err := worker.Revoke(ctx, life); !errors.Is(err, rpctypes.ErrPermissionDenied) {
 			t.Errorf("a worker may end another's life: %v", err)
 		}
-		if _, err := worker.Put(ctx, common.WorkerKey(ourID), "{}", clientv3.WithLease(life)); !errors.Is(err, rpctypes.ErrPermissionDenied) {
+		if _, err := worker.Put(ctx, common.WorkerKey(ourID), "{}", clientv3.WithLease(life)); !errors.Is(err,
+			rpctypes.ErrPermissionDenied) {
 			t.Errorf("a worker may hang on another's life: %v", err)
 		}
 		if _, err := other.KeepAliveOnce(ctx, life); err != nil {
@@ -341,16 +350,32 @@ func TestRolesInEtcd(t *testing.T) {
 		for who, client := range map[string]*clientv3.Client{"worker": worker, "master": master} {
 			for what, try := range map[string]func() error{
 				"switch authentication off": func() error { _, err := client.AuthDisable(ctx); return err },
-				"add a user":                func() error { _, err := client.UserAdd(ctx, "mallory", "secret"); return err },
-				"delete a user":             func() error { _, err := client.UserDelete(ctx, "carillon-two"); return err },
-				"set root's password":       func() error { _, err := client.UserChangePassword(ctx, "root", "secret"); return err },
-				"become root":               func() error { _, err := client.UserGrantRole(ctx, "carillon-one", "root"); return err },
-				"be a master":               func() error { _, err := client.UserGrantRole(ctx, "carillon-one", "carillon-master"); return err },
-				"list users":                func() error { _, err := client.UserList(ctx); return err },
-				"look at root":              func() error { _, err := client.UserGet(ctx, "root"); return err },
-				"list roles":                func() error { _, err := client.RoleList(ctx); return err },
+				"add a user": func() error {
+					_, err := client.UserAdd(ctx, "mallory", "secret")
+					return err
+				},
+				"delete a user": func() error {
+					_, err := client.UserDelete(ctx, "carillon-two")
+					return err
+				},
+				"set root's password": func() error {
+					_, err := client.UserChangePassword(ctx, "root", "secret")
+					return err
+				},
+				"become root": func() error {
+					_, err := client.UserGrantRole(ctx, "carillon-one", "root")
+					return err
+				},
+				"be a master": func() error {
+					_, err := client.UserGrantRole(ctx, "carillon-one", "carillon-master")
+					return err
+				},
+				"list users":   func() error { _, err := client.UserList(ctx); return err },
+				"look at root": func() error { _, err := client.UserGet(ctx, "root"); return err },
+				"list roles":   func() error { _, err := client.RoleList(ctx); return err },
 				"widen its role": func() error {
-					_, err := client.RoleGrantPermission(ctx, "carillon-worker", "/", "0", clientv3.PermissionType(clientv3.PermReadWrite))
+					_, err := client.RoleGrantPermission(ctx, "carillon-worker", "/", "0",
+						clientv3.PermissionType(clientv3.PermReadWrite))
 					return err
 				},
 				"take a role away": func() error { _, err := client.RoleDelete(ctx, "carillon-two"); return err },
@@ -358,11 +383,17 @@ func TestRolesInEtcd(t *testing.T) {
 				"hash all keys":    func() error { _, err := client.HashKV(ctx, endpoint, 0); return err },
 				"defragment":       func() error { _, err := client.Defragment(ctx, endpoint); return err },
 				"disarm alarms": func() error {
-					_, err := client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: 1, Alarm: etcdserverpb.AlarmType_NOSPACE})
+					_, err := client.AlarmDisarm(ctx, &clientv3.AlarmMember{
+						MemberID: 1,
+						Alarm:    etcdserverpb.AlarmType_NOSPACE,
+					})
 					return err
 				},
 				"move the leader": func() error { _, err := client.MoveLeader(ctx, 1); return err },
-				"add a member":    func() error { _, err := client.MemberAdd(ctx, []string{"http://127.0.0.1:1"}); return err },
+				"add a member": func() error {
+					_, err := client.MemberAdd(ctx, []string{"http://127.0.0.1:1"})
+					return err
+				},
 				"remove a member": func() error {
 					_, err := client.MemberRemove(ctx, uint64(g.Server.Etcd.Server.MemberID()))
 					return err
@@ -387,7 +418,8 @@ func TestRolesInEtcd(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "certificate required") {
 			t.Errorf("who shows no certificate: %v", err)
 		}
-		expect(t, "a user without a role", g.As("etcd"), common.JobsPrefix, clientv3.GetPrefixRangeEnd(common.JobsPrefix), nothing)
+		expect(t, "a user without a role", g.As("etcd"), common.JobsPrefix,
+			clientv3.GetPrefixRangeEnd(common.JobsPrefix), nothing)
 	})
 
 	t.Run("forget", func(t *testing.T) {
@@ -432,14 +464,20 @@ func TestPasswordsInEtcd(t *testing.T) {
 	login := func(user, password string) error {
 		t.Helper()
 		// etcd wants some certificate from everybody; the password decides.
-		client, err := etcdkit.Dial(etcdkit.Config{Endpoints: []string{"https://" + g.Endpoint}, Username: user, Password: password, TLS: g.TLS("somebody")})
+		client, err := etcdkit.Dial(etcdkit.Config{
+			Endpoints: []string{"https://" + g.Endpoint},
+			Username:  user,
+			Password:  password,
+			TLS:       g.TLS("somebody"),
+		})
 		if err != nil {
 			return err
 		}
 		defer client.Close()
 		_, err = client.Get(ctx, common.JobKey("tick"))
 		if err == nil {
-			if _, denied := client.Get(ctx, common.TokenKey("x")); user == "carillon-one" != errors.Is(denied, rpctypes.ErrPermissionDenied) {
+			if _, denied := client.Get(ctx, common.TokenKey("x")); user == "carillon-one" != errors.Is(denied,
+				rpctypes.ErrPermissionDenied) {
 				t.Errorf("%s reads tokens: %v", user, denied)
 			}
 		}
@@ -464,8 +502,10 @@ func TestPasswordsInEtcd(t *testing.T) {
 
 func TestEtcdUsersRefuses(t *testing.T) {
 	g := &guarded{t: t, environ: []string{"PATH=/usr/bin:/bin"}}
-	for _, args := range [][]string{nil, {"all"}, {"masters", "x"}, {"worker"}, {"worker", "one"}, {"worker", "master", ourID}, {"worker", "one/..", ourID},
-		{"worker", "", ourID}, {"worker", "one", "ID"}, {"worker", "one", "aaaaaaaaaaaaaaa/"}, {"worker", "one", ourID + "a"}, {"forget"}, {"forget", "master"}, {"enable", "now"}} {
+	for _, args := range [][]string{nil, {"all"}, {"masters", "x"}, {"worker"}, {"worker", "one"},
+		{"worker", "master", ourID}, {"worker", "one/..", ourID},
+		{"worker", "", ourID}, {"worker", "one", "ID"}, {"worker", "one", "aaaaaaaaaaaaaaa/"},
+		{"worker", "one", ourID + "a"}, {"forget"}, {"forget", "master"}, {"enable", "now"}} {
 		out, err := g.users(args...)
 		if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != 2 || out == "" {
 			t.Errorf("etcd-users.sh %q: %v: %s", args, err, out)

@@ -15,7 +15,8 @@ import (
 )
 
 // sources is what dist is made from; vite.config.ts has the same list and the same algorithm.
-var sources = []string{"index.html", "package.json", "package-lock.json", "public", "src", "tsconfig.json", "vite.config.ts"}
+var sources = []string{"index.html", "package.json", "package-lock.json", "public", "src", "tsconfig.json",
+	"vite.config.ts"}
 
 func hashOfSources(t *testing.T) string {
 	t.Helper()

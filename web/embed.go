@@ -1,8 +1,8 @@
 // Package web holds the built console, so that a binary serves it without any file beside it.
 //
-// It promises that Dist is the output of the web build: index.html at the root, everything else under assets, with names
-// that stay the same between builds. Names carry no hash, so a server must have browsers revalidate (ETag). The package
-// has no state and starts nothing.
+// It promises that Dist is the output of the web build: index.html at the root, everything else under assets, with
+// names that stay the same between builds. Names carry no hash, so a server must have browsers revalidate (ETag). The
+// package has no state and starts nothing.
 package web
 
 import (

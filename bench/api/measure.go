@@ -20,7 +20,8 @@ const clients = 16
 // jobText is a job as the bench sends it: one of some teams and groups, at night.
 func jobText(i int, command string) []byte {
 	data, _ := json.Marshal(map[string]any{ // texts and numbers can always be written
-		"name": jobName(i), "title": fmt.Sprintf("Report %d of the evening", i), "group": fmt.Sprintf("group-%02d", i%50),
+		"name": jobName(i), "title": fmt.Sprintf("Report %d of the evening", i),
+		"group":    fmt.Sprintf("group-%02d", i%50),
 		"labels":   map[string]string{"team": fmt.Sprintf("team-%d", i%20), "tier": strconv.Itoa(i % 3)},
 		"cronExpr": fmt.Sprintf("%d %d * * *", i%60, i/60%4), "timezone": "Asia/Shanghai",
 		"command": command, "env": map[string]string{"REPORT": strconv.Itoa(i)}, "timeout": "1h", "paused": i%10 == 0,
@@ -89,7 +90,8 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 	err := b.together(ctx, clients, func(ctx context.Context, c *conn) error {
 		for i := int(next.Add(1)) - 1; i < b.jobs && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 			at := time.Now()
-			if _, err := c.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", jobText(i, "make report")); err != nil {
+			if _, err := c.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs",
+				jobText(i, "make report")); err != nil {
 				return err
 			}
 			ended[i] = time.Now()
@@ -111,10 +113,19 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 	firstTenth := float64(tenth) / ended[tenth-1].Sub(began).Seconds()
 	lastTenth := float64(tenth) / ended[b.jobs-1].Sub(ended[b.jobs-1-tenth]).Seconds()
 	return []line{
-		judged(fmt.Sprintf("%d clients register %d jobs, one by one", clients, b.jobs), "≥ 3,000/s", fmt.Sprintf("%.0f/s; each p50 %s, p99 %s", rate, ms(took.at(0.5)), ms(took.at(0.99))), rate >= 3000),
-		judged("the last thousand of them against the first", "≥ 80 %", fmt.Sprintf("%.0f %% (%.0f/s, %.0f/s)", 100*last/first, last, first), last >= 0.8*first),
-		{what: "the last tenth of them against the first", measured: fmt.Sprintf("%.0f %% (%.0f/s, %.0f/s)", 100*lastTenth/firstTenth, lastTenth, firstTenth)},
-		{what: "what all of the standalone takes for each job: etcd, worker, master", measured: fmt.Sprintf("%.2f ms of a core, %.1f KiB", (after.cpu-before.cpu).Seconds()*1000/float64(b.jobs), float64(after.memory-before.memory)/float64(b.jobs)/1024)},
+		judged(fmt.Sprintf("%d clients register %d jobs, one by one", clients, b.jobs), "≥ 3,000/s",
+			fmt.Sprintf("%.0f/s; each p50 %s, p99 %s", rate, ms(took.at(0.5)), ms(took.at(0.99))), rate >= 3000),
+		judged("the last thousand of them against the first", "≥ 80 %",
+			fmt.Sprintf("%.0f %% (%.0f/s, %.0f/s)", 100*last/first, last, first), last >= 0.8*first),
+		{
+			what:     "the last tenth of them against the first",
+			measured: fmt.Sprintf("%.0f %% (%.0f/s, %.0f/s)", 100*lastTenth/firstTenth, lastTenth, firstTenth),
+		},
+		{
+			what: "what all of the standalone takes for each job: etcd, worker, master",
+			measured: fmt.Sprintf("%.2f ms of a core, %.1f KiB", (after.cpu-before.cpu).Seconds()*1000/float64(b.jobs),
+				float64(after.memory-before.memory)/float64(b.jobs)/1024),
+		},
 	}, nil
 }
 
@@ -139,8 +150,10 @@ func lists(ctx context.Context, b *bench) (lines []line, err error) {
 	if b.quick {
 		asks = 60
 	}
-	for _, query := range []string{"", "q=report", "q=42", "q=nowhere", "group=group-07", "selector=team%3Dteam-7", "selector=team%3Dnone", "selector=tier!%3D1,team+in+(team-1,team-2)",
-		"state=paused", "state=active", "state=done", "sort=nextFire", "sort=-nextFire", "sort=updated", "sort=-updated", "sort=group", "sort=-name", "group=group-07&state=active&sort=nextFire&q=7"} {
+	for _, query := range []string{"", "q=report", "q=42", "q=nowhere", "group=group-07", "selector=team%3Dteam-7",
+		"selector=team%3Dnone", "selector=tier!%3D1,team+in+(team-1,team-2)",
+		"state=paused", "state=active", "state=done", "sort=nextFire", "sort=-nextFire", "sort=updated",
+		"sort=-updated", "sort=group", "sort=-name", "group=group-07&state=active&sort=nextFire&q=7"} {
 		var took times
 		var mu sync.Mutex
 		var left atomic.Int64
@@ -177,9 +190,13 @@ func lists(ctx context.Context, b *bench) (lines []line, err error) {
 		if query == "" {
 			query = "none"
 		}
-		lines = append(lines, line{what: "`GET /jobs`, page of 50, `" + query + "`", measured: fmt.Sprintf("p50 %s, p99 %s", ms(p50), ms(p99))})
+		lines = append(lines, line{
+			what:     "`GET /jobs`, page of 50, `" + query + "`",
+			measured: fmt.Sprintf("p50 %s, p99 %s", ms(p50), ms(p99)),
+		})
 	}
-	return append(lines, judged("`GET /jobs`, any of these", "p99 < 50 ms", fmt.Sprintf("p99 %s (`%s`)", ms(worst), worstOf), worst < 50*time.Millisecond)), nil
+	return append(lines, judged("`GET /jobs`, any of these", "p99 < 50 ms",
+		fmt.Sprintf("p99 %s (`%s`)", ms(worst), worstOf), worst < 50*time.Millisecond)), nil
 }
 
 // put changes jobs, so many in a second whether the earlier ones are answered or not. The duration counts
@@ -196,7 +213,8 @@ func put(ctx context.Context, b *bench) ([]line, error) {
 			due := began.Add(time.Duration(i) * time.Second / rate)
 			wait(ctx, time.Until(due))
 			job := rand.IntN(b.jobs)
-			if _, err := c.do(http.StatusOK, http.MethodPut, "/api/v1/jobs/"+jobName(job), jobText(job, fmt.Sprint("make report-", i))); err != nil {
+			if _, err := c.do(http.StatusOK, http.MethodPut, "/api/v1/jobs/"+jobName(job),
+				jobText(job, fmt.Sprint("make report-", i))); err != nil {
 				return err
 			}
 			took[i] = time.Since(due)
@@ -207,8 +225,12 @@ func put(ctx context.Context, b *bench) ([]line, error) {
 		return nil, err
 	}
 	p50, p99 := took.at(0.5), took.at(0.99)
-	return []line{judged(fmt.Sprintf("`PUT /jobs/{name}`, %d a second for %s", rate, b.seconds()), "p99 < 20 ms", fmt.Sprintf("p50 %s, p99 %s", ms(p50), ms(p99)), p99 < 20*time.Millisecond),
-		{what: "what the standalone takes for each", measured: fmt.Sprintf("%.2f ms of a core", (b.server.usage().cpu-before.cpu).Seconds()*1000/float64(n))}}, nil
+	return []line{judged(fmt.Sprintf("`PUT /jobs/{name}`, %d a second for %s", rate, b.seconds()), "p99 < 20 ms",
+		fmt.Sprintf("p50 %s, p99 %s", ms(p50), ms(p99)), p99 < 20*time.Millisecond),
+		{
+			what:     "what the standalone takes for each",
+			measured: fmt.Sprintf("%.2f ms of a core", (b.server.usage().cpu-before.cpu).Seconds()*1000/float64(n)),
+		}}, nil
 }
 
 // apply sends many jobs at once: new ones, the same again, and the same with a change.
@@ -246,7 +268,8 @@ func apply(ctx context.Context, b *bench) (lines []line, err error) {
 		if answer.Counts[part.count] != n {
 			return nil, fmt.Errorf("apply: %v, want %d %s", answer.Counts, n, part.count)
 		}
-		lines = append(lines, judged(fmt.Sprintf("`POST /jobs/apply` of %d jobs: %s", n, part.what), "< 15 s", fmt.Sprintf("%.1f s", took.Seconds()), took < 15*time.Second))
+		lines = append(lines, judged(fmt.Sprintf("`POST /jobs/apply` of %d jobs: %s", n, part.what), "< 15 s",
+			fmt.Sprintf("%.1f s", took.Seconds()), took < 15*time.Second))
 		if ctx.Err() != nil {
 			return lines, ctx.Err()
 		}

@@ -116,7 +116,8 @@ func (c *conn) close() { _ = c.Close() }
 // do sends a request that must be answered with the wanted status, and returns the body of the response.
 func (c *conn) do(want int, method, path string, body []byte) ([]byte, error) {
 	c.out.Reset()
-	fmt.Fprintf(&c.out, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n", method, path, c.server.address, c.server.token)
+	fmt.Fprintf(&c.out, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n", method, path, c.server.address,
+		c.server.token)
 	if body != nil {
 		fmt.Fprintf(&c.out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
 	}

@@ -67,15 +67,21 @@ func TestAccount(t *testing.T) {
 		entries           []Entry
 		none, open, twice int
 	}{
-		"runs and a gap":             {[]Entry{run(0, 1, "succeeded"), run(1, 1, "succeeded"), gap}, 0, 0, 0},
-		"nothing of one":             {[]Entry{run(0, 1, "succeeded"), gap}, 1, 0, 0},
-		"lost, then run again":       {[]Entry{run(0, 1, "lost"), run(0, 2, "succeeded"), run(1, 1, "succeeded"), gap}, 0, 0, 0},
-		"still running":              {[]Entry{run(0, 1, "succeeded"), run(1, 1, "running"), gap}, 0, 1, 0},
-		"two outcomes":               {[]Entry{run(0, 1, "succeeded"), run(0, 1, "failed"), run(1, 1, "succeeded"), gap}, 0, 0, 1},
-		"skipped and run":            {[]Entry{run(0, 0, "skipped"), run(0, 1, "succeeded"), run(1, 1, "succeeded"), gap}, 0, 0, 1},
-		"run and skipped":            {[]Entry{run(0, 1, "succeeded"), run(0, 0, "skipped"), run(1, 1, "succeeded"), gap}, 0, 0, 1},
-		"passed over, and run first": {[]Entry{run(2, 1, "succeeded"), run(0, 1, "succeeded"), run(1, 1, "succeeded"), gap}, 0, 0, 1},
-		"passed over, and run later": {[]Entry{gap, run(2, 1, "succeeded"), run(0, 1, "succeeded"), run(1, 1, "succeeded")}, 0, 0, 1},
+		"runs and a gap": {[]Entry{run(0, 1, "succeeded"), run(1, 1, "succeeded"), gap}, 0, 0, 0},
+		"nothing of one": {[]Entry{run(0, 1, "succeeded"), gap}, 1, 0, 0},
+		"lost, then run again": {[]Entry{run(0, 1, "lost"), run(0, 2, "succeeded"), run(1, 1, "succeeded"), gap},
+			0, 0, 0},
+		"still running": {[]Entry{run(0, 1, "succeeded"), run(1, 1, "running"), gap}, 0, 1, 0},
+		"two outcomes": {[]Entry{run(0, 1, "succeeded"), run(0, 1, "failed"), run(1, 1, "succeeded"),
+			gap}, 0, 0, 1},
+		"skipped and run": {[]Entry{run(0, 0, "skipped"), run(0, 1, "succeeded"), run(1, 1, "succeeded"),
+			gap}, 0, 0, 1},
+		"run and skipped": {[]Entry{run(0, 1, "succeeded"), run(0, 0, "skipped"), run(1, 1, "succeeded"),
+			gap}, 0, 0, 1},
+		"passed over, and run first": {[]Entry{run(2, 1, "succeeded"), run(0, 1, "succeeded"), run(1, 1, "succeeded"),
+			gap}, 0, 0, 1},
+		"passed over, and run later": {[]Entry{gap, run(2, 1, "succeeded"), run(0, 1, "succeeded"),
+			run(1, 1, "succeeded")}, 0, 0, 1},
 	} {
 		if v := p.Account(c.entries); v.None != c.none || v.Open != c.open || v.Twice != c.twice {
 			t.Errorf("%s: %+v", name, v)
@@ -93,7 +99,8 @@ func TestReadLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, err := ReadLines(path)
-	if err != nil || len(lines) != 1 || lines[0].Run != "uid.00001.1" || lines[0].Start.Sub(lines[0].Planned) != 5*time.Millisecond {
+	if err != nil || len(lines) != 1 || lines[0].Run != "uid.00001.1" ||
+		lines[0].Start.Sub(lines[0].Planned) != 5*time.Millisecond {
 		t.Fatalf("%+v, %v", lines, err)
 	}
 	if err := os.WriteFile(path, []byte(good+good[:30]), 0o600); err != nil {

@@ -14,10 +14,11 @@ type Entry struct {
 
 // Accounts is the result for the entries of a plan.
 type Accounts struct {
-	Planned  int
-	None     int            // fires without an outcome
-	Open     int            // pending or active fires
-	Twice    int            // outcomes of a fire and attempt beyond the first, or of a fire that ran and has a gap entry
+	Planned int
+	None    int // fires without an outcome
+	Open    int // pending or active fires
+	// outcomes of a fire and attempt beyond the first, or of a fire that ran and has a gap entry
+	Twice    int
 	ByStatus map[string]int // fires by the outcome of their last attempt
 }
 

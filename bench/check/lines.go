@@ -53,7 +53,13 @@ func parse(text string) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	return Line{Fire: Fire{Job: f[0], Planned: planned.UTC()}, Run: f[2], Attempt: attempt, Worker: f[4], Start: time.Unix(0, start).UTC()}, nil
+	return Line{
+		Fire:    Fire{Job: f[0], Planned: planned.UTC()},
+		Run:     f[2],
+		Attempt: attempt,
+		Worker:  f[4],
+		Start:   time.Unix(0, start).UTC(),
+	}, nil
 }
 
 // Started is the result for the lines of a plan.

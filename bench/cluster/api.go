@@ -47,7 +47,10 @@ type api struct {
 }
 
 func newAPI(base string) *api {
-	return &api{base: base, client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: loaders}}}
+	return &api{
+		base:   base,
+		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: loaders}},
+	}
 }
 
 // do sends a request that must be answered with the wanted status; the response is decoded into out.
@@ -132,7 +135,11 @@ func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, e
 		Gap         struct{ From, To time.Time }
 	}
 	var all []check.Entry
-	query := url.Values{"limit": {"500"}, "from": {from.UTC().Format(time.RFC3339Nano)}, "to": {to.UTC().Format(time.RFC3339Nano)}}
+	query := url.Values{
+		"limit": {"500"},
+		"from":  {from.UTC().Format(time.RFC3339Nano)},
+		"to":    {to.UTC().Format(time.RFC3339Nano)},
+	}
 	for {
 		var page struct {
 			Items      []item
@@ -142,8 +149,16 @@ func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, e
 			return nil, err
 		}
 		for _, r := range page.Items {
-			all = append(all, check.Entry{Fire: check.Fire{Job: r.Job, Planned: r.PlannedAt.UTC()}, Attempt: r.Attempt, Status: r.Status,
-				Reason: r.Reason.Code, From: r.Gap.From, To: r.Gap.To, Started: r.StartedAt, Ended: r.EndedAt})
+			all = append(all, check.Entry{
+				Fire:    check.Fire{Job: r.Job, Planned: r.PlannedAt.UTC()},
+				Attempt: r.Attempt,
+				Status:  r.Status,
+				Reason:  r.Reason.Code,
+				From:    r.Gap.From,
+				To:      r.Gap.To,
+				Started: r.StartedAt,
+				Ended:   r.EndedAt,
+			})
 		}
 		if page.NextCursor == "" {
 			return all, nil

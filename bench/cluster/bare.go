@@ -80,7 +80,8 @@ func (b *bench) bareBurst(ctx context.Context, ledger string, count int, command
 }
 
 func (b *bench) bare(ctx context.Context, mode string, threads int, amount string, command []string) (string, error) {
-	out, err := exec.CommandContext(ctx, filepath.Join(b.bin, "bare"), append([]string{mode, strconv.Itoa(threads), amount}, command...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, filepath.Join(b.bin, "bare"),
+		append([]string{mode, strconv.Itoa(threads), amount}, command...)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("bare %s: %w: %s", mode, err, out)
 	}

@@ -47,20 +47,24 @@ func cycles(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		ours, err := perSecond(ctx, n, length, func(ctx context.Context, i int) (int, error) { return runners[i].cycle(ctx) })
+		ours, err := perSecond(ctx, n, length, func(ctx context.Context, i int) (int, error) {
+			return runners[i].cycle(ctx)
+		})
 		end()
 		if err != nil {
 			return err
 		}
 		b.sheet.took("cycles", seen, time.Since(began), server)
 		b.sheet.add("cycles", fmt.Sprintf("claim + finish in hundreds, clients: %d", n),
-			fmt.Sprintf("%.0f/s; a lease for each run: %.0f/s; × %.1f", ours, old, ours/old), "≥ × 10", reached(ours >= 10*old))
+			fmt.Sprintf("%.0f/s; a lease for each run: %.0f/s; × %.1f", ours, old, ours/old), "≥ × 10",
+			reached(ours >= 10*old))
 	}
 	return nil
 }
 
 // perSecond runs n clients for a while and adds up their operations.
-func perSecond(ctx context.Context, n int, length time.Duration, work func(context.Context, int) (int, error)) (float64, error) {
+func perSecond(ctx context.Context, n int, length time.Duration, work func(context.Context, int) (int, error)) (float64,
+	error) {
 	began := time.Now()
 	var done atomic.Int64
 	var group sync.WaitGroup
@@ -101,10 +105,19 @@ func newRunners(ctx context.Context, client *clientv3.Client, n int) (runners []
 	}
 	now := time.Now().UTC()
 	for i := range n {
-		r := &runner{claimer: joblock.NewClaimer(client, session, life.Worker, ignore, nil), finisher: joblock.NewFinisher(client, life.Worker, ignore), life: life}
+		r := &runner{
+			claimer:  joblock.NewClaimer(client, session, life.Worker, ignore, nil),
+			finisher: joblock.NewFinisher(client, life.Worker, ignore),
+			life:     life,
+		}
 		var jobs []common.Job
 		for k := range joblock.MaxBatch {
-			jobs = append(jobs, common.Job{Name: fmt.Sprintf("c%d-%02d-%02d", n, i, k), CronExpr: everySecond, Timezone: "UTC", Command: "true"})
+			jobs = append(jobs, common.Job{
+				Name:     fmt.Sprintf("c%d-%02d-%02d", n, i, k),
+				CronExpr: everySecond,
+				Timezone: "UTC",
+				Command:  "true",
+			})
 		}
 		if r.jobs, err = made(ctx, client, jobs, now); err != nil {
 			end()
@@ -116,7 +129,8 @@ func newRunners(ctx context.Context, client *clientv3.Client, n int) (runners []
 }
 
 // made writes jobs with their cursors, and returns them as a worker would receive them.
-func made(ctx context.Context, client *clientv3.Client, jobs []common.Job, now time.Time) (states []common.JobState, err error) {
+func made(ctx context.Context, client *clientv3.Client, jobs []common.Job, now time.Time) (states []common.JobState,
+	err error) {
 	for len(jobs) > 0 {
 		part := jobs[:min(50, len(jobs))]
 		jobs = jobs[len(part):]
@@ -148,7 +162,8 @@ func (r *runner) cycle(ctx context.Context) (int, error) {
 	outcomes := make([]common.Outcome, len(results))
 	for i := range results {
 		if results[i].Verdict != common.Claimed {
-			return 0, fmt.Errorf("the claim of %s came to verdict %d: %w", claims[i].Job, results[i].Verdict, results[i].Err)
+			return 0, fmt.Errorf("the claim of %s came to verdict %d: %w", claims[i].Job, results[i].Verdict,
+				results[i].Err)
 		}
 		outcomes[i] = common.Outcome{Run: claims[i].Record.AsRun(common.StatusSucceeded), Token: results[i].Fence}
 		r.jobs[i].Cursor = claims[i].To
@@ -159,8 +174,21 @@ func (r *runner) cycle(ctx context.Context) (int, error) {
 func (r *runner) claim(j *common.JobState) common.Claim {
 	at := j.Cursor.Truncate(time.Second).Add(time.Second)
 	fire := common.PlannedFire(j.UID, at)
-	record := common.Record{Run: common.RunID(fire, 1), Fire: fire, Job: j.Name, JobUID: j.UID, JobVersion: j.Version, PlannedAt: at, ClaimedAt: at,
-		Attempt: 1, Cause: common.CauseCron, Owner: r.life, Nonce: common.NewID(), Policy: j.Terms().Policy, TTL: joblock.DefaultTTL}
+	record := common.Record{
+		Run:        common.RunID(fire, 1),
+		Fire:       fire,
+		Job:        j.Name,
+		JobUID:     j.UID,
+		JobVersion: j.Version,
+		PlannedAt:  at,
+		ClaimedAt:  at,
+		Attempt:    1,
+		Cause:      common.CauseCron,
+		Owner:      r.life,
+		Nonce:      common.NewID(),
+		Policy:     j.Terms().Policy,
+		TTL:        joblock.DefaultTTL,
+	}
 	skipped := record.AsRun(common.StatusSkipped)
 	skipped.ID, skipped.Attempt = common.RunID(fire, 0), 0
 	return common.Claim{Job: j.Name, Version: j.Version, From: j.Cursor, To: at, Record: record, Skipped: skipped}

@@ -27,7 +27,11 @@ func overload(ctx context.Context, b *bench) error {
 	from, to := window(count, length)
 	// Fires that cannot be started within a second are dropped: a backlog that must be executed would take as
 	// long as the overload lasted.
-	jobs, names := many("over", count, job{Command: "true", StartDeadline: "1s", CatchUp: &catchUp{Policy: "none"}}.during(from, to))
+	jobs, names := many("over", count, job{
+		Command:       "true",
+		StartDeadline: "1s",
+		CatchUp:       &catchUp{Policy: "none"},
+	}.during(from, to))
 	if err := s.loadBefore(ctx, jobs, from.Add(-2*time.Second)); err != nil {
 		return err
 	}
@@ -54,16 +58,20 @@ func overload(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.sheet.add("overload", fmt.Sprintf("%d/s for %v: memory before, at most", count, length), fmt.Sprintf("%s, %s: × %.2f", mib(before), mib(peak), float64(peak)/float64(before)),
+	b.sheet.add("overload", fmt.Sprintf("%d/s for %v: memory before, at most", count, length),
+		fmt.Sprintf("%s, %s: × %.2f", mib(before), mib(peak), float64(peak)/float64(before)),
 		"≤ × 2", reached(peak <= 2*before))
-	b.sheet.add("overload", "fires without an outcome, with two", fmt.Sprintf("%d, %d of %d (%v)", accounts.None+accounts.Open, accounts.Twice, accounts.Planned, accounts.ByStatus),
+	b.sheet.add("overload", "fires without an outcome, with two",
+		fmt.Sprintf("%d, %d of %d (%v)", accounts.None+accounts.Open, accounts.Twice, accounts.Planned,
+			accounts.ByStatus),
 		"0 and 0", reached(accounts.None+accounts.Open == 0 && accounts.Twice == 0))
 	normal, after := calmAfter(lines, plan.To, calm)
 	value := fmt.Sprintf("%v after it", after)
 	if !normal {
 		value = fmt.Sprintf("not within %v", calm.Sub(plan.To))
 	}
-	b.sheet.add("overload", "lateness is normal (≤ 10 ms) again", value, "≤ 5 s", reached(normal && after <= 5*time.Second))
+	b.sheet.add("overload", "lateness is normal (≤ 10 ms) again", value, "≤ 5 s",
+		reached(normal && after <= 5*time.Second))
 	return nil
 }
 
@@ -145,11 +153,14 @@ func kill(ctx context.Context, b *bench) error {
 		return err
 	}
 	v := plan.Compare(lines, names)
-	b.sheet.add("kill", fmt.Sprintf("%d/s, one of three workers killed: doubled", count), fmt.Sprintf("%d of %d", v.Doubled, v.Planned), "0", reached(v.Doubled == 0))
-	b.sheet.add("kill", "fires without an outcome, with two", fmt.Sprintf("%d, %d (%v)", accounts.None+accounts.Open, accounts.Twice, accounts.ByStatus), "0 and 0",
+	b.sheet.add("kill", fmt.Sprintf("%d/s, one of three workers killed: doubled", count),
+		fmt.Sprintf("%d of %d", v.Doubled, v.Planned), "0", reached(v.Doubled == 0))
+	b.sheet.add("kill", "fires without an outcome, with two", fmt.Sprintf("%d, %d (%v)", accounts.None+accounts.Open,
+		accounts.Twice, accounts.ByStatus), "0 and 0",
 		reached(accounts.None+accounts.Open == 0 && accounts.Twice == 0))
 	after := check.Plan{Jobs: all, From: blow.Add(time.Second), To: plan.To}.Compare(firstAttempts(lines), names)
-	b.sheet.add("kill", "lateness of the fires after it", fmt.Sprintf("p50 %s, p99 %s, max %s", ms(after.Late.P50), ms(after.Late.P99), ms(after.Late.Max)),
+	b.sheet.add("kill", "lateness of the fires after it", fmt.Sprintf("p50 %s, p99 %s, max %s", ms(after.Late.P50),
+		ms(after.Late.P99), ms(after.Late.Max)),
 		"max ≤ stagger + 1 s = 3 s", reached(after.Late.Max <= stagger+time.Second))
 	lost, others := 0, 0
 	for _, e := range entries {
@@ -160,7 +171,8 @@ func kill(ctx context.Context, b *bench) error {
 			}
 		}
 	}
-	b.sheet.add("kill", "runs lost; of these, not running when it was killed", fmt.Sprintf("%d; %d", lost, others), "0", reached(others == 0))
+	b.sheet.add("kill", "runs lost; of these, not running when it was killed", fmt.Sprintf("%d; %d", lost, others), "0",
+		reached(others == 0))
 	return nil
 }
 

@@ -69,7 +69,8 @@ func put(ctx context.Context, client *clientv3.Client, jobs []common.Job, now ti
 		if err != nil {
 			return err
 		}
-		ops = append(ops, clientv3.OpPut(common.JobKey(j.Name), string(data)), clientv3.OpPut(common.CursorKey(j.Name), common.TimeKey(now)))
+		ops = append(ops, clientv3.OpPut(common.JobKey(j.Name), string(data)),
+			clientv3.OpPut(common.CursorKey(j.Name), common.TimeKey(now)))
 	}
 	_, err := client.Txn(ctx).Then(ops...).Commit()
 	return err
@@ -79,7 +80,8 @@ func put(ctx context.Context, client *clientv3.Client, jobs []common.Job, now ti
 // server with one member of this name.
 func (b *bench) fillStandalone(ctx context.Context, dir string, n int, more ...common.Job) error {
 	const peer = "http://localhost:2380"
-	server, url, err := b.newEtcd(ctx, dir, append(fillOptions(), "--name", "carillon", "--data-dir", filepath.Join(dir, "data", "etcd", "data"),
+	server, url, err := b.newEtcd(ctx, dir, append(fillOptions(), "--name", "carillon", "--data-dir",
+		filepath.Join(dir, "data", "etcd", "data"),
 		"--initial-advertise-peer-urls", peer, "--initial-cluster", "carillon="+peer)...)
 	if err != nil {
 		return err

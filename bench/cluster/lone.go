@@ -23,9 +23,18 @@ func lone(ctx context.Context, b *bench) error {
 	}
 	b.lone = v.Late
 	b.sheet.add("lone", fmt.Sprintf("one job a second: lateness of %d fires (%d missed)", v.Planned, v.Missed),
-		fmt.Sprintf("p50 %s, p99 %s, max %s", ms(v.Late.P50), ms(v.Late.P99), ms(v.Late.Max)), "p50 ≤ 3 ms, p99 ≤ 10 ms",
+		fmt.Sprintf("p50 %s, p99 %s, max %s", ms(v.Late.P50), ms(v.Late.P99), ms(v.Late.Max)),
+		"p50 ≤ 3 ms, p99 ≤ 10 ms",
 		reached(v.Missed == 0 && v.Late.P50 <= 3*time.Millisecond && v.Late.P99 <= 10*time.Millisecond))
-	return b.raftOf(ctx, raftLoad{row: "lone", what: "one job a second", workers: 1, jobs: 1, line: everySecond, length: b.length(20 * time.Second), goal: 2.5})
+	return b.raftOf(ctx, raftLoad{
+		row:     "lone",
+		what:    "one job a second",
+		workers: 1,
+		jobs:    1,
+		line:    everySecond,
+		length:  b.length(20 * time.Second),
+		goal:    2.5,
+	})
 }
 
 func (b *bench) loneOn(ctx context.Context, s *standalone, length time.Duration) (check.Started, error) {
@@ -36,7 +45,8 @@ func (b *bench) loneOn(ctx context.Context, s *standalone, length time.Duration)
 }
 
 // lateOf measures the every-second job of a loaded standalone.
-func (b *bench) lateOf(ctx context.Context, s *standalone, row, name string, length time.Duration) (check.Started, error) {
+func (b *bench) lateOf(ctx context.Context, s *standalone, row, name string,
+	length time.Duration) (check.Started, error) {
 	from := time.Now().Add(3 * time.Second).Truncate(time.Second)
 	plan := check.Plan{Jobs: []string{name}, From: from, To: from.Add(length)}
 	if err := sleepUntil(ctx, from); err != nil {
@@ -70,7 +80,12 @@ func idle100k(ctx context.Context, b *bench) error {
 	dir := filepath.Join(b.dir, "idle100k")
 	ledger := filepath.Join(dir, "ledger")
 	b.say("filling %d jobs", jobs)
-	if err := b.fillStandalone(ctx, dir, jobs, common.Job{Name: "due", CronExpr: everySecond, Timezone: "UTC", Args: b.helper(ledger)}); err != nil {
+	if err := b.fillStandalone(ctx, dir, jobs, common.Job{
+		Name:     "due",
+		CronExpr: everySecond,
+		Timezone: "UTC",
+		Args:     b.helper(ledger),
+	}); err != nil {
 		return err
 	}
 	s, err := b.newStandalone(ctx, dir)
@@ -89,7 +104,8 @@ func idle100k(ctx context.Context, b *bench) error {
 	}); err != nil {
 		return err
 	}
-	b.sheet.add("idle100k", "cold start to the first fire", fmt.Sprintf("%.2f s", first.Seconds()), "≤ 3 s", reached(first <= 3*time.Second))
+	b.sheet.add("idle100k", "cold start to the first fire", fmt.Sprintf("%.2f s", first.Seconds()), "≤ 3 s",
+		reached(first <= 3*time.Second))
 	if err := sleep(ctx, 5*time.Second); err != nil { // for the garbage collection after the start
 		return err
 	}
@@ -99,7 +115,8 @@ func idle100k(ctx context.Context, b *bench) error {
 	}
 	const more = 2 * time.Millisecond
 	b.sheet.add("idle100k", fmt.Sprintf("lateness of one due job (%d of %d missed)", v.Missed, v.Planned),
-		fmt.Sprintf("p50 %s, p99 %s; alone: p50 %s, p99 %s", ms(v.Late.P50), ms(v.Late.P99), ms(b.lone.P50), ms(b.lone.P99)), "≤ + 2 ms",
+		fmt.Sprintf("p50 %s, p99 %s; alone: p50 %s, p99 %s", ms(v.Late.P50), ms(v.Late.P99), ms(b.lone.P50),
+			ms(b.lone.P99)), "≤ + 2 ms",
 		reached(v.Missed == 0 && v.Late.P50 <= b.lone.P50+more && v.Late.P99 <= b.lone.P99+more))
 	return nil
 }

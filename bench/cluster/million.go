@@ -34,8 +34,9 @@ func million(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	w, err := b.start(dir, "worker", "carillon-worker", nil, c.flags("--name", "million", "--data-dir", filepath.Join(dir, "worker"),
-		"--metrics-listen", address, "--log-level", "warn")...)
+	w, err := b.start(dir, "worker", "carillon-worker", nil,
+		c.flags("--name", "million", "--data-dir", filepath.Join(dir, "worker"),
+			"--metrics-listen", address, "--log-level", "warn")...)
 	if err != nil {
 		return err
 	}
@@ -62,8 +63,10 @@ func million(ctx context.Context, b *bench) error {
 	b.sheet.took("million", seen, during, w, c.etcd)
 	idle := 100 * (u.cpu - seen[w].cpu).Seconds() / during.Seconds()
 	what := fmt.Sprintf("%d jobs: ", jobs)
-	b.sheet.add("million", what+"worker ready", fmt.Sprintf("%.1f s", ready.Seconds()), "≤ 60 s", reached(ready <= time.Minute))
-	b.sheet.add("million", what+"memory (peak)", fmt.Sprintf("%s (%s)", mib(u.rss), mib(u.peak)), "≤ 1 GiB", reached(u.rss <= 1<<30))
+	b.sheet.add("million", what+"worker ready", fmt.Sprintf("%.1f s", ready.Seconds()), "≤ 60 s",
+		reached(ready <= time.Minute))
+	b.sheet.add("million", what+"memory (peak)", fmt.Sprintf("%s (%s)", mib(u.rss), mib(u.peak)), "≤ 1 GiB",
+		reached(u.rss <= 1<<30))
 	b.sheet.add("million", what+"idle", fmt.Sprintf("%.1f %% of a core", idle), "< 2 %", reached(idle < 2))
 	return nil
 }

@@ -57,12 +57,18 @@ func outage(ctx context.Context, b *bench) error {
 	}
 	sizes := watchSizes(ctx, client)
 	own := bound / 16 // a worker that holds less is not stopped by the outboxes of others
-	earlier, err := fillOutbox(ctx, client, deadWorker, "earlier", func(_ int, bytes int64) bool { return bytes >= bound-own-ownPart })
+	earlier, err := fillOutbox(ctx, client, deadWorker, "earlier", func(_ int, bytes int64) bool {
+		return bytes >= bound-own-ownPart
+	})
 	if err != nil {
 		return err
 	}
 	waiting := earlier.count
-	live, liveNames := many("live", outageJobs, job{CronExpr: everySecond, Command: "true", CatchUp: &catchUp{Policy: "none"}})
+	live, liveNames := many("live", outageJobs, job{
+		CronExpr: everySecond,
+		Command:  "true",
+		CatchUp:  &catchUp{Policy: "none"},
+	})
 	if err := c.load(ctx, live); err != nil {
 		return err
 	}
@@ -74,7 +80,9 @@ func outage(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	mine, err := fillOutbox(ctx, client, strings.TrimSpace(string(id)), "mine", func(_ int, bytes int64) bool { return bytes >= own })
+	mine, err := fillOutbox(ctx, client, strings.TrimSpace(string(id)), "mine", func(_ int, bytes int64) bool {
+		return bytes >= own
+	})
 	if err != nil {
 		return err
 	}
@@ -115,13 +123,18 @@ func outage(ctx context.Context, b *bench) error {
 	}
 	rss := c.master.usage()
 	b.sheet.took("outage", seen, hold, c.processes()...)
-	b.sheet.add("outage", fmt.Sprintf("outcomes in etcd, at the bound of %s and after %v more", mib(bound), hold.Round(time.Second)), fmt.Sprintf("%d, %d", count, after), "the same", reached(count == after))
-	b.sheet.add("outage", fmt.Sprintf("etcd's file; with the history of %v at this rate", compaction), fmt.Sprintf("%s; %s", mib(size), mib(size+history)), "≤ 400 MiB", reached(size+history <= 400<<20))
+	b.sheet.add("outage", fmt.Sprintf("outcomes in etcd, at the bound of %s and after %v more", mib(bound),
+		hold.Round(time.Second)), fmt.Sprintf("%d, %d", count, after), "the same", reached(count == after))
+	b.sheet.add("outage", fmt.Sprintf("etcd's file; with the history of %v at this rate", compaction),
+		fmt.Sprintf("%s; %s", mib(size), mib(size+history)), "≤ 400 MiB", reached(size+history <= 400<<20))
 	for _, p := range pages {
-		b.sheet.add("outage", fmt.Sprintf("%s with %d outcomes waiting", p.what, after), fmt.Sprintf("p50 %s, p95 %s (%d pages)", ms(p.at(50)), ms(p.at(95)), len(p.took)),
+		b.sheet.add("outage", fmt.Sprintf("%s with %d outcomes waiting", p.what, after),
+			fmt.Sprintf("p50 %s, p95 %s (%d pages)", ms(p.at(50)), ms(p.at(95)), len(p.took)),
 			"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
 	}
-	b.sheet.add("outage", "master's memory before; then, and at most", fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB", reached(rss.rss <= before+64<<20))
+	b.sheet.add("outage", "master's memory before; then, and at most",
+		fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB",
+		reached(rss.rss <= before+64<<20))
 	groups := []planned{
 		{what: "the outbox of the dead worker", jobs: earlier.jobs, from: earlier.from, to: earlier.to},
 		{what: "the outbox of the worker", jobs: mine.jobs, from: mine.from, to: mine.to},
@@ -156,7 +169,9 @@ func backlog(ctx context.Context, b *bench) error {
 	}
 	before := c.master.usage().rss
 	c.mongo.kill()
-	if _, err := fillOutbox(ctx, client, deadWorker, "earlier", func(count int, _ int64) bool { return count >= backlogOutcomes }); err != nil {
+	if _, err := fillOutbox(ctx, client, deadWorker, "earlier", func(count int, _ int64) bool {
+		return count >= backlogOutcomes
+	}); err != nil {
 		return err
 	}
 	for _, how := range []string{"as they come", "after a start"} {
@@ -169,11 +184,13 @@ func backlog(ctx context.Context, b *bench) error {
 			if err := until(ctx, storing, "the master has read all outcomes", func() bool {
 				asked := time.Now()
 				// Until then, a list waits for two seconds.
-				return c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?limit=100", nil, nil) == nil && time.Since(asked) < time.Second
+				return c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?limit=100", nil, nil) == nil &&
+					time.Since(asked) < time.Second
 			}); err != nil {
 				return err
 			}
-			b.sheet.add("backlog", "from the start of a master to its first list with all of them", time.Since(began).Round(100*time.Millisecond).String(), "", noGoal)
+			b.sheet.add("backlog", "from the start of a master to its first list with all of them",
+				time.Since(began).Round(100*time.Millisecond).String(), "", noGoal)
 		}
 		began, seen := time.Now(), look(c.master)
 		pages, err := c.listFor(ctx, b.length(20*time.Second), "earlier-00007")
@@ -182,11 +199,14 @@ func backlog(ctx context.Context, b *bench) error {
 		}
 		b.sheet.took("backlog", seen, time.Since(began), c.master)
 		for _, p := range pages {
-			b.sheet.add("backlog", fmt.Sprintf("%s with %d outcomes waiting, %s", p.what, backlogOutcomes, how), fmt.Sprintf("p50 %s, p95 %s (%d pages)", ms(p.at(50)), ms(p.at(95)), len(p.took)),
+			b.sheet.add("backlog", fmt.Sprintf("%s with %d outcomes waiting, %s", p.what, backlogOutcomes, how),
+				fmt.Sprintf("p50 %s, p95 %s (%d pages)", ms(p.at(50)), ms(p.at(95)), len(p.took)),
 				"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
 		}
 		rss := c.master.usage()
-		b.sheet.add("backlog", "master's memory before; "+how+", and at most", fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB", reached(rss.peak <= before+64<<20))
+		b.sheet.add("backlog", "master's memory before; "+how+", and at most",
+			fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB",
+			reached(rss.peak <= before+64<<20))
 	}
 	return nil
 }
@@ -217,7 +237,8 @@ type filled struct {
 }
 
 // fillOutbox writes outcomes of the last hours, in whole seconds, into the outbox of a worker.
-func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string, enough func(count int, bytes int64) bool) (f filled, err error) {
+func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string,
+	enough func(count int, bytes int64) bool) (f filled, err error) {
 	const batch, writers = 100, 4
 	start := time.Now().UTC().Truncate(time.Second).Add(-2 * time.Hour)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -242,13 +263,34 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string
 	count, bytes := 0, int64(0)
 	for ; (count%outageJobs > 0 || !enough(count, bytes)) && ctx.Err() == nil; count++ {
 		at := start.Add(time.Duration(count/outageJobs) * time.Second)
-		claimed, began, ended, exit := at.Add(3*time.Millisecond), at.Add(7*time.Millisecond), at.Add(19*time.Millisecond), count%50/49
+		claimed, began, ended, exit := at.Add(3*time.Millisecond), at.Add(7*time.Millisecond),
+			at.Add(19*time.Millisecond), count%50/49
 		n := count % outageJobs
-		run := common.Run{Job: f.jobs[n], JobUID: uids[n], JobVersion: 1000, Fire: common.PlannedFire(uids[n], at), PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
-			Status: common.StatusSucceeded, Worker: owner, WorkerName: "worker-0", ClaimedAt: &claimed, StartedAt: &began, EndedAt: &ended, ExitCode: &exit, CPUSeconds: 0.001, MaxRSSBytes: 2 << 20,
-			Delays: &common.Delays{Plan: "3.1ms", Claim: "2.2ms", Start: "1.7ms"}}
+		run := common.Run{
+			Job:         f.jobs[n],
+			JobUID:      uids[n],
+			JobVersion:  1000,
+			Fire:        common.PlannedFire(uids[n], at),
+			PlannedAt:   at,
+			Cause:       common.CauseCron,
+			Attempt:     1,
+			Status:      common.StatusSucceeded,
+			Worker:      owner,
+			WorkerName:  "worker-0",
+			ClaimedAt:   &claimed,
+			StartedAt:   &began,
+			EndedAt:     &ended,
+			ExitCode:    &exit,
+			CPUSeconds:  0.001,
+			MaxRSSBytes: 2 << 20,
+			Delays:      &common.Delays{Plan: "3.1ms", Claim: "2.2ms", Start: "1.7ms"},
+		}
 		if run.ID = common.RunID(run.Fire, 1); exit != 0 {
-			run.Status, run.Reason = common.StatusFailed, &common.Reason{Code: "exit_code", Data: map[string]string{"exitCode": "1"}, Text: "exit code 1"}
+			run.Status, run.Reason = common.StatusFailed, &common.Reason{
+				Code: "exit_code",
+				Data: map[string]string{"exitCode": "1"},
+				Text: "exit code 1",
+			}
 		}
 		data, err := json.Marshal(run)
 		if err != nil {
@@ -273,13 +315,19 @@ func fillOutbox(ctx context.Context, client *clientv3.Client, owner, jobs string
 // putHeld writes jobs whose cursors are far in the past, as if their fires had been held since.
 func putHeld(ctx context.Context, client *clientv3.Client, cursor time.Time) (names []string, err error) {
 	for i := range outageJobs {
-		stored := common.StoredJob{Job: common.Job{Name: fmt.Sprintf("day-%05d", i), Command: "true", Timezone: "UTC", CronExpr: everySecond,
-			CatchUp: &common.CatchUp{Policy: common.CatchUpNone}}, UID: common.NewID(), CreatedAt: cursor, UpdatedAt: cursor}
+		stored := common.StoredJob{
+			Job: common.Job{Name: fmt.Sprintf("day-%05d", i), Command: "true", Timezone: "UTC", CronExpr: everySecond,
+				CatchUp: &common.CatchUp{Policy: common.CatchUpNone}},
+			UID:       common.NewID(),
+			CreatedAt: cursor,
+			UpdatedAt: cursor,
+		}
 		data, err := json.Marshal(stored)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := client.Txn(ctx).Then(clientv3.OpPut(common.JobKey(stored.Name), string(data)), clientv3.OpPut(common.CursorKey(stored.Name), common.TimeKey(cursor))).Commit(); err != nil {
+		if _, err := client.Txn(ctx).Then(clientv3.OpPut(common.JobKey(stored.Name), string(data)),
+			clientv3.OpPut(common.CursorKey(stored.Name), common.TimeKey(cursor))).Commit(); err != nil {
 			return nil, err
 		}
 		names = append(names, stored.Name)
@@ -316,10 +364,18 @@ func (l *listing) at(percent int) time.Duration {
 func (c *cluster) listFor(ctx context.Context, length time.Duration, job string) ([]*listing, error) {
 	all := []*listing{
 		{what: "page of 100 runs", path: "/api/v1/runs?limit=100", goal: 50 * time.Millisecond},
-		{what: "page of 100 runs that failed", path: "/api/v1/runs?limit=100&status=failed", goal: 50 * time.Millisecond},
+		{
+			what: "page of 100 runs that failed",
+			path: "/api/v1/runs?limit=100&status=failed",
+			goal: 50 * time.Millisecond,
+		},
 		{what: "page of 100 fires", path: "/api/v1/fires?limit=100", goal: 100 * time.Millisecond},
 		{what: "runs of one job", path: "/api/v1/runs?limit=100&job=" + job, goal: 50 * time.Millisecond},
-		{what: "jobs with their last 20 runs", path: "/api/v1/jobs?limit=50&include=results", goal: 100 * time.Millisecond},
+		{
+			what: "jobs with their last 20 runs",
+			path: "/api/v1/jobs?limit=50&include=results",
+			goal: 100 * time.Millisecond,
+		},
 	}
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		for _, l := range all {
@@ -335,7 +391,8 @@ func (c *cluster) listFor(ctx context.Context, length time.Duration, job string)
 
 // comeBack restarts the log store, and compares the ledger with the plan: each fire of each group of jobs up
 // to now has one entry.
-func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address string, groups []planned, waiting int, sizes *etcdSizes) error {
+func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address string, groups []planned, waiting int,
+	sizes *etcdSizes) error {
 	began, seen := time.Now(), look(c.processes()...)
 	to := began.UTC().Truncate(time.Second)
 	if err := c.mongoAt(ctx, address); err != nil {
@@ -358,9 +415,11 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 	took := time.Since(began)
 	rss := c.master.usage()
 	c.b.sheet.took("outage", seen, took, c.processes()...)
-	c.b.sheet.add("outage", "store back: outcomes of the dead worker that are stored", fmt.Sprintf("%d of %d within %v: %.0f/s", int64(waiting)-left, waiting, took.Round(100*time.Millisecond),
-		float64(int64(waiting)-left)/took.Seconds()), "all", reached(left == 0))
-	c.b.sheet.add("outage", "master's memory then, and at most", fmt.Sprintf("%s, %s", mib(rss.rss), mib(rss.peak)), "", noGoal)
+	c.b.sheet.add("outage", "store back: outcomes of the dead worker that are stored",
+		fmt.Sprintf("%d of %d within %v: %.0f/s", int64(waiting)-left, waiting, took.Round(100*time.Millisecond),
+			float64(int64(waiting)-left)/took.Seconds()), "all", reached(left == 0))
+	c.b.sheet.add("outage", "master's memory then, and at most", fmt.Sprintf("%s, %s", mib(rss.rss), mib(rss.peak)),
+		"", noGoal)
 	for _, group := range groups {
 		if group.to.IsZero() {
 			group.to = to
@@ -373,11 +432,14 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 			}
 			sum.add(one)
 		}
-		c.b.sheet.add("outage", group.what+": fires; without an entry, with two", fmt.Sprintf("%d; %d, %d (%d ran, %d in %d gaps)", sum.fires, sum.none, sum.twice, sum.ran, sum.passed, sum.gaps),
+		c.b.sheet.add("outage", group.what+": fires; without an entry, with two",
+			fmt.Sprintf("%d; %d, %d (%d ran, %d in %d gaps)", sum.fires, sum.none, sum.twice, sum.ran,
+				sum.passed, sum.gaps),
 			"0 and 0", reached(sum.none == 0 && sum.twice == 0))
 	}
 	file, used := sizes.most()
-	c.b.sheet.add("outage", "etcd's file, at most; in use, at most", fmt.Sprintf("%s; %s", mib(file), mib(used)), "≤ 400 MiB", reached(file <= 400<<20))
+	c.b.sheet.add("outage", "etcd's file, at most; in use, at most", fmt.Sprintf("%s; %s", mib(file), mib(used)),
+		"≤ 400 MiB", reached(file <= 400<<20))
 	return nil
 }
 

@@ -25,7 +25,12 @@ type process struct {
 
 // start runs a program of the bench's directory. Its own directory is created below dir.
 func (b *bench) start(dir, name, program string, env []string, args ...string) (*process, error) {
-	p := &process{Cmd: exec.Command(filepath.Join(b.bin, program), args...), name: name, log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
+	p := &process{
+		Cmd:  exec.Command(filepath.Join(b.bin, program), args...),
+		name: name,
+		log:  filepath.Join(dir, name+".log"),
+		done: make(chan struct{}),
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

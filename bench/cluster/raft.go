@@ -13,8 +13,16 @@ import (
 // raft counts the cost in etcd of a thousand runs that are due together, with one worker and with ten.
 func raft(ctx context.Context, b *bench) error {
 	for _, workers := range []int{1, 10} {
-		if err := b.raftOf(ctx, raftLoad{row: "raft", what: fmt.Sprintf("1,000 due together, workers: %d", workers), workers: workers, jobs: 1000,
-			line: "*/10 * * * * * *", step: 10 * time.Second, length: b.length(20 * time.Second), goal: 0.1}); err != nil {
+		if err := b.raftOf(ctx, raftLoad{
+			row:     "raft",
+			what:    fmt.Sprintf("1,000 due together, workers: %d", workers),
+			workers: workers,
+			jobs:    1000,
+			line:    "*/10 * * * * * *",
+			step:    10 * time.Second,
+			length:  b.length(20 * time.Second),
+			goal:    0.1,
+		}); err != nil {
 			return err
 		}
 	}
@@ -73,7 +81,9 @@ func (b *bench) raftOf(ctx context.Context, l raftLoad) error {
 	runs := v.ByStatus["succeeded"]
 	entries, registrations := after.committed-before.committed, after.registrations-before.registrations
 	each := float64(entries-registrations) / float64(max(1, runs))
-	b.sheet.add(l.row, l.what+": Raft entries per run", fmt.Sprintf("%.2f (%d entries less %d registrations, %d runs of %d)", each, entries, registrations, runs, v.Planned),
+	b.sheet.add(l.row, l.what+": Raft entries per run",
+		fmt.Sprintf("%.2f (%d entries less %d registrations, %d runs of %d)", each, entries, registrations, runs,
+			v.Planned),
 		fmt.Sprintf("≤ %.1f", l.goal), reached(runs == v.Planned && each <= l.goal))
 	return nil
 }

@@ -74,7 +74,8 @@ func look(processes ...*process) map[*process]usage {
 }
 
 func (s *sheet) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s, load %s (%s at the end)\n%d cores, %s, Linux %s, %s\n\n", s.at.UTC().Format("2006-01-02 15:04 MST"), s.load,
+	fmt.Fprintf(out, "\n%s, load %s (%s at the end)\n%d cores, %s, Linux %s, %s\n\n",
+		s.at.UTC().Format("2006-01-02 15:04 MST"), s.load,
 		loadAverage(), runtime.NumCPU(), cpuModel(), kernel(), runtime.Version())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "row\twhat\tfigure\tgoal\tverdict")
@@ -84,7 +85,8 @@ func (s *sheet) print(out io.Writer) {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "row\tprocess\tCPU\tof a core\tmemory\tpeak")
 	for _, f := range s.footprints {
-		fmt.Fprintf(w, "%s\t%s\t%.1f s\t%.0f %%\t%s\t%s\n", f.row, f.process, f.cpu.Seconds(), 100*f.cpu.Seconds()/f.during.Seconds(), mib(f.rss), mib(f.peak))
+		fmt.Fprintf(w, "%s\t%s\t%.1f s\t%.0f %%\t%s\t%s\n", f.row, f.process, f.cpu.Seconds(),
+			100*f.cpu.Seconds()/f.during.Seconds(), mib(f.rss), mib(f.peak))
 	}
 	_ = w.Flush() // to a terminal, or a pipe that was closed
 }

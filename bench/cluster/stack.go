@@ -28,13 +28,16 @@ func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(dir, "standalone", "carillon-standalone", nil, "--data-dir", filepath.Join(dir, "data"), "--listen", address, "--log-level", "warn", "--api-rate", "0")
+	p, err := b.start(dir, "standalone", "carillon-standalone", nil, "--data-dir", filepath.Join(dir, "data"),
+		"--listen", address, "--log-level", "warn", "--api-rate", "0")
 	if err != nil {
 		return nil, err
 	}
 	s := &standalone{process: p, api: newAPI("http://" + address), dir: dir, ledger: filepath.Join(dir, "ledger")}
 	token := filepath.Join(dir, "data", "admin.token")
-	err = until(ctx, startLimit, "the standalone is ready", func() bool { return !p.alive() || s.ready(ctx) && p.said(token) })
+	err = until(ctx, startLimit, "the standalone is ready", func() bool {
+		return !p.alive() || s.ready(ctx) && p.said(token)
+	})
 	if err == nil && !p.alive() {
 		err = fmt.Errorf("the standalone ended: %s", p.tail())
 	}
@@ -79,7 +82,8 @@ func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *pro
 		return nil, "", err
 	}
 	url = "http://" + client
-	args := append([]string{"--data-dir", filepath.Join(dir, "etcd"), "--log-level", "error", "--quota-backend-bytes", "8589934592",
+	args := append([]string{"--data-dir", filepath.Join(dir, "etcd"), "--log-level", "error", "--quota-backend-bytes",
+		"8589934592",
 		"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", "http://" + peer,
 		"--initial-advertise-peer-urls", "http://" + peer, "--initial-cluster", "default=http://" + peer}, more...)
 	if p, err = b.start(dir, "etcd", "etcd", nil, args...); err != nil {
@@ -103,7 +107,12 @@ func (b *bench) newCluster(ctx context.Context, offsets ...time.Duration) (*clus
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{b: b, dir: dir, ledger: filepath.Join(dir, "ledger"), etcdOptions: []string{"--auto-compaction-retention", "5m"}}
+	c := &cluster{
+		b:           b,
+		dir:         dir,
+		ledger:      filepath.Join(dir, "ledger"),
+		etcdOptions: []string{"--auto-compaction-retention", "5m"},
+	}
 	if err := c.open(ctx, offsets); err != nil {
 		c.kill()
 		return nil, err
@@ -160,7 +169,8 @@ func (c *cluster) startMongo(ctx context.Context) error {
 
 // mongoAt starts the log store at an address, with its existing data.
 func (c *cluster) mongoAt(ctx context.Context, address string) (err error) {
-	if c.mongo, err = c.b.start(c.dir, "mongofast", "mongofast", nil, "--listen", address, "--dir", filepath.Join(c.dir, "mongo")); err != nil {
+	if c.mongo, err = c.b.start(c.dir, "mongofast", "mongofast", nil, "--listen", address, "--dir",
+		filepath.Join(c.dir, "mongo")); err != nil {
 		return err
 	}
 	c.mongoURI = "mongodb://" + address
@@ -180,7 +190,8 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 		env = append(env, "CARILLON_CLOCK_OFFSET="+offset.String())
 	}
 	w.process, err = c.b.start(c.dir, name, "carillon-worker", env,
-		c.flags(append(more, "--name", name, "--data-dir", w.dir, "--metrics-listen", "off", "--log-level", "warn")...)...)
+		c.flags(append(more, "--name", name, "--data-dir", w.dir, "--metrics-listen", "off", "--log-level",
+			"warn")...)...)
 	if err != nil {
 		return err
 	}
@@ -199,7 +210,8 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 	}
 	// It has just registered. A worker that is built without support for the variable has the right time.
 	if (ahead - offset).Abs() > 300*time.Millisecond {
-		return fmt.Errorf("the clock of %s is off by %v, and was to be by %v: was it built with -tags clockoffset?", name, ahead.Round(time.Millisecond), offset)
+		return fmt.Errorf("the clock of %s is off by %v, and was to be by %v: was it built with -tags clockoffset?",
+			name, ahead.Round(time.Millisecond), offset)
 	}
 	return nil
 }

@@ -17,11 +17,13 @@ func sustained(ctx context.Context, b *bench) error {
 		return err
 	}
 	b.rate = shell
-	_, err = b.offered(ctx, "sustained", "/bin/true, no shell", []string{"/bin/true"}, job{Args: []string{"/bin/true"}}, 0.7)
+	_, err = b.offered(ctx, "sustained", "/bin/true, no shell", []string{"/bin/true"},
+		job{Args: []string{"/bin/true"}}, 0.7)
 	return err
 }
 
-func (b *bench) offered(ctx context.Context, row, what string, command []string, like job, goal float64) (float64, error) {
+func (b *bench) offered(ctx context.Context, row, what string, command []string, like job,
+	goal float64) (float64, error) {
 	bare, each, err := b.bareRate(ctx, command)
 	if err != nil {
 		return 0, err
@@ -61,8 +63,10 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 	rate := perSecond(`carillon_fires_total{status="succeeded"}`)
 	logged := perSecond("carillon_log_store_entries_total")
 	skipped := perSecond(`carillon_fires_total{status="skipped"}`)
-	b.sheet.add(row, what, fmt.Sprintf("%.0f runs/s of %.0f bare: %.0f %% (%s; %.0f entries/s logged, %.0f fires/s skipped)",
-		rate, bare, 100*rate/bare, each, logged, skipped), fmt.Sprintf("≥ %.0f %%", 100*goal), reached(rate >= goal*bare))
+	b.sheet.add(row, what,
+		fmt.Sprintf("%.0f runs/s of %.0f bare: %.0f %% (%s; %.0f entries/s logged, %.0f fires/s skipped)",
+			rate, bare, 100*rate/bare, each, logged, skipped), fmt.Sprintf("≥ %.0f %%", 100*goal),
+		reached(rate >= goal*bare))
 	return rate, nil
 }
 
@@ -89,8 +93,16 @@ func steady(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	err = b.watched(ctx, watch{row: "steady", what: "standalone", jobs: int(0.8 * rate), length: b.length(time.Minute), api: s.api, ledger: s.ledger,
-		processes: []*process{s.process}, goal: true})
+	err = b.watched(ctx, watch{
+		row:       "steady",
+		what:      "standalone",
+		jobs:      int(0.8 * rate),
+		length:    b.length(time.Minute),
+		api:       s.api,
+		ledger:    s.ledger,
+		processes: []*process{s.process},
+		goal:      true,
+	})
 	s.kill()
 	if err != nil {
 		return err
@@ -117,8 +129,16 @@ func (b *bench) steadyCluster(ctx context.Context, offsets []time.Duration) erro
 	if err != nil {
 		return err
 	}
-	return b.watched(ctx, watch{row: "steady", what: fmt.Sprintf("cluster of %d, clocks apart", len(offsets)), jobs: doubleBears,
-		length: b.length(15 * time.Second), api: c.api, ledger: c.ledger, offsets: apart, processes: c.processes()})
+	return b.watched(ctx, watch{
+		row:       "steady",
+		what:      fmt.Sprintf("cluster of %d, clocks apart", len(offsets)),
+		jobs:      doubleBears,
+		length:    b.length(15 * time.Second),
+		api:       c.api,
+		ledger:    c.ledger,
+		offsets:   apart,
+		processes: c.processes(),
+	})
 }
 
 // watch is a load of every-second jobs of which each fire is checked.
@@ -172,7 +192,8 @@ func (b *bench) watched(ctx context.Context, w watch) error {
 		zero, goal = reached(v.Missed == 0 && v.Doubled == 0), "0 and 0"
 	}
 	b.sheet.add(w.row, fmt.Sprintf("%s, %d/s for %v: missed, doubled", w.what, w.jobs, w.length),
-		fmt.Sprintf("%d, %d of %d (ledger: %v, %d twice, %d without; by worker %v)", v.Missed, v.Doubled, v.Planned, accounts.ByStatus, accounts.Twice,
+		fmt.Sprintf("%d, %d of %d (ledger: %v, %d twice, %d without; by worker %v)", v.Missed, v.Doubled, v.Planned,
+			accounts.ByStatus, accounts.Twice,
 			accounts.None, counts(v.ByWorker)), goal, zero)
 	value, goal := fmt.Sprintf("p50 %s, p99 %s, max %s", ms(v.Late.P50), ms(v.Late.P99), ms(v.Late.Max)), ""
 	if w.p99 > 0 {
@@ -223,6 +244,16 @@ func (b *bench) burstOn(ctx context.Context, s *standalone, shell bool) error {
 	if err != nil {
 		return err
 	}
-	return b.watched(ctx, watch{row: "burst", what: what, jobs: count, shell: shell, length: length, api: s.api, ledger: s.ledger,
-		processes: []*process{s.process}, goal: true, p99: bare.P99})
+	return b.watched(ctx, watch{
+		row:       "burst",
+		what:      what,
+		jobs:      count,
+		shell:     shell,
+		length:    length,
+		api:       s.api,
+		ledger:    s.ledger,
+		processes: []*process{s.process},
+		goal:      true,
+		p99:       bare.P99,
+	})
 }

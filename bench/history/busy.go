@@ -33,7 +33,8 @@ func (b *bench) while(ctx context.Context, salt int, do func(context.Context) er
 			part := runlog.Batch{}
 			for i := range atOnce {
 				r := b.made.run((n*atOnce + i) % b.runs)
-				r.PlannedAt = end.Add(time.Duration(n)*pace + time.Duration(i)*2*time.Millisecond + time.Duration(salt)*time.Hour)
+				r.PlannedAt = end.Add(time.Duration(n)*pace + time.Duration(i)*2*time.Millisecond +
+					time.Duration(salt)*time.Hour)
 				r.Fire = common.PlannedFire(r.JobUID, r.PlannedAt)
 				r.ID = common.RunID(r.Fire, 1)
 				part.Runs = append(part.Runs, r)
@@ -68,14 +69,20 @@ func expire(ctx context.Context, b *bench) ([]line, error) {
 	}
 	began := time.Now()
 	gone := 0
-	kept, err := b.while(ctx, 1, func(ctx context.Context) (err error) { gone, err = b.delete(ctx, tenth, 4); return err })
+	kept, err := b.while(ctx, 1, func(ctx context.Context) (err error) {
+		gone, err = b.delete(ctx, tenth, 4)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	took := time.Since(began)
 	began = time.Now()
 	hasty := 0
-	pressed, err := b.while(ctx, 2, func(ctx context.Context) (err error) { hasty, err = b.delete(ctx, more, 0); return err })
+	pressed, err := b.while(ctx, 2, func(ctx context.Context) (err error) {
+		hasty, err = b.delete(ctx, more, 0)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +100,16 @@ func expire(ctx context.Context, b *bench) ([]line, error) {
 		{what: "500 runs/s are written, 50 at a time, nothing else: a write", measured: alone.String()},
 		judged(fmt.Sprintf("the same while the oldest %d go (in %s)", gone, took.Round(time.Second)), "max < 100 ms",
 			kept.String(), kept.quantile(1) < goal),
-		{what: fmt.Sprintf("the same while %d go without a rest, %.0f/s", hasty, float64(hasty)/hastyTook.Seconds()), measured: pressed.String()},
-		{what: fmt.Sprintf("the same while %d MiB go back to the disk (in %s)", tidy.Freed>>20, time.Since(began).Round(10*time.Millisecond)), measured: tidying.String()},
+		{
+			what: fmt.Sprintf("the same while %d go without a rest, %.0f/s", hasty,
+				float64(hasty)/hastyTook.Seconds()),
+			measured: pressed.String(),
+		},
+		{
+			what: fmt.Sprintf("the same while %d MiB go back to the disk (in %s)", tidy.Freed>>20,
+				time.Since(began).Round(10*time.Millisecond)),
+			measured: tidying.String(),
+		},
 	}, nil
 }
 
@@ -149,7 +164,11 @@ func backup(ctx context.Context, b *bench) (lines []line, err error) {
 		return info.Size() >> 20
 	}
 	return []line{
-		{what: fmt.Sprintf("a backup (%d MiB of a file of %d MiB)", size(path), size(filepath.Join(b.dir, "runs.sqlite"))), measured: took.Round(100 * time.Millisecond).String()},
+		{
+			what: fmt.Sprintf("a backup (%d MiB of a file of %d MiB)", size(path),
+				size(filepath.Join(b.dir, "runs.sqlite"))),
+			measured: took.Round(100 * time.Millisecond).String(),
+		},
 		{what: "500 runs/s are written meanwhile: a write", measured: writes.String()},
 	}, nil
 }

@@ -88,8 +88,17 @@ func (h *history) run(n int) common.Run {
 	chance := mix(uint64(n), 2)
 	planned := begin.Add(time.Duration(f.at) * time.Millisecond)
 	uid := fmt.Sprintf("k3f9a2c71e04b%03d", job)
-	r := common.Run{Job: jobName(job), JobUID: uid, JobVersion: 4711 + int64(job), Group: groupName(job), Fire: common.PlannedFire(uid, planned),
-		PlannedAt: planned, Cause: common.CauseCron, Attempt: 1, Status: common.StatusSucceeded}
+	r := common.Run{
+		Job:        jobName(job),
+		JobUID:     uid,
+		JobVersion: 4711 + int64(job),
+		Group:      groupName(job),
+		Fire:       common.PlannedFire(uid, planned),
+		PlannedAt:  planned,
+		Cause:      common.CauseCron,
+		Attempt:    1,
+		Status:     common.StatusSucceeded,
+	}
 	switch c := chance % 1000; {
 	case c < 7:
 		r.Cause, r.TriggeredBy, r.Note = common.CauseManual, "ada", "asked for in the console"
@@ -107,7 +116,11 @@ func (h *history) run(n int) common.Run {
 	switch c := chance >> 32 % 1000; {
 	case c < 40:
 		r.Status, exit = common.StatusFailed, []int{1, 1, 1, 1, 1, 2, 2, 3, 126, 137}[chance>>42%10]
-		r.Reason = &common.Reason{Code: "exit_code", Data: map[string]string{"code": fmt.Sprint(exit)}, Text: fmt.Sprintf("the command ended with code %d", exit)}
+		r.Reason = &common.Reason{
+			Code: "exit_code",
+			Data: map[string]string{"code": fmt.Sprint(exit)},
+			Text: fmt.Sprintf("the command ended with code %d", exit),
+		}
 	case c < 50:
 		r.Status, exit, r.Signal = common.StatusTimedOut, -1, "SIGTERM"
 		r.Reason = &common.Reason{Code: "timeout", Text: "the command ran longer than its timeout of 30s"}
@@ -133,7 +146,8 @@ func (h *history) run(n int) common.Run {
 	started := claimed.Add(3 * time.Millisecond)
 	ended := started.Add(took)
 	r.ClaimedAt, r.StartedAt, r.EndedAt = &claimed, &started, &ended
-	r.OutputBytes, r.CPUSeconds, r.MaxRSSBytes = int64(chance>>12%5000), float64(chance>>14%1000)/1000, int64(4+chance>>16%60)<<20
+	r.OutputBytes, r.CPUSeconds, r.MaxRSSBytes = int64(chance>>12%5000), float64(chance>>14%1000)/1000,
+		int64(4+chance>>16%60)<<20
 	if exit >= 0 && r.Status != common.StatusLost {
 		r.ExitCode = &exit
 	}

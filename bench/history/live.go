@@ -46,10 +46,20 @@ func live(ctx context.Context, b *bench) ([]line, error) {
 	}
 	each := many.memory / crowd
 	return []line{
-		judged("10 MB of output: jump to the end of a run that prints, first byte, 100 followers beside", "max < 200 ms", many.jumps.String(), many.jumps.quantile(1) < first),
-		judged(fmt.Sprintf("10 MB of output, followed from its beginning by %d: memory for each, their clients' among it", crowd), "< 8 MiB", fmt.Sprintf("%.2f MiB", float64(each)/(1<<20)), each < memory),
-		{what: fmt.Sprintf("reads of the store until they have caught up: one follower; %d followers", crowd), measured: fmt.Sprintf("%d; %d", alone.caughtUp, many.caughtUp)},
-		{what: fmt.Sprintf("reads of the store in %s after that, while %d lines are printed: one follower; %d followers", followFor, followFor/linesEvery, crowd), measured: fmt.Sprintf("%d; %d", alone.reads, many.reads)},
+		judged("10 MB of output: jump to the end of a run that prints, first byte, 100 followers beside",
+			"max < 200 ms", many.jumps.String(), many.jumps.quantile(1) < first),
+		judged(
+			fmt.Sprintf("10 MB of output, followed from its beginning by %d: memory for each, their clients' among it",
+				crowd), "< 8 MiB", fmt.Sprintf("%.2f MiB", float64(each)/(1<<20)), each < memory),
+		{
+			what:     fmt.Sprintf("reads of the store until they have caught up: one follower; %d followers", crowd),
+			measured: fmt.Sprintf("%d; %d", alone.caughtUp, many.caughtUp),
+		},
+		{
+			what: fmt.Sprintf("reads of the store in %s after that, while %d lines are printed: one follower; %d "+
+				"followers", followFor, followFor/linesEvery, crowd),
+			measured: fmt.Sprintf("%d; %d", alone.reads, many.reads),
+		},
 		{what: "from the store to a follower, one follower", measured: alone.delays.String()},
 		{what: fmt.Sprintf("from the store to a follower, %d followers", crowd), measured: many.delays.String()},
 	}, nil
@@ -111,16 +121,35 @@ func follow(ctx context.Context, b *bench, followers, jump int) (out followed, e
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	fire := common.TriggeredFire(common.NewID(), common.NewID())
-	t := &talk{store: b.store, run: common.Run{ID: common.RunID(fire, 1), Job: "talker", Fire: fire, Attempt: 1, Status: common.StatusRunning}}
-	text := bytes.Repeat([]byte("2026-11-01 12:00:00 the next part is done, 日本語\n"), common.MaxChunk/50+1)[:common.MaxChunk]
+	t := &talk{
+		store: b.store,
+		run: common.Run{
+			ID:      common.RunID(fire, 1),
+			Job:     "talker",
+			Fire:    fire,
+			Attempt: 1,
+			Status:  common.StatusRunning,
+		},
+	}
+	text := bytes.Repeat([]byte("2026-11-01 12:00:00 the next part is done, 日本語\n"),
+		common.MaxChunk/50+1)[:common.MaxChunk]
 	for t.run.OutputBytes < printedBefore {
 		if err := t.print(ctx, text); err != nil {
 			return out, err
 		}
 	}
 	hub := tail.New(t, tail.Config{})
-	handler, err := httpapi.New(httpapi.Config{Runs: t, Following: hub, Auth: t, Metrics: http.NotFoundHandler(), Schedules: schedule.NewInterner(),
-		Version: "bench", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	handler, err := httpapi.New(httpapi.Config{
+		Runs:      t,
+		Following: hub,
+		Auth:      t,
+		Metrics:   http.NotFoundHandler(),
+		Schedules: schedule.NewInterner(),
+		Version:   "bench",
+		Timezone:  "UTC",
+		Logger:    slog.New(slog.DiscardHandler),
+		Now:       time.Now,
+	})
 	if err != nil {
 		return out, err
 	}

@@ -123,7 +123,8 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) (err error) 
 	// Results are printed even if a later row fails.
 	defer func() {
 		print(out, lines)
-		fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), b.runs, runtime.NumCPU(), cpuModel(), runtime.Version(),
+		fmt.Fprintf(out, "\n%s, %d runs; %d cores, %s, %s; %s, load %s before, %s after\n", kind(*where), b.runs,
+			runtime.NumCPU(), cpuModel(), runtime.Version(),
 			at.UTC().Format("2006-01-02 15:04 MST"), load, loadAverage())
 	}()
 	for _, r := range chosen {

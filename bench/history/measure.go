@@ -22,7 +22,8 @@ func (t times) quantile(q float64) time.Duration {
 }
 
 func (t times) String() string {
-	return fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(t.quantile(.5)), short(t.quantile(.95)), short(t.quantile(.99)), short(t.quantile(1)))
+	return fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(t.quantile(.5)), short(t.quantile(.95)),
+		short(t.quantile(.99)), short(t.quantile(1)))
 }
 
 // short returns a time with about three digits.
@@ -85,7 +86,8 @@ func ingest(ctx context.Context, b *bench) ([]line, error) {
 	}
 	rate := float64(b.runs) / all.Seconds()
 	return []line{
-		judged(fmt.Sprintf("ingest, %d in a batch, a twentieth with output, each batch synced to disk", batch), "≥ 20,000 runs/s", fmt.Sprintf("%.0f runs/s", rate), rate >= 20_000),
+		judged(fmt.Sprintf("ingest, %d in a batch, a twentieth with output, each batch synced to disk", batch),
+			"≥ 20,000 runs/s", fmt.Sprintf("%.0f runs/s", rate), rate >= 20_000),
 		{what: "a batch", measured: writes.String()},
 	}, nil
 }
@@ -155,12 +157,14 @@ func filtered(bits int, chance uint64) runlog.Query {
 		func() { q.Job = jobName(draw(10, jobCount)) },
 		func() { q.Group = groupName(draw(11, groupCount)) },
 		func() {
-			q.Statuses = [][]common.Status{{common.StatusFailed}, {common.StatusFailed, common.StatusTimedOut, common.StatusLost},
+			q.Statuses = [][]common.Status{{common.StatusFailed},
+				{common.StatusFailed, common.StatusTimedOut, common.StatusLost},
 				{common.StatusSucceeded}, {common.StatusMissed, common.StatusSkipped}}[draw(12, 4)]
 		},
 		func() { q.Worker = workerID(draw(13, workerCount)) },
 		func() {
-			q.Cause = []common.Cause{common.CauseCron, common.CauseManual, common.CauseRetry, common.CauseRerun}[draw(14, 4)]
+			q.Cause = []common.Cause{common.CauseCron, common.CauseManual, common.CauseRetry,
+				common.CauseRerun}[draw(14, 4)]
 		},
 		func() { q.ExitCode = new([]int{0, 1, 3, 137}[draw(15, 4)]) },
 		func() {
@@ -216,9 +220,14 @@ func filters(ctx context.Context, b *bench) ([]line, error) {
 		}
 	}
 	return []line{
-		judged(fmt.Sprintf("first page of each of %d combinations of filters", len(first)), "p95 < 50 ms", first.String(), first.quantile(.95) < goal),
-		judged(fmt.Sprintf("50th page of the %d of them that have one, last page of %d others", deep, len(later)-deep), "p95 < 50 ms", later.String(), later.quantile(.95) < goal),
-		{what: fmt.Sprintf("all %d pages up to there; %d of them ended early", len(worst), short), measured: worst.String()},
+		judged(fmt.Sprintf("first page of each of %d combinations of filters", len(first)), "p95 < 50 ms",
+			first.String(), first.quantile(.95) < goal),
+		judged(fmt.Sprintf("50th page of the %d of them that have one, last page of %d others", deep, len(later)-deep),
+			"p95 < 50 ms", later.String(), later.quantile(.95) < goal),
+		{
+			what:     fmt.Sprintf("all %d pages up to there; %d of them ended early", len(worst), short),
+			measured: worst.String(),
+		},
 	}, nil
 }
 
@@ -253,7 +262,8 @@ func rollups(ctx context.Context, b *bench) ([]line, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.what, err)
 		}
-		lines = append(lines, judged(l.what+", "+fmt.Sprint(dayCount)+" days", "< 30 ms", took.String(), took.quantile(.95) < goal))
+		lines = append(lines, judged(l.what+", "+fmt.Sprint(dayCount)+" days", "< 30 ms", took.String(),
+			took.quantile(.95) < goal))
 	}
 	took, err := measure(100, func(i int) error {
 		var jobs []string
@@ -276,7 +286,8 @@ func tidied(ctx context.Context, s runlog.Upkeep, t runlog.Tidy) (all runlog.Tid
 		if err != nil {
 			return all, err
 		}
-		all.Counted, all.Repaired, all.Freed = all.Counted+done.Counted, all.Repaired+done.Repaired, all.Freed+done.Freed
+		all.Counted, all.Repaired, all.Freed = all.Counted+done.Counted, all.Repaired+done.Repaired,
+			all.Freed+done.Freed
 		more = done.More
 	}
 	return all, nil

@@ -40,7 +40,8 @@ func (d *desk) Overdue(context.Context) ([]common.Overdue, error) { return nil, 
 
 func (d *desk) Workers(context.Context) ([]common.Member, error) { return nil, nil }
 
-func (d *desk) UpdateWorker(context.Context, common.Actor, string, func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+func (d *desk) UpdateWorker(context.Context, common.Actor, string,
+	func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	return common.WorkerSettings{}, nil
 }
 
@@ -59,11 +60,29 @@ func pages(ctx context.Context, b *bench) ([]line, error) {
 	now := end
 	d := &desk{}
 	for n := range jobCount {
-		d.jobs = append(d.jobs, common.JobState{Version: 1, StoredJob: common.StoredJob{UID: fmt.Sprint(n), Job: common.Job{Name: jobName(n), CronExpr: "*/5 * * * *", Timezone: "Asia/Shanghai", Command: "true"}}})
+		d.jobs = append(d.jobs, common.JobState{
+			Version: 1,
+			StoredJob: common.StoredJob{
+				UID: fmt.Sprint(n),
+				Job: common.Job{Name: jobName(n), CronExpr: "*/5 * * * *", Timezone: "Asia/Shanghai", Command: "true"},
+			},
+		})
 	}
-	handler, err := httpapi.New(httpapi.Config{Jobs: d, Runs: runlog.NewView(d, d, b.store), Workers: d, Auth: d, Stats: d, Counted: b.store, Findings: d,
-		Metrics: http.NotFoundHandler(), Schedules: schedule.NewInterner(), Version: "bench", Timezone: "Asia/Shanghai", Logger: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return now }})
+	handler, err := httpapi.New(httpapi.Config{
+		Jobs:      d,
+		Runs:      runlog.NewView(d, d, b.store),
+		Workers:   d,
+		Auth:      d,
+		Stats:     d,
+		Counted:   b.store,
+		Findings:  d,
+		Metrics:   http.NotFoundHandler(),
+		Schedules: schedule.NewInterner(),
+		Version:   "bench",
+		Timezone:  "Asia/Shanghai",
+		Logger:    slog.New(slog.DiscardHandler),
+		Now:       func() time.Time { return now },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +95,8 @@ func pages(ctx context.Context, b *bench) ([]line, error) {
 		{"200 jobs, likewise", "/jobs?include=results,next,stats&limit=200"},
 		{"the overview with its last 24 hours", "/stats/overview"},
 		{"all runs by the hour, 10 days, through the API", "/stats/runs?by=hour&from=" + begin.Format(time.RFC3339)},
-		{"a job by the day of a zone, 10 days, each worker apart, through the API", "/stats/jobs/" + jobName(3) + "?workers=true&by=day&from=" + begin.Format(time.RFC3339)},
+		{"a job by the day of a zone, 10 days, each worker apart, through the API",
+			"/stats/jobs/" + jobName(3) + "?workers=true&by=day&from=" + begin.Format(time.RFC3339)},
 	} {
 		size := 0
 		var before, after runtime.MemStats
@@ -99,7 +119,8 @@ func pages(ctx context.Context, b *bench) ([]line, error) {
 		runtime.ReadMemStats(&after)
 		now = end
 		lines = append(lines, line{what: l.what,
-			measured: fmt.Sprintf("%v; %.1f MB allocated for %d KB", took, float64(after.TotalAlloc-before.TotalAlloc)/calls/1e6, size/1000)})
+			measured: fmt.Sprintf("%v; %.1f MB allocated for %d KB", took,
+				float64(after.TotalAlloc-before.TotalAlloc)/calls/1e6, size/1000)})
 	}
 	return lines, nil
 }

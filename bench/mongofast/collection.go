@@ -15,7 +15,8 @@ type collection struct {
 
 func newCollection() *collection {
 	keys := []key{{field: "_id"}}
-	spec := bsoncore.NewDocumentBuilder().AppendInt32("v", 2).AppendDocument("key", bsoncore.NewDocumentBuilder().AppendInt32("_id", 1).Build()).AppendString("name", "_id_").Build()
+	spec := bsoncore.NewDocumentBuilder().AppendInt32("v", 2).AppendDocument("key",
+		bsoncore.NewDocumentBuilder().AppendInt32("_id", 1).Build()).AppendString("name", "_id_").Build()
 	return &collection{docs: map[string]bsoncore.Document{}, indexes: []*index{newIndex("_id_", keys, spec)}}
 }
 

@@ -25,14 +25,17 @@ func (s *server) answer(c command) bsoncore.Document {
 	if !ok {
 		r = &refusal{1, err.Error()}
 	}
-	return bsoncore.NewDocumentBuilder().AppendDouble("ok", 0).AppendString("errmsg", r.text).AppendInt32("code", r.code).Build()
+	return bsoncore.NewDocumentBuilder().AppendDouble("ok", 0).AppendString("errmsg", r.text).AppendInt32("code",
+		r.code).Build()
 }
 
 func (s *server) do(c *command, b *bsoncore.DocumentBuilder) error {
 	switch c.name {
 	case "hello", "isMaster", "ismaster":
-		b.AppendBoolean("ismaster", true).AppendBoolean("isWritablePrimary", true).AppendBoolean("helloOk", true).AppendInt32("maxBsonObjectSize", 16<<20).
-			AppendInt32("maxMessageSizeBytes", largestMessage).AppendInt32("maxWriteBatchSize", 100_000).AppendInt32("logicalSessionTimeoutMinutes", 30).
+		b.AppendBoolean("ismaster", true).AppendBoolean("isWritablePrimary", true).AppendBoolean("helloOk",
+			true).AppendInt32("maxBsonObjectSize", 16<<20).
+			AppendInt32("maxMessageSizeBytes", largestMessage).AppendInt32("maxWriteBatchSize",
+			100_000).AppendInt32("logicalSessionTimeoutMinutes", 30).
 			AppendInt32("minWireVersion", 0).AppendInt32("maxWireVersion", wireVersion).AppendBoolean("readOnly", false)
 		return nil
 	case "ping", "endSessions":
@@ -87,7 +90,8 @@ func (s *server) insert(c *command, b *bsoncore.DocumentBuilder) error {
 				continue
 			}
 			failed = true
-			errs.AppendDocument(bsoncore.NewDocumentBuilder().AppendInt32("index", int32(i)).AppendInt32("code", duplicateKey).
+			errs.AppendDocument(bsoncore.NewDocumentBuilder().AppendInt32("index", int32(i)).AppendInt32("code",
+				duplicateKey).
 				AppendString("errmsg", "E11000 duplicate key error collection: "+c.namespace()).Build())
 			if ordered || !given {
 				break
@@ -118,7 +122,8 @@ func (s *server) remove(c *command, b *bsoncore.DocumentBuilder) error {
 			for _, doc := range from.find(&query{filter: filter, limit: int(limit)}) {
 				id := place(doc, from.indexes[0].keys)
 				from.remove(id)
-				s.store.note(opDelete, c.namespace(), bsoncore.NewDocumentBuilder().AppendBinary("id", 0, []byte(id)).Build())
+				s.store.note(opDelete, c.namespace(), bsoncore.NewDocumentBuilder().AppendBinary("id", 0,
+					[]byte(id)).Build())
 				n++
 			}
 		}
@@ -143,8 +148,14 @@ func (s *server) find(c *command, b *bsoncore.DocumentBuilder) error {
 	}
 	limit := c.number("limit", 0)
 	single, _ := c.Lookup("singleBatch").BooleanOK()
-	docs := s.query(c.namespace(), &query{filter: filter, order: order, skip: c.number("skip", 0), limit: max(limit, -limit)})
-	s.first(b, &cursor{namespace: c.namespace(), docs: docs, show: show}, c.number("batchSize", firstBatch), single || limit < 0)
+	docs := s.query(c.namespace(), &query{
+		filter: filter,
+		order:  order,
+		skip:   c.number("skip", 0),
+		limit:  max(limit, -limit),
+	})
+	s.first(b, &cursor{namespace: c.namespace(), docs: docs, show: show}, c.number("batchSize", firstBatch),
+		single || limit < 0)
 	return nil
 }
 
@@ -214,7 +225,8 @@ func group(docs []bsoncore.Document, by bsoncore.Document) ([]bsoncore.Document,
 	}
 	var out []bsoncore.Document
 	for _, at := range slices.Sorted(maps.Keys(groups)) {
-		out = append(out, bsoncore.NewDocumentBuilder().AppendValue("_id", groups[at].id).AppendInt64(elements[1].Key(), groups[at].n).Build())
+		out = append(out, bsoncore.NewDocumentBuilder().AppendValue("_id", groups[at].id).AppendInt64(elements[1].Key(),
+			groups[at].n).Build())
 	}
 	return out, nil
 }
@@ -230,7 +242,8 @@ func (s *server) first(b *bsoncore.DocumentBuilder, rest *cursor, most int, sing
 		s.cursors[id] = rest
 		s.mu.Unlock()
 	}
-	b.AppendDocument("cursor", bsoncore.NewDocumentBuilder().AppendArray("firstBatch", batch).AppendInt64("id", id).AppendString("ns", rest.namespace).Build())
+	b.AppendDocument("cursor", bsoncore.NewDocumentBuilder().AppendArray("firstBatch", batch).AppendInt64("id",
+		id).AppendString("ns", rest.namespace).Build())
 }
 
 func (s *server) more(c *command, b *bsoncore.DocumentBuilder) error {
@@ -250,7 +263,8 @@ func (s *server) more(c *command, b *bsoncore.DocumentBuilder) error {
 		s.cursors[id] = rest
 		s.mu.Unlock()
 	}
-	b.AppendDocument("cursor", bsoncore.NewDocumentBuilder().AppendArray("nextBatch", batch).AppendInt64("id", id).AppendString("ns", rest.namespace).Build())
+	b.AppendDocument("cursor", bsoncore.NewDocumentBuilder().AppendArray("nextBatch", batch).AppendInt64("id",
+		id).AppendString("ns", rest.namespace).Build())
 	return nil
 }
 

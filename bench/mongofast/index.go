@@ -32,9 +32,13 @@ func newIndex(name string, keys []key, spec bsoncore.Document) *index {
 
 // find returns the block and the position in it of the first entry that is not before a place.
 func (x *index) find(place string) (block, at int) {
-	block, _ = slices.BinarySearchFunc(x.blocks, place, func(b []entry, p string) int { return strings.Compare(b[len(b)-1].place, p) })
+	block, _ = slices.BinarySearchFunc(x.blocks, place, func(b []entry, p string) int {
+		return strings.Compare(b[len(b)-1].place, p)
+	})
 	if block < len(x.blocks) {
-		at, _ = slices.BinarySearchFunc(x.blocks[block], place, func(e entry, p string) int { return strings.Compare(e.place, p) })
+		at, _ = slices.BinarySearchFunc(x.blocks[block], place, func(e entry, p string) int {
+			return strings.Compare(e.place, p)
+		})
 	}
 	return block, at
 }
@@ -151,7 +155,9 @@ func (x *index) plan(f *filter, order []key) plan {
 	for _, prefix := range prefixes {
 		p.spans = append(p.spans, span{prefix + low, prefix + high})
 	}
-	p.sorted, p.backward = ordered(x.keys[p.equal:], slices.DeleteFunc(slices.Clone(order), func(k key) bool { return fixed[k.field] }))
+	p.sorted, p.backward = ordered(x.keys[p.equal:], slices.DeleteFunc(slices.Clone(order), func(k key) bool {
+		return fixed[k.field]
+	}))
 	return p
 }
 

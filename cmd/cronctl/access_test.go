@@ -43,7 +43,8 @@ func TestUsersAndTokens(t *testing.T) {
 	}
 	call("login", s.server.URL, "--token", admin, "--name", "root").want(t, exitOK)
 	s.stdin = aPassword + "\n"
-	call("create", "user", "ann", "--role", "viewer", "--group", "shop=editor", "--title", "Ann Lee", "--password-stdin").want(t, exitOK, "created ann")
+	call("create", "user", "ann", "--role", "viewer", "--group", "shop=editor", "--title", "Ann Lee",
+		"--password-stdin").want(t, exitOK, "created ann")
 	s.stdin = "short\n"
 	call("create", "user", "bob", "--role", "viewer", "--password-stdin").want(t, exitUsage, "password")
 	call("create", "user", "bob", "--role", "viewer").want(t, exitUsage, "no terminal to ask on")
@@ -52,9 +53,11 @@ func TestUsersAndTokens(t *testing.T) {
 
 	// A login by password leaves a token of the user behind, and no session.
 	s.stdin = "not the password\n"
-	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann").want(t, exitDenied, "check the name")
+	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann").want(t, exitDenied,
+		"check the name")
 	s.stdin = aPassword + "\n"
-	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann", "--expires-in", "12h").want(t, exitOK, "as ann, until")
+	call("login", s.server.URL, "--user", "ann", "--password-stdin", "--name", "ann", "--expires-in", "12h").want(t,
+		exitOK, "as ann, until")
 	call("whoami").want(t, exitOK, "ann", "viewer", "shop=editor", "Context:")
 	call("create", "job", "mine", "--group", "shop", "--", "true").want(t, exitOK)
 	call("create", "job", "foreign", "--group", "other", "--", "true").want(t, exitDenied)
@@ -64,7 +67,8 @@ func TestUsersAndTokens(t *testing.T) {
 	call("--context", "root", "describe", "user", "ann").want(t, exitOK, "Tokens:", "cronctl on ", "Sessions:")
 
 	// A token for a script, and how it is taken away.
-	made := call("--context", "root", "create", "token", "deploy", "--user", "service", "--role", "operator", "--group", "shop", "--expires-in", "90d").want(t, exitOK, "not shown again")
+	made := call("--context", "root", "create", "token", "deploy", "--user", "service", "--role", "operator", "--group",
+		"shop", "--expires-in", "90d").want(t, exitOK, "not shown again")
 	token := strings.TrimSpace(made.out)
 	as := func(args ...string) result {
 		return call(append([]string{"--server", s.server.URL, "--token", token}, args...)...)
@@ -77,7 +81,8 @@ func TestUsersAndTokens(t *testing.T) {
 	as("get", "jobs").want(t, exitDenied)
 	call("delete", "token", "../x").want(t, exitUsage)
 
-	call("--context", "root", "set", "user", "ann", "--group", "shop-", "--group", "other=editor", "--role", "operator").want(t, exitOK, "operator", "other=editor")
+	call("--context", "root", "set", "user", "ann", "--group", "shop-", "--group", "other=editor", "--role",
+		"operator").want(t, exitOK, "operator", "other=editor")
 	call("create", "job", "foreign", "--group", "other", "--", "true").want(t, exitOK)
 	call("create", "job", "more", "--group", "shop", "--", "true").want(t, exitDenied)
 	call("--context", "root", "set", "user", "ann").want(t, exitUsage, "nothing to set")
@@ -111,7 +116,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 		return r
 	}
 	s.stdin = "hunter222222\n"
-	call("create", "secret", "db", "--value-file", "-", "--group", "shop", "--description", "the db").want(t, exitOK, "secret:db")
+	call("create", "secret", "db", "--value-file", "-", "--group", "shop", "--description", "the db").want(t, exitOK,
+		"secret:db")
 	call("create", "secret", "db", "--value-file", file(t, "value", "hunter3333333")).want(t, exitConflict)
 	call("create", "secret", "other").want(t, exitUsage, "no terminal to ask on")
 	call("get", "secrets").want(t, exitOK, "db", "shop", "the db")

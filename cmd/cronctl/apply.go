@@ -129,9 +129,13 @@ func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAn
 	for sent := 0; sent < len(docs); {
 		body, n := requestOf(docs[sent:])
 		if n < len(docs) && f.prune != "" {
-			return nil, &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("too many jobs for one request (%d MiB, %d jobs), and --prune needs all of them in one",
-				maxApplied>>20, maxAppliedJobs),
-				Hint: "apply them in parts, each with its own selector"}
+			return nil, &common.Error{
+				Code: common.CodeTooLarge,
+				Message: fmt.Sprintf(
+					"too many jobs for one request (%d MiB, %d jobs), and --prune needs all of them in one",
+					maxApplied>>20, maxAppliedJobs),
+				Hint: "apply them in parts, each with its own selector",
+			}
 		}
 		part, err := apiclient.Decode[apiclient.ApplyAnswer](api.ApplyJobsWithBody(ctx, &apiclient.ApplyJobsParams{
 			DryRun: &f.dryRun,

@@ -37,7 +37,8 @@ func TestApply(t *testing.T) {
 	s.run("diff", "-f", dir).want(t, exitJobFailed, "-command: echo a", "+command: echo A")
 	// What is wrong with one hinders no other.
 	write("d.yaml", "name: d\ncommand: echo d\ncronExpr: often\n---\ncommand: no name\n")
-	r = s.run("apply", "-f", dir).want(t, exitUsage, "changed a: command", "d: ", "  cronExpr: ", "d.yaml, job 2", "1 changed", "2 refused")
+	r = s.run("apply", "-f", dir).want(t, exitUsage, "changed a: command", "d: ", "  cronExpr: ", "d.yaml, job 2",
+		"1 changed", "2 refused")
 	if strings.Contains(r.err, "body.") {
 		t.Errorf("the faults lie in %s", r.err)
 	}

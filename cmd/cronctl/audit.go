@@ -39,12 +39,16 @@ yaml each entry contains the object before and after the change, without secret 
 			if params.From, params.To, err = between(from, to); err != nil {
 				return err
 			}
-			return c.list(cmd.Context(), listing{show: c.showAudit, newest: true, fetch: func(ctx context.Context) (list, error) {
-				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-					params.Cursor, params.Limit = cursor, size
-					return api.ListAudit(ctx, &params)
-				})
-			}})
+			return c.list(cmd.Context(), listing{
+				show:   c.showAudit,
+				newest: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+						params.Cursor, params.Limit = cursor, size
+						return api.ListAudit(ctx, &params)
+					})
+				},
+			})
 		},
 	}
 	cmd.Flags().StringVar(&actor, "actor", "", "only changes by this user, or by the token of this name")

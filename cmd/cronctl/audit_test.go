@@ -19,7 +19,13 @@ func chainOf(n int, after apiclient.AuditAnchor) []apiclient.AuditLink {
 	for i := range links {
 		text := fmt.Sprintf(`{"n":%d}`, i)
 		sum := sha256.Sum256([]byte(after.Hash + text))
-		links[i] = apiclient.AuditLink{Seq: after.Seq + 1, Id: fmt.Sprint("id", i), Previous: after.Hash, Text: text, Hash: hex.EncodeToString(sum[:])}
+		links[i] = apiclient.AuditLink{
+			Seq:      after.Seq + 1,
+			Id:       fmt.Sprint("id", i),
+			Previous: after.Hash,
+			Text:     text,
+			Hash:     hex.EncodeToString(sum[:]),
+		}
 		after = apiclient.AuditAnchor{Seq: links[i].Seq, Hash: links[i].Hash}
 	}
 	return links
@@ -65,7 +71,8 @@ func TestAuditVerify(t *testing.T) {
 	kept := apiclient.AuditAnchor{Seq: 4, Hash: strings.Repeat("ab", 32)}
 	links := chainOf(8, kept)
 	head := end(links)
-	s.verifying(links, kept, head).want(t, exitOK, "intact: verified 8 entries, from 5 to 12", fmt.Sprintf("head of the chain: 12:%s", head.Hash))
+	s.verifying(links, kept, head).want(t, exitOK, "intact: verified 8 entries, from 5 to 12",
+		fmt.Sprintf("head of the chain: 12:%s", head.Hash))
 	// Entries that a restored etcd has forgotten are named; only they may follow the end that etcd knows.
 	forgot := apiclient.AuditAnchor{Seq: links[5].Seq, Hash: links[5].Hash}
 	s.verifyingRestored(links, kept, forgot, &apiclient.AuditGap{From: 11, To: 12}).
@@ -77,7 +84,8 @@ func TestAuditVerify(t *testing.T) {
 	s.verifying(links, kept, head, "--anchor", anchor).want(t, exitOK)
 	s.verifying(links, kept, head, "--from", "7", "--anchor", anchor).want(t, exitOK, "from 7")
 	s.verifying(links, kept, head, "--anchor", "4:"+kept.Hash).want(t, exitOK)
-	s.verifying(links, kept, head, "--anchor", fmt.Sprintf("99:%s", head.Hash)).want(t, exitJobFailed, "NOT intact", "anchor not found")
+	s.verifying(links, kept, head, "--anchor", fmt.Sprintf("99:%s", head.Hash)).want(t, exitJobFailed, "NOT intact",
+		"anchor not found")
 	s.verifying(links, kept, head, "--anchor", "12").want(t, exitUsage)
 	for name, spoil := range map[string]func(l []apiclient.AuditLink) []apiclient.AuditLink{
 		"altered": func(l []apiclient.AuditLink) []apiclient.AuditLink { l[4].Text = `{"n":44}`; return l },

@@ -68,11 +68,13 @@ func (c *cli) bulk(ctx context.Context, f *choice, request apiclient.BulkRequest
 	ask := func() error {
 		part, err := apiclient.Decode[apiclient.BulkAnswer](api.BulkJobs(ctx,
 			&apiclient.BulkJobsParams{IdempotencyKey: set(key)}, request))
-		all.Items, all.Done, all.Refused, all.Unknown = append(all.Items, part.Items...), all.Done+part.Done, all.Refused+part.Refused, all.Unknown+part.Unknown
+		all.Items, all.Done, all.Refused, all.Unknown = append(all.Items, part.Items...), all.Done+part.Done,
+			all.Refused+part.Refused, all.Unknown+part.Unknown
 		return err
 	}
 	if f.filtered() {
-		request.Selector, request.Group, request.Q, request.State = set(f.selector), set(f.group), set(f.query), set(apiclient.BulkRequestState(f.state))
+		request.Selector, request.Group, request.Q, request.State = set(f.selector), set(f.group), set(f.query),
+			set(apiclient.BulkRequestState(f.state))
 		if err := ask(); err != nil {
 			return err
 		}

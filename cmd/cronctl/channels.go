@@ -38,9 +38,13 @@ func (c *cli) getChannels() *cobra.Command {
 							args[0])
 					}, c.showChannels)
 			}
-			return c.list(cmd.Context(), listing{show: c.showChannels, whole: true, fetch: func(ctx context.Context) (list, error) {
-				return apiclient.Decode[list](api.ListChannels(ctx))
-			}})
+			return c.list(cmd.Context(), listing{
+				show:  c.showChannels,
+				whole: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return apiclient.Decode[list](api.ListChannels(ctx))
+				},
+			})
 		},
 	}
 }
@@ -98,12 +102,16 @@ func (c *cli) getDeliveries() *cobra.Command {
 				Job:     set(job),
 				Status:  set(apiclient.ListDeliveriesParamsStatus(status)),
 			}
-			return c.list(cmd.Context(), listing{show: c.showDeliveries, newest: true, fetch: func(ctx context.Context) (list, error) {
-				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-					params.Cursor, params.Limit = cursor, size
-					return api.ListDeliveries(ctx, &params)
-				})
-			}})
+			return c.list(cmd.Context(), listing{
+				show:   c.showDeliveries,
+				newest: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+						params.Cursor, params.Limit = cursor, size
+						return api.ListDeliveries(ctx, &params)
+					})
+				},
+			})
 		},
 	}
 	cmd.Flags().StringVar(&channel, "channel", "", "only on this channel")
@@ -155,10 +163,11 @@ func (c *cli) describeChannel() *cobra.Command {
 			if t.Channel, err = apiclient.Decode[json.RawMessage](api.GetChannel(cmd.Context(), args[0])); err != nil {
 				return err
 			}
-			t.Deliveries, err = apiclient.Decode[list](api.ListDeliveries(cmd.Context(), &apiclient.ListDeliveriesParams{
-				Channel: &args[0],
-				Limit:   new(int64(10)),
-			}))
+			t.Deliveries, err = apiclient.Decode[list](api.ListDeliveries(cmd.Context(),
+				&apiclient.ListDeliveriesParams{
+					Channel: &args[0],
+					Limit:   new(int64(10)),
+				}))
 			if err != nil {
 				return err
 			}
@@ -184,7 +193,8 @@ type channelFlags struct {
 func (c *cli) createChannel() *cobra.Command {
 	var f channelFlags
 	cmd := &cobra.Command{
-		Use:     "channels -f FILE | channel NAME --kind webhook --url-file FILE | channel NAME --kind mail --to ADDRESS",
+		Use: "channels -f FILE | channel NAME --kind webhook --url-file FILE | channel NAME --kind mail --to " +
+			"ADDRESS",
 		Aliases: []string{"channel"},
 		Short:   "Create notification channels, or replace them",
 		Long: `Create channels from a JSON or YAML file (one channel, several documents, or a list;
@@ -333,9 +343,10 @@ func (c *cli) saveChannel(ctx context.Context, channel newChannel, replace bool)
 }
 
 func (c *cli) removeChannels() *cobra.Command {
-	return c.removal("channels NAME...", "Delete channels and their waiting notifications", "channel", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
-		return api.DeleteChannel(ctx, name, &apiclient.DeleteChannelParams{})
-	})
+	return c.removal("channels NAME...", "Delete channels and their waiting notifications", "channel", named,
+		func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+			return api.DeleteChannel(ctx, name, &apiclient.DeleteChannelParams{})
+		})
 }
 
 func (c *cli) test() *cobra.Command {

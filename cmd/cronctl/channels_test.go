@@ -20,7 +20,14 @@ type channels struct {
 }
 
 func (f *channels) as(name string) notify.Channel {
-	c := notify.Channel{Name: name, Kind: f.kept[name].Kind, To: f.kept[name].To, Disabled: f.kept[name].Disabled, Version: 7, UpdatedBy: "ann"}
+	c := notify.Channel{
+		Name:      name,
+		Kind:      f.kept[name].Kind,
+		To:        f.kept[name].To,
+		Disabled:  f.kept[name].Disabled,
+		Version:   7,
+		UpdatedBy: "ann",
+	}
 	c.Origin, _ = notify.OriginOf(f.kept[name].URL)
 	return c
 }
@@ -39,7 +46,8 @@ func (f *channels) Find(_ context.Context, name string) (notify.Channel, error) 
 	return f.as(name), nil
 }
 
-func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish notify.Wish, pre common.Precondition) (notify.Channel, string, bool, error) {
+func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish notify.Wish,
+	pre common.Precondition) (notify.Channel, string, bool, error) {
 	_, known := f.kept[name]
 	if known && pre.Absent {
 		return notify.Channel{}, "", false, common.Errorf(common.CodeStale, "channel %s exists", name)
@@ -62,7 +70,14 @@ func (f *channels) Delete(ctx context.Context, _ common.Actor, name string, _ co
 
 func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (notify.Notice, error) {
 	c, err := f.Find(ctx, name)
-	n := notify.Notice{Channel: name, Kind: c.Kind, Subject: notify.SubjectTest, Status: notify.Sent, Attempts: 1, Data: notify.Data{Event: notify.SubjectTest}}
+	n := notify.Notice{
+		Channel:  name,
+		Kind:     c.Kind,
+		Subject:  notify.SubjectTest,
+		Status:   notify.Sent,
+		Attempts: 1,
+		Data:     notify.Data{Event: notify.SubjectTest},
+	}
 	if c.Disabled {
 		n.Status, n.Code, n.Error = notify.Failed, notify.CodeTrouble, "connection refused"
 	}
@@ -73,9 +88,29 @@ func (f *channels) Test(ctx context.Context, _ common.Actor, name string) (notif
 func (f *channels) Notices(_ context.Context, q notify.NoticeQuery) ([]notify.Notice, bool, error) {
 	var all []notify.Notice
 	for _, n := range []notify.Notice{
-		{ID: "2", Channel: "ops", Kind: notify.KindMail, Subject: "recovered", Status: notify.Waiting, Code: notify.CodeTrouble, Error: "away", Attempts: 3, CreatedAt: time.Now(), NextAt: time.Now().Add(time.Minute),
-			Data: notify.Data{Event: "recovered", Job: "nightly"}},
-		{ID: "1", Channel: "hook", Kind: notify.KindWebhook, Subject: "failed", Status: notify.Sent, Attempts: 1, CreatedAt: time.Now(), Data: notify.Data{Event: "failed", Job: "nightly", Worker: "bell-1"}},
+		{
+			ID:        "2",
+			Channel:   "ops",
+			Kind:      notify.KindMail,
+			Subject:   "recovered",
+			Status:    notify.Waiting,
+			Code:      notify.CodeTrouble,
+			Error:     "away",
+			Attempts:  3,
+			CreatedAt: time.Now(),
+			NextAt:    time.Now().Add(time.Minute),
+			Data:      notify.Data{Event: "recovered", Job: "nightly"},
+		},
+		{
+			ID:        "1",
+			Channel:   "hook",
+			Kind:      notify.KindWebhook,
+			Subject:   "failed",
+			Status:    notify.Sent,
+			Attempts:  1,
+			CreatedAt: time.Now(),
+			Data:      notify.Data{Event: "failed", Job: "nightly", Worker: "bell-1"},
+		},
 	} {
 		if q.Matches(&n) {
 			all = append(all, n)
@@ -95,15 +130,19 @@ func TestChannels(t *testing.T) {
 		return path
 	}
 	url, secret := file("url", "https://hooks.example.com/T0/x\n"), file("secret", notify.NewSecret()+"\n")
-	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitOK, "created hook", "signing secret (shown only once): whsec_made")
+	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitOK, "created hook",
+		"signing secret (shown only once): whsec_made")
 	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url).want(t, exitConflict)
-	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url, "--secret-file", secret, "--replace").want(t, exitOK, "saved hook\n")
+	s.run("create", "channel", "hook", "--kind", "webhook", "--url-file", url, "--secret-file", secret,
+		"--replace").want(t, exitOK, "saved hook\n")
 	if w := s.channels.kept["hook"]; w.URL != "https://hooks.example.com/T0/x" || w.Secret == "" {
 		t.Errorf("kept %+v", w)
 	}
-	s.run("create", "channels", "-f", file("c.yaml", "name: ops\nkind: mail\nto: [a@example.com, b@example.com]\n---\nname: off\nkind: mail\nto: [c@example.com]\ndisabled: true\n")).
+	s.run("create", "channels", "-f", file("c.yaml", "name: ops\nkind: mail\nto: [a@example.com, "+
+		"b@example.com]\n---\nname: off\nkind: mail\nto: [c@example.com]\ndisabled: true\n")).
 		want(t, exitOK, "created ops", "created off")
-	s.run("get", "channels").want(t, exitOK, "hook", "webhook", "https://hooks.example.com/…", "a@example.com, b@example.com", "disabled")
+	s.run("get", "channels").want(t, exitOK, "hook", "webhook", "https://hooks.example.com/…",
+		"a@example.com, b@example.com", "disabled")
 	s.run("get", "channel", "ops", "-o", "json").want(t, exitOK, `"kind": "mail"`)
 	s.run("get", "channel", "none").want(t, exitNotFound)
 	s.run("describe", "channel", "ops").want(t, exitOK, "a@example.com", "nightly has recovered", "waiting")
@@ -114,8 +153,10 @@ func TestChannels(t *testing.T) {
 	s.run("test", "channel", "off").want(t, exitJobFailed, "connection refused")
 	s.run("delete", "channel", "ops", "off").want(t, exitOK, "deleted ops", "deleted off")
 	for _, args := range [][]string{
-		{"create", "channel"}, {"create", "channel", "A"}, {"create", "channel", "x", "--kind", "pigeon"}, {"create", "channel", "x", "--kind", "mail"},
-		{"create", "channel", "x", "-f", url}, {"create", "channels", "-f", file("n.yaml", "kind: mail\n")}, {"delete", "channel", "A/B"}, {"test", "channel", "../x"}, {"test"},
+		{"create", "channel"}, {"create", "channel", "A"}, {"create", "channel", "x", "--kind", "pigeon"},
+		{"create", "channel", "x", "--kind", "mail"},
+		{"create", "channel", "x", "-f", url}, {"create", "channels", "-f", file("n.yaml", "kind: mail\n")},
+		{"delete", "channel", "A/B"}, {"test", "channel", "../x"}, {"test"},
 	} {
 		s.run(args...).want(t, exitUsage)
 	}

@@ -21,9 +21,12 @@ const (
 
 // shades are the colours of words for states.
 var shades = map[string]string{
-	"succeeded": green, "ok": green, "ready": green, "on": green, "sent": green, "active": green, "created": green, "unchanged": "",
-	"failed": red, "failing": red, "lost": red, "timed_out": red, "missed": red, "refused": red, "away": red, "disabled": red, "deleted": red, "gone": red,
-	"killed": yellow, "skipped": yellow, "warning": yellow, "unknown": yellow, "paused": yellow, "draining": yellow, "changed": yellow, "expired": yellow,
+	"succeeded": green, "ok": green, "ready": green, "on": green, "sent": green, "active": green, "created": green,
+	"unchanged": "",
+	"failed":    red, "failing": red, "lost": red, "timed_out": red, "missed": red, "refused": red, "away": red,
+	"disabled": red, "deleted": red, "gone": red,
+	"killed": yellow, "skipped": yellow, "warning": yellow, "unknown": yellow, "paused": yellow, "draining": yellow,
+	"changed": yellow, "expired": yellow,
 	"running": cyan, "waiting": cyan, "planned": cyan,
 }
 

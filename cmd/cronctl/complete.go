@@ -24,7 +24,8 @@ type completer = func(cmd *cobra.Command, args []string, typed string) ([]string
 
 // offer makes a completer of a list from the server. If the server does not answer, it offers nothing: a
 // completion cannot print errors.
-func (c *cli) offer(list func(ctx context.Context, api *apiclient.API, typed string) (*http.Response, error), word func(item json.RawMessage) (name, about string)) completer {
+func (c *cli) offer(list func(ctx context.Context, api *apiclient.API, typed string) (*http.Response, error),
+	word func(item json.RawMessage) (name, about string)) completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		api, err := c.api()
 		if err != nil {
@@ -71,7 +72,8 @@ func (c *cli) completeRuns(live bool) completer {
 	return c.offer(func(ctx context.Context, api *apiclient.API, _ string) (*http.Response, error) {
 		params := apiclient.ListRunsParams{Limit: new(int64(completeMost))}
 		if live {
-			params.Status = &[]apiclient.ListRunsParamsStatus{apiclient.ListRunsParamsStatusRunning, apiclient.ListRunsParamsStatusWaiting}
+			params.Status = &[]apiclient.ListRunsParamsStatus{apiclient.ListRunsParamsStatusRunning,
+				apiclient.ListRunsParamsStatusWaiting}
 		}
 		return api.ListRuns(ctx, &params)
 	}, func(item json.RawMessage) (string, string) {
@@ -166,16 +168,21 @@ func (c *cli) completions(root *cobra.Command) error {
 	sessions := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) {
 		return api.ListSessions(ctx, &apiclient.ListSessionsParams{Limit: most})
 	})
-	secrets := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) { return api.ListSecrets(ctx) })
+	secrets := c.completeNamed(func(ctx context.Context, api *apiclient.API) (*http.Response, error) {
+		return api.ListSecrets(ctx)
+	})
 	arguments := map[string]completer{
-		"get jobs": only(jobs), "describe job": only(jobs), "delete jobs": jobs, "export": jobs, "run": jobs, "pause": jobs, "resume": jobs, "fires": only(jobs), "stats": only(jobs),
+		"get jobs": only(jobs), "describe job": only(jobs), "delete jobs": jobs, "export": jobs, "run": jobs,
+		"pause": jobs, "resume": jobs, "fires": only(jobs), "stats": only(jobs),
 		"edit job": only(jobs), "rollback": only(jobs), "get versions": only(jobs), "diff": only(jobs),
 		"get users": only(users), "describe user": only(users), "set user": only(users), "delete users": users,
 		"get tokens": only(tokens), "delete tokens": tokens, "delete sessions": sessions,
 		"get secrets": only(secrets), "set secret": only(secrets), "delete secrets": secrets,
 		"get runs": only(runs), "describe run": only(runs), "logs": only(runs), "kill": c.completeRuns(true),
-		"get workers": only(workers), "describe worker": only(workers), "drain": only(workers), "undrain": only(workers), "set worker": only(workers), "label": only(workers),
-		"get channels": only(channels), "describe channel": only(channels), "delete channels": channels, "test channel": only(channels),
+		"get workers": only(workers), "describe worker": only(workers), "drain": only(workers),
+		"undrain": only(workers), "set worker": only(workers), "label": only(workers),
+		"get channels": only(channels), "describe channel": only(channels), "delete channels": channels,
+		"test channel": only(channels),
 	}
 	flags := map[string]completer{
 		"output": words("table", "wide", "json",
@@ -195,7 +202,8 @@ func (c *cli) completions(root *cobra.Command) error {
 			cmd.ValidArgsFunction = complete
 		}
 		for name, complete := range flags {
-			if cmd.LocalNonPersistentFlags().Lookup(name) == nil && (cmd != root || cmd.PersistentFlags().Lookup(name) == nil) || path == "export" && name == "output" {
+			if cmd.LocalNonPersistentFlags().Lookup(name) == nil &&
+				(cmd != root || cmd.PersistentFlags().Lookup(name) == nil) || path == "export" && name == "output" {
 				continue
 			}
 			if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {

@@ -40,8 +40,16 @@ func (c *cli) showContexts(all *contexts, which []savedContext, one bool) error 
 	shown, items := []shownContext{}, []json.RawMessage{}
 	for i := range which {
 		s := &which[i]
-		shown = append(shown, shownContext{Name: s.Name, Server: s.Server, User: s.User, Current: s.Name == current, LoggedIn: s.Token != "",
-			ExpiresAt: s.ExpiresAt, CA: s.CA, Insecure: s.InsecureHTTP})
+		shown = append(shown, shownContext{
+			Name:      s.Name,
+			Server:    s.Server,
+			User:      s.User,
+			Current:   s.Name == current,
+			LoggedIn:  s.Token != "",
+			ExpiresAt: s.ExpiresAt,
+			CA:        s.CA,
+			Insecure:  s.InsecureHTTP,
+		})
 		item, err := json.Marshal(shown[i])
 		if err != nil {
 			return err
@@ -52,19 +60,20 @@ func (c *cli) showContexts(all *contexts, which []savedContext, one bool) error 
 	if one {
 		v = shown[0]
 	}
-	return show(c, v, items, []string{"CURRENT", "NAME", "SERVER", "USER", "TOKEN UNTIL"}, func(s shownContext) []string {
-		current, until := "", "not logged in"
-		if s.Current {
-			current = "*"
-		}
-		switch {
-		case s.LoggedIn && s.ExpiresAt != nil:
-			until = when(*s.ExpiresAt)
-		case s.LoggedIn:
-			until = "-"
-		}
-		return []string{current, s.Name, s.Server, or(s.User, "-"), until}
-	})
+	return show(c, v, items, []string{"CURRENT", "NAME", "SERVER", "USER", "TOKEN UNTIL"},
+		func(s shownContext) []string {
+			current, until := "", "not logged in"
+			if s.Current {
+				current = "*"
+			}
+			switch {
+			case s.LoggedIn && s.ExpiresAt != nil:
+				until = when(*s.ExpiresAt)
+			case s.LoggedIn:
+				until = "-"
+			}
+			return []string{current, s.Name, s.Server, or(s.User, "-"), until}
+		})
 }
 
 func (c *cli) listContexts() *cobra.Command {
@@ -103,7 +112,10 @@ func (c *cli) useContext() *cobra.Command {
 }
 
 func (c *cli) showContext() *cobra.Command {
-	return &cobra.Command{Use: "show [NAME]", Short: "Show a context, by default the current one", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{
+		Use:               "show [NAME]",
+		Short:             "Show a context, by default the current one",
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := loadContexts(c.env)
@@ -126,11 +138,15 @@ func (c *cli) showContext() *cobra.Command {
 				return err
 			}
 			return c.showContexts(&all, []savedContext{*one}, true)
-		}}
+		},
+	}
 }
 
 func (c *cli) deleteContexts() *cobra.Command {
-	return &cobra.Command{Use: "delete NAME...", Short: "Delete contexts; their tokens stay valid (see logout)", Args: cobra.MinimumNArgs(1),
+	return &cobra.Command{
+		Use:               "delete NAME...",
+		Short:             "Delete contexts; their tokens stay valid (see logout)",
+		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: c.completeContexts,
 		RunE: func(_ *cobra.Command, names []string) error {
 			all, err := loadContexts(c.env)
@@ -150,5 +166,6 @@ func (c *cli) deleteContexts() *cobra.Command {
 				fmt.Fprintf(c.stdout, "deleted context %s\n", name)
 			}
 			return nil
-		}}
+		},
+	}
 }

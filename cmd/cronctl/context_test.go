@@ -19,7 +19,8 @@ func TestContexts(t *testing.T) {
 	s := newStage(t)
 	environ, path := home(t)
 	s.stdin = goodToken + "\n"
-	s.runWith(environ, "login", s.server.URL, "--token-file", "-", "--name", "first").want(t, exitOK, "logged in", "as ann", "first")
+	s.runWith(environ, "login", s.server.URL, "--token-file", "-", "--name", "first").want(t, exitOK, "logged in",
+		"as ann", "first")
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
@@ -33,7 +34,8 @@ func TestContexts(t *testing.T) {
 	s.runWith(append(environ, "CARILLON_CONTEXT=second"), "delete", "job", "hello").want(t, exitDenied)
 	s.runWith(environ, "--context", "second", "delete", "job", "hello").want(t, exitDenied)
 	// A token in the environment is not meant by who names a context.
-	s.runWith(append(environ, "CARILLON_TOKEN="+goodToken), "--context", "second", "delete", "job", "hello").want(t, exitDenied)
+	s.runWith(append(environ, "CARILLON_TOKEN="+goodToken), "--context", "second", "delete", "job", "hello").want(t,
+		exitDenied)
 	s.runWith(environ, "--context", "third", "get", "jobs").want(t, exitNotFound, "third")
 	s.runWith(environ, "--context", "first", "--server", s.server.URL, "get", "jobs").want(t, exitUsage)
 	for _, format := range []string{"table", "json", "yaml"} {

@@ -36,5 +36,6 @@ func (c *cli) remove() *cobra.Command {
 	jobs.Flags().BoolVar(&yes, "yes", false, "delete all that match without confirmation")
 	jobs.Flags().BoolVar(&kill, "kill", false, "also kill their runs")
 	return group("delete", "Delete jobs, channels, users, tokens, sessions or secrets",
-		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID", jobs, c.removeChannels(), c.removeUsers(), c.removeTokens(), c.removeSessions(), c.removeSecrets())
+		"  cronctl delete jobs old-report older-report --kill\n  cronctl delete token TOKEN-ID", jobs,
+		c.removeChannels(), c.removeUsers(), c.removeTokens(), c.removeSessions(), c.removeSecrets())
 }

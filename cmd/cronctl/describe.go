@@ -14,7 +14,8 @@ import (
 )
 
 func (c *cli) describe() *cobra.Command {
-	return group("describe", "Show one object in detail", "  cronctl describe job nightly-report\n  cronctl describe run ID",
+	return group("describe", "Show one object in detail",
+		"  cronctl describe job nightly-report\n  cronctl describe run ID",
 		c.describeJob(), c.describeRun(), c.describeWorker(), c.describeChannel(), c.describeUser())
 }
 
@@ -77,10 +78,11 @@ func (c *cli) describeJob() *cobra.Command {
 // history fetches the last runs and the statistics of the job.
 func (d *description) history(ctx context.Context, api *apiclient.API, name string) (err error) {
 	from, by, size := time.Now().Add(-described), apiclient.GetJobStatisticsParamsByDay, int64(lastShown)
-	d.Statistics, err = apiclient.Decode[json.RawMessage](api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{
-		From: &from,
-		By:   &by,
-	}))
+	d.Statistics, err = apiclient.Decode[json.RawMessage](api.GetJobStatistics(ctx, name,
+		&apiclient.GetJobStatisticsParams{
+			From: &from,
+			By:   &by,
+		}))
 	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
 		return err
 	}

@@ -70,7 +70,8 @@ func (c *cli) reach() (destination, error) {
 		t.server = firstOf(c.server, c.env["CARILLON_SERVER"])
 	}
 	if saved != nil && (t.server == "" || sameServer(t.server, saved.Server)) {
-		t.context, t.server, t.token, t.insecure = saved.Name, saved.Server, saved.Token, t.insecure || saved.InsecureHTTP
+		t.context, t.server, t.token, t.insecure = saved.Name, saved.Server, saved.Token, t.insecure ||
+			saved.InsecureHTTP
 		t.ca, t.cert, t.key = firstOf(t.ca, saved.CA), firstOf(t.cert, saved.Cert), firstOf(t.key, saved.Key)
 	}
 	t.server = firstOf(t.server, defaultServer)
@@ -96,10 +97,17 @@ const patienceForTurn = 30 * time.Second
 
 // client creates the API client; notes are written to w.
 func (t *destination) client(w io.Writer) (*apiclient.API, error) {
-	o := apiclient.Options{Server: t.server, Token: t.token, Cookie: t.cookie, InsecureHTTP: t.insecure, UserAgent: "cronctl/" + version, Patience: patienceForTurn,
+	o := apiclient.Options{
+		Server:       t.server,
+		Token:        t.token,
+		Cookie:       t.cookie,
+		InsecureHTTP: t.insecure,
+		UserAgent:    "cronctl/" + version,
+		Patience:     patienceForTurn,
 		Waiting: func(wait time.Duration) {
 			fmt.Fprintf(w, "note: the server is at its request limit; retrying in %v\n", wait)
-		}}
+		},
+	}
 	var err error
 	if o.TLS, err = t.tls(); err != nil {
 		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot use the TLS files", Err: err}

@@ -116,7 +116,8 @@ func seenFromHere(resp *http.Response, e *examination, me *apiclient.Me, took ti
 		off := now.Sub(date).Truncate(time.Second)
 		add(off.Abs() > clockWarns, "your_clock",
 			fmt.Sprintf("the local clock differs from the server's by %v",
-				off.Abs()), "Synchronise the clock of this machine with NTP. Displayed times are right, relative ones such as --from -1h are not.")
+				off.Abs()), "Synchronise the clock of this machine with NTP. Displayed times are right, relative "+
+				"ones such as --from -1h are not.")
 	}
 	if resp.TLS != nil && len(resp.TLS.PeerCertificates) > 0 {
 		until := resp.TLS.PeerCertificates[0].NotAfter

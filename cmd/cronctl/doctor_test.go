@@ -17,7 +17,13 @@ import (
 func (f *fakes) Examine(context.Context) httpapi.Examination {
 	e := httpapi.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
 	for _, c := range f.lasting {
-		found := httpapi.Finding{Check: c.Code, Status: httpapi.FindingWarning, Who: c.Who, Text: c.Text, Advice: "mend " + c.Code}
+		found := httpapi.Finding{
+			Check:  c.Code,
+			Status: httpapi.FindingWarning,
+			Who:    c.Who,
+			Text:   c.Text,
+			Advice: "mend " + c.Code,
+		}
 		if c.StopsClaims {
 			found.Status = httpapi.FindingFailing
 		}
@@ -37,7 +43,8 @@ func TestDoctor(t *testing.T) {
 	s.run("doctor").want(t, exitOK, "warning", "something is not", "Remedies:", "one (north): mend one")
 	s.lasting = append(s.lasting, common.Condition{Code: "two", Text: "x", StopsClaims: true})
 	var e examination
-	if err := json.Unmarshal([]byte(s.run("doctor", "-o", "json").want(t, exitJobFailed).out), &e); err != nil || e.Status != "failing" || e.Master != "host-m" || len(e.Findings) < 4 {
+	if err := json.Unmarshal([]byte(s.run("doctor", "-o", "json").want(t, exitJobFailed).out), &e); err != nil ||
+		e.Status != "failing" || e.Master != "host-m" || len(e.Findings) < 4 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	s.server.Close()
@@ -48,7 +55,8 @@ func TestWhatIsSeenFromHere(t *testing.T) {
 	now := time.Now()
 	resp := &http.Response{Header: http.Header{"Date": {now.Add(-time.Minute).UTC().Format(http.TimeFormat)}}}
 	found := map[string]string{}
-	for _, f := range seenFromHere(resp, &examination{Version: version}, &apiclient.Me{ExpiresAt: new(now.Add(time.Hour))}, 2*time.Second, now) {
+	for _, f := range seenFromHere(resp, &examination{Version: version},
+		&apiclient.Me{ExpiresAt: new(now.Add(time.Hour))}, 2*time.Second, now) {
 		if found[f.Check] = f.Status; f.Advice == "" {
 			t.Errorf("what is to be done? %+v", f)
 		}

@@ -17,7 +17,8 @@ func (s *stage) editing(script string, environ ...string) result {
 	if err := os.Chmod(editor, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
-	environ = append([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "EDITOR=" + editor}, environ...)
+	environ = append([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "EDITOR=" + editor},
+		environ...)
 	return s.runWith(environ, "edit", "job", "hello")
 }
 
@@ -55,7 +56,8 @@ func TestEdit(t *testing.T) {
 		t.Errorf("stored %q", got)
 	}
 	// The faults stand at the top when it opens again.
-	s.editing(`if grep -q '^# .*cronExpr' "$1"; then sed -i 's/@often/@hourly/' "$1"; else sed -i 's/@daily/@often/' "$1"; fi`).want(t, exitOK, "saved hello")
+	s.editing(
+		`if grep -q '^# .*cronExpr' "$1"; then sed -i 's/@often/@hourly/' "$1"; else sed -i 's/@daily/@often/' "$1"; fi`).want(t, exitOK, "saved hello")
 	if got := s.jobs["hello"].CronExpr; got != "@hourly" {
 		t.Errorf("stored %q", got)
 	}
@@ -77,7 +79,8 @@ func TestEdit(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	s.editing(`sed -i 's/echo two/echo three/' "$1"`, raced...).want(t, exitConflict, "conflict: hello was changed", "your text is in")
+	s.editing(`sed -i 's/echo two/echo three/' "$1"`, raced...).want(t, exitConflict, "conflict: hello was changed",
+		"your text is in")
 	if text := left(); !strings.Contains(text, "echo three") {
 		t.Errorf("there is left: %s", text)
 	}

@@ -86,7 +86,8 @@ func report(w io.Writer, err error) {
 func hintOf(e *common.Error) string {
 	switch e.Code {
 	case common.CodeUnauthenticated:
-		return "run cronctl login, or name a token file with --token-file or CARILLON_TOKEN_FILE (a standalone writes admin.token to its data folder)"
+		return "run cronctl login, or name a token file with --token-file or CARILLON_TOKEN_FILE (a standalone " +
+			"writes admin.token to its data folder)"
 	case common.CodeExists:
 		return "choose another name, or replace it with --replace"
 	}

@@ -37,8 +37,11 @@ readable by their owner only, since commands and variables may contain secrets.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch to {
 			case "yaml", "json", "table", "wide":
-				return &common.Error{Code: common.CodeInvalid, Message: "-o is the destination here; jobs are always exported as YAML",
-					Hint: "to write a file of that name, use -o ./" + to}
+				return &common.Error{
+					Code:    common.CodeInvalid,
+					Message: "-o is the destination here; jobs are always exported as YAML",
+					Hint:    "to write a file of that name, use -o ./" + to,
+				}
 			}
 			whole := len(args) == 0 && !f.filtered() && f.state == ""
 			if len(args) > 0 || f.filtered() {
@@ -177,9 +180,12 @@ func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
 		b.Write(j.yaml)
 	}
 	if b.Len() > maxFile {
-		return &common.Error{Code: common.CodeTooLarge, Message: fmt.Sprintf("the jobs are larger than %d KiB, the limit for a file of jobs",
-			maxFile>>10),
-			Hint: "write one file per job: cronctl export -o DIR/"}
+		return &common.Error{
+			Code: common.CodeTooLarge,
+			Message: fmt.Sprintf("the jobs are larger than %d KiB, the limit for a file of jobs",
+				maxFile>>10),
+			Hint: "write one file per job: cronctl export -o DIR/",
+		}
 	}
 	if to == "" {
 		_, err := c.stdout.Write(b.Bytes())

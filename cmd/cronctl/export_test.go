@@ -22,9 +22,11 @@ const defined = `[
 
 func TestExportCreateExport(t *testing.T) {
 	s := newStage(t)
-	s.run("create", "jobs", "-f", file(t, "jobs.json", defined)).want(t, exitOK, "created all", "created few", "created script")
+	s.run("create", "jobs", "-f", file(t, "jobs.json", defined)).want(t, exitOK, "created all", "created few",
+		"created script")
 	first := s.run("export").want(t, exitOK).out
-	for _, unwanted := range []string{"meta", "version", "uid", "createdAt", "nextFire", "priority: 5", "killGrace: 0"} {
+	for _, unwanted := range []string{"meta", "version", "uid", "createdAt", "nextFire", "priority: 5",
+		"killGrace: 0"} {
 		if strings.Contains(first, unwanted) {
 			t.Errorf("a field that is not part of the definition is exported: %s", unwanted)
 		}
@@ -54,10 +56,12 @@ func TestExport_SelectionAndDestination(t *testing.T) {
 	s.run("create", "jobs", "-f", file(t, "jobs.json", defined)).want(t, exitOK)
 	t.Chdir(t.TempDir())
 
-	if got := s.run("export", "script", "few", "few").want(t, exitOK).out; strings.Count(got, "name: ") != 2 || strings.Index(got, "few") > strings.Index(got, "script") {
+	if got := s.run("export", "script", "few", "few").want(t, exitOK).out; strings.Count(got, "name: ") != 2 ||
+		strings.Index(got, "few") > strings.Index(got, "script") {
 		t.Errorf("exported\n%s", got)
 	}
-	if got := s.run("export", "--group", "reports").want(t, exitOK).out; strings.Contains(got, "name: few") || strings.Count(got, "---\n") != 1 {
+	if got := s.run("export", "--group", "reports").want(t, exitOK).out; strings.Contains(got, "name: few") ||
+		strings.Count(got, "---\n") != 1 {
 		t.Errorf("exported of a group\n%s", got)
 	}
 	s.run("export", "few", "--group", "reports").want(t, exitUsage, "a filter exclude")

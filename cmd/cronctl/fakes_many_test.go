@@ -9,12 +9,16 @@ import (
 
 // What is done with many jobs at once, and with parts of one.
 
-func (f *fakes) Apply(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error) {
+func (f *fakes) Apply(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition,
+	dry bool) (common.Saved, error) {
 	stored, faults, _ := f.Validate(ctx, job)
 	if len(faults) > 0 {
 		return common.Saved{}, common.Invalid("the job is not valid", faults...)
 	}
-	saved := common.Saved{Effect: common.EffectCreated, State: common.JobState{StoredJob: common.StoredJob{Job: stored}}}
+	saved := common.Saved{
+		Effect: common.EffectCreated,
+		State:  common.JobState{StoredJob: common.StoredJob{Job: stored}},
+	}
 	if old, err := f.Get(ctx, job.Name); err == nil {
 		saved.Effect, saved.Before = common.EffectChanged, &old.Job
 		before, _ := json.Marshal(old.Job)
@@ -35,7 +39,8 @@ func (f *fakes) CreateOnce(ctx context.Context, a common.Actor, job common.Job, 
 	return f.Create(ctx, a, job)
 }
 
-func (f *fakes) Change(ctx context.Context, a common.Actor, _, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error) {
+func (f *fakes) Change(ctx context.Context, a common.Actor, _, name string, pre common.Precondition,
+	change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	old, err := f.Get(ctx, name)
 	if err != nil {
 		return common.JobState{}, err

@@ -75,7 +75,8 @@ func (f *fakes) Overview(context.Context) (httpapi.Overview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o := httpapi.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: httpapi.JobCounts{Total: len(f.jobs)},
-		Workers: httpapi.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: httpapi.StoreOK, Degraded: f.lasting}
+		Workers: httpapi.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: httpapi.StoreOK,
+		Degraded: f.lasting}
 	if len(f.lasting) > 0 {
 		o.Running, o.Waiting, o.LogStore = nil, nil, httpapi.StoreAway
 	}
@@ -129,7 +130,8 @@ func (f *fakes) Create(ctx context.Context, a common.Actor, job common.Job) (com
 	return state, err
 }
 
-func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
+func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre common.Precondition) (common.JobState,
+	bool, error) {
 	stored, faults, _ := f.Validate(ctx, job)
 	if len(faults) > 0 {
 		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
@@ -143,7 +145,17 @@ func (f *fakes) Put(ctx context.Context, a common.Actor, job common.Job, pre com
 	f.version++
 	f.writes++
 	now := time.Now()
-	state := common.JobState{StoredJob: common.StoredJob{Job: stored, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: a.Name}, Version: f.version, Cursor: now}
+	state := common.JobState{
+		StoredJob: common.StoredJob{
+			Job:       stored,
+			UID:       common.NewID(),
+			CreatedAt: now,
+			UpdatedAt: now,
+			UpdatedBy: a.Name,
+		},
+		Version: f.version,
+		Cursor:  now,
+	}
 	f.jobs[job.Name] = state
 	return state, !exists, nil
 }
@@ -177,7 +189,16 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 		return common.Trigger{}, err
 	}
 	id := common.NewID()
-	t := common.Trigger{ID: id, Job: r.Job, JobUID: common.NewID(), PlannedAt: time.Now(), Attempt: 1, Cause: common.CauseManual, By: a.Name, Note: r.Note}
+	t := common.Trigger{
+		ID:        id,
+		Job:       r.Job,
+		JobUID:    common.NewID(),
+		PlannedAt: time.Now(),
+		Attempt:   1,
+		Cause:     common.CauseManual,
+		By:        a.Name,
+		Note:      r.Note,
+	}
 	t.Fire = common.TriggeredFire(t.JobUID, id)
 	run := t.AsRun()
 	f.mu.Lock()
@@ -273,14 +294,21 @@ func (f *fakes) Output(_ context.Context, run string, offset int64, limit int) (
 		return nil, nil
 	}
 	part := text[offset:]
-	return []common.Chunk{{Run: run, Offset: offset, Stream: common.Stdout, Data: []byte(part[:min(len(part), limit)])}}, nil
+	return []common.Chunk{{
+		Run:    run,
+		Offset: offset,
+		Stream: common.Stdout,
+		Data:   []byte(part[:min(len(part), limit)]),
+	}}, nil
 }
 
-func (f *fakes) Pause(ctx context.Context, _ common.Actor, name string, r common.PauseRequest, _ common.Precondition) (common.JobState, error) {
+func (f *fakes) Pause(ctx context.Context, _ common.Actor, name string, r common.PauseRequest,
+	_ common.Precondition) (common.JobState, error) {
 	return f.edit(ctx, name, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until })
 }
 
-func (f *fakes) Resume(ctx context.Context, _ common.Actor, name string, _ common.Precondition) (common.JobState, error) {
+func (f *fakes) Resume(ctx context.Context, _ common.Actor, name string,
+	_ common.Precondition) (common.JobState, error) {
 	return f.edit(ctx, name, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
 }
 
@@ -318,18 +346,48 @@ func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePa
 func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "alpha"}, Host: "host-a", Version: "1.0", Slots: 8, Running: 2,
-		Labels: map[string]string{"zone": "a"}, StartedAt: time.Now(), Clock: time.Now(), Trouble: "the disk is full",
-		Conditions: []common.Condition{{Code: common.ConditionDiskFull, Text: "the disk is full", StopsClaims: true}, {Code: common.ConditionLogStoreAway}}, Lease: 7}, Settings: f.workers},
-		{Registration: common.Registration{Life: common.Life{Worker: "w2"}}, Settings: common.WorkerSettings{Drain: true}}}, nil
+	return []common.Member{{
+		Registration: common.Registration{
+			Life:      common.Life{Worker: "w1", Name: "alpha"},
+			Host:      "host-a",
+			Version:   "1.0",
+			Slots:     8,
+			Running:   2,
+			Labels:    map[string]string{"zone": "a"},
+			StartedAt: time.Now(),
+			Clock:     time.Now(),
+			Trouble:   "the disk is full",
+			Conditions: []common.Condition{{
+				Code:        common.ConditionDiskFull,
+				Text:        "the disk is full",
+				StopsClaims: true,
+			}, {Code: common.ConditionLogStoreAway}},
+			Lease: 7,
+		},
+		Settings: f.workers,
+	},
+		{
+			Registration: common.Registration{Life: common.Life{Worker: "w2"}},
+			Settings:     common.WorkerSettings{Drain: true},
+		}}, nil
 }
 
 func (f *fakes) Masters(context.Context) ([]httpapi.Master, error) {
-	return []httpapi.Master{{ID: "m1", Host: "north", Address: "10.0.0.7:7070", Version: "1.2.3", StartedAt: time.Now(), Clock: time.Now(), LeadsSince: new(time.Now()), Answers: true},
+	return []httpapi.Master{{
+		ID:         "m1",
+		Host:       "north",
+		Address:    "10.0.0.7:7070",
+		Version:    "1.2.3",
+		StartedAt:  time.Now(),
+		Clock:      time.Now(),
+		LeadsSince: new(time.Now()),
+		Answers:    true,
+	},
 		{ID: "m2", Host: "south", Version: "1.2.2", Clock: time.Now(), SkewMs: 20}}, nil
 }
 
-func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string,
+	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err := change(&f.workers)
@@ -337,8 +395,17 @@ func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string, change
 }
 
 func (f *fakes) Placement(context.Context, *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
-	return []httpapi.Candidate{{Worker: "w3", Name: "gamma", Eligible: true, Rank: new(0)}, {Worker: "w4", Name: "delta", Eligible: true, Rank: new(1)},
-		{Worker: "w1", Name: "alpha", Reason: &common.Reason{Code: "trouble", Text: "it takes no runs: the disk is full"}}}, nil, nil
+	return []httpapi.Candidate{{
+		Worker:   "w3",
+		Name:     "gamma",
+		Eligible: true,
+		Rank:     new(0),
+	}, {Worker: "w4", Name: "delta", Eligible: true, Rank: new(1)},
+		{
+			Worker: "w1",
+			Name:   "alpha",
+			Reason: &common.Reason{Code: "trouble", Text: "it takes no runs: the disk is full"},
+		}}, nil, nil
 }
 
 // end lets a run end. The caller holds the lock.
@@ -365,9 +432,35 @@ func newStage(t *testing.T) *stage {
 // newStageWith is a stage of which some parts are other ones.
 func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 	t.Helper()
-	f := &fakes{jobs: map[string]common.JobState{}, runs: map[string]*common.Run{}, output: map[string]string{}, channels: &channels{kept: map[string]notify.Wish{}}}
-	cfg := httpapi.Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: f.channels, Auth: f, Health: f, Stats: f, Ahead: f, Counted: f, Changes: f, Findings: f, Doctor: f, Recovery: f, Metrics: http.NotFoundHandler(),
-		Schedules: schedule.NewInterner(), Version: "1.2.3", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+	f := &fakes{
+		jobs:     map[string]common.JobState{},
+		runs:     map[string]*common.Run{},
+		output:   map[string]string{},
+		channels: &channels{kept: map[string]notify.Wish{}},
+	}
+	cfg := httpapi.Config{
+		Jobs:      f,
+		Runs:      f,
+		Following: tail.New(f, tail.Config{}),
+		Workers:   f,
+		Masters:   f,
+		Channels:  f.channels,
+		Auth:      f,
+		Health:    f,
+		Stats:     f,
+		Ahead:     f,
+		Counted:   f,
+		Changes:   f,
+		Findings:  f,
+		Doctor:    f,
+		Recovery:  f,
+		Metrics:   http.NotFoundHandler(),
+		Schedules: schedule.NewInterner(),
+		Version:   "1.2.3",
+		Timezone:  "UTC",
+		Logger:    slog.New(slog.DiscardHandler),
+		Now:       time.Now,
+	}
 	change(&cfg)
 	handler, err := httpapi.New(cfg)
 	if err != nil {
@@ -386,7 +479,8 @@ type result struct {
 
 func (s *stage) run(args ...string) result {
 	s.t.Helper()
-	return s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "TZ=Asia/Tokyo"}, args...)
+	return s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken, "TZ=Asia/Tokyo"},
+		args...)
 }
 
 func (s *stage) runWith(environ []string, args ...string) result {

@@ -163,9 +163,11 @@ func (c *cli) showFires(v any, items []json.RawMessage) error {
 			last = f.Attempts[len(f.Attempts)-1]
 		}
 		if c.format == "wide" {
-			return []string{when(f.PlannedAt), whenSet(f.DueAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)), last, f.ID, reason}
+			return []string{when(f.PlannedAt), whenSet(f.DueAt), f.Job, string(f.Status), string(f.Cause),
+				fmt.Sprint(len(f.Attempts)), last, f.ID, reason}
 		}
-		return []string{when(f.PlannedAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)), cut(reason,
-			80)}
+		return []string{when(f.PlannedAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)),
+			cut(reason,
+				80)}
 	})
 }

@@ -48,7 +48,8 @@ func await(ctx context.Context, api *apiclient.API, id string) (common.Run, erro
 			return run, nil
 		case err == nil:
 			broken = time.Time{}
-		case code != common.CodeUnavailable && code != common.CodeTooMany || !broken.IsZero() && time.Since(broken) > away:
+		case code != common.CodeUnavailable && code != common.CodeTooMany || !broken.IsZero() &&
+			time.Since(broken) > away:
 			return run, err
 		case broken.IsZero():
 			broken = time.Now()

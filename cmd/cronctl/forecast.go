@@ -161,7 +161,8 @@ func (c *cli) showClocks(all []apiclient.DSTTime) {
 		for _, n := range []struct {
 			jobs int64
 			do   string
-		}{{d.Moved, "fire after the gap"}, {d.Skipped, "do not fire"}, {d.Twice, "fire twice"}, {d.Once, "fire in one of two passes"}} {
+		}{{d.Moved, "fire after the gap"}, {d.Skipped, "do not fire"}, {d.Twice, "fire twice"},
+			{d.Once, "fire in one of two passes"}} {
 			if n.jobs > 0 {
 				what = append(what, fmt.Sprintf("%d %s", n.jobs, n.do))
 			}

@@ -32,19 +32,25 @@ func (f *fakes) Forecast(ctx context.Context, q common.JobQuery, _, _ time.Time)
 
 func TestForecast(t *testing.T) {
 	s := newStage(t)
-	s.run("create", "job", "seconds", "--cron", "30 2 * * *", "--timezone", "Europe/Berlin", "--", "true").want(t, exitOK)
+	s.run("create", "job", "seconds", "--cron", "30 2 * * *", "--timezone", "Europe/Berlin", "--",
+		"true").want(t, exitOK)
 	s.run("create", "job", "often", "--cron", "*/5 * 3 * * * *", "--timezone", "UTC", "--", "true").want(t, exitOK)
-	out := s.run("forecast").want(t, exitOK, "HOUR", "FIRES", "█", "all", "3 paused jobs were not counted", "Peak minutes:", "often 12",
-		"Europe/Berlin changes its clocks from 2027-03-28T02:00:00+01:00 to 2027-03-28T03:00:00+02:00; affected jobs: 1 fire after the gap (seconds)").out
+	out := s.run("forecast").want(t, exitOK, "HOUR", "FIRES", "█", "all", "3 paused jobs were not counted",
+		"Peak minutes:", "often 12",
+		"Europe/Berlin changes its clocks from 2027-03-28T02:00:00+01:00 to 2027-03-28T03:00:00+02:00; affected "+
+			"jobs: 1 fire after the gap (seconds)").out
 	// 03:00 of UTC, by the clock of who asks: that is in Tokyo.
-	if !strings.Contains(out, "\n2027-03-28 12:00  720    "+strings.Repeat("█", barWidth)+"\n") || !strings.Contains(out, "all               721\n") {
+	if !strings.Contains(out, "\n2027-03-28 12:00  720    "+strings.Repeat("█", barWidth)+"\n") ||
+		!strings.Contains(out, "all               721\n") {
 		t.Errorf("%s", out)
 	}
-	if minutes := s.run("forecast", "--by", "minute", "--to", "2h").want(t, exitOK, "MINUTE").out; strings.Count(strings.Split(minutes, "all ")[0], "\n") != 62 {
+	if minutes := s.run("forecast", "--by", "minute", "--to", "2h").want(t, exitOK,
+		"MINUTE").out; strings.Count(strings.Split(minutes, "all ")[0], "\n") != 62 {
 		t.Errorf("one line for each of 61 minutes, and a head:\n%s", minutes)
 	}
 	s.run("forecast", "-o", "json").want(t, exitOK, `"buckets"`, `"pileUps"`)
-	if hours := s.run("forecast", "--timezone", "Asia/Kolkata").want(t, exitOK).out; !strings.Contains(hours, "\n2027-03-28 03:00 ") || !strings.Contains(hours, "\n2027-03-28 08:00  360 ") {
+	if hours := s.run("forecast", "--timezone", "Asia/Kolkata").want(t, exitOK).out; !strings.Contains(hours,
+		"\n2027-03-28 03:00 ") || !strings.Contains(hours, "\n2027-03-28 08:00  360 ") {
 		t.Errorf("by the clocks of India:\n%s", hours)
 	}
 	s.run("forecast", "--timezone", "Mars").want(t, exitUsage, "time zone")

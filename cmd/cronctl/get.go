@@ -15,7 +15,8 @@ import (
 )
 
 func (c *cli) get() *cobra.Command {
-	watched := []*cobra.Command{c.getJobs(), c.getRuns(), c.getWorkers(), c.getChannels(), c.getDeliveries(), c.getUsers(), c.getTokens(), c.getSessions(), c.getSecrets(), c.getAudit()}
+	watched := []*cobra.Command{c.getJobs(), c.getRuns(), c.getWorkers(), c.getChannels(), c.getDeliveries(),
+		c.getUsers(), c.getTokens(), c.getSessions(), c.getSecrets(), c.getAudit()}
 	for _, cmd := range watched {
 		c.watchFlag(cmd)
 	}
@@ -59,17 +60,28 @@ func (c *cli) getJobs() *cobra.Command {
 							args[0])
 					}, c.showJobs, apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun)
 			}
-			params := apiclient.ListJobsParams{Q: set(f.query), Group: set(f.group), Selector: set(f.selector), State: set(apiclient.ListJobsParamsState(f.state)),
-				Sort: set(apiclient.ListJobsParamsSort(sort))}
+			params := apiclient.ListJobsParams{
+				Q:        set(f.query),
+				Group:    set(f.group),
+				Selector: set(f.selector),
+				State:    set(apiclient.ListJobsParamsState(f.state)),
+				Sort:     set(apiclient.ListJobsParamsSort(sort)),
+			}
 			if c.format == "wide" {
 				params.Include = &[]apiclient.ListJobsParamsInclude{"results", "stats"}
 			}
-			return c.list(cmd.Context(), listing{show: c.showJobs, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun}, whole: limit == 0, fetch: func(ctx context.Context) (list, error) {
-				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-					params.Cursor, params.Limit = cursor, size
-					return api.ListJobs(ctx, &params)
-				})
-			}})
+			return c.list(cmd.Context(), listing{
+				show: c.showJobs,
+				types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesJob,
+					apiclient.FollowEventsParamsTypesRun},
+				whole: limit == 0,
+				fetch: func(ctx context.Context) (list, error) {
+					return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+						params.Cursor, params.Limit = cursor, size
+						return api.ListJobs(ctx, &params)
+					})
+				},
+			})
 		},
 	}
 	f.declare(cmd)
@@ -82,7 +94,8 @@ func (c *cli) getJobs() *cobra.Command {
 func (c *cli) showJobs(v any, items []json.RawMessage) error {
 	heads := []string{"NAME", "SCHEDULE", "ZONE", "NEXT", "COMMAND"}
 	if c.format == "wide" {
-		heads = []string{"NAME", "GROUP", "STATE", "SCHEDULE", "ZONE", "NEXT", "LAST", "OK", "P95", "VERSION", "UPDATED", "BY", "USER", "COMMAND", "TITLE"}
+		heads = []string{"NAME", "GROUP", "STATE", "SCHEDULE", "ZONE", "NEXT", "LAST", "OK", "P95", "VERSION",
+			"UPDATED", "BY", "USER", "COMMAND", "TITLE"}
 	}
 	return show(c, v, items, heads, func(j job) []string {
 		command := j.Command
@@ -92,7 +105,8 @@ func (c *cli) showJobs(v any, items []json.RawMessage) error {
 		if c.format == "wide" {
 			return []string{j.Name, or(j.Group,
 				"-"), or(stateOf(&j), "-"), or(j.CronExpr, "-"), or(j.Timezone, "-"), whenSet(j.Meta.NextFire),
-				lastOf(j.Meta.Results), okOf(j.Meta.Stats), p95Of(j.Meta.Stats), fmt.Sprint(j.Meta.Version), when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy),
+				lastOf(j.Meta.Results), okOf(j.Meta.Stats), p95Of(j.Meta.Stats), fmt.Sprint(j.Meta.Version),
+				when(j.Meta.UpdatedAt), or(text(j.Meta.UpdatedBy),
 					"-"), or(j.User, "-"), command, j.Title}
 		}
 		return []string{j.Name, or(j.CronExpr, "-"), or(j.Timezone, "-"), nextOf(&j), cut(command, 60)}
@@ -156,12 +170,17 @@ func (c *cli) getRuns() *cobra.Command {
 			if params.From, params.To, err = between(from, to); err != nil {
 				return err
 			}
-			return c.list(cmd.Context(), listing{show: c.showRuns, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesRun}, newest: order != "oldest", fetch: func(ctx context.Context) (list, error) {
-				return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-					params.Cursor, params.Limit = cursor, size
-					return api.ListRuns(ctx, &params)
-				})
-			}})
+			return c.list(cmd.Context(), listing{
+				show:   c.showRuns,
+				types:  []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesRun},
+				newest: order != "oldest",
+				fetch: func(ctx context.Context) (list, error) {
+					return pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
+						params.Cursor, params.Limit = cursor, size
+						return api.ListRuns(ctx, &params)
+					})
+				},
+			})
 		},
 	}
 	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
@@ -230,9 +249,14 @@ func (c *cli) getWorkers() *cobra.Command {
 							args[0])
 					}, c.showWorkers, apiclient.FollowEventsParamsTypesWorker)
 			}
-			return c.list(cmd.Context(), listing{show: c.showWorkers, types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesWorker}, whole: true, fetch: func(ctx context.Context) (list, error) {
-				return apiclient.Decode[list](api.ListWorkers(ctx))
-			}})
+			return c.list(cmd.Context(), listing{
+				show:  c.showWorkers,
+				types: []apiclient.FollowEventsParamsTypes{apiclient.FollowEventsParamsTypesWorker},
+				whole: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return apiclient.Decode[list](api.ListWorkers(ctx))
+				},
+			})
 		},
 	}
 }

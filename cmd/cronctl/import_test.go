@@ -22,8 +22,10 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 	s.stdin = userTab
 	importing := []string{"import-crontab", "-", "--as", "ann", "--home", "/home/ann"}
 
-	s.run(append(importing, "--dry-run")...).want(t, exitJobFailed, "standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
-		"line 3", "note", "MAILTO=ops@example.com", "--kind mail --to ops@example.com", "line 8", "@reboot", "to create", "2 to create, 0 unchanged, 1 line left out")
+	s.run(append(importing, "--dry-run")...).want(t, exitJobFailed,
+		"standard input (user format, time zone Asia/Tokyo from TZ, commands start in /home/ann)",
+		"line 3", "note", "MAILTO=ops@example.com", "--kind mail --to ops@example.com", "line 8", "@reboot",
+		"to create", "2 to create, 0 unchanged, 1 line left out")
 	if s.writes != 0 {
 		t.Fatalf("a dry run wrote %d jobs", s.writes)
 	}
@@ -36,11 +38,14 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		j := state.Job
 		switch {
 		case strings.HasPrefix(name, "crontab-save-"):
-			if j.CronExpr != "30 2 * * *" || j.Timezone != "Asia/Tokyo" || j.Shell != "/bin/bash" || j.WorkDir != "/home/ann" || j.Env["HOME"] != "/home/ann" || j.Description != "Save the photos" || j.Group != "crontab" {
+			if j.CronExpr != "30 2 * * *" || j.Timezone != "Asia/Tokyo" || j.Shell != "/bin/bash" ||
+				j.WorkDir != "/home/ann" || j.Env["HOME"] != "/home/ann" || j.Description != "Save the photos" ||
+				j.Group != "crontab" {
 				t.Errorf("%+v", j)
 			}
 		case strings.HasPrefix(name, "crontab-mail-"):
-			if j.Timezone != "Europe/Berlin" || j.Command != "mail -s Hello team" || j.Stdin != "Good morning,\nit is %A\n" {
+			if j.Timezone != "Europe/Berlin" || j.Command != "mail -s Hello team" ||
+				j.Stdin != "Good morning,\nit is %A\n" {
 				t.Errorf("%+v", j)
 			}
 		default:
@@ -85,7 +90,8 @@ func TestImportWritesAllOrNothing(t *testing.T) {
 	s := newStage(t)
 	// The first fault is cron's; the others are the server's, which knows what a job may hold.
 	s.stdin = "0 1 * * * fine\n61 * * * * broken\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
-	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 2", "61 is not from 0 to 59", "line 4", "env.CARILLON_RUN_ID", "to create", "nothing was written: 2 lines with faults")
+	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 2", "61 is not from 0 to 59", "line 4",
+		"env.CARILLON_RUN_ID", "to create", "nothing was written: 2 lines with faults")
 	s.stdin = "0 1 * * * fine\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
 	s.run("import-crontab", "-", "--as", "ann").want(t, exitUsage, "line 3", "nothing was written: 1 line with faults")
 	if s.writes != 0 {
@@ -96,7 +102,8 @@ func TestImportWritesAllOrNothing(t *testing.T) {
 func TestImportLeavesFaultsOutWhenAsked(t *testing.T) {
 	s := newStage(t)
 	s.stdin = "0 1 * * * fine\n61 * * * * broken\n@reboot agent\nCARILLON_RUN_ID=x\n0 2 * * * reserved\n"
-	s.run("import-crontab", "-", "--as", "ann", "--skip-faults", "--dry-run").want(t, exitOK, "1 to create, 0 unchanged, 3 lines left out")
+	s.run("import-crontab", "-", "--as", "ann", "--skip-faults", "--dry-run").want(t, exitOK,
+		"1 to create, 0 unchanged, 3 lines left out")
 	if s.writes != 0 {
 		t.Errorf("a dry run wrote %d jobs", s.writes)
 	}
@@ -111,15 +118,20 @@ func TestImportLeavesFaultsOutWhenAsked(t *testing.T) {
 
 func TestImportKeepsUsers(t *testing.T) {
 	s := newStage(t)
-	tab := file(t, "tab", "HOME=\n0 1 * * * root one\n0 2 * * * no-such-user two\nHOME=/srv\n0 3 * * * no-such-user three\n")
-	s.run("import-crontab", tab, "--system", "--keep-users", "--timezone", "UTC").want(t, exitOK, "commands start in the home of their user",
+	tab := file(t, "tab",
+		"HOME=\n0 1 * * * root one\n0 2 * * * no-such-user two\nHOME=/srv\n0 3 * * * no-such-user three\n")
+	s.run("import-crontab", tab, "--system", "--keep-users", "--timezone", "UTC").want(t, exitOK,
+		"commands start in the home of their user",
 		"3 created, 0 unchanged, 0 lines left out", "runAs", "    crontab:\n      users: [no-such-user, root]\n")
 	s.stdin = "0 4 * * * four\n"
-	s.run("import-crontab", "-", "--keep-users", "--as", "no-such-user", "--timezone", "UTC").want(t, exitOK, "users: [no-such-user]")
+	s.run("import-crontab", "-", "--keep-users", "--as", "no-such-user", "--timezone", "UTC").want(t, exitOK,
+		"users: [no-such-user]")
 	s.stdin = "0 5 * * * five\n"
-	s.run("import-crontab", "-", "--keep-users", "--as", "root", "--home", "/data").want(t, exitOK, "commands start in /data")
+	s.run("import-crontab", "-", "--keep-users", "--as", "root", "--home", "/data").want(t, exitOK,
+		"commands start in /data")
 	for command, want := range map[string][2]string{ // user, workDir
-		"one": {"root", "/root"}, "two": {"no-such-user", ""}, "three": {"no-such-user", "/srv"}, "four": {"no-such-user", ""}, "five": {"root", "/data"},
+		"one": {"root", "/root"}, "two": {"no-such-user", ""}, "three": {"no-such-user", "/srv"},
+		"four": {"no-such-user", ""}, "five": {"root", "/data"},
 	} {
 		found := false
 		for _, j := range s.jobs {
@@ -134,7 +146,12 @@ func TestImportKeepsUsers(t *testing.T) {
 			t.Errorf("%s is missing", command)
 		}
 	}
-	for path, want := range map[string]string{"/var/spool/cron/crontabs/ann": "ann", "/var/spool/cron/bob": "bob", "/etc/crontabs/root": "root", "/tmp/ann": ""} {
+	for path, want := range map[string]string{
+		"/var/spool/cron/crontabs/ann": "ann",
+		"/var/spool/cron/bob":          "bob",
+		"/etc/crontabs/root":           "root",
+		"/tmp/ann":                     "",
+	} {
 		if got := ownerOf(path); got != want {
 			t.Errorf("%s belongs to %q, want %q", path, got, want)
 		}
@@ -158,8 +175,10 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	}
 	tab := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
 	s.run("import-crontab", tab, dir, "--system", "--as", "root", "--timezone", "UTC").want(t, exitJobFailed,
-		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-", "user www-data: the workers' user is root", "--keep-users keeps them",
-		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is documentation", "folder: is not a regular file", "3 created, 0 unchanged, 1 line left out")
+		"system format, time zone UTC from --timezone", "sysstat-sa1-", "crontab-run-parts-",
+		"user www-data: the workers' user is root", "--keep-users keeps them",
+		"skipped "+filepath.Join(dir, "old.dpkg-dist"), "README: is documentation", "folder: is not a regular file",
+		"3 created, 0 unchanged, 1 line left out")
 	if len(s.jobs) != 3 {
 		t.Errorf("%d jobs", len(s.jobs))
 	}
@@ -170,8 +189,10 @@ func TestImportOfFilesAndFolders(t *testing.T) {
 	}
 	// The same line from two files of one name.
 	twin := file(t, "crontab", "17 * * * * root cd / && run-parts /etc/cron.hourly\n")
-	s.run("import-crontab", tab, twin, "--system", "--as", "root").want(t, exitUsage, "would both be the job", "--prefix")
-	s.run("import-crontab", twin, "--system", "--as", "root", "--prefix", "other", "--timezone", "UTC").want(t, exitOK, "other-run-parts-", "1 created")
+	s.run("import-crontab", tab, twin, "--system", "--as", "root").want(t, exitUsage, "would both be the job",
+		"--prefix")
+	s.run("import-crontab", twin, "--system", "--as", "root", "--prefix", "other", "--timezone", "UTC").want(t, exitOK,
+		"other-run-parts-", "1 created")
 	s.run("import-crontab", tab, "--as", "root").want(t, exitUsage, "--system")
 	s.run("import-crontab", "/no/such").want(t, exitUsage, "crontab -l")
 	s.run("import-crontab", tab, "--timezone", "Mars").want(t, exitUsage, "is not a time zone")

@@ -86,7 +86,8 @@ const (
 )
 
 // compare compares the job to store with the stored one.
-func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *common.Job) (what string, version int64, err error) {
+func (m *importer) compare(ctx context.Context, api *apiclient.API, wanted *common.Job) (what string, version int64,
+	err error) {
 	there, err := apiclient.Decode[job](api.GetJob(ctx, wanted.Name))
 	if err != nil {
 		if common.CodeOf(err) == common.CodeNotFound {

@@ -125,7 +125,8 @@ func TestFollowSaysWhatIsMissing(t *testing.T) {
 		_, _ = io.WriteString(w, "event: end\ndata: {\"offset\":23,\"complete\":false}\n\n")
 	})
 	got := s.runWith(env, "logs", "-f", "--stream", "stdout", aRun).want(t, exitAway, "has not arrived")
-	if got.out != "head\n[carillon: 6 bytes of output are missing here]\n\x00\xff\nend" || fmt.Sprint(offsets) != "[0 23]" {
+	if got.out != "head\n[carillon: 6 bytes of output are missing here]\n\x00\xff\nend" ||
+		fmt.Sprint(offsets) != "[0 23]" {
 		t.Errorf("%q, asked for %v", got.out, offsets)
 	}
 }
@@ -139,7 +140,9 @@ func TestFollowIsRefused(t *testing.T) {
 	// The reader closes the pipe.
 	var errs bytes.Buffer
 	p := &closed{}
-	if code := run(t.Context(), []string{"logs", "-f", aRun}, nil, p, &errs, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken}); code != exitAway || !strings.Contains(errs.String(), "cannot write") {
+	if code := run(t.Context(), []string{"logs", "-f", aRun}, nil, p, &errs,
+		[]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken}); code != exitAway ||
+		!strings.Contains(errs.String(), "cannot write") {
 		t.Errorf("ended with %d: %s", code, errs.String())
 	}
 }

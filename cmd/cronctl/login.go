@@ -95,7 +95,8 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 // credentials returns the login request, or a token that needs no login.
 func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, token string, err error) {
 	switch {
-	case f.code != "" && (f.user != "" || f.passwordStdin) || (c.tokenText != "" || c.tokenFile != "") && (f.code != "" || f.user != "" || f.passwordStdin):
+	case f.code != "" && (f.user != "" || f.passwordStdin) || (c.tokenText != "" || c.tokenFile != "") &&
+		(f.code != "" || f.user != "" || f.passwordStdin):
 		return nil, "", &common.Error{
 			Code:    common.CodeInvalid,
 			Message: "--user, --code and --token-file exclude each other",
@@ -143,7 +144,8 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 }
 
 // tokenFor logs in and creates a token; the session is used for nothing else.
-func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags, body *apiclient.LoginJSONRequestBody) (savedContext, error) {
+func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
+	body *apiclient.LoginJSONRequestBody) (savedContext, error) {
 	var one savedContext
 	anybody := *to
 	anybody.token = ""

@@ -31,8 +31,11 @@ not be downloaded. Long lines are cut around the match.`,
 			}
 			grep := cmd.Flags().Changed("grep")
 			if grep && follow {
-				return &common.Error{Code: common.CodeInvalid, Message: "--grep searches existing output and cannot follow",
-					Hint: "follow and filter locally: cronctl logs -f … | grep …"}
+				return &common.Error{
+					Code:    common.CodeInvalid,
+					Message: "--grep searches existing output and cannot follow",
+					Hint:    "follow and filter locally: cronctl logs -f … | grep …",
+				}
 			}
 			api, err := c.api()
 			if err != nil {

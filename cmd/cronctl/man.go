@@ -16,7 +16,8 @@ func (c *cli) man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages to a folder",
-		Long:  "Write a manual page for each command to a folder: cronctl.1, cronctl-run.1 and so on. The folder is created if missing.",
+		Long: "Write a manual page for each command to a folder: cronctl.1, cronctl-run.1 and so on. The folder is " +
+			"created if missing.",
 		Example: `  cronctl man ~/.local/share/man/man1
   man cronctl-run`,
 		Args: cobra.ExactArgs(1),

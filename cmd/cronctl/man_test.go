@@ -14,8 +14,9 @@ func TestManualPages(t *testing.T) {
 	s := newStage(t)
 	s.runWith(nil, "man", dir).want(t, exitOK, "wrote")
 	for page, texts := range map[string][]string{
-		"cronctl.1":     {".TH CRONCTL 1", ".SH EXAMPLES", `.BR cronctl\-run (1)`},
-		"cronctl-run.1": {".SH SYNOPSIS", `\fB\-f, \-\-follow\fR`, ".SH OPTIONS OF ALL COMMANDS", `\-\-context\fR \fIstring`},
+		"cronctl.1": {".TH CRONCTL 1", ".SH EXAMPLES", `.BR cronctl\-run (1)`},
+		"cronctl-run.1": {".SH SYNOPSIS", `\fB\-f, \-\-follow\fR`, ".SH OPTIONS OF ALL COMMANDS",
+			`\-\-context\fR \fIstring`},
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, page))
 		if err != nil {

@@ -16,8 +16,10 @@ func TestPauseAndResume(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
 	s.run("pause", "hello").want(t, exitUsage, "note")
-	s.run("pause", "hello", "--note", "the database moves", "--until", "2099-01-02T03:04:05Z").want(t, exitOK, "paused hello until ")
-	if j := s.jobs["hello"]; !j.Paused || j.PauseNote != "the database moves" || !j.PauseUntil.Equal(time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)) {
+	s.run("pause", "hello", "--note", "the database moves", "--until", "2099-01-02T03:04:05Z").want(t, exitOK,
+		"paused hello until ")
+	if j := s.jobs["hello"]; !j.Paused || j.PauseNote != "the database moves" ||
+		!j.PauseUntil.Equal(time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("%+v", j.Job)
 	}
 	s.run("pause", "hello", "--note", "x", "--until", "2h").want(t, exitOK, "paused hello until ")
@@ -40,9 +42,17 @@ func TestPauseAndResume(t *testing.T) {
 func TestRunWithParameters(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--", "true").want(t, exitOK)
-	s.run("run", "hello", "--param", "DAY=a=b", "--param", "EMPTY=", "--worker", "alpha", "--note", "please", "--idempotency-key", "k1").want(t, exitOK)
-	want := common.TriggerRequest{Job: "hello", Note: "please", Params: map[string]string{"DAY": "a=b", "EMPTY": ""}, Worker: "alpha", Key: "k1"}
-	if len(s.asked) != 1 || !maps.Equal(s.asked[0].Params, want.Params) || s.asked[0].Worker != want.Worker || s.asked[0].Note != want.Note || s.asked[0].Key != want.Key {
+	s.run("run", "hello", "--param", "DAY=a=b", "--param", "EMPTY=", "--worker", "alpha", "--note", "please",
+		"--idempotency-key", "k1").want(t, exitOK)
+	want := common.TriggerRequest{
+		Job:    "hello",
+		Note:   "please",
+		Params: map[string]string{"DAY": "a=b", "EMPTY": ""},
+		Worker: "alpha",
+		Key:    "k1",
+	}
+	if len(s.asked) != 1 || !maps.Equal(s.asked[0].Params, want.Params) || s.asked[0].Worker != want.Worker ||
+		s.asked[0].Note != want.Note || s.asked[0].Key != want.Key {
 		t.Errorf("asked %+v", s.asked)
 	}
 	s.run("run", "hello", "--param", "DAY").want(t, exitUsage, "NAME=VALUE")
@@ -56,7 +66,14 @@ func TestFires(t *testing.T) {
 	at := time.Now().UTC().Truncate(time.Hour)
 	for i := range 100 {
 		planned := at.Add(time.Duration(90-i) * time.Hour)
-		f := common.Fire{ID: common.PlannedFire("u", planned), Job: "hello", JobUID: "u", PlannedAt: planned, Cause: common.CauseCron, Attempts: []string{}}
+		f := common.Fire{
+			ID:        common.PlannedFire("u", planned),
+			Job:       "hello",
+			JobUID:    "u",
+			PlannedAt: planned,
+			Cause:     common.CauseCron,
+			Attempts:  []string{},
+		}
 		switch {
 		case planned.After(time.Now()):
 			f.Status = common.StatusPlanned
@@ -72,9 +89,11 @@ func TestFires(t *testing.T) {
 	if n := strings.Count(out, "\n"); n != 11 {
 		t.Errorf("%d lines:\n%s", n, out)
 	}
-	s.run("fires", "-o", "wide", "--status", "failed,missed", "--group", "ops", "--from", "-12h", "--to", "+2d").want(t, exitOK, "LAST RUN")
+	s.run("fires", "-o", "wide", "--status", "failed,missed", "--group", "ops", "--from", "-12h", "--to", "+2d").want(t,
+		exitOK, "LAST RUN")
 	q := s.wanted[len(s.wanted)-1]
-	if q.Job != "" || q.Group != "ops" || !slices.Equal(q.Statuses, []common.Status{"failed", "missed"}) || q.To.Sub(q.From).Round(time.Minute) != 60*time.Hour {
+	if q.Job != "" || q.Group != "ops" || !slices.Equal(q.Statuses, []common.Status{"failed", "missed"}) ||
+		q.To.Sub(q.From).Round(time.Minute) != 60*time.Hour {
 		t.Errorf("asked for %+v", q)
 	}
 	// The soonest first, whatever page and order the server has.
@@ -101,10 +120,12 @@ func TestDescribeJob(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
 	s.run("pause", "hello", "--note", "why not").want(t, exitOK)
-	s.run("describe", "job", "hello").want(t, exitOK, "State:", "paused: why not", "Placement:  hash", "1.  gamma  would run it", "2.  delta  takes over", "-   alpha  it takes no runs: the disk is full")
+	s.run("describe", "job", "hello").want(t, exitOK, "State:", "paused: why not", "Placement:  hash",
+		"1.  gamma  would run it", "2.  delta  takes over", "-   alpha  it takes no runs: the disk is full")
 	raw := s.run("describe", "job", "hello", "-o", "json").want(t, exitOK).out
 	var d description
-	if err := json.Unmarshal([]byte(raw), &d); err != nil || !strings.Contains(string(d.Placement), `"gamma"`) || !strings.Contains(string(d.Job), `"hello"`) {
+	if err := json.Unmarshal([]byte(raw), &d); err != nil || !strings.Contains(string(d.Placement), `"gamma"`) ||
+		!strings.Contains(string(d.Job), `"hello"`) {
 		t.Errorf("%v: %s", err, raw)
 	}
 	s.run("describe", "job", "none").want(t, exitNotFound)
@@ -115,21 +136,53 @@ func TestDescribeRun(t *testing.T) {
 	s := newStage(t)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	ended := at.Add(time.Hour)
-	lost := common.Run{ID: "u.1.1", Job: "hello", JobUID: "u", Fire: "u.1", PlannedAt: at, Cause: common.CauseManual, Attempt: 1, Status: common.StatusLost,
-		TriggeredBy: "ann", WorkerName: "alpha", StartedAt: &at, EndedAt: new(at.Add(90 * time.Second)), OutputBytes: 12, OutputTruncated: true,
-		Reason: &common.Reason{Code: "worker_died", Text: "its worker ended\nsoon"}}
+	lost := common.Run{
+		ID:              "u.1.1",
+		Job:             "hello",
+		JobUID:          "u",
+		Fire:            "u.1",
+		PlannedAt:       at,
+		Cause:           common.CauseManual,
+		Attempt:         1,
+		Status:          common.StatusLost,
+		TriggeredBy:     "ann",
+		WorkerName:      "alpha",
+		StartedAt:       &at,
+		EndedAt:         new(at.Add(90 * time.Second)),
+		OutputBytes:     12,
+		OutputTruncated: true,
+		Reason:          &common.Reason{Code: "worker_died", Text: "its worker ended\nsoon"},
+	}
 	late := lost
-	late.ID, late.Orphaned = "u.2.1", &common.LateEnd{Run: "u.2.1", Status: common.StatusFailed, Worker: "w", WorkerName: "alpha", ExitCode: new(3), EndedAt: &ended}
-	waiting := common.Run{ID: "u.3.1", Job: "hello", PlannedAt: at, Cause: common.CauseRetry, Attempt: 2, Status: common.StatusWaiting, DueAt: &ended}
+	late.ID, late.Orphaned = "u.2.1", &common.LateEnd{
+		Run:        "u.2.1",
+		Status:     common.StatusFailed,
+		Worker:     "w",
+		WorkerName: "alpha",
+		ExitCode:   new(3),
+		EndedAt:    &ended,
+	}
+	waiting := common.Run{
+		ID:        "u.3.1",
+		Job:       "hello",
+		PlannedAt: at,
+		Cause:     common.CauseRetry,
+		Attempt:   2,
+		Status:    common.StatusWaiting,
+		DueAt:     &ended,
+	}
 	s.runs = map[string]*common.Run{lost.ID: &lost, late.ID: &late, waiting.ID: &waiting}
 
-	got := s.run("describe", "run", lost.ID).want(t, exitOK, "Status:   lost", "Reason:   its worker ended soon", "Cause:    manual by ann", "Worker:   alpha",
+	got := s.run("describe", "run", lost.ID).want(t, exitOK, "Status:   lost", "Reason:   its worker ended soon",
+		"Cause:    manual by ann", "Worker:   alpha",
 		"Took:     1m30s", "Printed:  12 bytes; the middle was not kept").out
 	if strings.Contains(got, "Orphaned") || strings.Contains(got, "Note") {
 		t.Errorf("shown of a run that just was lost:\n%s", got)
 	}
-	s.run("describe", "run", late.ID).want(t, exitOK, "Status:    lost", "Orphaned:  ended failed on alpha at 2026-03-01 13:00:00 (3), after it had been resolved as lost")
-	if got := s.run("describe", "run", waiting.ID).want(t, exitOK, "Due:      2026-03-01 13:00:00").out; strings.Contains(got, "Printed") || strings.Contains(got, "Took") {
+	s.run("describe", "run", late.ID).want(t, exitOK, "Status:    lost",
+		"Orphaned:  ended failed on alpha at 2026-03-01 13:00:00 (3), after it had been resolved as lost")
+	if got := s.run("describe", "run", waiting.ID).want(t, exitOK,
+		"Due:      2026-03-01 13:00:00").out; strings.Contains(got, "Printed") || strings.Contains(got, "Took") {
 		t.Errorf("shown of a run that waits:\n%s", got)
 	}
 	s.run("describe", "run", late.ID, "-o", "json").want(t, exitOK, `"orphaned": {`)
@@ -155,7 +208,8 @@ func TestWorkersAreSet(t *testing.T) {
 	s.run("undrain", "w1").want(t, exitOK)
 	s.run("drain", "unknown").want(t, exitNotFound)
 	s.run("set", "worker", "alpha", "--slots", "3", "--weight", "0", "--label", "zone=b").want(t, exitOK)
-	if s.workers.Drain || *s.workers.Slots != 3 || *s.workers.Weight != 0 || fmt.Sprint(s.workers.Labels) != "map[zone:b]" {
+	if s.workers.Drain || *s.workers.Slots != 3 || *s.workers.Weight != 0 ||
+		fmt.Sprint(s.workers.Labels) != "map[zone:b]" {
 		t.Errorf("%+v", s.workers)
 	}
 	s.run("label", "alpha", "disk=fast", "zone-").want(t, exitOK, "alpha")
@@ -170,19 +224,28 @@ func TestWorkersAreSet(t *testing.T) {
 	s.run("set", "worker", "alpha", "--reset", "name").want(t, exitUsage)
 	s.run("set", "worker", "alpha", "--slots", "-1").want(t, exitUsage, "slots")
 	s.run("label", "alpha", "zone").want(t, exitUsage, "NAME=VALUE")
-	s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=viewer-token"}, "drain", "alpha").want(t, exitDenied)
+	s.runWith([]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=viewer-token"}, "drain", "alpha").want(t,
+		exitDenied)
 }
 
 func TestStatus(t *testing.T) {
 	s := newStage(t)
-	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2", "Jobs:       0\n", "Workers:    1 alive, 1 with problems, 2 of 8 slots used", "Log store:  ok")
+	s.run("status").want(t, exitOK, "State:      all is well", "Running:    2", "Jobs:       0\n",
+		"Workers:    1 alive, 1 with problems, 2 of 8 slots used", "Log store:  ok")
 	if out := s.run("get", "runs").want(t, exitOK).err; out != "" {
 		t.Errorf("a whole list comes with %q", out)
 	}
-	s.lasting = []common.Condition{{Code: common.ConditionLogStoreAway, Who: "north", Text: "the log store does not answer", From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}}
-	s.run("status").want(t, exitOK, "State:      degraded", "Running:    unknown", "Log store:  away", "CONDITION", "log_store_away  north", "the log store does not answer")
+	s.lasting = []common.Condition{{
+		Code: common.ConditionLogStoreAway,
+		Who:  "north",
+		Text: "the log store does not answer",
+		From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+	}}
+	s.run("status").want(t, exitOK, "State:      degraded", "Running:    unknown", "Log store:  away", "CONDITION",
+		"log_store_away  north", "the log store does not answer")
 	var o map[string]any
-	if err := json.Unmarshal([]byte(s.run("status", "-o", "json").want(t, exitOK).out), &o); err != nil || len(o["degraded"].([]any)) != 1 || o["logStore"] != "away" {
+	if err := json.Unmarshal([]byte(s.run("status", "-o", "json").want(t, exitOK).out), &o); err != nil ||
+		len(o["degraded"].([]any)) != 1 || o["logStore"] != "away" {
 		t.Errorf("%v: %v", err, o)
 	}
 	s.run("get", "runs").want(t, exitOK, "only waiting, active and just ended runs are listed")

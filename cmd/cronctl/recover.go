@@ -35,10 +35,11 @@ since, and lets the workers accept runs again.`,
 				return err
 			}
 			dry := !yes
-			answer, err := apiclient.Decode[apiclient.RecoverAnswer](api.Recover(cmd.Context(), apiclient.RecoverRequest{
-				DryRun:   &dry,
-				Restored: &restored,
-			}))
+			answer, err := apiclient.Decode[apiclient.RecoverAnswer](api.Recover(cmd.Context(),
+				apiclient.RecoverRequest{
+					DryRun:   &dry,
+					Restored: &restored,
+				}))
 			if err != nil {
 				return err
 			}
@@ -59,16 +60,18 @@ func (c *cli) showRecovered(a *apiclient.RecoverAnswer) error {
 		}
 		items[i] = item
 	}
-	err := show(c, a, items, []string{"JOB", "EFFECT", "CURSOR", "TO", "RUNS", "TRIGGERS"}, func(j apiclient.RecoveredJob) []string {
-		runs, triggers := 0, int64(0)
-		if j.Runs != nil {
-			runs = len(*j.Runs)
-		}
-		if j.Triggers != nil {
-			triggers = *j.Triggers
-		}
-		return []string{j.Job, string(j.Effect), whenSet(j.Cursor), whenSet(j.To), fmt.Sprint(runs), fmt.Sprint(triggers)}
-	})
+	err := show(c, a, items, []string{"JOB", "EFFECT", "CURSOR", "TO", "RUNS", "TRIGGERS"},
+		func(j apiclient.RecoveredJob) []string {
+			runs, triggers := 0, int64(0)
+			if j.Runs != nil {
+				runs = len(*j.Runs)
+			}
+			if j.Triggers != nil {
+				triggers = *j.Triggers
+			}
+			return []string{j.Job, string(j.Effect), whenSet(j.Cursor), whenSet(j.To), fmt.Sprint(runs),
+				fmt.Sprint(triggers)}
+		})
 	if err != nil || c.format == "json" || c.format == "yaml" {
 		return err
 	}
@@ -80,7 +83,8 @@ func (c *cli) showRecovered(a *apiclient.RecoverAnswer) error {
 		fmt.Fprintln(c.stderr, "the state of etcd is accepted: workers accept runs again within seconds")
 	case a.DryRun && (a.Total > 0 || a.Restored):
 		fmt.Fprintf(c.stderr,
-			"nothing was changed; cursors would be moved to %s, by the clock of the master. Run it again with --yes to apply.\n", when(a.At))
+			"nothing was changed; cursors would be moved to %s, by the clock of the master. Run it again with --yes "+
+				"to apply.\n", when(a.At))
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ last line shows how far the search got.`,
 				return err
 			}
 			look.q = args[0]
-			p.Q, p.Regex, p.Case, p.Job, p.Group, p.Worker = look.q, &look.regex, &look.exact, set(ofJob), set(inGroup), set(worker)
+			p.Q, p.Regex, p.Case, p.Job, p.Group, p.Worker = look.q, &look.regex, &look.exact, set(ofJob), set(inGroup),
+				set(worker)
 			if p.From, p.To, err = between(from, to); err != nil {
 				return err
 			}
@@ -80,7 +81,8 @@ last line shows how far the search got.`,
 // biggestFind is the maximum page size of a search.
 const biggestFind = 100
 
-func (c *cli) searchRuns(ctx context.Context, api *apiclient.API, p *apiclient.SearchRunsParams, limit int) (foundList, error) {
+func (c *cli) searchRuns(ctx context.Context, api *apiclient.API, p *apiclient.SearchRunsParams,
+	limit int) (foundList, error) {
 	all := foundList{Items: []json.RawMessage{}, Scanned: &apiclient.Scanned{}}
 	for {
 		size := int64(biggestFind)
@@ -131,7 +133,8 @@ func (c *cli) showFound(all *foundList) error {
 			m, r := &hit.Matches[i], &hit.Run
 			cells := []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), cut(lineOf(m), 100)}
 			if c.format == "wide" {
-				cells = []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), string(m.Stream), fmt.Sprint(m.Offset), lineOf(m)}
+				cells = []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), string(m.Stream),
+					fmt.Sprint(m.Offset), lineOf(m)}
 			}
 			t.row(cells...)
 		}

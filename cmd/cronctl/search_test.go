@@ -16,8 +16,19 @@ func (s *stage) printed(texts ...string) (ids []string) {
 	for i, text := range texts {
 		at := time.Unix(int64(1_700_000_000+60*i), 0).UTC()
 		fire := common.PlannedFire("aaaaaaaaaaaaaaaa", at)
-		r := &common.Run{ID: common.RunID(fire, 1), Job: "hello", JobUID: "aaaaaaaaaaaaaaaa", Fire: fire, PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
-			Status: common.StatusFailed, ExitCode: new(i), Group: "g" + fmt.Sprint(i%2), OutputBytes: int64(len(text))}
+		r := &common.Run{
+			ID:          common.RunID(fire, 1),
+			Job:         "hello",
+			JobUID:      "aaaaaaaaaaaaaaaa",
+			Fire:        fire,
+			PlannedAt:   at,
+			Cause:       common.CauseCron,
+			Attempt:     1,
+			Status:      common.StatusFailed,
+			ExitCode:    new(i),
+			Group:       "g" + fmt.Sprint(i%2),
+			OutputBytes: int64(len(text)),
+		}
 		s.runs[r.ID], s.output[r.ID] = r, text
 		ids = append(ids, r.ID)
 	}
@@ -35,32 +46,44 @@ func TestGetRunsFilters(t *testing.T) {
 		}
 		return n
 	}
-	for args, want := range map[string]int{"": 4, "--exit-code 0": 1, "--exit-code 9": 0, "--group g1": 2, "-q HELLO": 4, "-q unknown": 0,
-		"--from 2023-11-14T22:14:20Z": 3, "--from 2023-11-14T22:14:20Z --to 2023-11-14T22:15:20Z": 1} {
+	for args, want := range map[string]int{
+		"":                            4,
+		"--exit-code 0":               1,
+		"--exit-code 9":               0,
+		"--group g1":                  2,
+		"-q HELLO":                    4,
+		"-q unknown":                  0,
+		"--from 2023-11-14T22:14:20Z": 3,
+		"--from 2023-11-14T22:14:20Z --to 2023-11-14T22:15:20Z": 1,
+	} {
 		if got := shown(strings.Fields(args)...); got != want {
 			t.Errorf("%s: %d runs, want %d", args, got, want)
 		}
 	}
 	s.run("get", "runs", "--exit-code", "300").want(t, exitUsage, "exitCode")
 	s.run("get", "runs", "--from", "never").want(t, exitUsage, "--from")
-	s.run("get", "runs", "--from", "2023-01-02T00:00:00Z", "--to", "2023-01-01T00:00:00Z").want(t, exitUsage, "must be after from")
+	s.run("get", "runs", "--from", "2023-01-02T00:00:00Z", "--to", "2023-01-01T00:00:00Z").want(t, exitUsage,
+		"must be after from")
 }
 
 func TestSearch(t *testing.T) {
 	s := newStage(t)
 	ids := s.printed("a needle\nhay\n", "hay\n", "the \x1b[1mNeedle\x1b[0m in a hay stack\nneedle\n")
-	got := s.run("search", "needle").want(t, exitOK, ids[0], ids[2], "a needle", "the Needle in a hay stack", "searched 3 runs, back to ", "no more runs to search")
+	got := s.run("search", "needle").want(t, exitOK, ids[0], ids[2], "a needle", "the Needle in a hay stack",
+		"searched 3 runs, back to ", "no more runs to search")
 	if strings.Contains(got.out, ids[1]) || strings.Count(got.out, "\n") != 4 {
 		t.Errorf("%s", got.out)
 	}
-	if got = s.run("search", "needle", "--limit", "1").want(t, exitOK, ids[2], "there are more"); strings.Contains(got.out, ids[0]) {
+	if got = s.run("search", "needle", "--limit", "1").want(t, exitOK, ids[2],
+		"there are more"); strings.Contains(got.out, ids[0]) {
 		t.Errorf("%s", got.out)
 	}
 	s.run("search", "needle", "--case", "-o", "wide").want(t, exitOK, "stdout", "OFFSET", "34      needle")
 	s.run("search", "-E", "^needle$", "--status", "failed", "--job", "hello").want(t, exitOK, ids[2])
 	s.run("search", "nothing", "--group", "g1").want(t, exitOK, "searched 1 runs")
 	var all foundList
-	if err := json.Unmarshal([]byte(s.run("search", "needle", "-o", "json").want(t, exitOK).out), &all); err != nil || len(all.Items) != 2 || !all.Complete || all.Scanned.Runs != 3 {
+	if err := json.Unmarshal([]byte(s.run("search", "needle", "-o", "json").want(t, exitOK).out), &all); err != nil ||
+		len(all.Items) != 2 || !all.Complete || all.Scanned.Runs != 3 {
 		t.Errorf("%+v, %v", all, err)
 	}
 	s.run("search", "(", "-E").want(t, exitUsage, "query.q", "regular expression")
@@ -76,7 +99,8 @@ func TestSearchGoesOn(t *testing.T) {
 		texts[i] = "needle\n"
 	}
 	s.printed(texts...)
-	if got := s.run("search", "needle", "--limit", "0").want(t, exitOK, "searched 250 runs"); strings.Count(got.out, "needle") != 250 {
+	if got := s.run("search", "needle", "--limit", "0").want(t, exitOK, "searched 250 runs"); strings.Count(got.out,
+		"needle") != 250 {
 		t.Errorf("%d lines", strings.Count(got.out, "needle"))
 	}
 }
@@ -94,7 +118,8 @@ func TestLogsGrep(t *testing.T) {
 	s.run("logs", id, "--grep", "").want(t, exitUsage, "must not be empty")
 	s.run("logs", id, "--grep", "x", "-f").want(t, exitUsage, "cannot follow")
 	var all list
-	if err := json.Unmarshal([]byte(s.run("logs", id, "--grep", "two", "-o", "json").want(t, exitOK).out), &all); err != nil || len(all.Items) != 251 {
+	if err := json.Unmarshal([]byte(s.run("logs", id, "--grep", "two", "-o", "json").want(t, exitOK).out),
+		&all); err != nil || len(all.Items) != 251 {
 		t.Errorf("%d, %v", len(all.Items), err)
 	}
 }

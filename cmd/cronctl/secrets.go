@@ -37,9 +37,13 @@ func (c *cli) getSecrets() *cobra.Command {
 							args[0])
 					}, c.showSecrets)
 			}
-			return c.list(cmd.Context(), listing{show: c.showSecrets, whole: true, fetch: func(ctx context.Context) (list, error) {
-				return apiclient.Decode[list](api.ListSecrets(ctx))
-			}})
+			return c.list(cmd.Context(), listing{
+				show:  c.showSecrets,
+				whole: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return apiclient.Decode[list](api.ListSecrets(ctx))
+				},
+			})
 		},
 	}
 }
@@ -100,7 +104,8 @@ func (c *cli) setSecret() *cobra.Command {
 		Use:     "secret NAME",
 		Aliases: []string{"secrets"},
 		Short:   "Change a secret's value, its groups or its description",
-		Long:    "Change a secret. Fields without a flag keep their values. Runs that start afterwards get the new value.",
+		Long: "Change a secret. Fields without a flag keep their values. Runs that start afterwards get the new " +
+			"value.",
 		Example: `  cronctl set secret db-password --value-file new.txt
   cronctl set secret db-password --group reports,billing`,
 		Args: cobra.ExactArgs(1),
@@ -134,7 +139,8 @@ func (c *cli) setSecret() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) putSecret(cmd *cobra.Command, name string, f *secretFlags, params *apiclient.PutSecretParams, withValue bool) error {
+func (c *cli) putSecret(cmd *cobra.Command, name string, f *secretFlags, params *apiclient.PutSecretParams,
+	withValue bool) error {
 	if err := named("secret", name); err != nil {
 		return err
 	}
@@ -180,7 +186,8 @@ func (c *cli) secretValue(name, file string) (string, error) {
 }
 
 func (c *cli) removeSecrets() *cobra.Command {
-	return c.removal("secrets NAME...", "Delete secrets; jobs that refer to them are then refused", "secret", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
-		return api.DeleteSecret(ctx, name, &apiclient.DeleteSecretParams{})
-	})
+	return c.removal("secrets NAME...", "Delete secrets; jobs that refer to them are then refused", "secret", named,
+		func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+			return api.DeleteSecret(ctx, name, &apiclient.DeleteSecretParams{})
+		})
 }

@@ -128,9 +128,12 @@ func distinct(found []source, parsed []crontab.Result) error {
 		for _, e := range r.Entries {
 			at := fmt.Sprintf("%s, line %d", found[i].file, e.Line)
 			if first, twice := from[e.Job.Name]; twice {
-				return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%s and %s would both be the job %s",
-					first, at, e.Job.Name),
-					Hint: "import the files one by one, each with its own --prefix"}
+				return &common.Error{
+					Code: common.CodeInvalid,
+					Message: fmt.Sprintf("%s and %s would both be the job %s",
+						first, at, e.Job.Name),
+					Hint: "import the files one by one, each with its own --prefix",
+				}
 			}
 			from[e.Job.Name] = at
 		}

@@ -86,11 +86,21 @@ func (f *chartFilter) fetch(ctx context.Context, api *apiclient.API, name string
 	var resp *http.Response
 	var err error
 	if name == "" {
-		resp, err = api.GetStatistics(ctx, &apiclient.GetStatisticsParams{From: from, To: to, By: set(apiclient.GetStatisticsParamsBy(f.by)),
-			Timezone: set(f.zone), Workers: workers})
+		resp, err = api.GetStatistics(ctx, &apiclient.GetStatisticsParams{
+			From:     from,
+			To:       to,
+			By:       set(apiclient.GetStatisticsParamsBy(f.by)),
+			Timezone: set(f.zone),
+			Workers:  workers,
+		})
 	} else {
-		resp, err = api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{From: from, To: to, By: set(apiclient.GetJobStatisticsParamsBy(f.by)),
-			Timezone: set(f.zone), Workers: workers})
+		resp, err = api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{
+			From:     from,
+			To:       to,
+			By:       set(apiclient.GetJobStatisticsParamsBy(f.by)),
+			Timezone: set(f.zone),
+			Workers:  workers,
+		})
 	}
 	return apiclient.Decode[json.RawMessage](resp, err)
 }

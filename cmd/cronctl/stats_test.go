@@ -14,7 +14,14 @@ import (
 func week() (c rollup.Cell) {
 	planned := time.Now().Add(-time.Hour)
 	for n := range 20 {
-		r := common.Run{Status: common.StatusSucceeded, Cause: common.CauseCron, Attempt: 1, PlannedAt: planned, StartedAt: &planned, EndedAt: new(planned.Add(2 * time.Second))}
+		r := common.Run{
+			Status:    common.StatusSucceeded,
+			Cause:     common.CauseCron,
+			Attempt:   1,
+			PlannedAt: planned,
+			StartedAt: &planned,
+			EndedAt:   new(planned.Add(2 * time.Second)),
+		}
 		if n%10 == 3 {
 			r.Status = common.StatusFailed
 		}
@@ -28,10 +35,19 @@ func withHistory(t *testing.T) *stage {
 	s := newStage(t)
 	s.run("create", "job", "bells", "--cron", "0 3 * * *", "--", "true").want(t, exitOK)
 	s.counted = week()
-	for n, status := range []common.Status{common.StatusSucceeded, common.StatusTimedOut, common.StatusSkipped, common.StatusFailed, common.StatusRunning} {
+	for n, status := range []common.Status{common.StatusSucceeded, common.StatusTimedOut, common.StatusSkipped,
+		common.StatusFailed, common.StatusRunning} {
 		id := fmt.Sprintf("uid.%d.1", n)
-		s.runs[id] = &common.Run{ID: id, Job: "bells", Fire: fmt.Sprintf("uid.%d", n), Attempt: 1, Status: status, Cause: common.CauseCron,
-			PlannedAt: time.Now().Add(time.Duration(n-10) * time.Hour), ClaimedAt: new(time.Now().Add(-time.Hour))}
+		s.runs[id] = &common.Run{
+			ID:        id,
+			Job:       "bells",
+			Fire:      fmt.Sprintf("uid.%d", n),
+			Attempt:   1,
+			Status:    status,
+			Cause:     common.CauseCron,
+			PlannedAt: time.Now().Add(time.Duration(n-10) * time.Hour),
+			ClaimedAt: new(time.Now().Add(-time.Hour)),
+		}
 	}
 	return s
 }
@@ -47,15 +63,21 @@ func TestWideListOfJobs(t *testing.T) {
 	}
 	s.run("get", "jobs", "--help").want(t, exitOK, "T timed out")
 	s.storeOff = true
-	if r := s.run("get", "jobs", "-o", "wide").want(t, exitOK, "bells"); !strings.Contains(r.err, "the log store is unavailable") {
+	if r := s.run("get", "jobs", "-o", "wide").want(t, exitOK, "bells"); !strings.Contains(r.err,
+		"the log store is unavailable") {
 		t.Errorf("stderr %q", r.err)
 	}
 }
 
 func TestDescriptionTellsHowTheJobDid(t *testing.T) {
 	s := withHistory(t)
-	s.overdue = []common.Overdue{{Job: "bells", PlannedAt: time.Now(), Reason: &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}}}
-	s.run("describe", "job", "bells").want(t, exitOK, "Overdue:", ": no worker is alive", "20 runs, 90.0% succeeded, 2 failed, 3 missed", "Takes:", "Starts:",
+	s.overdue = []common.Overdue{{
+		Job:       "bells",
+		PlannedAt: time.Now(),
+		Reason:    &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"},
+	}}
+	s.run("describe", "job", "bells").want(t, exitOK, "Overdue:", ": no worker is alive",
+		"20 runs, 90.0% succeeded, 2 failed, 3 missed", "Takes:", "Starts:",
 		"a run takes far longer than usual: uid.4.1", "Last runs:")
 	s.run("describe", "job", "bells", "-o", "json").want(t, exitOK, `"statistics"`, `"last"`)
 	s.run("describe", "run", "uid.4.1").want(t, exitOK, "Expected:", "takes far longer than usual")
@@ -66,7 +88,8 @@ func TestDescriptionTellsHowTheJobDid(t *testing.T) {
 func TestStats(t *testing.T) {
 	s := withHistory(t)
 	s.run("stats").want(t, exitOK, "HOUR (UTC)", "all", "90.0%", "DELAY")
-	s.run("stats", "bells", "--from", "-10d", "--timezone", "Asia/Tokyo", "-o", "wide").want(t, exitOK, "DAY (Asia/Tokyo)", "P99")
+	s.run("stats", "bells", "--from", "-10d", "--timezone", "Asia/Tokyo", "-o", "wide").want(t, exitOK,
+		"DAY (Asia/Tokyo)", "P99")
 	s.run("stats", "--workers").want(t, exitOK, "WORKER", "alpha")
 	s.run("stats", "-o", "yaml").want(t, exitOK, "successRate: 0.9")
 	s.run("stats", "none").want(t, exitOK) // the fake counts for any job

@@ -38,11 +38,15 @@ func openTerminal(t *testing.T) (screen, program *os.File) {
 func TestOutputOnATerminalIsHarmless(t *testing.T) {
 	s := newStage(t)
 	evil := "\x1b]0;title\a\x1b[2J\x1b[31mred\x1b[0m \u202eabc\x1b]52;c;QUJD\a end\n"
-	s.jobs["evil"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "evil", Command: evil, Title: "\x1b[2J"}}, Version: 1}
+	s.jobs["evil"] = common.JobState{
+		StoredJob: common.StoredJob{Job: common.Job{Name: "evil", Command: evil, Title: "\x1b[2J"}},
+		Version:   1,
+	}
 	id := strings.TrimSpace(s.run("run", "evil").want(t, exitOK).out)
 
 	screen, program := openTerminal(t)
-	code := run(t.Context(), []string{"logs", id}, strings.NewReader(""), program, program, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
+	code := run(t.Context(), []string{"logs", id}, strings.NewReader(""), program, program,
+		[]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
 	if code != exitOK {
 		t.Errorf("exit code %d", code)
 	}

@@ -37,9 +37,13 @@ func (c *cli) getTokens() *cobra.Command {
 							args[0])
 					}, c.showTokens)
 			}
-			return c.list(cmd.Context(), listing{show: c.showTokens, whole: true, fetch: func(ctx context.Context) (list, error) {
-				return c.tokensOf(ctx, api, user)
-			}})
+			return c.list(cmd.Context(), listing{
+				show:  c.showTokens,
+				whole: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return c.tokensOf(ctx, api, user)
+				},
+			})
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this user")
@@ -135,9 +139,10 @@ with the user, and "cronctl delete token ID" revokes it.`,
 }
 
 func (c *cli) removeTokens() *cobra.Command {
-	return c.removal("tokens ID...", "Revoke tokens; all masters refuse them within seconds", "token", identified, func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
-		return api.DeleteToken(ctx, id)
-	})
+	return c.removal("tokens ID...", "Revoke tokens; all masters refuse them within seconds", "token", identified,
+		func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
+			return api.DeleteToken(ctx, id)
+		})
 }
 
 func (c *cli) getSessions() *cobra.Command {
@@ -152,9 +157,14 @@ func (c *cli) getSessions() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.list(cmd.Context(), listing{show: c.showSessions, whole: true, newest: true, fetch: func(ctx context.Context) (list, error) {
-				return c.sessionsOf(ctx, api, user)
-			}})
+			return c.list(cmd.Context(), listing{
+				show:   c.showSessions,
+				whole:  true,
+				newest: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return c.sessionsOf(ctx, api, user)
+				},
+			})
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this user")
@@ -178,16 +188,18 @@ func (c *cli) sessionsOf(ctx context.Context, api *apiclient.API, user string) (
 }
 
 func (c *cli) showSessions(v any, items []json.RawMessage) error {
-	return show(c, v, items, []string{"ID", "NAME", "USER", "SINCE", "UNTIL", "FROM"}, func(s apiclient.Session) []string {
-		return []string{s.Id, s.Name, or(text(s.User),
-			"-"), when(s.CreatedAt), when(s.ExpiresAt), or(text(s.Remote), "-")}
-	})
+	return show(c, v, items, []string{"ID", "NAME", "USER", "SINCE", "UNTIL", "FROM"},
+		func(s apiclient.Session) []string {
+			return []string{s.Id, s.Name, or(text(s.User),
+				"-"), when(s.CreatedAt), when(s.ExpiresAt), or(text(s.Remote), "-")}
+		})
 }
 
 func (c *cli) removeSessions() *cobra.Command {
-	return c.removal("sessions ID...", "End sessions", "session", identified, func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
-		return api.DeleteSession(ctx, id)
-	})
+	return c.removal("sessions ID...", "End sessions", "session", identified,
+		func(ctx context.Context, api *apiclient.API, id string) (*http.Response, error) {
+			return api.DeleteSession(ctx, id)
+		})
 }
 
 var anID = regexp.MustCompile(`^[a-z0-9]{8,64}$`)

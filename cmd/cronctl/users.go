@@ -38,12 +38,16 @@ func (c *cli) getUsers() *cobra.Command {
 					func(ctx context.Context) (*http.Response, error) { return api.GetUser(ctx, args[0]) }, c.showUsers)
 			}
 			var params apiclient.ListUsersParams
-			return c.list(cmd.Context(), listing{show: c.showUsers, whole: true, fetch: func(ctx context.Context) (list, error) {
-				return pages(0, func(cursor *string, size *int64) (*http.Response, error) {
-					params.Cursor, params.Limit = cursor, size
-					return api.ListUsers(ctx, &params)
-				})
-			}})
+			return c.list(cmd.Context(), listing{
+				show:  c.showUsers,
+				whole: true,
+				fetch: func(ctx context.Context) (list, error) {
+					return pages(0, func(cursor *string, size *int64) (*http.Response, error) {
+						params.Cursor, params.Limit = cursor, size
+						return api.ListUsers(ctx, &params)
+					})
+				},
+			})
 		},
 	}
 }
@@ -225,7 +229,8 @@ disabled, the user's sessions end within seconds.`,
 
 // patch returns the changes of the flags. Groups are replaced as a whole, so the request holds the version that
 // they were read from.
-func (f *userFlags) patch(ctx context.Context, c *cli, api *apiclient.API, name string, titled bool) (map[string]any, *apiclient.PatchUserParams, error) {
+func (f *userFlags) patch(ctx context.Context, c *cli, api *apiclient.API, name string, titled bool) (map[string]any,
+	*apiclient.PatchUserParams, error) {
 	patch, params := map[string]any{}, &apiclient.PatchUserParams{}
 	if titled {
 		patch["title"] = f.title
@@ -326,13 +331,15 @@ func (c *cli) describeUser() *cobra.Command {
 }
 
 func (c *cli) removeUsers() *cobra.Command {
-	return c.removal("users NAME...", "Delete users with their tokens and sessions", "user", named, func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
-		return api.DeleteUser(ctx, name, &apiclient.DeleteUserParams{})
-	})
+	return c.removal("users NAME...", "Delete users with their tokens and sessions", "user", named,
+		func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error) {
+			return api.DeleteUser(ctx, name, &apiclient.DeleteUserParams{})
+		})
 }
 
 // removal creates a command that deletes objects one by one. check refuses a text that is not a name.
-func (c *cli) removal(use, short, kind string, check func(kind, name string) error, remove func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error)) *cobra.Command {
+func (c *cli) removal(use, short, kind string, check func(kind, name string) error,
+	remove func(ctx context.Context, api *apiclient.API, name string) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     use,
 		Aliases: []string{kind},

@@ -13,10 +13,12 @@ import (
 
 func TestAJobsLife(t *testing.T) {
 	s := newStage(t)
-	s.run("create", "job", "hello", "--cron", "*/5 * * * *", "--timezone", "Asia/Tokyo", "--env", "A=b=c", "--timeout", "90s", "--", "echo", "hello").
+	s.run("create", "job", "hello", "--cron", "*/5 * * * *", "--timezone", "Asia/Tokyo", "--env", "A=b=c", "--timeout",
+		"90s", "--", "echo", "hello").
 		want(t, exitOK, "created hello")
 	stored := s.jobs["hello"].Job
-	if stored.Command != "echo hello" || stored.CronExpr != "*/5 * * * *" || stored.Timezone != "Asia/Tokyo" || stored.Env["A"] != "b=c" || stored.Timeout != "90s" {
+	if stored.Command != "echo hello" || stored.CronExpr != "*/5 * * * *" || stored.Timezone != "Asia/Tokyo" ||
+		stored.Env["A"] != "b=c" || stored.Timeout != "90s" {
 		t.Errorf("stored %+v", stored)
 	}
 	s.run("create", "job", "hello", "--", "x").want(t, exitConflict, "there is a job")
@@ -53,10 +55,11 @@ func TestWhatIsShownCanBeSentBack(t *testing.T) {
 func TestFilesOfJobs(t *testing.T) {
 	s := newStage(t)
 	for name, text := range map[string]string{
-		"documents": "name: one\ncommand: 'true'\n---\nname: two\ncommand: |\n  echo a\n  echo b\ncronExpr: \"*/5 * * * *\"\n",
-		"list":      "- name: one\n  command: 'true'\n- {name: two, args: [a, b]}\n",
-		"json":      `{"name":"one","command":"true"} {"name":"two","command":"x"}`,
-		"array":     `[{"name":"one","command":"true"},{"name":"two","command":"x"}]`,
+		"documents": "name: one\ncommand: 'true'\n---\nname: two\ncommand: |\n  echo a\n  echo b\ncronExpr: \"*/5 * " +
+			"* * *\"\n",
+		"list":  "- name: one\n  command: 'true'\n- {name: two, args: [a, b]}\n",
+		"json":  `{"name":"one","command":"true"} {"name":"two","command":"x"}`,
+		"array": `[{"name":"one","command":"true"},{"name":"two","command":"x"}]`,
 	} {
 		s.jobs = map[string]common.JobState{}
 		s.run("create", "jobs", "-f", file(t, name+".yaml", text)).want(t, exitOK, "created one", "created two")
@@ -65,10 +68,13 @@ func TestFilesOfJobs(t *testing.T) {
 		}
 	}
 	s.jobs, s.writes = map[string]common.JobState{}, 0
-	s.run("create", "jobs", "--dry-run", "-f", file(t, "dry.json", `{"name":"one","command":"true"}`)).want(t, exitOK, "valid one")
+	s.run("create", "jobs", "--dry-run", "-f", file(t, "dry.json", `{"name":"one","command":"true"}`)).want(t, exitOK,
+		"valid one")
 	bad := file(t, "bad.json", `[{"name":"one","command":"true"},{"name":"A/B"},{"name":"c","command":"x","uid":0}]`)
-	s.run("create", "jobs", "-f", bad).want(t, exitUsage, "nothing was written", "job 2: name:", "job 2: command: is required", "job 3: uid:")
-	s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\ncronExpr: */5 * * * *\n")).want(t, exitUsage, "quote cron expressions")
+	s.run("create", "jobs", "-f", bad).want(t, exitUsage, "nothing was written", "job 2: name:",
+		"job 2: command: is required", "job 3: uid:")
+	s.run("create", "jobs", "-f", file(t, "bad.yaml", "name: x\ncronExpr: */5 * * * *\n")).want(t, exitUsage,
+		"quote cron expressions")
 	s.run("create", "jobs", "-f", file(t, "empty", "")).want(t, exitUsage, "contains no job")
 	s.run("create", "jobs", "-f", "/no/such/file").want(t, exitUsage)
 	if s.writes != 0 {
@@ -95,7 +101,10 @@ func TestRunFollowsToTheEnd(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %d %s", c.status, c.code, c.flags[0]), func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
-			s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "first\n"}}, Version: 1}
+			s.jobs["hello"] = common.JobState{
+				StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "first\n"}},
+				Version:   1,
+			}
 			asked := 0
 			s.onAsk = func(f *fakes, id string) {
 				switch asked++; asked {
@@ -106,7 +115,8 @@ func TestRunFollowsToTheEnd(t *testing.T) {
 					f.end(id, c.status, c.code)
 				}
 			}
-			got := s.run(append([]string{"run", "hello", "--note", "because"}, c.flags...)...).want(t, c.want, string(c.status), "on alpha")
+			got := s.run(append([]string{"run", "hello", "--note", "because"}, c.flags...)...).want(t, c.want,
+				string(c.status), "on alpha")
 			if c.flags[0] == "--follow" && got.out != "first\nsecond\nthird\n" {
 				t.Errorf("followed %q", got.out)
 			}
@@ -119,11 +129,15 @@ func TestRunFollowsToTheEnd(t *testing.T) {
 
 func TestInterruptLeavesTheRun(t *testing.T) {
 	s := newStage(t)
-	s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "x"}}, Version: 1}
+	s.jobs["hello"] = common.JobState{
+		StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "x"}},
+		Version:   1,
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s.onAsk = func(*fakes, string) { cancel() }
 	var out, errs strings.Builder
-	code := run(ctx, []string{"run", "hello", "--wait"}, strings.NewReader(""), &out, &errs, []string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
+	code := run(ctx, []string{"run", "hello", "--wait"}, strings.NewReader(""), &out, &errs,
+		[]string{"CARILLON_SERVER=" + s.server.URL, "CARILLON_TOKEN=" + goodToken})
 	if code != exitInterrupted || !strings.Contains(errs.String(), "the run continues") || len(s.killed) != 0 {
 		t.Errorf("exit code %d, stderr %q", code, errs.String())
 	}
@@ -131,7 +145,10 @@ func TestInterruptLeavesTheRun(t *testing.T) {
 
 func TestLogsAndKill(t *testing.T) {
 	s := newStage(t)
-	s.jobs["hello"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "one\x1b]0;title\a\n"}}, Version: 1}
+	s.jobs["hello"] = common.JobState{
+		StoredJob: common.StoredJob{Job: common.Job{Name: "hello", Command: "one\x1b]0;title\a\n"}},
+		Version:   1,
+	}
 	s.run("logs", "--job", "hello").want(t, exitNotFound, "has not run yet", "cronctl run hello")
 	s.run("logs", "--job", "unknown").want(t, exitNotFound, "there is no job")
 	s.run("logs").want(t, exitUsage, "no run given")
@@ -158,7 +175,8 @@ func TestLogsAndKill(t *testing.T) {
 
 func TestNextWorkersVersion(t *testing.T) {
 	s := newStage(t)
-	got := s.run("next", "30 2 * * MON-FRI", "--timezone", "Asia/Shanghai", "-n", "3").want(t, exitOK, "(Asia/Shanghai)", " 02:30:00 +08:00")
+	got := s.run("next", "30 2 * * MON-FRI", "--timezone", "Asia/Shanghai", "-n", "3").want(t, exitOK,
+		"(Asia/Shanghai)", " 02:30:00 +08:00")
 	if strings.Count(got.out, "02:30:00") != 3 {
 		t.Errorf("fires: %s", got.out)
 	}
@@ -171,7 +189,8 @@ func TestNextWorkersVersion(t *testing.T) {
 	s.run("version").want(t, exitOK, "cronctl  dev", "1.2.3")
 	s.run("--version").want(t, exitOK, "dev")
 	s.run("--token", "car_wrong", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is unknown")
-	s.run("--server", "http://127.0.0.1:1", "version").want(t, exitOK, "cronctl  dev", "note: the server's version is unknown")
+	s.run("--server", "http://127.0.0.1:1", "version").want(t, exitOK, "cronctl  dev",
+		"note: the server's version is unknown")
 	s.run("--server", "http://127.0.0.1:1", "version", "-o", "json").want(t, exitOK, `"cronctl": "dev"`)
 }
 
@@ -179,7 +198,10 @@ func TestListsGoOverPages(t *testing.T) {
 	s := newStage(t)
 	for i := range 1203 {
 		name := "job-" + strings.Repeat("x", i%100) + string(rune('a'+i/100))
-		s.jobs[name] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name, Command: "x"}}, Version: 1}
+		s.jobs[name] = common.JobState{
+			StoredJob: common.StoredJob{Job: common.Job{Name: name, Command: "x"}},
+			Version:   1,
+		}
 	}
 	if got := strings.Count(s.run("get", "jobs").want(t, exitOK).out, "\n"); got != len(s.jobs)+1 {
 		t.Errorf("%d lines for %d jobs", got, len(s.jobs))
@@ -192,7 +214,8 @@ func TestListsGoOverPages(t *testing.T) {
 func TestUsage(t *testing.T) {
 	s := newStage(t)
 	s.run("--help").want(t, exitOK, "Exit codes: 0 success", "import-crontab", "Examples:")
-	for _, args := range [][]string{{"nonsense"}, {"get"}, {"get", "jobs", "--nonsense"}, {"next"}, {"get", "jobs", "-o", "xml"},
+	for _, args := range [][]string{{"nonsense"}, {"get"}, {"get", "jobs", "--nonsense"}, {"next"},
+		{"get", "jobs", "-o", "xml"},
 		{"create", "job", "x"}, {"create", "jobs", "-f", "a", "b"}, {"delete", "job", "A/B"}, {"run", "..", "--wait"}} {
 		if got := s.run(args...).want(t, exitUsage, "cronctl: ", "hint: "); got.out != "" {
 			t.Errorf("%q prints %q to stdout", args, got.out)
@@ -210,12 +233,16 @@ func TestAccess(t *testing.T) {
 	s.runWith(at(), "get", "jobs").want(t, exitDenied, "you are not logged in", "--token-file")
 	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs").want(t, exitDenied, "not valid", "--token-file")
 	s.runWith(at("CARILLON_TOKEN=viewer-token"), "create", "job", "a", "--", "x").want(t, exitDenied, "role")
-	s.runWith([]string{"CARILLON_SERVER=http://127.0.0.1:1"}, "get", "jobs").want(t, exitAway, "does not answer", "--server")
-	s.runWith([]string{"CARILLON_SERVER=http://10.1.2.3:7070", "CARILLON_TOKEN=x"}, "get", "jobs").want(t, exitDenied, "plain HTTP", "--insecure-http")
+	s.runWith([]string{"CARILLON_SERVER=http://127.0.0.1:1"}, "get", "jobs").want(t, exitAway, "does not answer",
+		"--server")
+	s.runWith([]string{"CARILLON_SERVER=http://10.1.2.3:7070", "CARILLON_TOKEN=x"}, "get", "jobs").want(t, exitDenied,
+		"plain HTTP", "--insecure-http")
 	s.runWith([]string{"CARILLON_SERVER=carillon"}, "get", "jobs").want(t, exitUsage, "not an address")
 	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token", goodToken).want(t, exitOK)
-	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token-file", file(t, "token", goodToken+"\n")).want(t, exitOK)
+	s.runWith(at("CARILLON_TOKEN=wrong"), "get", "jobs", "--token-file",
+		file(t, "token", goodToken+"\n")).want(t, exitOK)
 	s.runWith(at("CARILLON_TOKEN_FILE="+file(t, "token", goodToken)), "get", "jobs").want(t, exitOK)
-	s.runWith(at(), "get", "jobs", "--token-file", file(t, "token", "two words")).want(t, exitUsage, "does not contain a token")
+	s.runWith(at(), "get", "jobs", "--token-file", file(t, "token", "two words")).want(t, exitUsage,
+		"does not contain a token")
 	s.runWith(at(), "get", "jobs", "--token-file", "/no/such").want(t, exitUsage)
 }

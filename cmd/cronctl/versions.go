@@ -92,10 +92,11 @@ it also restores a deleted job. "cronctl diff JOB --from VERSION" shows the chan
 					return err
 				}
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.RollbackJob(cmd.Context(), name, nil, apiclient.RollbackRequest{
-				Version: to,
-				Note:    set(note),
-			}))
+			raw, err := apiclient.Decode[json.RawMessage](api.RollbackJob(cmd.Context(), name, nil,
+				apiclient.RollbackRequest{
+					Version: to,
+					Note:    set(note),
+				}))
 			if err != nil {
 				return err
 			}

@@ -67,7 +67,8 @@ func (c *cli) list(ctx context.Context, l listing) error {
 }
 
 // watchOne prints a single object, and with --watch its changes.
-func (c *cli) watchOne(ctx context.Context, fetch func(ctx context.Context) (*http.Response, error), show func(v any, items []json.RawMessage) error, types ...apiclient.FollowEventsParamsTypes) error {
+func (c *cli) watchOne(ctx context.Context, fetch func(ctx context.Context) (*http.Response, error),
+	show func(v any, items []json.RawMessage) error, types ...apiclient.FollowEventsParamsTypes) error {
 	if !c.watch {
 		one, err := apiclient.Decode[json.RawMessage](fetch(ctx))
 		return c.one(one, err, show)

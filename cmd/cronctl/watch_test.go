@@ -122,7 +122,8 @@ func TestWatchOfRunsStaysBounded(t *testing.T) {
 		}
 	}
 	if most := page + watchMemory; len(s.rows) > most || len(s.order) > most || len(s.first) > most {
-		t.Errorf("%d rows, %d keys and %d names are kept, want at most %d", len(s.rows), len(s.order), len(s.first), most)
+		t.Errorf("%d rows, %d keys and %d names are kept, want at most %d", len(s.rows), len(s.order),
+			len(s.first), most)
 	}
 	if n := strings.Count(printed.String(), "run-"); n != 99*page/2+page {
 		t.Errorf("%d rows were printed", n)

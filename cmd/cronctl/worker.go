@@ -50,7 +50,8 @@ func (c *cli) undrain() *cobra.Command {
 
 func (c *cli) set() *cobra.Command {
 	return group("set", "Change a worker, a user or a secret",
-		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator", c.setWorker(), c.setUser(), c.setSecret())
+		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator", c.setWorker(),
+		c.setUser(), c.setSecret())
 }
 
 func (c *cli) setWorker() *cobra.Command {

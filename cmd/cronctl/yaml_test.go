@@ -14,10 +14,17 @@ import (
 func TestYAMLReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ \-:#'"\\\n\t{}\[\],&*!|>%@a0-9.eyn~?=<]{0,12}`),
-			rapid.StringMatching(`(no|yes|~|null|0x1f|1e3|1_000|[.]5|2026-01-02|a: b|- a|---|[.][.][.]|true|a #b|!!str|<<|=)\n?`),
-			rapid.StringMatching(`([ \t]{0,2}[a-z#:|>'"-]{0,4}[ \t]?\n){0,4}[a-z]?`), rapid.StringMatching(`[a-z#]{1,3}(\n[ \t]{0,2}[a-z#:|>-]{0,4}){1,4}\n?`))
-		in := map[string]any{"name": "x", "command": text.Draw(t, "command"), "args": []any{text.Draw(t, "arg"), text.Draw(t, "arg"), []any{}, []any{text.Draw(t, "arg"), 1}},
-			"env": map[string]any{text.Draw(t, "key"): text.Draw(t, "value"), "b": map[string]any{}}, "z": []any{map[string]any{"a": text.Draw(t, "deep"), "b": nil}, true}}
+			rapid.StringMatching(
+				`(no|yes|~|null|0x1f|1e3|1_000|[.]5|2026-01-02|a: b|- a|---|[.][.][.]|true|a #b|!!str|<<|=)\n?`),
+			rapid.StringMatching(`([ \t]{0,2}[a-z#:|>'"-]{0,4}[ \t]?\n){0,4}[a-z]?`),
+			rapid.StringMatching(`[a-z#]{1,3}(\n[ \t]{0,2}[a-z#:|>-]{0,4}){1,4}\n?`))
+		in := map[string]any{
+			"name":    "x",
+			"command": text.Draw(t, "command"),
+			"args":    []any{text.Draw(t, "arg"), text.Draw(t, "arg"), []any{}, []any{text.Draw(t, "arg"), 1}},
+			"env":     map[string]any{text.Draw(t, "key"): text.Draw(t, "value"), "b": map[string]any{}},
+			"z":       []any{map[string]any{"a": text.Draw(t, "deep"), "b": nil}, true},
+		}
 		data, err := json.Marshal(in)
 		if err != nil {
 			t.Fatal(err)

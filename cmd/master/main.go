@@ -120,7 +120,8 @@ new), then put the new one first, run reseal, and remove the old one.`,
 const resetLife = 24 * time.Hour
 
 // token prints a new token.
-func token(ctx context.Context, cfg config.Etcd, stdout io.Writer, make func(context.Context, *accessetcd.Store) (string, error)) error {
+func token(ctx context.Context, cfg config.Etcd, stdout io.Writer,
+	make func(context.Context, *accessetcd.Store) (string, error)) error {
 	etcd, err := daemon.DialEtcd(cfg, nil, nil)
 	if err != nil {
 		return err
@@ -149,10 +150,28 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(log), Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: etcd, Store: store,
+	master, err := daemon.NewMaster(daemon.MasterConfig{
+		ID:     common.NewID(),
+		Clock:  daemon.NewClock(log),
+		Origin: origin,
+		HTTP:   cfg.HTTP,
+		OIDC:   cfg.OIDC,
+		Etcd:   etcd,
+		Store:  store,
 		Auth: daemon.NewAccess(etcd,
-			&cfg.OIDC), Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, MetricsMaxJobs: cfg.MetricsMaxJobs, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log,
-		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), Certificates: certificates})
+			&cfg.OIDC),
+		Timezone:       cfg.Timezone,
+		AuditRetention: cfg.AuditRetention,
+		MetricsMaxJobs: cfg.MetricsMaxJobs,
+		Limits:         cfg.Limits,
+		Notify:         cfg.Notify,
+		Console:        web.Dist(),
+		Version:        version,
+		Log:            log,
+		Metrics:        metrics.NewMaster(registry),
+		Exposed:        registry.Handler(),
+		Certificates:   certificates,
+	})
 	if err != nil {
 		return daemon.Failed(err)
 	}

@@ -78,7 +78,10 @@ func openHouse(t *testing.T, change ...func(*exec.Cmd)) *house {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, cmd: exec.Command(os.Args[0], "--data-dir", t.TempDir(), "--listen", address, "--drain-timeout", "1s")}
+	h := &house{
+		t:   t,
+		cmd: exec.Command(os.Args[0], "--data-dir", t.TempDir(), "--listen", address, "--drain-timeout", "1s"),
+	}
 	h.cmd.Env = append(os.Environ(), asStandalone+"=1")
 	h.cmd.Stderr = &h.stderr
 	for _, c := range change {
@@ -130,7 +133,8 @@ func (h *house) post(path string, body any) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, "http://"+h.address+path, bytes.NewReader(data))
+	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, "http://"+h.address+path,
+		bytes.NewReader(data))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -151,7 +155,12 @@ func startHouse(t *testing.T) *house {
 	t.Helper()
 	h := openHouse(t)
 	out := filepath.Join(h.dir, "pids")
-	h.post("/api/v1/jobs", map[string]any{"name": "family", "cronExpr": "0 0 1 1 *", "command": "exec >" + out + family, "killGrace": "1s"})
+	h.post("/api/v1/jobs", map[string]any{
+		"name":      "family",
+		"cronExpr":  "0 0 1 1 *",
+		"command":   "exec >" + out + family,
+		"killGrace": "1s",
+	})
 	h.post("/api/v1/jobs/family/run", map[string]any{})
 	h.await("the family is there", func() bool {
 		text, _ := os.ReadFile(out)
@@ -283,7 +292,8 @@ ulimit -c; mv ` + out + `.new ` + out})
 		text, err = os.ReadFile(out)
 		return err == nil
 	})
-	self := regexp.MustCompile(`^environ of (\d+)\nmaps of (\d+)\nauxv of (\d+)\nfd of (\d+)\nmem of (\d+)\n0\n$`).FindStringSubmatch(string(text))
+	self := regexp.MustCompile(`^environ of (\d+)\nmaps of (\d+)\nauxv of (\d+)\nfd of (\d+)\nmem of (\d+)\n0\n$`).
+		FindStringSubmatch(string(text))
 	if self == nil || self[1] == strconv.Itoa(h.guardian) || self[1] == strconv.Itoa(h.worker) {
 		t.Errorf("guardian %d, worker %d, and the command reads\n%s", h.guardian, h.worker, text)
 	}
@@ -303,7 +313,8 @@ func runAsNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	self, data := filepath.Join(dir, "self"), filepath.Join(dir, "data")
 	const nobody = 65534
-	if err := errors.Join(os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.Chmod(dir, 0o755), os.Mkdir(data, 0o700), os.Chown(data, nobody, nobody)); err != nil {
+	if err := errors.Join(os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.Chmod(dir, 0o755),
+		os.Mkdir(data, 0o700), os.Chown(data, nobody, nobody)); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Path = self

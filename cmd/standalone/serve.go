@@ -65,15 +65,50 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
 	clock, origin := daemon.OpenClock(home.Dir, log), daemon.OpenOrigin(home.Dir, log)
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: client, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, RunAs: runAs, MaxRunTime: cfg.Execution.MaxRunTime,
-		OutboxMax: cfg.OutboxMax, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
+	worker := daemon.NewWorker(daemon.WorkerConfig{
+		Home:       home,
+		Etcd:       client,
+		Store:      store,
+		Spool:      output,
+		Labels:     cfg.Labels,
+		Secrets:    secrets,
+		Box:        box,
+		RunAs:      runAs,
+		MaxRunTime: cfg.Execution.MaxRunTime,
+		OutboxMax:  cfg.OutboxMax,
+		Slots:      cfg.Slots,
+		Drain:      cfg.DrainTimeout,
 		// A suspended laptop loses nothing: no other worker could have run anything in the meantime.
-		Clock: clock, Origin: origin, Boot: bootclock.Awake,
-		Version: version, Log: log, Metrics: metrics.NewWorker(registry), Guardian: child})
+		Clock:    clock,
+		Origin:   origin,
+		Boot:     bootclock.Awake,
+		Version:  version,
+		Log:      log,
+		Metrics:  metrics.NewWorker(registry),
+		Guardian: child,
+	})
 	auth := daemon.NewAccess(client, &cfg.OIDC)
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: home.Life.Worker, Clock: clock, Origin: origin, HTTP: cfg.HTTP, OIDC: cfg.OIDC, Etcd: client, Store: store, Auth: auth,
-		Timezone: cfg.Timezone, AuditRetention: cfg.AuditRetention, MetricsMaxJobs: cfg.MetricsMaxJobs, Limits: cfg.Limits, Notify: cfg.Notify, Console: web.Dist(), Version: version, Log: log, Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(),
-		Certificates: daemon.NewCertificates(log, registry.CertificateEnds)})
+	master, err := daemon.NewMaster(daemon.MasterConfig{
+		ID:             home.Life.Worker,
+		Clock:          clock,
+		Origin:         origin,
+		HTTP:           cfg.HTTP,
+		OIDC:           cfg.OIDC,
+		Etcd:           client,
+		Store:          store,
+		Auth:           auth,
+		Timezone:       cfg.Timezone,
+		AuditRetention: cfg.AuditRetention,
+		MetricsMaxJobs: cfg.MetricsMaxJobs,
+		Limits:         cfg.Limits,
+		Notify:         cfg.Notify,
+		Console:        web.Dist(),
+		Version:        version,
+		Log:            log,
+		Metrics:        metrics.NewMaster(registry),
+		Exposed:        registry.Handler(),
+		Certificates:   daemon.NewCertificates(log, registry.CertificateEnds),
+	})
 	if err != nil {
 		return daemon.Failed(err)
 	}

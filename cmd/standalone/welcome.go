@@ -19,7 +19,8 @@ import (
 const tokenFile = "admin.token"
 
 // welcome creates the admin token at the first start, and prints how to log in.
-func welcome(ctx context.Context, cfg config.Standalone, auth *accessetcd.Store, address string, stdout io.Writer) error {
+func welcome(ctx context.Context, cfg config.Standalone, auth *accessetcd.Store, address string,
+	stdout io.Writer) error {
 	path := filepath.Join(cfg.DataDir, tokenFile)
 	actor := common.Actor{Name: "first start", Remote: "console"}
 	done, err := auth.Bootstrapped(ctx)
@@ -47,7 +48,8 @@ func welcome(ctx context.Context, cfg config.Standalone, auth *accessetcd.Store,
 	if err != nil {
 		return fmt.Errorf("create login link: %w", err)
 	}
-	fmt.Fprintf(stdout, "\n  Carillon is at %s\n  Sign in with this link, once, within 15 minutes:\n\n    %s/#login=%s\n\n  The admin token for cronctl and curl is in %s\n\n",
+	fmt.Fprintf(stdout, "\n  Carillon is at %s\n  Sign in with this link, once, within 15 minutes:\n\n    "+
+		"%s/#login=%s\n\n  The admin token for cronctl and curl is in %s\n\n",
 		url, url, code, path)
 	return nil
 }

@@ -124,15 +124,35 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return err
 	}
 	defer store.Close()
-	worker := daemon.NewWorker(daemon.WorkerConfig{Home: home, Etcd: etcd, Store: store, Spool: output, Labels: cfg.Labels, Secrets: secrets, Box: box, RunAs: runAs, MaxRunTime: cfg.Execution.MaxRunTime,
-		OutboxMax: cfg.OutboxMax, Slots: cfg.Slots, Drain: cfg.DrainTimeout,
-		Version: version, Log: log, Clock: daemon.OpenClock(home.Dir,
-			log), Origin: origin, Boot: bootclock.Now, Metrics: metrics.NewWorker(registry), Certificates: certificates, Guardian: child})
+	worker := daemon.NewWorker(daemon.WorkerConfig{
+		Home:       home,
+		Etcd:       etcd,
+		Store:      store,
+		Spool:      output,
+		Labels:     cfg.Labels,
+		Secrets:    secrets,
+		Box:        box,
+		RunAs:      runAs,
+		MaxRunTime: cfg.Execution.MaxRunTime,
+		OutboxMax:  cfg.OutboxMax,
+		Slots:      cfg.Slots,
+		Drain:      cfg.DrainTimeout,
+		Version:    version,
+		Log:        log,
+		Clock: daemon.OpenClock(home.Dir,
+			log),
+		Origin:       origin,
+		Boot:         bootclock.Now,
+		Metrics:      metrics.NewWorker(registry),
+		Certificates: certificates,
+		Guardian:     child,
+	})
 	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...),
-		daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, daemon.WorkerHeadroom,
+		daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...),
+			daemon.EtcdVersions(etcd, log))...)...)
 }

@@ -111,7 +111,12 @@ func modules(info *debug.BuildInfo) []component {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		c := component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version}
+		c := component{
+			Type:    "library",
+			Name:    m.Path,
+			Version: m.Version,
+			PURL:    "pkg:golang/" + m.Path + "@" + m.Version,
+		}
 		if m.Sum != "" {
 			c.Properties = []property{{Name: "go.sum", Value: m.Sum}}
 		}
@@ -137,7 +142,12 @@ func npm(lock []byte) ([]component, error) {
 		if !found || p.Dev {
 			continue
 		}
-		c := component{Type: "library", Name: name, Version: p.Version, PURL: "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + p.Version}
+		c := component{
+			Type:    "library",
+			Name:    name,
+			Version: p.Version,
+			PURL:    "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + p.Version,
+		}
 		if sum, sha := strings.CutPrefix(p.Integrity, "sha512-"); sha {
 			raw, err := base64.StdEncoding.DecodeString(sum)
 			if err != nil {

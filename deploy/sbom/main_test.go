@@ -20,7 +20,8 @@ func TestModules(t *testing.T) {
 	for _, c := range got {
 		purls = append(purls, c.PURL)
 	}
-	if want := []string{"pkg:golang/std@1.26.8", "pkg:golang/example.com/a@v1.2.3", "pkg:golang/example.com/c@v2.0.0"}; !slices.Equal(purls, want) {
+	if want := []string{"pkg:golang/std@1.26.8", "pkg:golang/example.com/a@v1.2.3",
+		"pkg:golang/example.com/c@v2.0.0"}; !slices.Equal(purls, want) {
 		t.Errorf("%v, want %v", purls, want)
 	}
 	if got[1].Properties[0].Value != "h1:x" {
@@ -61,7 +62,8 @@ func TestRun(t *testing.T) {
 	write := func() []byte {
 		t.Helper()
 		var out bytes.Buffer
-		if err := run([]string{"-version", "v1", "-console", "../../web/package-lock.json", own}, &out, io.Discard); err != nil {
+		if err := run([]string{"-version", "v1", "-console", "../../web/package-lock.json", own}, &out,
+			io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		return out.Bytes()
@@ -71,7 +73,8 @@ func TestRun(t *testing.T) {
 		t.Error("twice the same is not the same")
 	}
 	var d document
-	if err := json.Unmarshal(first, &d); err != nil || d.Format != "CycloneDX" || d.Spec != "1.6" || d.Metadata.Component.Version != "v1" {
+	if err := json.Unmarshal(first, &d); err != nil || d.Format != "CycloneDX" || d.Spec != "1.6" ||
+		d.Metadata.Component.Version != "v1" {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	has := func(prefix string) bool {

@@ -34,7 +34,8 @@ func TestTokenRoundTrip(t *testing.T) {
 	if record.Verify(read, now.Add(time.Hour)) {
 		t.Error("an expired token is valid")
 	}
-	if record.Verify(NewToken(), now) || record.Verify(Token{ID: token.ID, secret: NewSecret()}, now) || record.Verify(Token{ID: token.ID}, now) {
+	if record.Verify(NewToken(), now) || record.Verify(Token{ID: token.ID, secret: NewSecret()}, now) ||
+		record.Verify(Token{ID: token.ID}, now) {
 		t.Error("another token verifies")
 	}
 	empty := record
@@ -47,7 +48,8 @@ func TestTokenRoundTrip(t *testing.T) {
 	if odd.Verify(read, now) {
 		t.Error("a record with an unknown role is good")
 	}
-	for _, text := range []string{fmt.Sprint(token), fmt.Sprintf("%+v", token), fmt.Sprintf("%#v", token), fmt.Sprintf("%v", []Token{token})} {
+	for _, text := range []string{fmt.Sprint(token), fmt.Sprintf("%+v", token), fmt.Sprintf("%#v", token),
+		fmt.Sprintf("%v", []Token{token})} {
 		if strings.Contains(text, token.secret) {
 			t.Errorf("printing a token shows its secret: %s", text)
 		}
@@ -63,7 +65,8 @@ func TestTokenRoundTrip(t *testing.T) {
 
 func TestParseTokenRefuses(t *testing.T) {
 	good := NewToken().Reveal()
-	for _, text := range []string{"", "car_", good + "\n", " " + good, strings.ToUpper(good), good[:len(good)-1], good + "a",
+	for _, text := range []string{"", "car_", good + "\n", " " + good, strings.ToUpper(good), good[:len(good)-1],
+		good + "a",
 		strings.Replace(good, "car_", "cat_", 1), "Bearer " + good, strings.Repeat("a", 1<<16)} {
 		if _, ok := ParseToken(text); ok {
 			t.Errorf("%.40q parsed as a token", text)

@@ -48,7 +48,10 @@ func (i *Issuer) Identity(e *External) (who Identity, ok bool) {
 	if i == nil || e.Issuer != i.URL || e.Issuer == "" || e.Subject == "" {
 		return Identity{}, false
 	}
-	who = Identity{Name: externalPrefix + e.Name, User: externalPrefix + Hash(e.Issuer)[:issuerDigits] + ":" + e.Subject}
+	who = Identity{
+		Name: externalPrefix + e.Name,
+		User: externalPrefix + Hash(e.Issuer)[:issuerDigits] + ":" + e.Subject,
+	}
 	for _, r := range i.Rules {
 		if r.Claimed != Everybody && !slices.Contains(e.Claimed, r.Claimed) {
 			continue

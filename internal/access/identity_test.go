@@ -8,7 +8,10 @@ import (
 )
 
 func TestGrants(t *testing.T) {
-	who := access.Identity{Role: access.Operator, Grants: map[string]access.Role{"reports": access.Editor, "billing": access.Viewer, "": access.Admin}}
+	who := access.Identity{
+		Role:   access.Operator,
+		Grants: map[string]access.Role{"reports": access.Editor, "billing": access.Viewer, "": access.Admin},
+	}
 	groupsOnly := access.Identity{Grants: map[string]access.Role{"reports": access.Editor, "odd": "owner"}}
 	for _, c := range []struct {
 		who   access.Identity
@@ -40,13 +43,18 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%+v somewhere %s: %v", c.who, c.need, got)
 		}
 	}
-	if groupsOnly.May(access.Viewer, "odd") || groupsOnly.May(access.Viewer, "") || !groupsOnly.May(access.Operator, "reports") {
+	if groupsOnly.May(access.Viewer, "odd") || groupsOnly.May(access.Viewer, "") ||
+		!groupsOnly.May(access.Operator, "reports") {
 		t.Error("an unknown role counts, or a known one does not")
 	}
 }
 
 func TestWithin(t *testing.T) {
-	ann := access.Identity{Name: "ann", Role: access.Operator, Grants: map[string]access.Role{"reports": access.Editor, "billing": access.Viewer}}
+	ann := access.Identity{
+		Name:   "ann",
+		Role:   access.Operator,
+		Grants: map[string]access.Role{"reports": access.Editor, "billing": access.Viewer},
+	}
 	bob := access.Identity{Name: "bob", Grants: map[string]access.Role{"reports": access.Editor}}
 	root := access.Identity{Name: "root", Role: access.Admin}
 	for _, c := range []struct {
@@ -55,12 +63,27 @@ func TestWithin(t *testing.T) {
 		groups []string
 		in     map[string]access.Role // what is left, by group; "" for none
 	}{
-		{ann, access.Admin, nil, map[string]access.Role{"": access.Operator, "reports": access.Editor, "billing": access.Operator, "other": access.Operator}},
-		{ann, access.Viewer, nil, map[string]access.Role{"": access.Viewer, "reports": access.Viewer, "billing": access.Viewer}},
-		{ann, access.Editor, []string{"reports", "other", ""}, map[string]access.Role{"": "", "reports": access.Editor, "other": access.Operator, "billing": ""}},
+		{ann, access.Admin, nil, map[string]access.Role{
+			"":        access.Operator,
+			"reports": access.Editor,
+			"billing": access.Operator,
+			"other":   access.Operator,
+		}},
+		{ann, access.Viewer, nil, map[string]access.Role{
+			"":        access.Viewer,
+			"reports": access.Viewer,
+			"billing": access.Viewer,
+		}},
+		{ann, access.Editor, []string{"reports", "other", ""}, map[string]access.Role{
+			"":        "",
+			"reports": access.Editor,
+			"other":   access.Operator,
+			"billing": "",
+		}},
 		{bob, access.Editor, nil, map[string]access.Role{"": "", "reports": access.Editor, "other": ""}},
 		{bob, access.Admin, []string{"other"}, map[string]access.Role{"": "", "reports": "", "other": ""}},
-		{root, access.Editor, []string{"reports"}, map[string]access.Role{"": "", "reports": access.Editor, "other": ""}},
+		{root, access.Editor, []string{"reports"}, map[string]access.Role{"": "", "reports": access.Editor,
+			"other": ""}},
 		{root, "owner", nil, map[string]access.Role{"": "", "reports": ""}},
 		{root, "", []string{"reports"}, map[string]access.Role{"": "", "reports": ""}},
 	} {
@@ -83,21 +106,36 @@ func TestWithin(t *testing.T) {
 func TestTokensOfUsers(t *testing.T) {
 	now := time.Now()
 	ann := &access.UserRecord{ID: "1", Name: "ann", Groups: map[string]access.Role{"reports": access.Operator}}
-	record := access.NewToken().Record(access.TokenWish{Name: "ci", Role: access.Admin, Groups: []string{"reports", "billing", "reports"}}, ann, "ann", now)
+	record := access.NewToken().Record(access.TokenWish{
+		Name:   "ci",
+		Role:   access.Admin,
+		Groups: []string{"reports", "billing", "reports"},
+	}, ann, "ann", now)
 	who, ok := record.Identity(ann)
-	if !ok || who.Name != "ann" || who.User != "ann" || who.UserID != "1" || who.Token != record.ID || who.In("reports") != access.Operator || who.In("billing") != "" || who.Role != "" {
+	if !ok || who.Name != "ann" || who.User != "ann" || who.UserID != "1" || who.Token != record.ID ||
+		who.In("reports") != access.Operator || who.In("billing") != "" || who.Role != "" {
 		t.Errorf("identity is %+v, %v", who, ok)
 	}
 	if len(record.Groups) != 2 {
 		t.Errorf("the groups are %v", record.Groups)
 	}
-	for _, other := range []*access.UserRecord{nil, {ID: "2", Name: "ann", Role: access.Admin}, {ID: "1", Name: "ann", Role: access.Admin, Disabled: true}} {
+	for _, other := range []*access.UserRecord{nil, {ID: "2", Name: "ann", Role: access.Admin}, {
+		ID:       "1",
+		Name:     "ann",
+		Role:     access.Admin,
+		Disabled: true,
+	}} {
 		if who, ok := record.Identity(other); ok || who.Somewhere(access.Viewer) {
 			t.Errorf("token is valid with owner %+v", other)
 		}
 	}
-	ownerless := access.NewToken().Record(access.TokenWish{Name: "ci", Role: access.Editor, Groups: []string{"reports"}}, nil, "admin", now)
-	if who, ok := ownerless.Identity(nil); !ok || who.Name != "ci" || who.User != "" || who.In("reports") != access.Editor || who.In("") != "" {
+	ownerless := access.NewToken().Record(access.TokenWish{
+		Name:   "ci",
+		Role:   access.Editor,
+		Groups: []string{"reports"},
+	}, nil, "admin", now)
+	if who, ok := ownerless.Identity(nil); !ok || who.Name != "ci" || who.User != "" ||
+		who.In("reports") != access.Editor || who.In("") != "" {
 		t.Errorf("identity of a token without owner: %+v, %v", who, ok)
 	}
 }

@@ -122,10 +122,18 @@ func TestUserWishFaults(t *testing.T) {
 		wrong []string
 	}{
 		{"ann", UserWish{}, nil},
-		{"ann", UserWish{Role: new(Editor), Password: new(aPassword), Groups: &map[string]Role{"reports": Viewer}}, nil},
+		{"ann", UserWish{
+			Role:     new(Editor),
+			Password: new(aPassword),
+			Groups:   &map[string]Role{"reports": Viewer},
+		}, nil},
 		{"ann", UserWish{Role: new(Role("")), Password: new("")}, nil},
 		{"ann", UserWish{Role: new(Role("root"))}, []string{"role"}},
-		{"ann", UserWish{Groups: &map[string]Role{"Re ports": Viewer, "billing": "owner", "": Viewer}}, []string{"groups", "groups", "groups.billing"}},
+		{"ann", UserWish{Groups: &map[string]Role{
+			"Re ports": Viewer,
+			"billing":  "owner",
+			"":         Viewer,
+		}}, []string{"groups", "groups", "groups.billing"}},
 		{"ann", UserWish{Title: new(strings.Repeat("安", 201))}, []string{"title"}},
 		{"ann", UserWish{Password: new("short pass.")}, []string{"password"}},
 		{"ann", UserWish{Password: new("密码密码密码密码密码密")}, []string{"password"}},
@@ -180,14 +188,16 @@ func TestEpochs(t *testing.T) {
 func TestGoverns(t *testing.T) {
 	now := time.Now()
 	full := UserRecord{Role: Admin, Password: "h"}
-	for _, u := range []UserRecord{{Role: Admin}, {Role: Editor, Password: "h"}, {Role: Admin, Password: "h", Disabled: true},
+	for _, u := range []UserRecord{{Role: Admin}, {Role: Editor, Password: "h"},
+		{Role: Admin, Password: "h", Disabled: true},
 		{Password: "h", Groups: map[string]Role{"a": Admin}}} {
 		if u.Governs() {
 			t.Errorf("%+v governs", u)
 		}
 	}
 	token := TokenRecord{Role: Admin}
-	for _, r := range []TokenRecord{{Role: Editor}, {Role: Admin, UserID: "u"}, {Role: Admin, Groups: []string{"a"}}, {Role: Admin, ExpiresAt: now}} {
+	for _, r := range []TokenRecord{{Role: Editor}, {Role: Admin, UserID: "u"}, {Role: Admin, Groups: []string{"a"}},
+		{Role: Admin, ExpiresAt: now}} {
 		if r.Governs(now) {
 			t.Errorf("%+v governs", r)
 		}
@@ -201,7 +211,8 @@ func FuzzParseHash(f *testing.F) {
 	f.Add("$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2E$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	f.Add("$argon2id$v=19$m=4294967295,t=1,p=255$$")
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, salt, key, err := parseHash(text); err == nil && (c.memory > maxMemory || c.passes > maxPasses || c.threads == 0 || len(salt) == 0 || len(key) != keyBytes) {
+		if c, salt, key, err := parseHash(text); err == nil &&
+			(c.memory > maxMemory || c.passes > maxPasses || c.threads == 0 || len(salt) == 0 || len(key) != keyBytes) {
 			t.Errorf("%q is taken for a hash of cost %+v", text, c)
 		}
 	})

@@ -55,7 +55,8 @@ type TokenWish struct {
 
 // Faults returns what is wrong with the request.
 func (w *TokenWish) Faults() (faults []common.Fault) {
-	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, unicode.IsControl) {
+	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) ||
+		strings.ContainsFunc(w.Name, unicode.IsControl) {
 		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(w.Name),
 			Message: fmt.Sprintf("must be 1 to %d characters, without control characters", maxTokenName)})
 	}
@@ -63,7 +64,12 @@ func (w *TokenWish) Faults() (faults []common.Fault) {
 		faults = append(faults, roleFault("role", w.Role))
 	}
 	if len(w.Groups) > maxGroups {
-		faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups), Data: common.WordsOf("most", maxGroups)})
+		faults = append(faults, common.Fault{
+			Location: "groups",
+			Code:     "too_many",
+			Message:  fmt.Sprintf("must be at most %d", maxGroups),
+			Data:     common.WordsOf("most", maxGroups),
+		})
 	}
 	for _, group := range w.Groups {
 		if !common.ValidName(group) {
@@ -78,7 +84,15 @@ const maxTokenName = 100
 // Record returns the record to store for the token. With a TTL of zero it does not expire; owner
 // may be nil.
 func (t Token) Record(w TokenWish, owner *UserRecord, by string, now time.Time) TokenRecord {
-	r := TokenRecord{ID: t.ID, Name: w.Name, Role: w.Role, Groups: groupsOf(w.Groups), Hash: Hash(t.secret), CreatedAt: now, CreatedBy: by}
+	r := TokenRecord{
+		ID:        t.ID,
+		Name:      w.Name,
+		Role:      w.Role,
+		Groups:    groupsOf(w.Groups),
+		Hash:      Hash(t.secret),
+		CreatedAt: now,
+		CreatedBy: by,
+	}
 	if owner != nil {
 		r.User, r.UserID = owner.Name, owner.ID
 	}

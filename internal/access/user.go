@@ -64,14 +64,24 @@ const (
 // Faults returns what is wrong with a change of the user of that name.
 func (w *UserWish) Faults(name string) (faults []common.Fault) {
 	if w.Title != nil && (utf8.RuneCountInString(*w.Title) > maxTitle || !utf8.ValidString(*w.Title)) {
-		faults = append(faults, common.Fault{Location: "title", Code: "too_long", Message: fmt.Sprintf("must be at most %d characters", maxTitle), Data: common.WordsOf("characters", maxTitle)})
+		faults = append(faults, common.Fault{
+			Location: "title",
+			Code:     "too_long",
+			Message:  fmt.Sprintf("must be at most %d characters", maxTitle),
+			Data:     common.WordsOf("characters", maxTitle),
+		})
 	}
 	if w.Role != nil && *w.Role != "" && !w.Role.Valid() {
 		faults = append(faults, roleFault("role", *w.Role))
 	}
 	if w.Groups != nil {
 		if len(*w.Groups) > maxGroups {
-			faults = append(faults, common.Fault{Location: "groups", Code: "too_many", Message: fmt.Sprintf("must be at most %d", maxGroups), Data: common.WordsOf("most", maxGroups)})
+			faults = append(faults, common.Fault{
+				Location: "groups",
+				Code:     "too_many",
+				Message:  fmt.Sprintf("must be at most %d", maxGroups),
+				Data:     common.WordsOf("most", maxGroups),
+			})
 		}
 		for _, group := range slices.Sorted(maps.Keys(*w.Groups)) {
 			if !common.ValidName(group) {
@@ -90,7 +100,12 @@ func (w *UserWish) Faults(name string) (faults []common.Fault) {
 }
 
 func roleFault(at string, role Role) common.Fault {
-	return common.Fault{Location: at, Code: "enum", Value: common.Excerpt(string(role)), Message: "must be one of viewer, operator, editor, admin"}
+	return common.Fault{
+		Location: at,
+		Code:     "enum",
+		Value:    common.Excerpt(string(role)),
+		Message:  "must be one of viewer, operator, editor, admin",
+	}
 }
 
 func groupFault(at, group string) common.Fault {
@@ -117,7 +132,8 @@ func (w *UserWish) Apply(u *UserRecord, hash string) (changed bool) {
 	if w.Password != nil {
 		u.Password = hash
 	}
-	if before.Role != u.Role || !maps.Equal(before.Groups, u.Groups) || u.Disabled && !before.Disabled || before.Password != u.Password {
+	if before.Role != u.Role || !maps.Equal(before.Groups, u.Groups) || u.Disabled && !before.Disabled ||
+		before.Password != u.Password {
 		u.Epoch = common.NewID()
 		return true
 	}

@@ -40,9 +40,13 @@ const (
 // Reachable refuses what is not the address of a server.
 func Reachable(server string) error {
 	base, err := url.Parse(server)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return &common.Error{Code: common.CodeInvalid, Message: "the server " + common.Excerpt(server) + " is not an address of one",
-			Hint: "write it as http://127.0.0.1:7070 or https://carillon.example.com"}
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil ||
+		base.RawQuery != "" || base.Fragment != "" {
+		return &common.Error{
+			Code:    common.CodeInvalid,
+			Message: "the server " + common.Excerpt(server) + " is not an address of one",
+			Hint:    "write it as http://127.0.0.1:7070 or https://carillon.example.com",
+		}
 	}
 	return nil
 }
@@ -53,8 +57,12 @@ func Private(server string) error {
 	if err == nil && (base.Scheme == "https" || Loopback(base.Hostname())) {
 		return nil
 	}
-	return &common.Error{Code: common.CodeForbidden, Message: "no token or password is sent to " + common.Excerpt(server) + " over plain HTTP, where others may read it",
-		Hint: "use https, or allow it with --insecure-http"}
+	return &common.Error{
+		Code: common.CodeForbidden,
+		Message: "no token or password is sent to " + common.Excerpt(server) +
+			" over plain HTTP, where others may read it",
+		Hint: "use https, or allow it with --insecure-http",
+	}
 }
 
 // New makes a client; it does not connect.

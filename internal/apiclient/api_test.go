@@ -33,7 +33,8 @@ func TestRequestsCarryTheToken(t *testing.T) {
 	if err != nil || v.Version != "1.2" {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	if seen.URL.Path != "/version" || seen.Header.Get("Authorization") != "Bearer secret" || seen.Header.Get("User-Agent") != "test/1" {
+	if seen.URL.Path != "/version" || seen.Header.Get("Authorization") != "Bearer secret" ||
+		seen.Header.Get("User-Agent") != "test/1" {
 		t.Errorf("request %v, headers %v", seen.URL, seen.Header)
 	}
 }
@@ -48,7 +49,9 @@ func TestRefusalsBecomeErrors(t *testing.T) {
 		"problem": {422, "application/problem+json; charset=utf-8",
 			`{"title":"Unprocessable Entity","status":422,"detail":"the job is not valid","code":"invalid","requestId":"r","hint":"h","errors":[{"location":"body.timeout","code":"duration","message":"is not a duration","hint":"write 90s"}]}`,
 			common.CodeInvalid, "the job is not valid: timeout: is not a duration"},
-		"failure":    {500, "application/problem+json", `{"title":"x","status":500,"detail":"went wrong","code":"internal","requestId":"abc"}`, common.CodeInternal, "went wrong (request abc)"},
+		"failure": {500, "application/problem+json",
+			`{"title":"x","status":500,"detail":"went wrong","code":"internal","requestId":"abc"}`, common.CodeInternal,
+			"went wrong (request abc)"},
 		"a proxy":    {502, "text/html", "<h1>Bad Gateway</h1>", common.CodeUnavailable, `"502 Bad Gateway"`},
 		"its login":  {401, "text/html", "who are you", common.CodeForbidden, `"401 Unauthorized"`},
 		"a redirect": {302, "", "", common.CodeUnavailable, `"302 Found"`},
@@ -89,9 +92,11 @@ func TestServerThatIsAway(t *testing.T) {
 
 func TestTheTokenDoesNotTravelInTheOpen(t *testing.T) {
 	for server, allowed := range map[string]bool{
-		"http://127.0.0.1:7070": true, "http://localhost": true, "http://LOCALHOST:1": true, "http://[::1]:7070": true, "http://127.9.9.9": true,
+		"http://127.0.0.1:7070": true, "http://localhost": true, "http://LOCALHOST:1": true, "http://[::1]:7070": true,
+		"http://127.9.9.9":    true,
 		"https://example.com": true, "https://10.0.0.1:7070/base/": true,
-		"http://example.com": false, "http://10.0.0.1:7070": false, "http://localhost.example.com": false, "http://0.0.0.0:7070": false, "http://[::]:1": false,
+		"http://example.com": false, "http://10.0.0.1:7070": false, "http://localhost.example.com": false,
+		"http://0.0.0.0:7070": false, "http://[::]:1": false,
 	} {
 		_, err := apiclient.New(apiclient.Options{Server: server, Token: "t"})
 		if (err == nil) != allowed {
@@ -104,7 +109,8 @@ func TestTheTokenDoesNotTravelInTheOpen(t *testing.T) {
 			t.Errorf("%s when told so: %v", server, err)
 		}
 	}
-	for _, server := range []string{"", "example.com", "ftp://example.com", "http://", "http://user:pass@localhost", "http://localhost?x", "localhost:7070", "http://a b"} {
+	for _, server := range []string{"", "example.com", "ftp://example.com", "http://", "http://user:pass@localhost",
+		"http://localhost?x", "localhost:7070", "http://a b"} {
 		if _, err := apiclient.New(apiclient.Options{Server: server}); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("%q: %v", server, err)
 		}

@@ -11,7 +11,8 @@ import (
 	"carillon/internal/common"
 )
 
-// A request that is refused for now is sent again when the server says, with its body, and not after the patience is over.
+// A request that is refused for now is sent again when the server says, with its body, and not after the patience is
+// over.
 func TestTooManyRequests_AreSentAgainAsRetryAfterSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		status         int
@@ -49,12 +50,18 @@ func TestTooManyRequests_AreSentAgainAsRetryAfterSays(t *testing.T) {
 				_, _ = io.WriteString(w, `{"title":"x","status":429,"detail":"x","requestId":"r","code":"`+code+`"}`)
 			}))
 			t.Cleanup(server.Close)
-			api, err := apiclient.New(apiclient.Options{Server: server.URL, Patience: c.patience, Waiting: func(time.Duration) { waits++ }})
+			api, err := apiclient.New(apiclient.Options{
+				Server:   server.URL,
+				Patience: c.patience,
+				Waiting:  func(time.Duration) { waits++ },
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			accepted, err := apiclient.Decode[apiclient.Accepted](api.RunJob(t.Context(), "a", nil, apiclient.RunRequest{Note: new("n")}))
-			if asked != c.asked || waits != c.waiting || c.code == "" && (err != nil || accepted.Run != "r") || c.code != "" && common.CodeOf(err) != c.code {
+			accepted, err := apiclient.Decode[apiclient.Accepted](api.RunJob(t.Context(), "a", nil,
+				apiclient.RunRequest{Note: new("n")}))
+			if asked != c.asked || waits != c.waiting || c.code == "" && (err != nil || accepted.Run != "r") ||
+				c.code != "" && common.CodeOf(err) != c.code {
 				t.Errorf("asked %d times, waited %d times: %+v, %v", asked, waits, accepted, err)
 			}
 		})

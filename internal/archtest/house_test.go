@@ -17,7 +17,8 @@ func houseFaults(files []*file) (faults []string) {
 		}
 		faults = append(faults, notes(f)...)
 		if slices.Contains(f.imports, "testing/synctest") && f.pkg != "internal/platform/virtualtime" {
-			faults = append(faults, f.pkg+": virtual time comes from internal/platform/virtualtime, which survives the race detector")
+			faults = append(faults, f.pkg+": virtual time comes from internal/platform/virtualtime, which survives "+
+				"the race detector")
 		}
 		if f.test || ast.IsGenerated(f.syntax) {
 			continue
@@ -64,7 +65,8 @@ func calls(f *file, say func(token.Pos, string)) {
 			}
 			switch pkg.Name + "." + n.Sel.Name {
 			case "os.Exit":
-				if !strings.HasPrefix(f.pkg, "cmd/") && !strings.HasPrefix(f.pkg, "bench/") && f.pkg != "test/chaos" && f.pkg != "deploy/sbom" {
+				if !strings.HasPrefix(f.pkg, "cmd/") && !strings.HasPrefix(f.pkg, "bench/") && f.pkg != "test/chaos" &&
+					f.pkg != "deploy/sbom" {
 					say(n.Pos(), "only main ends the process")
 				}
 			case "clientv3.New", "clientv3.NewWatcher", "clientv3.NewMaintenance":
@@ -197,14 +199,16 @@ func TestPlantedHabits(t *testing.T) {
 		{"// Package p promises.\npackage p\n\nvar table = []int{1}\n", ""},
 		{"package p\n", "has no doc comment"},
 		{"// Package p promises.\npackage p\n\nfunc init() {}\n", "no init"},
-		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n", "cannot be interrupted"},
+		{"// Package p promises.\npackage p\n\nimport \"time\"\n\nfunc f() { time.Sleep(1) }\n",
+			"cannot be interrupted"},
 		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/platform/virtualtime"},
 		{"// Package p promises.\npackage p\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n", "only main"},
 		{"// Package p promises.\npackage p\n\nfunc f() { clientv3.New() }\n", "etcdkit.Dial"},
 		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nimport \"sync\"\n\nvar mu = sync.Mutex{}\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nvar cache = make(map[string]int)\n", "package-level state"},
-		{"// Package p promises.\npackage p\n\nvar cache = map[string]int{}\n\nfunc f() { cache[\"a\"] = 1 }\n", "package-level state"},
+		{"// Package p promises.\npackage p\n\nvar cache = map[string]int{}\n\nfunc f() { cache[\"a\"] = 1 }\n",
+			"package-level state"},
 		{"// Package p promises.\npackage p\n\nvar n = 1\n\nfunc f() { n++ }\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nvar n = 1\n\nfunc f() { n := 2; n++; _ = n }\n", ""},
 		{"// Package p promises.\npackage p\n\nimport \"embed\"\n\n//go:embed x\nvar files embed.FS\n", ""},

@@ -35,7 +35,8 @@ func layerFaults(files []*file) (faults []string) {
 	for _, f := range files {
 		from, known := kindOf(f.pkg)
 		if !known {
-			faults = append(faults, fmt.Sprintf("%s/%s: package %s is not in the table: decide on its layer", f.pkg, f.name, f.pkg))
+			faults = append(faults, fmt.Sprintf("%s/%s: package %s is not in the table: decide on its layer", f.pkg,
+				f.name, f.pkg))
 			continue
 		}
 		for _, spec := range f.syntax.Imports {
@@ -47,7 +48,8 @@ func layerFaults(files []*file) (faults []string) {
 				reason = foreign(f.pkg, imported)
 			}
 			if reason != "" {
-				faults = append(faults, fmt.Sprintf("%s: %s must not import %s: %s", f.place(spec.Pos()), f.pkg, imported, reason))
+				faults = append(faults, fmt.Sprintf("%s: %s must not import %s: %s", f.place(spec.Pos()), f.pkg,
+					imported, reason))
 			}
 		}
 	}
@@ -94,7 +96,8 @@ func forbidden(f *file, from kind, ours string) string {
 func foreign(pkg, imported string) string {
 	best := -1
 	for i, room := range rooms {
-		if imported == room.path || room.path != "log" && strings.HasPrefix(imported, room.path+"/") && imported != "math/rand/v2" {
+		if imported == room.path || room.path != "log" && strings.HasPrefix(imported, room.path+"/") &&
+			imported != "math/rand/v2" {
 			if best < 0 || len(room.path) > len(rooms[best].path) {
 				best = i
 			}

@@ -130,7 +130,8 @@ func TestDocuments_BannedPhrases_AreReplaced(t *testing.T) {
 
 func TestPlantedPhrases_AreFound(t *testing.T) {
 	all := newPhrases()
-	f := parse(t, "p", "p.go", "// Package p promises.\npackage p\n\n// ready tells\n// whether it is.\nconst text = `Nobody is told`\n")
+	f := parse(t, "p", "p.go", "// Package p promises.\npackage p\n\n// ready tells\n// whether it is.\nconst text = "+
+		"`Nobody is told`\n")
 	if got := bannedIn(f, all); len(got) != 3 {
 		t.Errorf("found %q, want three", got)
 	}

@@ -100,7 +100,8 @@ var sibling = map[string][]string{
 	"internal/runlog": {"internal/audit"},
 	// the base of all etcd packages
 	"internal/etcdkit": {
-		"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/joblock", "internal/jobmgr",
+		"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/joblock",
+		"internal/jobmgr",
 	},
 }
 

@@ -24,6 +24,7 @@ type file struct {
 	name    string
 	test    bool
 	imports []string
+	text    string
 	fset    *token.FileSet
 	syntax  *ast.File
 }
@@ -33,14 +34,14 @@ func (f *file) place(p token.Pos) string {
 }
 
 // parse reads one file; pkg and name are its location.
-func parse(t *testing.T, pkg, name string, source any) *file {
+func parse(t *testing.T, pkg, name, source string) *file {
 	t.Helper()
 	fset := token.NewFileSet()
 	syntax, err := parser.ParseFile(fset, name, source, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &file{pkg: pkg, name: path.Base(filepath.ToSlash(name)), fset: fset, syntax: syntax}
+	f := &file{pkg: pkg, name: path.Base(filepath.ToSlash(name)), text: source, fset: fset, syntax: syntax}
 	f.test = strings.HasSuffix(f.name, "_test.go")
 	for _, spec := range syntax.Imports {
 		p, err := strconv.Unquote(spec.Path.Value)
@@ -71,7 +72,11 @@ func tree(t *testing.T) []*file {
 			if err != nil {
 				return err
 			}
-			files = append(files, parse(t, filepath.ToSlash(rel), p, nil))
+			source, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			files = append(files, parse(t, filepath.ToSlash(rel), p, string(source)))
 		}
 		return nil
 	})

@@ -37,7 +37,11 @@ type shelf struct {
 }
 
 func newShelf() *shelf {
-	return &shelf{waiting: map[string]audit.Waiting{}, stored: map[string]common.Change{}, fail: func(string) error { return nil }}
+	return &shelf{
+		waiting: map[string]audit.Waiting{},
+		stored:  map[string]common.Change{},
+		fail:    func(string) error { return nil },
+	}
 }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -47,7 +51,8 @@ func (s *shelf) change(t *testing.T, name string, after any) common.Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock++
-	c, err := common.NewChange(noon.Add(time.Duration(s.clock)*time.Second), common.Actor{Name: "ada <&>", Remote: "::1"}, "replace", "job", name, nil, after)
+	c, err := common.NewChange(noon.Add(time.Duration(s.clock)*time.Second),
+		common.Actor{Name: "ada <&>", Remote: "::1"}, "replace", "job", name, nil, after)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -465,25 +470,49 @@ func TestTampering(t *testing.T) {
 		tamper func(s *shelf)
 		want   []string
 	}{
-		"what was after":       {edit(5, func(c *common.Change) { c.After = []byte("99") }), []string{"altered 5"}},
-		"nothing after":        {edit(5, func(c *common.Change) { c.After = nil }), []string{"altered 5"}},
-		"something before":     {edit(5, func(c *common.Change) { c.Before = []byte("1") }), []string{"altered 5"}},
-		"who did it":           {edit(5, func(c *common.Change) { c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1) }), []string{"altered 5"}},
-		"with another hash":    {edit(5, func(c *common.Change) { c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1); rehash(c) }), []string{"broken 6"}},
-		"the last one":         {edit(20, func(c *common.Change) { c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1); rehash(c) }), []string{"end 20"}},
-		"one is gone":          {func(s *shelf) { delete(s.stored, at(s, 5)) }, []string{"missing 5"}},
-		"three are gone":       {func(s *shelf) { delete(s.stored, at(s, 5)); delete(s.stored, at(s, 6)); delete(s.stored, at(s, 7)) }, []string{"missing 5"}},
-		"the first is gone":    {func(s *shelf) { delete(s.stored, at(s, 1)) }, []string{"missing 1"}},
-		"the last is gone":     {func(s *shelf) { delete(s.stored, at(s, 20)) }, []string{"end 20"}},
-		"all are gone":         {func(s *shelf) { clear(s.stored) }, []string{"end 1"}},
-		"the place of another": {edit(5, func(c *common.Change) { c.Link.Seq = 6 }), []string{"altered 6", "broken 7", "missing 5", "twice 6"}},
+		"what was after":   {edit(5, func(c *common.Change) { c.After = []byte("99") }), []string{"altered 5"}},
+		"nothing after":    {edit(5, func(c *common.Change) { c.After = nil }), []string{"altered 5"}},
+		"something before": {edit(5, func(c *common.Change) { c.Before = []byte("1") }), []string{"altered 5"}},
+		"who did it": {edit(5, func(c *common.Change) {
+			c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1)
+		}), []string{"altered 5"}},
+		"with another hash": {edit(5, func(c *common.Change) {
+			c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1)
+			rehash(c)
+		}), []string{"broken 6"}},
+		"the last one": {edit(20, func(c *common.Change) {
+			c.Link.Text = strings.Replace(c.Link.Text, "ada", "bob", 1)
+			rehash(c)
+		}), []string{"end 20"}},
+		"one is gone": {func(s *shelf) { delete(s.stored, at(s, 5)) }, []string{"missing 5"}},
+		"three are gone": {func(s *shelf) {
+			delete(s.stored, at(s, 5))
+			delete(s.stored, at(s, 6))
+			delete(s.stored, at(s, 7))
+		}, []string{"missing 5"}},
+		"the first is gone": {func(s *shelf) { delete(s.stored, at(s, 1)) }, []string{"missing 1"}},
+		"the last is gone":  {func(s *shelf) { delete(s.stored, at(s, 20)) }, []string{"end 20"}},
+		"all are gone":      {func(s *shelf) { clear(s.stored) }, []string{"end 1"}},
+		"the place of another": {edit(5, func(c *common.Change) {
+			c.Link.Seq = 6
+		}), []string{"altered 6", "broken 7", "missing 5", "twice 6"}},
 		"the text of another": {func(s *shelf) {
 			edit(5, func(c *common.Change) { *c.Link = *s.stored[at(s, 4)].Link; c.Link.Seq = 5 })(s)
 		}, []string{"altered 5", "broken 5", "broken 6"}},
-		"one more at the end":  {func(s *shelf) { c := s.stored[at(s, 20)]; c.ID = "x"; c.Link = new(*c.Link); s.stored["x"] = c }, []string{"altered 20", "twice 20"}},
-		"etcd has lost it":     {func(s *shelf) { s.head = audit.Head{} }, []string{"end 1"}},
-		"etcd is of before":    {func(s *shelf) { s.head.Seq, s.head.Hash, s.head.Batch = 4, "x", nil }, []string{"end 4", "end 5"}},
-		"said to be let go of": {func(s *shelf) { delete(s.stored, at(s, 1)); s.head.Kept = audit.Anchor{Seq: 2, Hash: "x"} }, []string{"broken 3"}},
+		"one more at the end": {func(s *shelf) {
+			c := s.stored[at(s, 20)]
+			c.ID = "x"
+			c.Link = new(*c.Link)
+			s.stored["x"] = c
+		}, []string{"altered 20", "twice 20"}},
+		"etcd has lost it": {func(s *shelf) { s.head = audit.Head{} }, []string{"end 1"}},
+		"etcd is of before": {func(s *shelf) {
+			s.head.Seq, s.head.Hash, s.head.Batch = 4, "x", nil
+		}, []string{"end 4", "end 5"}},
+		"said to be let go of": {func(s *shelf) {
+			delete(s.stored, at(s, 1))
+			s.head.Kept = audit.Anchor{Seq: 2, Hash: "x"}
+		}, []string{"broken 3"}},
 		"the head of a reseal": {func(s *shelf) { s.head.Hash = "x" }, []string{"end 20"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -534,7 +563,8 @@ func TestEtcdIsRestored(t *testing.T) {
 			found = append(found, fmt.Sprintf("%s %d", f.Code, f.Seq))
 		}
 		if err != nil || step.Restored != want || !slices.Equal(found, faults) {
-			t.Errorf("%s: the gap is %+v, want %+v; faults %v, want %v; %v", when, step.Restored, want, found, faults, err)
+			t.Errorf("%s: the gap is %+v, want %+v; faults %v, want %v; %v", when, step.Restored, want, found,
+				faults, err)
 		}
 	}
 	gap("before it is accepted", audit.Gap{From: 11, To: 20}, "end 11")
@@ -617,7 +647,8 @@ func TestAlteredOnTheWay(t *testing.T) {
 	s.seal(t)
 	v := audit.NewVerifier(s, s)
 	clear(s.stored)
-	if step, err := v.Step(t.Context(), 1, 10); err != nil || len(step.Faults) != 0 || step.Waiting != 2 || step.Head.Seq != 2 {
+	if step, err := v.Step(t.Context(), 1, 10); err != nil || len(step.Faults) != 0 || step.Waiting != 2 ||
+		step.Head.Seq != 2 {
 		t.Fatalf("while it is on its way: %+v, %v", step, err)
 	}
 	w := s.waiting[c.ID]
@@ -752,7 +783,8 @@ func TestMask(t *testing.T) {
 
 // The hashed text is defined byte for byte, so that other programs can compute it.
 func TestText(t *testing.T) {
-	value := `{"verb":"create","id":"1-a","unknown": [1, 2],"kind":"job","name":"<&>","actor":{"name":"ada"},"at":"2026-03-01T12:00:00Z","after":{"name":"x"}}`
+	value :=
+		`{"verb":"create","id":"1-a","unknown": [1, 2],"kind":"job","name":"<&>","actor":{"name":"ada"},"at":"2026-03-01T12:00:00Z","after":{"name":"x"}}`
 	text, err := audit.Text([]byte(value), 7, 42)
 	const want = `{"actor":{"name":"ada"},"after":"0229d37e33daae149bf40543a5ce1db4459d10f830d5139279aa2bfd5f6485a1","at":"2026-03-01T12:00:00Z","id":"1-a","kind":"job","name":"<&>","revision":42,"seq":7,"unknown":[1,2],"verb":"create"}`
 	if err != nil || text != want {
@@ -786,7 +818,8 @@ func TestSealerThatFailsHasACondition(t *testing.T) {
 		}
 		time.Sleep(40 * time.Second)
 		all := sealer.Conditions()
-		if len(all) != 1 || all[0].Code != common.ConditionAuditStuck || !strings.Contains(all[0].Data["error"], "no permission") {
+		if len(all) != 1 || all[0].Code != common.ConditionAuditStuck ||
+			!strings.Contains(all[0].Data["error"], "no permission") {
 			t.Errorf("after a minute: %+v", all)
 		}
 		healed.Store(true)
@@ -816,7 +849,8 @@ func TestUnreadableChange_RaisesAConditionForADay(t *testing.T) {
 		raised := func(when string, sealer *audit.Sealer, count, seq string) {
 			t.Helper()
 			all := sealer.Unreadable()
-			if len(all) != 1 || all[0].Code != common.ConditionAuditUnreadable || all[0].Data["count"] != count || all[0].Data["seq"] != seq {
+			if len(all) != 1 || all[0].Code != common.ConditionAuditUnreadable || all[0].Data["count"] != count ||
+				all[0].Data["seq"] != seq {
 				t.Errorf("%s: %+v, want %s unreadable, the last at %s", when, all, count, seq)
 			}
 		}

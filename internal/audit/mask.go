@@ -10,7 +10,8 @@ import (
 const Hidden = "(hidden)"
 
 // secretive are parts of the names of hidden values.
-var secretive = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "privatekey", "private_key",
+var secretive = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key",
+	"privatekey", "private_key",
 	"private-key", "credential", "authorization", "cookie", "sealed", "hash"}
 
 // Mask returns one side of an entry for display: values of env and of names that suggest a secret

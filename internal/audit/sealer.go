@@ -143,8 +143,12 @@ func (s *Sealer) Conditions() []common.Condition {
 		return nil
 	}
 	why := common.Excerpt(s.fault.Error())
-	return []common.Condition{{Code: common.ConditionAuditStuck, From: s.failing.UTC(), Data: common.Words{"error": why},
-		Text: "audit entries are not sealed and stay in etcd: " + why}}
+	return []common.Condition{{
+		Code: common.ConditionAuditStuck,
+		From: s.failing.UTC(),
+		Data: common.Words{"error": why},
+		Text: "audit entries are not sealed and stay in etcd: " + why,
+	}}
 }
 
 // pass finishes the last batch and seals the next one; more reports whether there are more entries.
@@ -188,8 +192,15 @@ func (s *Sealer) pass(ctx context.Context) (more bool, err error) {
 	if err := s.resume(ctx, &head, revision); err != nil {
 		return false, err
 	}
-	next := Head{Format: Format, Seq: head.Seq, Hash: head.Hash, Previous: head.Hash, Kept: head.Kept, Restored: head.Restored,
-		Unreadable: head.Unreadable}
+	next := Head{
+		Format:     Format,
+		Seq:        head.Seq,
+		Hash:       head.Hash,
+		Previous:   head.Hash,
+		Kept:       head.Kept,
+		Restored:   head.Restored,
+		Unreadable: head.Unreadable,
+	}
 	var sealed []Waiting
 	var batch []common.Change
 	for i := range waiting {
@@ -336,8 +347,10 @@ func (s *Sealer) deliver(ctx context.Context, batch []common.Change, sealed []Wa
 	s.cfg.Delivered(len(batch))
 	for i := range batch {
 		c := &batch[i]
-		s.cfg.Log.Info("audit_entry", "seq", c.Link.Seq, "hash", c.Link.Hash, "id", c.ID, "at", c.At, "actor", c.Actor.Name, "user", c.Actor.User,
-			"token", c.Actor.Token, "remote", c.Actor.Remote, "verb", c.Verb, "kind", c.Kind, "name", c.Name, "revision", c.Revision)
+		s.cfg.Log.Info("audit_entry", "seq", c.Link.Seq, "hash", c.Link.Hash, "id", c.ID, "at", c.At, "actor",
+			c.Actor.Name, "user", c.Actor.User,
+			"token", c.Actor.Token, "remote", c.Actor.Remote, "verb", c.Verb, "kind", c.Kind, "name", c.Name,
+			"revision", c.Revision)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ const FeatureDetach = "detach"
 // FeatureSecrets is that values of env may stand for named secrets; see SecretPrefix.
 const FeatureSecrets = "secrets"
 
-// FeatureMemoryMax and FeatureTasksMax are that a worker can limit the memory and the number of tasks of a run. A worker has
-// them where the machine lets it.
+// FeatureMemoryMax and FeatureTasksMax are that a worker can limit the memory and the number of tasks of a run. A
+// worker has them where the machine lets it.
 const (
 	FeatureMemoryMax = "memoryMax"
 	FeatureTasksMax  = "tasksMax"
@@ -107,7 +107,8 @@ func (s *StoredJob) Terms() Terms {
 // enums tells of each field that has a fixed set of values.
 func (j *Job) enums(tell func(field, value string, known ...string)) {
 	tell("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon), string(LostDetach))
-	tell("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow))
+	tell("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace),
+		string(OverlapAllow))
 	if d := j.DST; d != nil {
 		tell("dst.gap", d.Gap, "run", "skip")
 		tell("dst.overlap", d.Overlap, "first", "second", "both")
@@ -116,6 +117,7 @@ func (j *Job) enums(tell func(field, value string, known ...string)) {
 		tell("catchUp.policy", string(c.Policy), string(CatchUpNone), string(CatchUpLatest), string(CatchUpAll))
 	}
 	if p := j.Placement; p != nil {
-		tell("placement.strategy", string(p.Strategy), string(StrategyHash), string(StrategyLeast), string(StrategyWeight), string(StrategyAny))
+		tell("placement.strategy", string(p.Strategy), string(StrategyHash), string(StrategyLeast),
+			string(StrategyWeight), string(StrategyAny))
 	}
 }

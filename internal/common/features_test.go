@@ -7,24 +7,38 @@ import (
 )
 
 func TestMustHave(t *testing.T) {
-	plain := Job{Name: "a", Overlap: OverlapQueue, OnLost: LostAbandon, DST: &DST{Gap: "skip"}, CatchUp: &CatchUp{Policy: CatchUpAll}, Placement: &Placement{Strategy: StrategyAny}}
+	plain := Job{
+		Name:      "a",
+		Overlap:   OverlapQueue,
+		OnLost:    LostAbandon,
+		DST:       &DST{Gap: "skip"},
+		CatchUp:   &CatchUp{Policy: CatchUpAll},
+		Placement: &Placement{Strategy: StrategyAny},
+	}
 	detach := Job{Name: "a", OnLost: LostDetach}
 	for name, c := range map[string]struct {
 		job   Job
 		needs []string
 		want  []string
 	}{
-		"nothing new":                     {plain, nil, nil},
-		"nothing at all":                  {Job{}, nil, nil},
-		"detach":                          {detach, []string{"detach"}, []string{"detach"}},
-		"detach that nobody noted":        {detach, nil, []string{"detach"}},
-		"noted by a newer version":        {plain, []string{"teleport"}, []string{"teleport"}},
-		"noted, and detach":               {detach, []string{"detach", "teleport"}, []string{"detach", "teleport"}},
-		"a newer value that was noted":    {Job{Overlap: "merge"}, []string{"merge"}, []string{"merge"}},
-		"a newer value, what is noted is": {Job{Overlap: "merge"}, []string{"detach"}, []string{"detach", "overlap=merge"}},
-		"values that nobody noted": {Job{OnLost: "clone", Overlap: "merge", DST: &DST{Gap: "g", Overlap: "o"}, CatchUp: &CatchUp{Policy: "some"},
-			Placement: &Placement{Strategy: "near\n,by"}}, nil,
-			[]string{"onLost=clone", "overlap=merge", "dst.gap=g", "dst.overlap=o", "catchUp.policy=some", `placement.strategy=near\n,by`}},
+		"nothing new":                  {plain, nil, nil},
+		"nothing at all":               {Job{}, nil, nil},
+		"detach":                       {detach, []string{"detach"}, []string{"detach"}},
+		"detach that nobody noted":     {detach, nil, []string{"detach"}},
+		"noted by a newer version":     {plain, []string{"teleport"}, []string{"teleport"}},
+		"noted, and detach":            {detach, []string{"detach", "teleport"}, []string{"detach", "teleport"}},
+		"a newer value that was noted": {Job{Overlap: "merge"}, []string{"merge"}, []string{"merge"}},
+		"a newer value, what is noted is": {Job{Overlap: "merge"}, []string{"detach"},
+			[]string{"detach", "overlap=merge"}},
+		"values that nobody noted": {Job{
+			OnLost:    "clone",
+			Overlap:   "merge",
+			DST:       &DST{Gap: "g", Overlap: "o"},
+			CatchUp:   &CatchUp{Policy: "some"},
+			Placement: &Placement{Strategy: "near\n,by"},
+		}, nil,
+			[]string{"onLost=clone", "overlap=merge", "dst.gap=g", "dst.overlap=o", "catchUp.policy=some",
+				`placement.strategy=near\n,by`}},
 	} {
 		stored := StoredJob{Job: c.job, Needs: c.needs}
 		got := stored.MustHave()
@@ -43,7 +57,9 @@ func TestUnknownValuesAreFaults(t *testing.T) {
 		{CatchUp: &CatchUp{Policy: "x"}}, {Placement: &Placement{Strategy: "x"}}} {
 		stored := StoredJob{Job: j}
 		must := stored.MustHave()
-		if len(must) != 1 || !slices.ContainsFunc(j.Faults(), func(f Fault) bool { return f.Code == "enum" && f.Location+"=x" == must[0] }) {
+		if len(must) != 1 || !slices.ContainsFunc(j.Faults(), func(f Fault) bool {
+			return f.Code == "enum" && f.Location+"=x" == must[0]
+		}) {
 			t.Errorf("%+v: must have %q, faults %+v", j, must, j.Faults())
 		}
 	}

@@ -33,7 +33,8 @@ func TestSplitKey(t *testing.T) {
 
 // No prefix holds keys of another kind, nor those of a job whose name begins the same.
 func TestPrefixesDoNotMeet(t *testing.T) {
-	prefixes := []string{JobsPrefix, CursorPrefix, LockPrefix, RunsPrefix, OutboxPrefix, TriggersPrefix, KillerPrefix, WorkersPrefix, ChangesPrefix, AuthPrefix}
+	prefixes := []string{JobsPrefix, CursorPrefix, LockPrefix, RunsPrefix, OutboxPrefix, TriggersPrefix, KillerPrefix,
+		WorkersPrefix, ChangesPrefix, AuthPrefix}
 	for i, p := range prefixes {
 		for j, q := range prefixes {
 			if i != j && strings.HasPrefix(p, q) {
@@ -74,7 +75,9 @@ func FuzzSplitKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prefix, key string) {
 		a, b, err := SplitKey(prefix, key)
 		if err != nil {
-			if strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' }) && !strings.ContainsFunc(prefix, func(r rune) bool { return r < ' ' }) {
+			if strings.ContainsFunc(err.Error(), func(r rune) bool {
+				return r < ' '
+			}) && !strings.ContainsFunc(prefix, func(r rune) bool { return r < ' ' }) {
 				t.Fatalf("the error forges lines: %q", err)
 			}
 			return
@@ -108,7 +111,8 @@ func FuzzTimeKey(f *testing.F) {
 
 // FuzzParseTimeKey: only what TimeKey writes is read.
 func FuzzParseTimeKey(f *testing.F) {
-	for _, s := range []string{"", "0", "00000000000000000000", "09223372036854775807", "09223372036854775808", "+0000000000000000001",
+	for _, s := range []string{"", "0", "00000000000000000000", "09223372036854775807", "09223372036854775808",
+		"+0000000000000000001",
 		"-0000000000000000001", "0000000000_000000001", "0x000000000000000001", "00000000000000000001 ", "٠٠٠٠٠٠٠٠٠٠"} {
 		f.Add(s)
 	}
@@ -128,7 +132,8 @@ func TestRunIDs(t *testing.T) {
 		t.Error("the name of a fire depends on the zone")
 	}
 	ids := []string{
-		RunID(PlannedFire(uid, at), 0), RunID(PlannedFire(uid, at), 1), RunID(PlannedFire(uid, at), 11), RunID(PlannedFire(uid, at.Add(1)), 1),
+		RunID(PlannedFire(uid, at), 0), RunID(PlannedFire(uid, at), 1), RunID(PlannedFire(uid, at), 11),
+		RunID(PlannedFire(uid, at.Add(1)), 1),
 		RunID(PlannedFire(other, at), 1), RunID(TriggeredFire(uid, "x"), 1), RunID(TriggeredFire(uid, TimeKey(at)), 1),
 		RunID(TriggeredFire(uid, "x"), 0), GapID(uid, at), GapID(uid, at.Add(1)), GapID(other, at),
 	}
@@ -148,12 +153,14 @@ func TestMissed(t *testing.T) {
 	job := &JobState{StoredJob: StoredJob{UID: "u", Job: Job{Name: "j", Group: "g"}}, Version: 9, Cursor: cursor}
 	last := cursor.Add(time.Hour)
 	one := PassedOver(job, last, 1, StatusMissed, Reason{Code: "late"})
-	if one.ID != RunID(PlannedFire("u", last), 0) || one.Gap != nil || one.Status != StatusMissed || !one.Status.Terminal() || !one.PlannedAt.Equal(last) ||
+	if one.ID != RunID(PlannedFire("u", last), 0) || one.Gap != nil || one.Status != StatusMissed ||
+		!one.Status.Terminal() || !one.PlannedAt.Equal(last) ||
 		one.Job != "j" || one.Group != "g" || one.JobVersion != 9 || one.Reason.Code != "late" || one.Attempt != 0 {
 		t.Errorf("one fire: %+v", one)
 	}
 	many := PassedOver(job, last, 60, StatusMissed, Reason{Code: "late"})
-	if many.ID != GapID("u", cursor) || many.Gap == nil || *many.Gap != (Gap{From: cursor, To: last, Count: 60}) || !many.PlannedAt.Equal(last) {
+	if many.ID != GapID("u", cursor) || many.Gap == nil || *many.Gap != (Gap{From: cursor, To: last, Count: 60}) ||
+		!many.PlannedAt.Equal(last) {
 		t.Errorf("many fires: %+v", many)
 	}
 }

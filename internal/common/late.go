@@ -20,6 +20,16 @@ type LateEnd struct {
 
 // Late makes the note of an outcome that came too late.
 func (r *Run) Late() LateEnd {
-	return LateEnd{Run: r.ID, Job: r.Job, Status: r.Status, Worker: r.Worker, WorkerName: r.WorkerName, ExitCode: r.ExitCode,
-		Signal: r.Signal, StartedAt: r.StartedAt, EndedAt: r.EndedAt, OutputBytes: r.OutputBytes}
+	return LateEnd{
+		Run:         r.ID,
+		Job:         r.Job,
+		Status:      r.Status,
+		Worker:      r.Worker,
+		WorkerName:  r.WorkerName,
+		ExitCode:    r.ExitCode,
+		Signal:      r.Signal,
+		StartedAt:   r.StartedAt,
+		EndedAt:     r.EndedAt,
+		OutputBytes: r.OutputBytes,
+	}
 }

@@ -8,7 +8,8 @@ import (
 
 func TestValidName(t *testing.T) {
 	for _, name := range []string{
-		"a", "0", "9z", "backup", "db-backup", "a.b", "a_b", "a-b", "1.2.3", "a-.b", "a._-b", "x--y", "x__y", "con", "nul", "null", "true",
+		"a", "0", "9z", "backup", "db-backup", "a.b", "a_b", "a-b", "1.2.3", "a-.b", "a._-b", "x--y", "x__y", "con",
+		"nul", "null", "true",
 		"index.html", "etc.passwd", strings.Repeat("a", MaxName), "a" + strings.Repeat(".-", 63) + "b",
 	} {
 		if !ValidName(name) {
@@ -16,11 +17,16 @@ func TestValidName(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", " ", ".", "..", "...", "-", "_", "/", "\\", "a/b", "/a", "a/", "a//b", "../a", "a/../b", "a..b", "a...b", ".a", "a.", "-a", "a-", "_a", "a_",
-		"A", "aB", "Backup", "a b", " a", "a ", "a\tb", "a\n", "\na", "a\nb", "a\r", "a\x00", "\x00", "a\x00b", "a\x7f", "a\u0085b", "a\u00a0b",
-		"a\u200bb", "a\u202eb", "a\ufeff", "ä", "é", "e\u0301", "ａ", "а", "备份", "日本", "🔔", "ı", "ſ", "K", "\xff", "a\xffb", "\xc0\xae\xc0\xae",
-		"%2e%2e", "a%2fb", "a:b", "a*b", "a?b", "a#b", "a&b", "a=b", "a+b", "a,b", "a;b", "a|b", "a<b", "a>b", "a\"b", "a'b", "a`b", "$a", "${a}", "a@b",
-		"~a", "a~", "a!", "(a)", "[a]", "{a}", "^a$", "a\\b", "C:a", "--help", strings.Repeat("a", MaxName+1), strings.Repeat("a", 10_000),
+		"", " ", ".", "..", "...", "-", "_", "/", "\\", "a/b", "/a", "a/", "a//b", "../a", "a/../b", "a..b", "a...b",
+		".a", "a.", "-a", "a-", "_a", "a_",
+		"A", "aB", "Backup", "a b", " a", "a ", "a\tb", "a\n", "\na", "a\nb", "a\r", "a\x00", "\x00", "a\x00b", "a\x7f",
+		"a\u0085b", "a\u00a0b",
+		"a\u200bb", "a\u202eb", "a\ufeff", "ä", "é", "e\u0301", "ａ", "а", "备份", "日本", "🔔", "ı", "ſ", "K", "\xff",
+		"a\xffb", "\xc0\xae\xc0\xae",
+		"%2e%2e", "a%2fb", "a:b", "a*b", "a?b", "a#b", "a&b", "a=b", "a+b", "a,b", "a;b", "a|b", "a<b", "a>b", "a\"b",
+		"a'b", "a`b", "$a", "${a}", "a@b",
+		"~a", "a~", "a!", "(a)", "[a]", "{a}", "^a$", "a\\b", "C:a", "--help", strings.Repeat("a", MaxName+1),
+		strings.Repeat("a", 10_000),
 		strings.Repeat("a", MaxName) + "\n", strings.Repeat("é", 64),
 	} {
 		if ValidName(name) {
@@ -32,7 +38,9 @@ func TestValidName(t *testing.T) {
 			t.Errorf("%.40q: faults %+v", name, faults)
 			continue
 		}
-		if value := faults[0].Value.(string); len(value) > 90 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
+		if value := faults[0].Value.(string); len(value) > 90 || strings.ContainsFunc(value, func(r rune) bool {
+			return r < ' ' || r == 0x7f || r == 0x202e
+		}) {
 			t.Errorf("%.40q is quoted as %q", name, value)
 		}
 	}

@@ -52,16 +52,19 @@ func (n *Notify) Wants(e Event) bool {
 
 func (n *Notify) faults(c *checker) {
 	for i, e := range n.On {
-		c.enum(fmt.Sprintf("notify.on[%d]", i), string(e), string(EventFailed), string(EventMissed), string(EventLost), string(EventLate), string(EventRecovered))
+		c.enum(fmt.Sprintf("notify.on[%d]", i), string(e), string(EventFailed), string(EventMissed), string(EventLost),
+			string(EventLate), string(EventRecovered))
 		if e == "" {
 			c.add(fmt.Sprintf("notify.on[%d]", i), "enum", "", "must not be empty")
 		}
 	}
 	if len(n.On) > len(Events) {
-		c.add("notify.on", "too_many", len(n.On), fmt.Sprintf("must be at most %d", len(Events))).With("most", len(Events))
+		c.add("notify.on", "too_many", len(n.On), fmt.Sprintf("must be at most %d", len(Events))).With("most",
+			len(Events))
 	}
 	if len(n.To) > MaxNotified {
-		c.add("notify.to", "too_many", len(n.To), fmt.Sprintf("must be at most %d", MaxNotified)).With("most", MaxNotified)
+		c.add("notify.to", "too_many", len(n.To), fmt.Sprintf("must be at most %d", MaxNotified)).With("most",
+			MaxNotified)
 	}
 	for i, name := range n.To {
 		if !ValidName(name) {

@@ -20,23 +20,34 @@ const (
 // runs: who may trigger a job must not come to run something else by them.
 var guarded = map[string]bool{
 	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true, "TMPDIR": true,
-	"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "PS4": true, "PROMPT_COMMAND": true,
-	"CDPATH": true, "GLOBIGNORE": true, "ZDOTDIR": true, "FPATH": true, "_": true,
-	"GCONV_PATH": true, "GLIBC_TUNABLES": true, "HOSTALIASES": true, "LOCPATH": true, "NLSPATH": true, "RESOLV_HOST_CONF": true,
-	"TZDIR": true, "TERMINFO": true, "TERMCAP": true, "EDITOR": true, "VISUAL": true, "PAGER": true, "BROWSER": true,
-	"PYTHONPATH": true, "PYTHONHOME": true, "PYTHONSTARTUP": true, "PYTHONINSPECT": true, "PERL5LIB": true, "PERLLIB": true,
+	"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "PS4": true,
+	"PROMPT_COMMAND": true,
+	"CDPATH":         true, "GLOBIGNORE": true, "ZDOTDIR": true, "FPATH": true, "_": true,
+	"GCONV_PATH": true, "GLIBC_TUNABLES": true, "HOSTALIASES": true, "LOCPATH": true, "NLSPATH": true,
+	"RESOLV_HOST_CONF": true,
+	"TZDIR":            true, "TERMINFO": true, "TERMCAP": true, "EDITOR": true, "VISUAL": true, "PAGER": true,
+	"BROWSER":    true,
+	"PYTHONPATH": true, "PYTHONHOME": true, "PYTHONSTARTUP": true, "PYTHONINSPECT": true, "PERL5LIB": true,
+	"PERLLIB":  true,
 	"PERL5OPT": true, "PERL5DB": true, "RUBYLIB": true, "RUBYOPT": true, "NODE_OPTIONS": true, "NODE_PATH": true,
-	"JAVA_TOOL_OPTIONS": true, "_JAVA_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "CLASSPATH": true, "PHPRC": true, "PHP_INI_SCAN_DIR": true,
-	"LUA_INIT": true, "LUA_PATH": true, "LUA_CPATH": true, "OPENSSL_CONF": true, "OPENSSL_ENGINES": true, "OPENSSL_MODULES": true,
-	"GIT_ASKPASS": true, "GIT_EDITOR": true, "GIT_EXEC_PATH": true, "GIT_EXTERNAL_DIFF": true, "GIT_PAGER": true, "GIT_PROXY_COMMAND": true,
-	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_TEMPLATE_DIR": true, "SSH_ASKPASS": true, "MAKEFLAGS": true,
-	"GNUMAKEFLAGS": true, "MAKEFILES": true, "MFLAGS": true, "TAR_OPTIONS": true, "RSYNC_RSH": true, "PYTHONUSERBASE": true, "PYTHONPLATLIBDIR": true,
-	"XDG_CONFIG_HOME": true, "GIT_DIR": true, "GIT_WORK_TREE": true, "DOTNET_STARTUP_HOOKS": true, "PSQLRC": true, "LESSOPEN": true, "LESSCLOSE": true,
+	"JAVA_TOOL_OPTIONS": true, "_JAVA_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "CLASSPATH": true, "PHPRC": true,
+	"PHP_INI_SCAN_DIR": true,
+	"LUA_INIT":         true, "LUA_PATH": true, "LUA_CPATH": true, "OPENSSL_CONF": true, "OPENSSL_ENGINES": true,
+	"OPENSSL_MODULES": true,
+	"GIT_ASKPASS":     true, "GIT_EDITOR": true, "GIT_EXEC_PATH": true, "GIT_EXTERNAL_DIFF": true, "GIT_PAGER": true,
+	"GIT_PROXY_COMMAND": true,
+	"GIT_SSH":           true, "GIT_SSH_COMMAND": true, "GIT_TEMPLATE_DIR": true, "SSH_ASKPASS": true,
+	"MAKEFLAGS":    true,
+	"GNUMAKEFLAGS": true, "MAKEFILES": true, "MFLAGS": true, "TAR_OPTIONS": true, "RSYNC_RSH": true,
+	"PYTHONUSERBASE": true, "PYTHONPLATLIBDIR": true,
+	"XDG_CONFIG_HOME": true, "GIT_DIR": true, "GIT_WORK_TREE": true, "DOTNET_STARTUP_HOOKS": true, "PSQLRC": true,
+	"LESSOPEN": true, "LESSCLOSE": true,
 	"MANPAGER": true, "KUBECONFIG": true, "AWS_CONFIG_FILE": true,
 }
 
 // guardedPrefixes begin the names of others of their kind.
-var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_", "NPM_CONFIG_", "npm_config_"}
+var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_", "NPM_CONFIG_",
+	"npm_config_"}
 
 // DecidesWhatRuns reports whether a variable decides what a shell, the loader or a common
 // interpreter runs.
@@ -44,7 +55,9 @@ func DecidesWhatRuns(name string) bool { return !mayBeParam(name) }
 
 // mayBeParam reports whether a trigger may be let set a variable.
 func mayBeParam(name string) bool {
-	return !guarded[name] && !slices.ContainsFunc(guardedPrefixes[:], func(p string) bool { return strings.HasPrefix(name, p) })
+	return !guarded[name] && !slices.ContainsFunc(guardedPrefixes[:], func(p string) bool {
+		return strings.HasPrefix(name, p)
+	})
 }
 
 func (j *Job) paramFaults(c *checker) {
@@ -57,14 +70,16 @@ func (j *Job) paramFaults(c *checker) {
 		case !envPattern.MatchString(name):
 			c.add("params", "env_name", name, "names must be letters, digits and '_', and not begin with a digit")
 		case !mayBeParam(name):
-			c.add(location, "env_reserved", name, "cannot be a parameter: the variable decides what a run executes, or is set by the worker")
+			c.add(location, "env_reserved", name,
+				"cannot be a parameter: the variable decides what a run executes, or is set by the worker")
 		case both:
 			c.add(location, "exclusive", name, "stands in env as well: give it in one place").With("beside", "env")
 		}
 		p := j.Params[name]
 		c.line(location+".description", p.Description, MaxTitle)
 		if len(p.Pattern) > MaxParamPattern {
-			c.add(location+".pattern", "too_long", nil, fmt.Sprintf("must be at most %d bytes", MaxParamPattern)).With("bytes", MaxParamPattern)
+			c.add(location+".pattern", "too_long", nil, fmt.Sprintf("must be at most %d bytes", MaxParamPattern)).
+				With("bytes", MaxParamPattern)
 			continue
 		}
 		pattern, err := p.pattern()
@@ -97,7 +112,8 @@ func (j *Job) ParamFaults(given map[string]string) []Fault {
 		c.param(location, value, pattern)
 	}
 	if total > MaxParamsGiven {
-		c.add("params", "too_large", nil, fmt.Sprintf("must be at most %d KiB together", MaxParamsGiven>>10)).With("size", fmt.Sprintf("%d KiB", MaxParamsGiven>>10))
+		c.add("params", "too_large", nil, fmt.Sprintf("must be at most %d KiB together", MaxParamsGiven>>10)).
+			With("size", fmt.Sprintf("%d KiB", MaxParamsGiven>>10))
 	}
 	return c.faults
 }
@@ -142,6 +158,7 @@ func (c *checker) param(location, value string, pattern *regexp.Regexp) {
 		return
 	}
 	if at := pattern.FindStringIndex(value); at == nil || at[0] != 0 || at[1] != len(value) {
-		c.add(location, "pattern", value, fmt.Sprintf("must match %s", Excerpt(pattern.String()))).With("pattern", Excerpt(pattern.String()))
+		c.add(location, "pattern", value, fmt.Sprintf("must match %s", Excerpt(pattern.String()))).With("pattern",
+			Excerpt(pattern.String()))
 	}
 }

@@ -34,10 +34,12 @@ func TestParamFaults(t *testing.T) {
 		{"unknown", map[string]string{"DAYS": "1", "day": "1"}, []string{"params.DAYS unknown", "params.day unknown"}},
 		{"one that decides what runs", map[string]string{"PATH": "/tmp"}, []string{"params.PATH unknown"}},
 		{"pattern that cannot be read", map[string]string{"BROKEN": "("}, []string{"params.BROKEN pattern"}},
-		{"NUL and bad UTF-8", map[string]string{"ANY": "\x00", "DAY": "\xff"}, []string{"params.ANY nul", "params.DAY utf8"}},
+		{"NUL and bad UTF-8", map[string]string{"ANY": "\x00", "DAY": "\xff"},
+			[]string{"params.ANY nul", "params.DAY utf8"}},
 		{"at its bound", map[string]string{"ANY": huge}, nil},
 		{"too long", map[string]string{"ANY": huge + "x"}, []string{"params.ANY too_long"}},
-		{"too large together", map[string]string{"ANY": huge, "A1": huge, "A2": huge, "A3": huge}, []string{"params too_large"}},
+		{"too large together", map[string]string{"ANY": huge, "A1": huge, "A2": huge, "A3": huge},
+			[]string{"params too_large"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string

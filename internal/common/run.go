@@ -183,30 +183,56 @@ func (t *Trigger) AsRun() Run {
 // it asks for, so that writing it twice is writing it once.
 func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
 	id := RunID(r.Fire, r.Attempt+1)
-	return Trigger{ID: id, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Attempt: r.Attempt + 1,
-		Cause: cause, By: r.By, Note: r.Note, NotBefore: notBefore.UTC(), Params: r.Params}
+	return Trigger{
+		ID:        id,
+		Job:       r.Job,
+		JobUID:    r.JobUID,
+		Group:     r.Group,
+		Fire:      r.Fire,
+		PlannedAt: r.PlannedAt,
+		Attempt:   r.Attempt + 1,
+		Cause:     cause,
+		By:        r.By,
+		Note:      r.Note,
+		NotBefore: notBefore.UTC(),
+		Params:    r.Params,
+	}
 }
 
 // Again is the trigger for the same attempt, whose command was never started. asked is the trigger
 // that it was claimed for; nil for a fire of the plan, whose deadline is startBy.
 func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
-	again := Trigger{ID: r.Run, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Attempt: r.Attempt,
-		Cause: r.Cause, By: r.By, Note: r.Note, NotBefore: notBefore.UTC(), Params: r.Params}
+	again := Trigger{
+		ID:        r.Run,
+		Job:       r.Job,
+		JobUID:    r.JobUID,
+		Group:     r.Group,
+		Fire:      r.Fire,
+		PlannedAt: r.PlannedAt,
+		Attempt:   r.Attempt,
+		Cause:     r.Cause,
+		By:        r.By,
+		Note:      r.Note,
+		NotBefore: notBefore.UTC(),
+		Params:    r.Params,
+	}
 	if asked == nil {
 		again.StartBy = startBy.UTC()
 	} else {
-		again.Worker, again.Avoid, again.StartBy, again.Returned = asked.Worker, asked.Avoid, asked.StartBy, asked.Returned
+		again.Worker, again.Avoid, again.StartBy, again.Returned = asked.Worker, asked.Avoid, asked.StartBy,
+			asked.Returned
 	}
 	return again
 }
 
 // Kill is the value of /cron/killer/<worker>/<run>: a wish to end a run.
 type Kill struct {
-	Run    string    `json:"run"`
-	By     string    `json:"by"`
-	Note   string    `json:"note,omitempty"`
-	Code   string    `json:"code,omitempty"`   // of the reason, where it is not a user's wish
-	Signal Signal    `json:"signal,omitempty"` // with which the end begins; TERM where there is none, and for a worker that does not know it
+	Run  string `json:"run"`
+	By   string `json:"by"`
+	Note string `json:"note,omitempty"`
+	Code string `json:"code,omitempty"` // of the reason, where it is not a user's wish
+	// with which the end begins; TERM where there is none, and for a worker that does not know it
+	Signal Signal    `json:"signal,omitempty"`
 	At     time.Time `json:"at"`
 }
 
@@ -259,8 +285,16 @@ func Decode[T any](data []byte) (T, error) {
 // PassedOver is the ledger's entry for fires that went by without a run: those after the
 // job's cursor, up to and including last, which is the only one where count is one.
 func PassedOver(job *JobState, last time.Time, count int64, status Status, reason Reason) Run {
-	run := Run{Job: job.Name, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, PlannedAt: last.UTC(), Cause: CauseCron,
-		Status: status, Reason: &reason}
+	run := Run{
+		Job:        job.Name,
+		JobUID:     job.UID,
+		JobVersion: job.Version,
+		Group:      job.Group,
+		PlannedAt:  last.UTC(),
+		Cause:      CauseCron,
+		Status:     status,
+		Reason:     &reason,
+	}
 	if count == 1 {
 		run.Fire = PlannedFire(job.UID, last)
 		run.ID = RunID(run.Fire, 0)

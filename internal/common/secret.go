@@ -58,11 +58,13 @@ func (w *SecretWish) Faults(known bool) []Fault {
 	case strings.ContainsRune(w.Value, 0):
 		c.add("value", "nul", nil, "must not contain a NUL character")
 	case len(w.Value) < MinSecretBytes || len(w.Value) > MaxSecretBytes:
-		c.add("value", "length", nil, fmt.Sprintf("must be %d to %d bytes: a shorter one would be found, and masked, in harmless texts", MinSecretBytes, MaxSecretBytes))
+		c.add("value", "length", nil, fmt.Sprintf("must be %d to %d bytes: a shorter one would be found, and masked, "+
+			"in harmless texts", MinSecretBytes, MaxSecretBytes))
 	}
 	c.line("description", w.Description, MaxTitle)
 	if len(w.Groups) > MaxSecretGroups {
-		c.add("groups", "too_many", len(w.Groups), fmt.Sprintf("must be at most %d", MaxSecretGroups)).With("most", MaxSecretGroups)
+		c.add("groups", "too_many", len(w.Groups), fmt.Sprintf("must be at most %d", MaxSecretGroups)).With("most",
+			MaxSecretGroups)
 	}
 	for i, group := range w.Groups {
 		location := fmt.Sprintf("groups[%d]", i)
@@ -100,10 +102,12 @@ func (j *Job) secretFaults(c *checker) {
 	refs := j.SecretRefs()
 	for _, variable := range slices.Sorted(maps.Keys(refs)) {
 		if name := refs[variable]; !ValidName(name) {
-			c.add("env."+Excerpt(variable), "secret_name", name, "must name a secret, as in secret:db-password; a plain text cannot begin with secret:")
+			c.add("env."+Excerpt(variable), "secret_name", name,
+				"must name a secret, as in secret:db-password; a plain text cannot begin with secret:")
 		}
 	}
 	if len(refs) > MaxSecretsOfJob {
-		c.add("env", "too_many", len(refs), fmt.Sprintf("must refer to at most %d secrets", MaxSecretsOfJob)).With("most", MaxSecretsOfJob)
+		c.add("env", "too_many", len(refs), fmt.Sprintf("must refer to at most %d secrets", MaxSecretsOfJob)).
+			With("most", MaxSecretsOfJob)
 	}
 }

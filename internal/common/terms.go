@@ -57,7 +57,8 @@ func (j *Job) Terms() Terms {
 		t.PausedUntil = j.PauseUntil.UnixNano()
 	}
 	if c := j.CatchUp; c != nil {
-		t.CatchUp, t.Window, t.Max = or(c.Policy, CatchUpLatest), c.Window.Or(DefaultWindow), or(c.Max, DefaultCatchUpMax)
+		t.CatchUp, t.Window, t.Max = or(c.Policy, CatchUpLatest), c.Window.Or(DefaultWindow),
+			or(c.Max, DefaultCatchUpMax)
 	}
 	if p := j.Placement; p != nil {
 		t.Strategy, t.Selector, t.Workers = or(p.Strategy, StrategyHash), p.Selector, strings.Join(p.Workers, ",")

@@ -8,8 +8,10 @@ import (
 
 func TestDuration(t *testing.T) {
 	for text, want := range map[Duration]time.Duration{
-		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour, "2d12h": 60 * time.Hour, "30d": 720 * time.Hour, "0": 0, "0s": 0, "0d": 0,
-		"1.5h": 90 * time.Minute, "250ms": 250 * time.Millisecond, "1d0.5s": 24*time.Hour + 500*time.Millisecond, "65535d": 65535 * 24 * time.Hour,
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour, "2d12h": 60 * time.Hour,
+		"30d": 720 * time.Hour, "0": 0, "0s": 0, "0d": 0,
+		"1.5h": 90 * time.Minute, "250ms": 250 * time.Millisecond, "1d0.5s": 24*time.Hour + 500*time.Millisecond,
+		"65535d": 65535 * 24 * time.Hour,
 	} {
 		if got, err := text.Value(); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
@@ -19,8 +21,10 @@ func TestDuration(t *testing.T) {
 		}
 	}
 	for _, text := range []Duration{
-		"", "d", "5", "5 s", " 5s", "5s ", "-5s", "-1d", "1d-1h", "1.5d", "1d1d", "1h1d", "1D", "5S", "5x", "٥s", "1d ", "65536d", "99999999999999999999d", "1e3s",
-		"9999999999999999h", "65535d2000000h", "\x00", "NaN", "∞", Duration(strings.Repeat("9", 10_000)), "0x10s", "1_000s",
+		"", "d", "5", "5 s", " 5s", "5s ", "-5s", "-1d", "1d-1h", "1.5d", "1d1d", "1h1d", "1D", "5S", "5x", "٥s", "1d ",
+		"65536d", "99999999999999999999d", "1e3s",
+		"9999999999999999h", "65535d2000000h", "\x00", "NaN", "∞", Duration(strings.Repeat("9", 10_000)),
+		"0x10s", "1_000s",
 	} {
 		got, err := text.Value()
 		if err == nil {
@@ -42,7 +46,8 @@ func TestSize(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []Size{"", "5", "B", "KiB", "-1B", "+1B", "-0B", "1.5MiB", "1 MiB", " 1MiB", "1MiB ", "1KB", "1MB", "1kib", "1K", "1e3B", "0x1B", "1_0B",
+	for _, text := range []Size{"", "5", "B", "KiB", "-1B", "+1B", "-0B", "1.5MiB", "1 MiB", " 1MiB", "1MiB ", "1KB",
+		"1MB", "1kib", "1K", "1e3B", "0x1B", "1_0B",
 		"2147483648GiB", "99999999999999999999B", "٥B", "\x00", "1MiBB", "1TiB"} {
 		if got, err := text.Value(); err == nil {
 			t.Errorf("%q is read as %d", text, got)

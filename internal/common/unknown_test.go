@@ -17,20 +17,43 @@ func TestEncodeOver(t *testing.T) {
 		"nothing held":     {``, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
 		"nothing readable": {`{"name":`, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
 		"no object":        {`[1]`, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
-		"at the top":       {`{"name":"a","needed":{"to":["ops <a&b>"]},"\"odd\"":1e2,"title":"old"}`, `{"name":"a",` + meta + `,"needed":{"to":["ops <a&b>"]},"\"odd\"":1e2}`, Job{Name: "a"}},
+		"at the top": {`{"name":"a","needed":{"to":["ops <a&b>"]},"\"odd\"":1e2,"title":"old"}`,
+			`{"name":"a",` + meta + `,"needed":{"to":["ops <a&b>"]},"\"odd\"":1e2}`, Job{Name: "a"}},
 		"within objects": {
 			`{"retry":{"max":1,"jitter":"5s"},"catchUp":{"burst":{"n":3}},"placement":{"selector":"a","spread":[1]},"output":{"format":"json"},"dst":{"gap":"run","fold":null}}`,
 			`{"name":"a","dst":{"gap":"skip","fold":null},"output":{"max":"1MiB","format":"json"},"catchUp":{"burst":{"n":3}},"retry":{"max":2,"jitter":"5s"},"placement":{"strategy":"any","spread":[1]},` + meta + `}`,
-			Job{Name: "a", DST: &DST{Gap: "skip"}, Output: &OutputPolicy{Max: "1MiB"}, CatchUp: &CatchUp{}, Retry: &Retry{Max: 2}, Placement: &Placement{Strategy: StrategyAny}}},
-		"an object that went": {`{"retry":{"max":1,"jitter":"5s"},"catchUp":{"burst":3}}`, `{"name":"a","catchUp":{"burst":3},` + meta + `}`, Job{Name: "a", CatchUp: &CatchUp{}}},
-		"of another kind":     {`{"retry":[1,2],"params":"x","dst":null}`, `{"name":"a","dst":{},"params":{"P":{}},"retry":{"max":1},` + meta + `}`, Job{Name: "a", DST: &DST{}, Retry: &Retry{Max: 1}, Params: map[string]Param{"P": {}}}},
+			Job{
+				Name:      "a",
+				DST:       &DST{Gap: "skip"},
+				Output:    &OutputPolicy{Max: "1MiB"},
+				CatchUp:   &CatchUp{},
+				Retry:     &Retry{Max: 2},
+				Placement: &Placement{Strategy: StrategyAny},
+			}},
+		"an object that went": {`{"retry":{"max":1,"jitter":"5s"},"catchUp":{"burst":3}}`,
+			`{"name":"a","catchUp":{"burst":3},` + meta + `}`, Job{Name: "a", CatchUp: &CatchUp{}}},
+		"of another kind": {`{"retry":[1,2],"params":"x","dst":null}`,
+			`{"name":"a","dst":{},"params":{"P":{}},"retry":{"max":1},` + meta + `}`, Job{
+				Name:   "a",
+				DST:    &DST{},
+				Retry:  &Retry{Max: 1},
+				Params: map[string]Param{"P": {}},
+			}},
 		"within a map": {
 			`{"params":{"DAY":{"default":"x","secret":true},"GONE":{"secret":true}},"env":{"A":"1","B":"2"}}`,
-			`{"name":"a","env":{"B":"3"},"params":{"DAY":{"default":"y","secret":true},"NEW":{"default":"z"}},` + meta + `}`,
-			Job{Name: "a", Env: map[string]string{"B": "3"}, Params: map[string]Param{"DAY": {Default: "y"}, "NEW": {Default: "z"}}}},
-		"written in another case": {`{"Command":"old","RETRY":{"max":9}}`, `{"name":"a","command":"new",` + meta + `}`, Job{Name: "a", Command: "new"}},
-		"lists are the author's":  {`{"args":["a","b"],"successExitCodes":[0,3]}`, `{"name":"a","args":["c"],` + meta + `}`, Job{Name: "a", Args: []string{"c"}}},
-		"needs":                   {`{"needs":["teleport"]}`, `{"name":"a",` + meta + `}`, Job{Name: "a"}}, // StoredJob.NoteNeeds keeps them
+			`{"name":"a","env":{"B":"3"},"params":{"DAY":{"default":"y","secret":true},"NEW":{"default":"z"}},` +
+				meta + `}`,
+			Job{
+				Name:   "a",
+				Env:    map[string]string{"B": "3"},
+				Params: map[string]Param{"DAY": {Default: "y"}, "NEW": {Default: "z"}},
+			}},
+		"written in another case": {`{"Command":"old","RETRY":{"max":9}}`, `{"name":"a","command":"new",` + meta + `}`,
+			Job{Name: "a", Command: "new"}},
+		"lists are the author's": {`{"args":["a","b"],"successExitCodes":[0,3]}`,
+			`{"name":"a","args":["c"],` + meta + `}`, Job{Name: "a", Args: []string{"c"}}},
+		// StoredJob.NoteNeeds keeps them
+		"needs": {`{"needs":["teleport"]}`, `{"name":"a",` + meta + `}`, Job{Name: "a"}},
 	} {
 		got, err := EncodeOver([]byte(c.held), &StoredJob{Job: c.job, UID: "u", CreatedAt: at, UpdatedAt: at})
 		if err != nil || string(got) != c.want {
@@ -40,7 +63,15 @@ func TestEncodeOver(t *testing.T) {
 }
 
 func TestHoldsUnknown(t *testing.T) {
-	for held, want := range map[string]bool{``: false, `{`: false, `[]`: false, `{}`: false, `{"drain":true}`: false, `{"Drain":true}`: false, `{"drain":true,"zone":1}`: true} {
+	for held, want := range map[string]bool{
+		``:                        false,
+		`{`:                       false,
+		`[]`:                      false,
+		`{}`:                      false,
+		`{"drain":true}`:          false,
+		`{"Drain":true}`:          false,
+		`{"drain":true,"zone":1}`: true,
+	} {
 		if HoldsUnknown[WorkerSettings]([]byte(held)) != want {
 			t.Errorf("%q: not %v", held, want)
 		}
@@ -50,7 +81,8 @@ func TestHoldsUnknown(t *testing.T) {
 // Whatever is held: what comes out reads back as what went in, and a second time adds
 // nothing; what is unknown at the top is all there.
 func FuzzEncodeOver(f *testing.F) {
-	f.Add(`{"name":"a","retry":{"x":1},"y":{"z":[{}]}}`, `{"name":"b","retry":{"max":1},"params":{"P":{"default":"d"}}}`)
+	f.Add(`{"name":"a","retry":{"x":1},"y":{"z":[{}]}}`,
+		`{"name":"b","retry":{"max":1},"params":{"P":{"default":"d"}}}`)
 	f.Add(`{"a":1,"a":2,"":3}`, `{"dst":{}}`)
 	f.Add(`{"retry":null,"RETRY":{"q":1}}`, `{"retry":{}}`)
 	f.Fuzz(func(t *testing.T, held, saved string) {

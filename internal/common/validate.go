@@ -40,10 +40,12 @@ var (
 func (j *Job) Faults() []Fault {
 	c := &checker{}
 	if !ValidName(j.Name) {
-		c.add("name", "name", j.Name, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'")
+		c.add("name", "name", j.Name, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with "+
+			"a letter or digit, and not contain '..'")
 	}
 	if j.Group != "" && !ValidName(j.Group) {
-		c.add("group", "name", j.Group, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'")
+		c.add("group", "name", j.Group, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end "+
+			"with a letter or digit, and not contain '..'")
 	}
 	c.line("title", j.Title, MaxTitle)
 	c.text("description", j.Description)
@@ -70,7 +72,8 @@ func (j *Job) commandFaults(c *checker) {
 		c.add("args", "too_many", len(j.Args), fmt.Sprintf("must be at most %d", MaxArgs)).With("most", MaxArgs)
 	}
 	if len(j.Args) > 0 && j.Shell != "" {
-		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell").With("without", "command")
+		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell").With("without",
+			"command")
 	}
 	c.text("command", j.Command)
 	for i, a := range j.Args {
@@ -117,7 +120,8 @@ func (c *checker) add(location, code string, value any, message string) *Fault {
 
 func (c *checker) enum(location, value string, allowed ...string) {
 	if value != "" && !slices.Contains(allowed, value) {
-		c.add(location, "enum", value, "must be one of "+strings.Join(allowed, ", ")).With("allowed", strings.Join(allowed, ", "))
+		c.add(location, "enum", value, "must be one of "+strings.Join(allowed, ", ")).With("allowed",
+			strings.Join(allowed, ", "))
 	}
 }
 
@@ -169,7 +173,8 @@ func (c *checker) duration(location string, d Duration, least, most time.Duratio
 	case err != nil:
 		c.add(location, "duration", string(d), "is not a duration; write 90s, 5m, 1h30m or 2d")
 	case v < least || v > most:
-		c.add(location, "range", string(d), fmt.Sprintf("must be from %v to %v", least, most)).With("least", least, "most", most)
+		c.add(location, "range", string(d), fmt.Sprintf("must be from %v to %v", least, most)).With("least", least,
+			"most", most)
 	}
 }
 

@@ -29,10 +29,27 @@ func TestJobFaults(t *testing.T) {
 	}{
 		{"least", func(*Job) {}, nil},
 		{"everything", func(j *Job) {
-			*j = Job{Name: "a", Title: "Täglich 备份", Group: "ops", Labels: map[string]string{"team/x": "a.b-c_d", "empty": ""}, Description: "two\nlines\tand a tab",
-				CronExpr: "not looked at here", Timezone: "nor/this", DST: &DST{Gap: "skip", Overlap: "both"}, Command: "echo a\necho b", Stdin: "in\n", Shell: "/bin/bash",
-				Env: map[string]string{"A_1": "x", "_": ""}, WorkDir: "/var/tmp/", User: "www-data", Timeout: "1d", KillGrace: "20s", SuccessExitCodes: []int{0, 255},
-				Overlap: OverlapSkip, Output: &OutputPolicy{Max: "4KiB"}}
+			*j = Job{
+				Name:             "a",
+				Title:            "Täglich 备份",
+				Group:            "ops",
+				Labels:           map[string]string{"team/x": "a.b-c_d", "empty": ""},
+				Description:      "two\nlines\tand a tab",
+				CronExpr:         "not looked at here",
+				Timezone:         "nor/this",
+				DST:              &DST{Gap: "skip", Overlap: "both"},
+				Command:          "echo a\necho b",
+				Stdin:            "in\n",
+				Shell:            "/bin/bash",
+				Env:              map[string]string{"A_1": "x", "_": ""},
+				WorkDir:          "/var/tmp/",
+				User:             "www-data",
+				Timeout:          "1d",
+				KillGrace:        "20s",
+				SuccessExitCodes: []int{0, 255},
+				Overlap:          OverlapSkip,
+				Output:           &OutputPolicy{Max: "4KiB"},
+			}
 		}, nil},
 		{"no name, no command", func(j *Job) { j.Name, j.Command = "", "" }, []string{"name name", "command required"}},
 		{"group", func(j *Job) { j.Group = "A/b" }, []string{"group name"}},
@@ -46,19 +63,29 @@ func TestJobFaults(t *testing.T) {
 		{"description not UTF-8", func(j *Job) { j.Description = "a\xc3(" }, []string{"description utf8"}},
 
 		{"label at its bounds", func(j *Job) { j.Labels = map[string]string{long: long} }, nil},
-		{"label name too long", func(j *Job) { j.Labels = map[string]string{long + "x": ""} }, []string{"labels label"}},
+		{"label name too long", func(j *Job) {
+			j.Labels = map[string]string{long + "x": ""}
+		}, []string{"labels label"}},
 		{"label name empty", func(j *Job) { j.Labels = map[string]string{"": "x"} }, []string{"labels label"}},
 		{"label with a space", func(j *Job) { j.Labels = map[string]string{"a": "b c"} }, []string{"labels.a label"}},
-		{"label with a line break", func(j *Job) { j.Labels = map[string]string{"a": "b\n"} }, []string{"labels.a label"}},
+		{"label with a line break", func(j *Job) {
+			j.Labels = map[string]string{"a": "b\n"}
+		}, []string{"labels.a label"}},
 		{"labels at their bound", func(j *Job) { j.Labels = entries(MaxLabels) }, nil},
 		{"too many labels", func(j *Job) { j.Labels = entries(MaxLabels + 1) }, []string{"labels too_many"}},
 
 		{"args", func(j *Job) { j.Command, j.Args = "", []string{"echo", "", "a b"} }, nil},
 		{"args beside a command", func(j *Job) { j.Args = []string{"echo"} }, []string{"args exclusive"}},
-		{"args without a program", func(j *Job) { j.Command, j.Args = "", []string{"", "x"} }, []string{"args[0] required"}},
-		{"args with a shell", func(j *Job) { j.Command, j.Args, j.Shell = "", []string{"x"}, "/bin/sh" }, []string{"shell exclusive"}},
+		{"args without a program", func(j *Job) {
+			j.Command, j.Args = "", []string{"", "x"}
+		}, []string{"args[0] required"}},
+		{"args with a shell", func(j *Job) {
+			j.Command, j.Args, j.Shell = "", []string{"x"}, "/bin/sh"
+		}, []string{"shell exclusive"}},
 		{"args with NUL", func(j *Job) { j.Command, j.Args = "", []string{"x", "a\x00b"} }, []string{"args[1] nul"}},
-		{"too many args", func(j *Job) { j.Command, j.Args = "", slices.Repeat([]string{"x"}, MaxArgs+1) }, []string{"args too_many"}},
+		{"too many args", func(j *Job) {
+			j.Command, j.Args = "", slices.Repeat([]string{"x"}, MaxArgs+1)
+		}, []string{"args too_many"}},
 		{"command with NUL", func(j *Job) { j.Command = "a\x00" }, []string{"command nul"}},
 		{"command not UTF-8", func(j *Job) { j.Command = "\xed\xa0\x80" }, []string{"command utf8"}},
 		{"stdin with NUL", func(j *Job) { j.Stdin = "\x00" }, []string{"stdin nul"}},
@@ -69,7 +96,9 @@ func TestJobFaults(t *testing.T) {
 		{"workDir not absolute", func(j *Job) { j.WorkDir = "tmp" }, []string{"workDir path"}},
 		{"workDir going up", func(j *Job) { j.WorkDir = "/tmp/.." }, []string{"workDir path"}},
 		{"workDir of two lines", func(j *Job) { j.WorkDir = "/tmp\n/x" }, []string{"workDir control"}},
-		{"workDir too long", func(j *Job) { j.WorkDir = "/" + strings.Repeat("x", 4096) }, []string{"workDir too_long"}},
+		{"workDir too long", func(j *Job) {
+			j.WorkDir = "/" + strings.Repeat("x", 4096)
+		}, []string{"workDir too_long"}},
 		{"user", func(j *Job) { j.User = "root;id" }, []string{"user user"}},
 		{"user with a line break", func(j *Job) { j.User = "root\n" }, []string{"user user"}},
 
@@ -77,10 +106,14 @@ func TestJobFaults(t *testing.T) {
 		{"too much env", func(j *Job) { j.Env = entries(MaxEnv + 1) }, []string{"env too_many"}},
 		{"env names", func(j *Job) { j.Env = map[string]string{"": "", "1A": "", "A=B": "", "A\x00": "", "Ä": ""} },
 			[]string{"env env_name", "env env_name", "env env_name", "env env_name", "env env_name"}},
-		{"reserved env", func(j *Job) { j.Env = map[string]string{"CARILLON_JOB": "x"} }, []string{"env.CARILLON_JOB env_reserved"}},
+		{"reserved env", func(j *Job) {
+			j.Env = map[string]string{"CARILLON_JOB": "x"}
+		}, []string{"env.CARILLON_JOB env_reserved"}},
 		{"env with NUL", func(j *Job) { j.Env = map[string]string{"A": "a\x00"} }, []string{"env.A nul"}},
 		{"env not UTF-8", func(j *Job) { j.Env = map[string]string{"A": "\xff"} }, []string{"env.A utf8"}},
-		{"an env name that forges", func(j *Job) { j.Env = map[string]string{"A\nB" + strings.Repeat("x", 200): "\xff"} },
+		{"an env name that forges", func(j *Job) {
+			j.Env = map[string]string{"A\nB" + strings.Repeat("x", 200): "\xff"}
+		},
 			[]string{"env env_name", `env.A\nB` + strings.Repeat("x", 76) + "… utf8"}},
 
 		{"timeout at its bounds", func(j *Job) { j.Timeout = "1ms" }, nil},
@@ -90,8 +123,12 @@ func TestJobFaults(t *testing.T) {
 		{"timeout without a unit", func(j *Job) { j.Timeout = "90" }, []string{"timeout duration"}},
 		{"killGrace of nothing", func(j *Job) { j.KillGrace = "0s" }, nil},
 		{"killGrace too long", func(j *Job) { j.KillGrace = "21s" }, []string{"killGrace range"}},
-		{"exit codes", func(j *Job) { j.SuccessExitCodes = []int{0, -1, 256} }, []string{"successExitCodes[1] range", "successExitCodes[2] range"}},
-		{"too many exit codes", func(j *Job) { j.SuccessExitCodes = make([]int, MaxExitCodes+1) }, []string{"successExitCodes too_many"}},
+		{"exit codes", func(j *Job) {
+			j.SuccessExitCodes = []int{0, -1, 256}
+		}, []string{"successExitCodes[1] range", "successExitCodes[2] range"}},
+		{"too many exit codes", func(j *Job) {
+			j.SuccessExitCodes = make([]int, MaxExitCodes+1)
+		}, []string{"successExitCodes too_many"}},
 		{"overlap", func(j *Job) { j.Overlap = "forbid" }, []string{"overlap enum"}},
 		{"dst", func(j *Job) { j.DST = &DST{Gap: "x", Overlap: "y"} }, []string{"dst.gap enum", "dst.overlap enum"}},
 		{"output at its bound", func(j *Job) { j.Output = &OutputPolicy{Max: "1GiB"} }, nil},
@@ -122,10 +159,17 @@ func TestJobFaults(t *testing.T) {
 // FuzzJobFaults: whatever a job holds, it is judged without a panic; its faults can
 // be shown; and a job without faults comes back from its JSON as it was.
 func FuzzJobFaults(f *testing.F) {
-	f.Add([]byte(`{"name":"a","command":"true","env":{"A":"b"},"labels":{"a":"b"},"output":{"max":"1MiB"},"timeout":"1d"}`))
-	f.Add([]byte(`{"name":"a","command":"true","params":{"A":{"default":"1","pattern":"[0-9]+"}},"startAt":"2026-01-01T00:00:00Z","retry":{"max":2},"catchUp":{"policy":"all"},"placement":{"workers":["w"]},"paused":true,"pauseUntil":"2026-01-01T00:00:00Z"}`))
-	f.Add([]byte(`{"name":"..","args":["",""],"env":{"A\u0000":"\u0000"},"shell":"//","dst":{"gap":"x"},"successExitCodes":[-1]}`))
-	f.Add([]byte(`{"name":"a","env":{"` + strings.Repeat(`\n`, 100) + `":"\u0000"},"labels":{"` + strings.Repeat(`\u202e`, 100) + `":"\n"}}`))
+	f.Add(
+		[]byte(
+			`{"name":"a","command":"true","env":{"A":"b"},"labels":{"a":"b"},"output":{"max":"1MiB"},"timeout":"1d"}`))
+	f.Add(
+		[]byte(
+			`{"name":"a","command":"true","params":{"A":{"default":"1","pattern":"[0-9]+"}},"startAt":"2026-01-01T00:00:00Z","retry":{"max":2},"catchUp":{"policy":"all"},"placement":{"workers":["w"]},"paused":true,"pauseUntil":"2026-01-01T00:00:00Z"}`))
+	f.Add(
+		[]byte(
+			`{"name":"..","args":["",""],"env":{"A\u0000":"\u0000"},"shell":"//","dst":{"gap":"x"},"successExitCodes":[-1]}`))
+	f.Add([]byte(`{"name":"a","env":{"` + strings.Repeat(`\n`, 100) + `":"\u0000"},"labels":{"` +
+		strings.Repeat(`\u202e`, 100) + `":"\n"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var job Job
 		if json.Unmarshal(data, &job) != nil {
@@ -137,7 +181,9 @@ func FuzzJobFaults(f *testing.F) {
 			if value, ok := fault.Value.(string); ok {
 				shown += value
 			}
-			if len(shown) > 1000 || strings.ContainsFunc(shown, func(r rune) bool { return unicode.IsControl(r) || r == 0x202e || r == utf8.RuneError }) {
+			if len(shown) > 1000 || strings.ContainsFunc(shown, func(r rune) bool {
+				return unicode.IsControl(r) || r == 0x202e || r == utf8.RuneError
+			}) {
 				t.Fatalf("fault %q", shown)
 			}
 		}
@@ -182,7 +228,9 @@ func FuzzExcerpt(f *testing.F) {
 	f.Add("a\x00b\xff\u202e" + strings.Repeat("é", 100))
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Excerpt(s)
-		if len(got) > 80+len("…") || !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		if len(got) > 80+len("…") || !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool {
+			return !unicode.IsPrint(r)
+		}) {
 			t.Fatalf("%q is shown as %q", s, got)
 		}
 		if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
@@ -195,7 +243,12 @@ func FuzzExcerpt(f *testing.F) {
 }
 
 func TestPolicyAndSuccess(t *testing.T) {
-	if p := (&Job{}).Terms().Policy; p != (Policy{Overlap: OverlapSkip, KillGrace: DefaultKillGrace, LostAfter: DefaultLostAfter, OnLost: LostRerun}) {
+	if p := (&Job{}).Terms().Policy; p != (Policy{
+		Overlap:   OverlapSkip,
+		KillGrace: DefaultKillGrace,
+		LostAfter: DefaultLostAfter,
+		OnLost:    LostRerun,
+	}) {
 		t.Errorf("defaults %+v", p)
 	}
 	if p := (&Job{KillGrace: "0s"}).Terms(); p.KillGrace != 0 {
@@ -213,7 +266,8 @@ func TestPolicyAndSuccess(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	err := Invalid("the job is refused", Fault{Location: "name", Message: "is bad"}, Fault{Location: "title", Message: "is long"})
+	err := Invalid("the job is refused", Fault{Location: "name", Message: "is bad"},
+		Fault{Location: "title", Message: "is long"})
 	if got := err.Error(); got != "the job is refused: name: is bad; title: is long" {
 		t.Errorf("reads %q", got)
 	}

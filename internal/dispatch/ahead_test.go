@@ -25,7 +25,8 @@ func TestADayAhead(t *testing.T) {
 			switch {
 			case drained && len(claims) != 0:
 				r.Fatalf("gave up: %+v", claims)
-			case !drained && (len(claims) != 1 || !claims[0].To.Equal(f.At) || claims[0].Record.Cause != common.CauseCron || claims[0].Gap != nil):
+			case !drained && (len(claims) != 1 || !claims[0].To.Equal(f.At) ||
+				claims[0].Record.Cause != common.CauseCron || claims[0].Gap != nil):
 				r.Fatalf("claimed: %+v", claims)
 			}
 		})

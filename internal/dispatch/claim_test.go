@@ -82,21 +82,83 @@ func TestVerdicts(t *testing.T) {
 		want    scheduler.Settled
 		counted common.Status
 	}{
-		{name: "claimed", result: common.ClaimResult{Verdict: common.Claimed, Proof: common.Proof{Sent: forEver}}, want: scheduler.Settled{Cursor: midnight, Run: run}, counted: common.StatusSucceeded},
-		{name: "trigger claimed", trigger: true, result: common.ClaimResult{Verdict: common.Claimed, Proof: common.Proof{Sent: forEver}}, want: scheduler.Settled{Gone: true, Run: "uid-a.tx.1"}, counted: common.StatusSucceeded},
-		{name: "skipped", result: common.ClaimResult{Verdict: common.Skipped}, want: scheduler.Settled{Cursor: midnight}, counted: common.StatusSkipped},
-		{name: "passed", late: true, result: common.ClaimResult{Verdict: common.Passed}, want: scheduler.Settled{Cursor: midnight.Add(-2 * time.Hour)}, counted: common.StatusMissed},
-		{name: "blocked", trigger: true, result: common.ClaimResult{Verdict: common.Blocked}, want: scheduler.Settled{RetryAt: retry}},
+		{
+			name:    "claimed",
+			result:  common.ClaimResult{Verdict: common.Claimed, Proof: common.Proof{Sent: forEver}},
+			want:    scheduler.Settled{Cursor: midnight, Run: run},
+			counted: common.StatusSucceeded,
+		},
+		{
+			name:    "trigger claimed",
+			trigger: true,
+			result:  common.ClaimResult{Verdict: common.Claimed, Proof: common.Proof{Sent: forEver}},
+			want:    scheduler.Settled{Gone: true, Run: "uid-a.tx.1"},
+			counted: common.StatusSucceeded,
+		},
+		{
+			name:    "skipped",
+			result:  common.ClaimResult{Verdict: common.Skipped},
+			want:    scheduler.Settled{Cursor: midnight},
+			counted: common.StatusSkipped,
+		},
+		{
+			name:    "passed",
+			late:    true,
+			result:  common.ClaimResult{Verdict: common.Passed},
+			want:    scheduler.Settled{Cursor: midnight.Add(-2 * time.Hour)},
+			counted: common.StatusMissed,
+		},
+		{
+			name:    "blocked",
+			trigger: true,
+			result:  common.ClaimResult{Verdict: common.Blocked},
+			want:    scheduler.Settled{RetryAt: retry},
+		},
 		{name: "failed", result: common.ClaimResult{Err: errors.New("no")}, want: scheduler.Settled{RetryAt: retry}},
-		{name: "trigger failed", trigger: true, result: common.ClaimResult{Err: errors.New("no")}, want: scheduler.Settled{RetryAt: retry}},
+		{
+			name:    "trigger failed",
+			trigger: true,
+			result:  common.ClaimResult{Err: errors.New("no")},
+			want:    scheduler.Settled{RetryAt: retry},
+		},
 		{name: "stale: gone", result: common.ClaimResult{Verdict: common.Stale}, want: scheduler.Settled{Gone: true}},
-		{name: "stale: another job", result: common.ClaimResult{Verdict: common.Stale, State: state("other", 9, midnight)}, want: scheduler.Settled{Gone: true}},
-		{name: "stale: edited", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)}, want: scheduler.Settled{Version: 9, Cursor: before}},
-		{name: "stale: taken by another", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, midnight)}, want: scheduler.Settled{Version: 3, Cursor: midnight}},
-		{name: "stale: as it was", result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, before)}, want: scheduler.Settled{Version: 3, Cursor: before, RetryAt: retry}},
-		{name: "stale: unreadable", result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")}, want: scheduler.Settled{RetryAt: retry.Add(noTurn)}},
-		{name: "trigger stale: gone", trigger: true, result: common.ClaimResult{Verdict: common.Stale}, want: scheduler.Settled{RetryAt: retry}},
-		{name: "trigger stale: edited", trigger: true, result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)}, want: scheduler.Settled{RetryAt: retry}},
+		{
+			name:   "stale: another job",
+			result: common.ClaimResult{Verdict: common.Stale, State: state("other", 9, midnight)},
+			want:   scheduler.Settled{Gone: true},
+		},
+		{
+			name:   "stale: edited",
+			result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)},
+			want:   scheduler.Settled{Version: 9, Cursor: before},
+		},
+		{
+			name:   "stale: taken by another",
+			result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, midnight)},
+			want:   scheduler.Settled{Version: 3, Cursor: midnight},
+		},
+		{
+			name:   "stale: as it was",
+			result: common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 3, before)},
+			want:   scheduler.Settled{Version: 3, Cursor: before, RetryAt: retry},
+		},
+		{
+			name:   "stale: unreadable",
+			result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")},
+			want:   scheduler.Settled{RetryAt: retry.Add(noTurn)},
+		},
+		{
+			name:    "trigger stale: gone",
+			trigger: true,
+			result:  common.ClaimResult{Verdict: common.Stale},
+			want:    scheduler.Settled{RetryAt: retry},
+		},
+		{
+			name:    "trigger stale: edited",
+			trigger: true,
+			result:  common.ClaimResult{Verdict: common.Stale, State: state("uid-a", 9, before)},
+			want:    scheduler.Settled{RetryAt: retry},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
@@ -147,17 +209,32 @@ func TestClaimOfThePlan(t *testing.T) {
 		if c.Job != "a" || c.Version != 3 || !c.From.Equal(f.Cursor) || !c.To.Equal(now) || c.Trigger != nil {
 			r.Fatalf("claim %+v", c)
 		}
-		want := common.Record{Run: "uid-a." + common.TimeKey(now) + ".1", Fire: "uid-a." + common.TimeKey(now), Job: "a", JobUID: "uid-a", JobVersion: 3,
-			Group: "g", PlannedAt: now, ClaimedAt: now, Attempt: 1, Cause: common.CauseCron, Nonce: c.Record.Nonce, Policy: f.Terms.Policy, TTL: 15 * time.Second,
-			Owner: common.Life{Worker: "w", Name: "worker", Life: "l"}}
+		want := common.Record{
+			Run:        "uid-a." + common.TimeKey(now) + ".1",
+			Fire:       "uid-a." + common.TimeKey(now),
+			Job:        "a",
+			JobUID:     "uid-a",
+			JobVersion: 3,
+			Group:      "g",
+			PlannedAt:  now,
+			ClaimedAt:  now,
+			Attempt:    1,
+			Cause:      common.CauseCron,
+			Nonce:      c.Record.Nonce,
+			Policy:     f.Terms.Policy,
+			TTL:        15 * time.Second,
+			Owner:      common.Life{Worker: "w", Name: "worker", Life: "l"},
+		}
 		if !reflect.DeepEqual(c.Record, want) || c.Record.Nonce == "" {
 			r.Fatalf("record %+v\nwant   %+v", c.Record, want)
 		}
-		if s := c.Skipped; s.ID != want.Fire+".0" || s.Attempt != 0 || s.Status != common.StatusSkipped || s.Reason.Code != "overlap" || s.Worker != "" {
+		if s := c.Skipped; s.ID != want.Fire+".0" || s.Attempt != 0 || s.Status != common.StatusSkipped ||
+			s.Reason.Code != "overlap" || s.Worker != "" {
 			r.Fatalf("skipped %+v", s)
 		}
 		gap := c.Gap
-		if gap == nil || gap.Status != common.StatusMissed || gap.Reason.Code != "late" || gap.Gap.Count != 29 || gap.ID != common.GapID("uid-a", f.Cursor) ||
+		if gap == nil || gap.Status != common.StatusMissed || gap.Reason.Code != "late" || gap.Gap.Count != 29 ||
+			gap.ID != common.GapID("uid-a", f.Cursor) ||
 			!gap.Gap.From.Equal(f.Cursor) || !gap.Gap.To.Equal(now.Add(-time.Minute)) || gap.Group != "g" {
 			r.Fatalf("gap %+v", gap)
 		}
@@ -172,7 +249,8 @@ func TestClaimOfATrigger(t *testing.T) {
 		f := r.shot("a", "x")
 		r.hand(f, f)
 		c := r.claimer.batches[0][0]
-		if c.Trigger == nil || c.TriggerRevision != 7 || !c.To.IsZero() || c.Gap != nil || c.Record.Run != "uid-a.tx.1" || c.Record.By != "me" ||
+		if c.Trigger == nil || c.TriggerRevision != 7 || !c.To.IsZero() || c.Gap != nil ||
+			c.Record.Run != "uid-a.tx.1" || c.Record.By != "me" ||
 			c.Record.Cause != common.CauseManual || c.Record.JobVersion != 3 {
 			r.Fatalf("claim %+v", c)
 		}

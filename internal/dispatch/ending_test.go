@@ -93,7 +93,8 @@ func TestOutcomeWaitsForOutput(t *testing.T) {
 		r.runner.prints = map[string]int64{"a": 5}
 		silent, talking := r.fire("b"), r.fire("a")
 		r.hand(silent, talking)
-		if r.finisher.tries() != 1 || len(asked) != 1 || asked[0] != common.RunID(common.PlannedFire(talking.UID, talking.At), 1) {
+		if r.finisher.tries() != 1 || len(asked) != 1 ||
+			asked[0] != common.RunID(common.PlannedFire(talking.UID, talking.At), 1) {
 			t.Fatalf("%d finishes, and waited for the output of %v", r.finisher.tries(), asked)
 		}
 		r.expectOutcomes("b succeeded 42 ")

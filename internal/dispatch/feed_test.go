@@ -17,7 +17,8 @@ func TestFeed(t *testing.T) {
 		return common.JobState{Version: 5, Cursor: cursor, StoredJob: common.StoredJob{UID: "uid-" + name,
 			Job: common.Job{Name: name, Group: "g", CronExpr: expr, Timezone: "UTC", KillGrace: grace}}}
 	}
-	news := feed.Jobs(true, []common.JobState{state("a", "* * * * *", ""), state("broken", "* * *", ""), state("b", "*/1 * * * *", "10s"),
+	news := feed.Jobs(true, []common.JobState{state("a", "* * * * *", ""), state("broken", "* * *", ""),
+		state("b", "*/1 * * * *", "10s"),
 		state("manual", "", "5s")}, []string{"gone"}, []string{"bad"})
 	if !news.Whole || !slices.Equal(news.Gone, []string{"gone", "bad", "broken"}) || len(news.Put) != 3 {
 		t.Fatalf("news %+v", news)
@@ -26,7 +27,8 @@ func TestFeed(t *testing.T) {
 	if a.Name != "a" || a.UID != "uid-a" || a.Group != "g" || a.Version != 5 || !a.Cursor.Equal(cursor) {
 		t.Fatalf("job %+v", a)
 	}
-	if a.Terms != b.Terms || a.Terms == manual.Terms || a.Terms.KillGrace != common.DefaultKillGrace || manual.Terms.KillGrace != 5*time.Second {
+	if a.Terms != b.Terms || a.Terms == manual.Terms || a.Terms.KillGrace != common.DefaultKillGrace ||
+		manual.Terms.KillGrace != 5*time.Second {
 		t.Fatalf("terms %+v, %+v, %+v", a.Terms, b.Terms, manual.Terms)
 	}
 	if a.Schedule != b.Schedule || a.Schedule.IsZero() || !manual.Schedule.IsZero() {
@@ -48,14 +50,16 @@ func TestFeedOfNewerValues(t *testing.T) {
 		state("overlap", func(s *common.StoredJob) { s.Overlap = "merge" }),
 		state("noted", func(s *common.StoredJob) { s.Overlap, s.Needs = "merge", []string{"merge"} }),
 		state("detach", func(s *common.StoredJob) { s.OnLost = common.LostDetach }),
-		state("dst", func(s *common.StoredJob) { s.DST = &common.DST{Gap: "both"} }), // it has no timetable that could be planned
+		// it has no timetable that could be planned
+		state("dst", func(s *common.StoredJob) { s.DST = &common.DST{Gap: "both"} }),
 		state("last", func(*common.StoredJob) {}),
 	}, nil, nil)
 	var got []string
 	for _, j := range news.Put {
 		got = append(got, j.Name+" "+j.Terms.Needs)
 	}
-	if !slices.Equal(got, []string{"plain ", "overlap overlap=merge", "noted merge", "detach detach", "last "}) || !slices.Equal(news.Gone, []string{"dst"}) {
+	if !slices.Equal(got, []string{"plain ", "overlap overlap=merge", "noted merge", "detach detach", "last "}) ||
+		!slices.Equal(news.Gone, []string{"dst"}) {
 		t.Fatalf("put %q, gone %q", got, news.Gone)
 	}
 }

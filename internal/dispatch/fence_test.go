@@ -15,13 +15,40 @@ func TestFenceTimes(t *testing.T) {
 		lostAfter, grace, ttl time.Duration
 		term, kill            time.Duration // after alive
 	}{
-		{lostAfter: 60 * time.Second, grace: 10 * time.Second, ttl: 15 * time.Second, term: 54 * time.Second, kill: 59 * time.Second},
-		{lostAfter: 60 * time.Second, grace: 2 * time.Second, ttl: 15 * time.Second, term: 57 * time.Second, kill: 59 * time.Second},
-		{lostAfter: 20 * time.Second, grace: 6 * time.Second, ttl: 15 * time.Second, term: 16500 * time.Millisecond, kill: 19 * time.Second},
+		{
+			lostAfter: 60 * time.Second,
+			grace:     10 * time.Second,
+			ttl:       15 * time.Second,
+			term:      54 * time.Second,
+			kill:      59 * time.Second,
+		},
+		{
+			lostAfter: 60 * time.Second,
+			grace:     2 * time.Second,
+			ttl:       15 * time.Second,
+			term:      57 * time.Second,
+			kill:      59 * time.Second,
+		},
+		{
+			lostAfter: 20 * time.Second,
+			grace:     6 * time.Second,
+			ttl:       15 * time.Second,
+			term:      16500 * time.Millisecond,
+			kill:      19 * time.Second,
+		},
 		{lostAfter: 60 * time.Second, ttl: 15 * time.Second, term: 59 * time.Second, kill: 59 * time.Second},
-		{lostAfter: 20 * time.Second, grace: 6 * time.Second, ttl: 60 * time.Second, term: 19 * time.Second, kill: 19 * time.Second},
+		{
+			lostAfter: 20 * time.Second,
+			grace:     6 * time.Second,
+			ttl:       60 * time.Second,
+			term:      19 * time.Second,
+			kill:      19 * time.Second,
+		},
 	} {
-		term, kill := fenceTimes(&common.Record{TTL: c.ttl, Policy: common.Policy{LostAfter: c.lostAfter, KillGrace: c.grace}}, alive)
+		term, kill := fenceTimes(&common.Record{
+			TTL:    c.ttl,
+			Policy: common.Policy{LostAfter: c.lostAfter, KillGrace: c.grace},
+		}, alive)
 		if term != alive+c.term || kill != alive+c.kill {
 			t.Errorf("%+v: term %v kill %v", c, term-alive, kill-alive)
 		}
@@ -72,7 +99,8 @@ func TestCutOffEndsRuns(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		virtualtime.Wait()
 		r.expectOutcomes("a lost 42 cut off")
-		if next := r.outcome().Next; next == nil || next.Cause != common.CauseRerun || next.Attempt != 2 || next.Avoid != "w" {
+		if next := r.outcome().Next; next == nil || next.Cause != common.CauseRerun || next.Attempt != 2 ||
+			next.Avoid != "w" {
 			r.Fatalf("what follows is %+v", next)
 		}
 		time.Sleep(time.Second)

@@ -26,7 +26,8 @@ func returnable(r *common.Reason) bool {
 // giveBack returns a trigger for the same attempt that replaces the outcome of a run whose command was not started for
 // a reason that is not the job's; nil if the outcome is kept. A fire of the plan keeps its deadline: after it, the
 // outcome becomes missed, unless the job catches up.
-func (d *Dispatcher) giveBack(ctx context.Context, f *scheduler.Fire, record *common.Record, outcome *common.Run) *common.Trigger {
+func (d *Dispatcher) giveBack(ctx context.Context, f *scheduler.Fire, record *common.Record,
+	outcome *common.Run) *common.Trigger {
 	if outcome.StartedAt != nil || ctx.Err() != nil {
 		return nil
 	}

@@ -54,11 +54,13 @@ func TestCannotStart_GivesBack(t *testing.T) {
 				r.hand(f)
 				back, record := r.last(), r.claimer.claims()[0].Record
 				next := back.Next
-				if !back.Unbegun || next == nil || next.RunID() != record.Run || next.Attempt != record.Attempt || next.Cause != record.Cause ||
+				if !back.Unbegun || next == nil || next.RunID() != record.Run || next.Attempt != record.Attempt ||
+					next.Cause != record.Cause ||
 					next.Returned != 1 || next.Avoid != "w" || !next.NotBefore.Equal(time.Now()) {
 					r.Fatalf("given back: %+v, %+v", back, next)
 				}
-				if want := f.Deadline(); f.Trigger == nil && !next.StartBy.Equal(want) || f.Trigger != nil && !next.StartBy.IsZero() {
+				if want := f.Deadline(); f.Trigger == nil && !next.StartBy.Equal(want) || f.Trigger != nil &&
+					!next.StartBy.IsZero() {
 					r.Fatalf("start by %v, want %v", next.StartBy, want)
 				}
 				if r.metrics.count(common.StatusFailed) > 0 || len(r.told()) > 0 || r.running() != 0 {
@@ -104,7 +106,8 @@ func TestCannotStart_Ends(t *testing.T) {
 					r.hand(f)
 					out := r.last()
 					if out.Next == nil {
-						if out.Unbegun || out.Run.Status != c.want || out.Run.Reason.Code != common.ReasonCannotStart && out.Run.Reason.Code != common.ReasonLate || tries != c.tries {
+						if out.Unbegun || out.Run.Status != c.want || out.Run.Reason.Code != common.ReasonCannotStart &&
+							out.Run.Reason.Code != common.ReasonLate || tries != c.tries {
 							r.Fatalf("after %d tries, %v: %+v %+v", tries, time.Since(began), out.Run, out.Run.Reason)
 						}
 						break
@@ -178,7 +181,8 @@ func TestDisown_GivesBackWhatNeverBegan(t *testing.T) {
 				r.d.Disown(common.Orphan{Record: record, CreateRevision: 43}, c.created)
 				virtualtime.Wait()
 				out := r.last()
-				if out.Token != 43 || out.Unbegun != c.back || (out.Next != nil) != c.back || out.Run.Status != common.StatusLost {
+				if out.Token != 43 || out.Unbegun != c.back || (out.Next != nil) != c.back ||
+					out.Run.Status != common.StatusLost {
 					r.Fatalf("%+v", out)
 				}
 				if c.back && (out.Next.RunID() != record.Run || out.Next.Worker != "w" || out.Created != 7) {

@@ -23,7 +23,8 @@ func TestHaltClaimsNothing(t *testing.T) {
 		if next := r.finisher.batches[0][0].Next; next == nil || next.Attempt != 2 || r.finisher.batches[0][0].Unbegun {
 			r.Fatalf("what follows: %+v", next)
 		}
-		r.d.pending.put(item{fire: r.shot("a", "2"), turn: turn{act: claim}}, item{fire: r.fire("b"), turn: turn{act: expire}})
+		r.d.pending.put(item{fire: r.shot("a", "2"), turn: turn{act: claim}},
+			item{fire: r.fire("b"), turn: turn{act: expire}})
 		virtualtime.Wait()
 		r.expectBatches([]string{"a"})
 	})
@@ -42,13 +43,15 @@ func TestHaltGivesBack(t *testing.T) {
 		close(gate)
 		virtualtime.Wait()
 		r.expectBatches([]string{"a"})
-		if told := r.told(); len(told) > 0 || r.unsure.Load() == 0 || r.running() != 0 || r.metrics.count(common.StatusLost) > 0 {
+		if told := r.told(); len(told) > 0 || r.unsure.Load() == 0 || r.running() != 0 ||
+			r.metrics.count(common.StatusLost) > 0 {
 			r.Fatalf("told %q, %d run", told, r.running())
 		}
 		back := r.finisher.batches[0][0]
 		record := r.claimer.batches[0][0].Record
 		next := back.Next
-		if !back.Unbegun || back.Token != 42 || back.Created != 7 || next == nil || next.RunID() != record.Run || next.Attempt != 1 ||
+		if !back.Unbegun || back.Token != 42 || back.Created != 7 || next == nil || next.RunID() != record.Run ||
+			next.Attempt != 1 ||
 			next.Cause != record.Cause || !next.PlannedAt.Equal(record.PlannedAt) || next.ID == common.QueuedTrigger {
 			r.Fatalf("given back: %+v, %+v", back, next)
 		}

@@ -16,7 +16,8 @@ func TestMissedFiresAreOneLineForManyJobs(t *testing.T) {
 	m := newMissedLog(slog.New(slog.NewTextHandler(&out, nil)))
 	lines := func(want int) {
 		t.Helper()
-		if got := strings.Count(out.String(), "msg=fires_missed "); got != want || strings.Count(out.String(), "\n") != want {
+		if got := strings.Count(out.String(), "msg=fires_missed "); got != want ||
+			strings.Count(out.String(), "\n") != want {
 			t.Fatalf("%d lines, not %d: %s", got, want, out.String())
 		}
 	}

@@ -50,7 +50,8 @@ func TestClaimByOverlapPolicy(t *testing.T) {
 				}
 				r.hand(f)
 				claim := r.claimer.claims()[0]
-				if claim.Patient != c.patient || (claim.Queue != nil) != c.queue || claim.Record.Policy != f.Terms.Policy || claim.Record.Run == "" {
+				if claim.Patient != c.patient || (claim.Queue != nil) != c.queue ||
+					claim.Record.Policy != f.Terms.Policy || claim.Record.Run == "" {
 					r.Fatalf("claim %+v", claim)
 				}
 				code := ""
@@ -61,8 +62,17 @@ func TestClaimByOverlapPolicy(t *testing.T) {
 					r.Fatalf("skipped for %q, want %q", code, c.skipped)
 				}
 				if c.queue {
-					want := common.Trigger{ID: common.QueuedTrigger, Job: "a", JobUID: "uid-a", Group: "g", Fire: claim.Record.Fire, PlannedAt: f.At,
-						Attempt: 1, Cause: common.CauseCron, NotBefore: time.Now().UTC()}
+					want := common.Trigger{
+						ID:        common.QueuedTrigger,
+						Job:       "a",
+						JobUID:    "uid-a",
+						Group:     "g",
+						Fire:      claim.Record.Fire,
+						PlannedAt: f.At,
+						Attempt:   1,
+						Cause:     common.CauseCron,
+						NotBefore: time.Now().UTC(),
+					}
 					if !reflect.DeepEqual(*claim.Queue, want) || claim.Queue.RunID() != claim.Record.Run {
 						r.Fatalf("queued as %+v\nwant      %+v", *claim.Queue, want)
 					}
@@ -75,7 +85,9 @@ func TestClaimByOverlapPolicy(t *testing.T) {
 func TestQueuedAndBlockedFires(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		verdict := common.Queued
-		r.claimer.answer = func(c *common.Claim) common.ClaimResult { return wrote(common.ClaimResult{Verdict: verdict}, c) }
+		r.claimer.answer = func(c *common.Claim) common.ClaimResult {
+			return wrote(common.ClaimResult{Verdict: verdict}, c)
+		}
 		f := r.fire("a")
 		r.hand(f)
 		if s := r.settled()[0]; !s.Cursor.Equal(f.At) || s.Run != "" || !s.RetryAt.IsZero() {
@@ -134,7 +146,8 @@ func TestPauseThatHasEnded(t *testing.T) {
 		f.Since = f.Due
 		r.hand(f)
 		claim := r.claimer.claims()[0]
-		if claim.Record.Run != "" || claim.Gap == nil || claim.Gap.Status != common.StatusSkipped || claim.Gap.Reason.Code != common.ReasonPaused ||
+		if claim.Record.Run != "" || claim.Gap == nil || claim.Gap.Status != common.StatusSkipped ||
+			claim.Gap.Reason.Code != common.ReasonPaused ||
 			claim.Gap.Gap.Count != 2 || !claim.To.Equal(f.At.Add(time.Minute)) {
 			r.Fatalf("claim to %v, gap %+v", claim.To, claim.Gap)
 		}
@@ -152,11 +165,19 @@ func TestGrantedTooLate(t *testing.T) {
 	}{
 		{"in time", false, nil, common.DefaultStartDeadline, common.CauseCron},
 		{"late", false, nil, common.DefaultStartDeadline + 1, common.CauseCatchUp},
-		{"late, all", false, func(t *common.Terms) { t.CatchUp = common.CatchUpAll }, common.DefaultStartDeadline + 1, common.CauseCatchUp},
-		{"late, none", false, func(t *common.Terms) { t.CatchUp = common.CatchUpNone }, common.DefaultStartDeadline + 1, ""},
+		{"late, all", false, func(t *common.Terms) {
+			t.CatchUp = common.CatchUpAll
+		}, common.DefaultStartDeadline + 1, common.CauseCatchUp},
+		{"late, none", false, func(t *common.Terms) {
+			t.CatchUp = common.CatchUpNone
+		}, common.DefaultStartDeadline + 1, ""},
 		{"beyond the window", false, nil, common.DefaultWindow + 1, ""},
-		{"a deadline of its own", false, func(t *common.Terms) { t.StartDeadline, t.CatchUp = time.Second, common.CatchUpNone }, 2 * time.Second, ""},
-		{"a trigger has no deadline", true, func(t *common.Terms) { t.CatchUp = common.CatchUpNone }, 24 * time.Hour, common.CauseManual},
+		{"a deadline of its own", false, func(t *common.Terms) {
+			t.StartDeadline, t.CatchUp = time.Second, common.CatchUpNone
+		}, 2 * time.Second, ""},
+		{"a trigger has no deadline", true, func(t *common.Terms) {
+			t.CatchUp = common.CatchUpNone
+		}, 24 * time.Hour, common.CauseManual},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
@@ -180,7 +201,8 @@ func TestGrantedTooLate(t *testing.T) {
 				if c.want == "" {
 					r.expectOutcomes("a missed 42 ")
 					reason := r.finisher.batches[0][0].Run.Reason
-					if len(r.runner.started()) != 0 || s.Run != "" || reason.Code != common.ReasonLate || r.running() != 0 {
+					if len(r.runner.started()) != 0 || s.Run != "" || reason.Code != common.ReasonLate ||
+						r.running() != 0 {
 						r.Fatalf("settled as %+v, reason %+v", s, reason)
 					}
 					return
@@ -259,19 +281,38 @@ func TestRetry(t *testing.T) {
 		{"the last", plain, common.StatusFailed, code(1), 3, 4 * common.DefaultBackoff, "w"},
 		{"one too many", plain, common.StatusFailed, code(1), 4, -1, ""},
 		{"after a re-run", plain, common.StatusFailed, code(1), 9, -1, ""},
-		{"bounded by default", &common.Retry{Max: 100}, common.StatusFailed, code(1), 50, common.DefaultMaxBackoff, "w"},
-		{"its own back-off", &common.Retry{Max: 9, Backoff: "3s", MaxBackoff: "10s"}, common.StatusFailed, code(1), 2, 6 * time.Second, "w"},
-		{"its own bound", &common.Retry{Max: 9, Backoff: "3s", MaxBackoff: "10s"}, common.StatusFailed, code(1), 3, 10 * time.Second, "w"},
-		{"a bound below the back-off", &common.Retry{Max: 9, Backoff: "30s", MaxBackoff: "10s"}, common.StatusFailed, code(1), 1, 10 * time.Second, "w"},
-		{"an exit code that counts", &common.Retry{Max: 1, ExitCodes: []int{75, 111}}, common.StatusFailed, code(111), 1, common.DefaultBackoff, "w"},
-		{"one that does not", &common.Retry{Max: 1, ExitCodes: []int{75, 111}}, common.StatusFailed, code(1), 1, -1, ""},
+		{"bounded by default", &common.Retry{Max: 100}, common.StatusFailed, code(1), 50,
+			common.DefaultMaxBackoff, "w"},
+		{"its own back-off", &common.Retry{Max: 9, Backoff: "3s", MaxBackoff: "10s"}, common.StatusFailed, code(1), 2,
+			6 * time.Second, "w"},
+		{"its own bound", &common.Retry{Max: 9, Backoff: "3s", MaxBackoff: "10s"}, common.StatusFailed, code(1), 3,
+			10 * time.Second, "w"},
+		{"a bound below the back-off", &common.Retry{Max: 9, Backoff: "30s", MaxBackoff: "10s"}, common.StatusFailed,
+			code(1), 1, 10 * time.Second, "w"},
+		{"an exit code that counts", &common.Retry{Max: 1, ExitCodes: []int{75, 111}}, common.StatusFailed, code(111),
+			1, common.DefaultBackoff, "w"},
+		{"one that does not", &common.Retry{Max: 1, ExitCodes: []int{75, 111}}, common.StatusFailed, code(1),
+			1, -1, ""},
 		{"no exit code", &common.Retry{Max: 1, ExitCodes: []int{75}}, common.StatusTimedOut, nil, 1, -1, ""},
-		{"elsewhere", &common.Retry{Max: 1, Elsewhere: new(true)}, common.StatusFailed, code(1), 1, common.DefaultBackoff, "w"},
-		{"anywhere", &common.Retry{Max: 1, Elsewhere: new(false)}, common.StatusFailed, code(1), 1, common.DefaultBackoff, ""},
+		{"elsewhere", &common.Retry{Max: 1, Elsewhere: new(true)}, common.StatusFailed, code(1), 1,
+			common.DefaultBackoff, "w"},
+		{"anywhere", &common.Retry{Max: 1, Elsewhere: new(false)}, common.StatusFailed, code(1), 1,
+			common.DefaultBackoff, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			record := common.Record{Run: common.RunID("f", c.attempt), Fire: "f", Job: "a", JobUID: "u", Group: "g", PlannedAt: now.Add(-time.Hour),
-				Attempt: c.attempt, Cause: common.CauseManual, By: "me", Note: "why", Params: map[string]string{"p": "v"}}
+			record := common.Record{
+				Run:       common.RunID("f", c.attempt),
+				Fire:      "f",
+				Job:       "a",
+				JobUID:    "u",
+				Group:     "g",
+				PlannedAt: now.Add(-time.Hour),
+				Attempt:   c.attempt,
+				Cause:     common.CauseManual,
+				By:        "me",
+				Note:      "why",
+				Params:    map[string]string{"p": "v"},
+			}
 			run := record.AsRun(c.status)
 			run.ExitCode = c.exit
 			next := retryOf(&common.StoredJob{Job: common.Job{Retry: c.policy}}, &record, &run, "w", now)
@@ -282,8 +323,21 @@ func TestRetry(t *testing.T) {
 				return
 			}
 			id := common.RunID("f", c.attempt+1)
-			want := &common.Trigger{ID: id, Job: "a", JobUID: "u", Group: "g", Fire: "f", PlannedAt: record.PlannedAt, Attempt: c.attempt + 1, Cause: common.CauseRetry,
-				By: "me", Note: "why", NotBefore: now.Add(c.after), Params: map[string]string{"p": "v"}, Avoid: c.avoid}
+			want := &common.Trigger{
+				ID:        id,
+				Job:       "a",
+				JobUID:    "u",
+				Group:     "g",
+				Fire:      "f",
+				PlannedAt: record.PlannedAt,
+				Attempt:   c.attempt + 1,
+				Cause:     common.CauseRetry,
+				By:        "me",
+				Note:      "why",
+				NotBefore: now.Add(c.after),
+				Params:    map[string]string{"p": "v"},
+				Avoid:     c.avoid,
+			}
 			if !reflect.DeepEqual(next, want) || next.RunID() != id {
 				t.Fatalf("got  %+v\nwant %+v", next, want)
 			}
@@ -302,13 +356,15 @@ func TestRetryGoesWithTheFinish(t *testing.T) {
 		}
 		r.hand(r.fire("a"))
 		o := r.finisher.batches[0][0]
-		if o.Next == nil || o.Next.Attempt != 2 || o.Next.Avoid != "w" || o.Next.JobUID != "uid-a" || o.Created != 7 || o.Token != 42 {
+		if o.Next == nil || o.Next.Attempt != 2 || o.Next.Avoid != "w" || o.Next.JobUID != "uid-a" || o.Created != 7 ||
+			o.Token != 42 {
 			r.Fatalf("finished with %+v", o)
 		}
 		f := r.shot("a", o.Next.ID)
 		f.Trigger.Trigger = *o.Next
 		r.hand(f)
-		if r.expectOutcomes("a failed 42 ", "a failed 42 "); r.finisher.batches[1][0].Run.ID != o.Next.ID || r.finisher.batches[1][0].Next.Attempt != 3 {
+		if r.expectOutcomes("a failed 42 ", "a failed 42 "); r.finisher.batches[1][0].Run.ID != o.Next.ID ||
+			r.finisher.batches[1][0].Next.Attempt != 3 {
 			r.Fatalf("finished with %+v", r.finisher.batches[1][0])
 		}
 	})
@@ -329,11 +385,16 @@ func TestOutboxRecovery_OneWorkerDelivers(t *testing.T) {
 		delivered := map[string][]string{} // by owner: heirs
 		cluster := &fakeCluster{}
 		recovery := func(id string) *OutboxRecovery {
-			return &OutboxRecovery{Owners: func(context.Context) ([]string, error) { return owners, nil }, Cluster: cluster, Life: common.Life{Worker: id},
+			return &OutboxRecovery{
+				Owners:  func(context.Context) ([]string, error) { return owners, nil },
+				Cluster: cluster,
+				Life:    common.Life{Worker: id},
 				Deliver: func(_ context.Context, owner string) (int, error) {
 					delivered[owner] = append(delivered[owner], id)
 					return 1, nil
-				}, Log: slog.New(slog.DiscardHandler)}
+				},
+				Log: slog.New(slog.DiscardHandler),
+			}
 		}
 		pass := func(ids ...string) {
 			t.Helper()
@@ -375,14 +436,19 @@ func TestOutboxRecovery_FailedPass_IsRepeated(t *testing.T) {
 		cluster.alive(member("w"))
 		var tried []time.Duration
 		began := time.Now()
-		b := &OutboxRecovery{Owners: func(context.Context) ([]string, error) { return []string{"dead"}, nil }, Cluster: cluster, Life: common.Life{Worker: "w"},
+		b := &OutboxRecovery{
+			Owners:  func(context.Context) ([]string, error) { return []string{"dead"}, nil },
+			Cluster: cluster,
+			Life:    common.Life{Worker: "w"},
 			Deliver: func(context.Context, string) (int, error) {
 				tried = append(tried, time.Since(began))
 				if len(tried) < 3 {
 					return 0, errors.New("away")
 				}
 				return 1, nil
-			}, Log: slog.New(slog.DiscardHandler)}
+			},
+			Log: slog.New(slog.DiscardHandler),
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		gone, ended := make(chan struct{}), make(chan error, 1)
 		go func() { ended <- b.Run(ctx, gone) }()
@@ -391,7 +457,8 @@ func TestOutboxRecovery_FailedPass_IsRepeated(t *testing.T) {
 		time.Sleep(retryDelivery + searchEvery)
 		virtualtime.Wait()
 		second := 5 * time.Second
-		if want := []time.Duration{0, second, second + retryDelivery, second + retryDelivery + searchEvery}; !slices.Equal(tried, want) {
+		if want := []time.Duration{0, second, second + retryDelivery,
+			second + retryDelivery + searchEvery}; !slices.Equal(tried, want) {
 			t.Fatalf("tried after %v, want %v", tried, want)
 		}
 		cancel()
@@ -436,7 +503,10 @@ func TestOwnsAndDisown(t *testing.T) {
 func TestClaimGoesAfterEarlierAttempts(t *testing.T) {
 	queue := func(t *common.Terms) { t.Overlap = common.OverlapQueue }
 	bubble(t, nil, func(r *rig) {
-		attempts := []scheduler.Attempt{{Trigger: "due", NotBefore: time.Now()}, {Trigger: "later", NotBefore: time.Now().Add(time.Millisecond)}}
+		attempts := []scheduler.Attempt{{Trigger: "due", NotBefore: time.Now()}, {
+			Trigger:   "later",
+			NotBefore: time.Now().Add(time.Millisecond),
+		}}
 		for _, f := range []scheduler.Fire{r.fire("a", queue), r.shot("b", "manual", queue), r.fire("c")} {
 			f.Earlier, f.Seen = attempts, 7
 			r.hand(f)

@@ -39,7 +39,8 @@ func (f *fakeOrphans) Unresolved(context.Context) ([]common.Orphan, []error, err
 	return slices.Clone(f.left), nil, f.listErr
 }
 
-func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error) {
+func (f *fakeOrphans) Resolve(_ context.Context, o common.Orphan, outcome common.Run,
+	next *common.Trigger) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.refuse[o.Record.Run]; err != nil {
@@ -74,8 +75,11 @@ func (f *fakeOrphans) expect(t *testing.T, want ...string) {
 const lostAfter = 100 * time.Second
 
 func orphan(run string, change func(*common.Orphan)) common.Orphan {
-	o := common.Orphan{ModRevision: 5, Record: common.Record{Run: run, Job: "job-" + run, Policy: common.Policy{LostAfter: lostAfter},
-		Owner: common.Life{Worker: "w", Life: "old", BootID: "boot", PIDNamespace: "pid", Marked: true}}}
+	o := common.Orphan{
+		ModRevision: 5,
+		Record: common.Record{Run: run, Job: "job-" + run, Policy: common.Policy{LostAfter: lostAfter},
+			Owner: common.Life{Worker: "w", Life: "old", BootID: "boot", PIDNamespace: "pid", Marked: true}},
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -85,9 +89,18 @@ func orphan(run string, change func(*common.Orphan)) common.Orphan {
 func recovery(f *fakeOrphans) *Recovery {
 	cluster := &fakeCluster{}
 	cluster.alive(member("w"))
-	return &Recovery{Orphans: f, Cluster: cluster, Life: common.Life{Worker: "w", Life: "new", BootID: "boot", PIDNamespace: "pid"}, Swept: true,
-		Written: func() {}, Resolved: func(string) {}, Owns: func(string) bool { return false }, Disown: func(common.Orphan, int64) {}, Now: time.Now,
-		Log: slog.New(slog.DiscardHandler)}
+	return &Recovery{
+		Orphans:  f,
+		Cluster:  cluster,
+		Life:     common.Life{Worker: "w", Life: "new", BootID: "boot", PIDNamespace: "pid"},
+		Swept:    true,
+		Written:  func() {},
+		Resolved: func(string) {},
+		Owns:     func(string) bool { return false },
+		Disown:   func(common.Orphan, int64) {},
+		Now:      time.Now,
+		Log:      slog.New(slog.DiscardHandler),
+	}
 }
 
 func TestWhenAnOrphanIsResolved(t *testing.T) {
@@ -193,7 +206,12 @@ func TestOrphansOfOthers(t *testing.T) {
 	others := func(o *common.Orphan) {
 		o.Record.Owner = common.Life{Worker: "dead", Name: "Dead", Life: "l", BootID: "boot", PIDNamespace: "pid"}
 	}
-	for order, want := range map[int]time.Duration{0: lostAfter + 3*time.Second, 1: lostAfter + 4*time.Second, 2: lostAfter + 5*time.Second, 7: lostAfter + 7*time.Second} {
+	for order, want := range map[int]time.Duration{
+		0: lostAfter + 3*time.Second,
+		1: lostAfter + 4*time.Second,
+		2: lostAfter + 5*time.Second,
+		7: lostAfter + 7*time.Second,
+	} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
 			virtualtime.Test(t, func(t *testing.T) {
 				orphans := &fakeOrphans{}
@@ -271,7 +289,8 @@ func TestWhatFollowsALostRun(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			virtualtime.Test(t, func(t *testing.T) {
 				orphans := &fakeOrphans{left: []common.Orphan{orphan("r", func(o *common.Orphan) {
-					o.Record.Policy.OnLost, o.Record.Attempt, o.Record.Fire, o.Record.JobUID = c.onLost, c.attempt, "fire", "uid"
+					o.Record.Policy.OnLost, o.Record.Attempt, o.Record.Fire, o.Record.JobUID = c.onLost, c.attempt,
+						"fire", "uid"
 					o.Record.Cause, o.Record.By, o.Record.Params = common.CauseManual, "me", map[string]string{"p": "v"}
 				})}}
 				r := recovery(orphans)
@@ -281,7 +300,8 @@ func TestWhatFollowsALostRun(t *testing.T) {
 					t.Fatalf("%d left, %v", left, err)
 				}
 				outcome, next := orphans.outcomes[0], orphans.next[0]
-				if outcome.Status != common.StatusLost || !outcome.EndedAt.Equal(time.Now()) || outcome.Worker != "w" || !slices.Equal(resolved, []string{"job-r"}) {
+				if outcome.Status != common.StatusLost || !outcome.EndedAt.Equal(time.Now()) || outcome.Worker != "w" ||
+					!slices.Equal(resolved, []string{"job-r"}) {
 					t.Fatalf("resolved %v as %+v", resolved, outcome)
 				}
 				if (next != nil) != c.next {
@@ -290,8 +310,10 @@ func TestWhatFollowsALostRun(t *testing.T) {
 				if next == nil {
 					return
 				}
-				if next.Attempt != c.attempt+1 || next.ID != next.RunID() || next.Fire != "fire" || next.Cause != common.CauseRerun || next.Avoid != "w" ||
-					next.By != "me" || next.Params["p"] != "v" || next.JobUID != "uid" || !next.NotBefore.Equal(time.Now()) {
+				if next.Attempt != c.attempt+1 || next.ID != next.RunID() || next.Fire != "fire" ||
+					next.Cause != common.CauseRerun || next.Avoid != "w" ||
+					next.By != "me" || next.Params["p"] != "v" || next.JobUID != "uid" ||
+					!next.NotBefore.Equal(time.Now()) {
 					t.Fatalf("next %+v", next)
 				}
 			})
@@ -321,7 +343,8 @@ func TestStraysOfThisLife(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 			}
-			if took := time.Since(began) - time.Second; took != strayPatience || !slices.Equal(disowned, []string{"stray"}) {
+			if took := time.Since(began) - time.Second; took != strayPatience ||
+				!slices.Equal(disowned, []string{"stray"}) {
 				t.Fatalf("disowned %v after %v", disowned, took)
 			}
 			orphans.expect(t)

@@ -9,9 +9,11 @@ import (
 
 // retryOf returns the trigger for the next attempt after a failed run, if the job as it was claimed retries it; nil
 // otherwise.
-func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, worker string, now time.Time) *common.Trigger {
+func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, worker string,
+	now time.Time) *common.Trigger {
 	policy := job.Retry
-	if policy == nil || run.Attempt > policy.Max || run.Status != common.StatusFailed && run.Status != common.StatusTimedOut {
+	if policy == nil || run.Attempt > policy.Max || run.Status != common.StatusFailed &&
+		run.Status != common.StatusTimedOut {
 		return nil
 	}
 	if len(policy.ExitCodes) > 0 && (run.ExitCode == nil || !slices.Contains(policy.ExitCodes, *run.ExitCode)) {

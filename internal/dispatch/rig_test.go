@@ -240,7 +240,13 @@ func claimed(c *common.Claim) common.ClaimResult {
 	if c.Record.Run == "" {
 		return wrote(common.ClaimResult{Verdict: common.Passed}, c)
 	}
-	return wrote(common.ClaimResult{Verdict: common.Claimed, Fence: 42, Created: 7, Proof: common.Proof{Sent: forEver}, Job: common.StoredJob{Job: common.Job{Name: c.Job}}}, c)
+	return wrote(common.ClaimResult{
+		Verdict: common.Claimed,
+		Fence:   42,
+		Created: 7,
+		Proof:   common.Proof{Sent: forEver},
+		Job:     common.StoredJob{Job: common.Job{Name: c.Job}},
+	}, c)
 }
 
 // wrote adds to a verdict what etcd writes with it.
@@ -480,9 +486,20 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 		t.Fatal(err)
 	}
 	virtualtime.Test(t, func(t *testing.T) {
-		r := &rig{T: t, plan: &fakePlan{fires: make(chan scheduler.Fire)}, claimer: &fakeClaimer{answer: claimed, cursors: map[string]time.Time{}},
-			finisher: &fakeFinisher{}, runner: &fakeRunner{long: map[string]chan struct{}{}}, metrics: &fakeMetrics{outcomes: map[common.Status]int{}},
-			cluster: &fakeCluster{}, session: &fakeSession{}, locks: &fakeLocks{}, boot: sinceStart(), done: make(chan struct{}), timeline: minutely}
+		r := &rig{
+			T:        t,
+			plan:     &fakePlan{fires: make(chan scheduler.Fire)},
+			claimer:  &fakeClaimer{answer: claimed, cursors: map[string]time.Time{}},
+			finisher: &fakeFinisher{},
+			runner:   &fakeRunner{long: map[string]chan struct{}{}},
+			metrics:  &fakeMetrics{outcomes: map[common.Status]int{}},
+			cluster:  &fakeCluster{},
+			session:  &fakeSession{},
+			locks:    &fakeLocks{},
+			boot:     sinceStart(),
+			done:     make(chan struct{}),
+			timeline: minutely,
+		}
 		r.locks.all = func() map[string]bool {
 			all := map[string]bool{}
 			for _, task := range r.runner.started() {
@@ -494,11 +511,19 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 		// A second worker that claims nothing, so that this one is not alone.
 		r.cluster.alive(member("w"), member("ill", func(m *common.Member) { m.Trouble = "ill" }))
 		cfg := Config{Plan: r.plan, Claimer: r.claimer, Finisher: r.finisher, Runner: r.runner, Cluster: r.cluster,
-			Causes:  Causes{Killed: func(k common.Kill) error { return killed{k.By} }, Stopping: errStopping, CutOff: errCutOff},
+			Causes: Causes{
+				Killed:   func(k common.Kill) error { return killed{k.By} },
+				Stopping: errStopping,
+				CutOff:   errCutOff,
+			},
 			Session: r.session, Locks: r.locks, Boot: r.boot, Beat: r.session.beat,
 			Written: r.note, Unsure: func() { r.unsure.Add(1) },
-			Life: common.Life{Worker: "w", Name: "worker", Life: "l"}, TTL: func() time.Duration { return 15 * time.Second },
-			Slots: func() int { return int(r.slots.Load()) }, MaxBatch: 10, Drain: drain, Stop: halt, Now: func() time.Time { return time.Now().UTC().Round(0) },
+			Life: common.Life{Worker: "w", Name: "worker", Life: "l"}, TTL: func() time.Duration {
+				return 15 * time.Second
+			},
+			Slots: func() int {
+				return int(r.slots.Load())
+			}, MaxBatch: 10, Drain: drain, Stop: halt, Now: func() time.Time { return time.Now().UTC().Round(0) },
 			Log: slog.New(slog.DiscardHandler), Metrics: r.metrics}
 		if set != nil {
 			set(&cfg)
@@ -547,8 +572,17 @@ func terms(change ...func(*common.Terms)) *common.Terms {
 // fire makes a fire of the plan that falls due now.
 func (r *rig) fire(job string, change ...func(*common.Terms)) scheduler.Fire {
 	now := time.Now().UTC().Truncate(time.Minute)
-	return scheduler.Fire{Job: job, UID: "uid-" + job, Version: 3, Cursor: now.Add(-time.Minute), At: now, Due: now, Since: now,
-		Schedule: r.timeline, Terms: terms(change...)}
+	return scheduler.Fire{
+		Job:      job,
+		UID:      "uid-" + job,
+		Version:  3,
+		Cursor:   now.Add(-time.Minute),
+		At:       now,
+		Due:      now,
+		Since:    now,
+		Schedule: r.timeline,
+		Terms:    terms(change...),
+	}
 }
 
 // shot makes the fire of a trigger.

@@ -53,7 +53,8 @@ func TestLoopHearsInOrder(t *testing.T) {
 		virtualtime.Wait()
 		diary := r.diary()
 		for _, job := range []string{"a", "b"} {
-			if runs, ended := slices.Index(diary, "runs "+job), slices.Index(diary, "ended "+job); runs < 0 || ended < runs {
+			if runs, ended := slices.Index(diary, "runs "+job), slices.Index(diary, "ended "+job); runs < 0 ||
+				ended < runs {
 				r.Fatalf("told %q", diary)
 			}
 		}
@@ -148,7 +149,8 @@ func TestFinishRefused(t *testing.T) {
 		r.hand(r.fire("a"))
 		time.Sleep(5*retryAfter + time.Millisecond)
 		virtualtime.Wait()
-		if r.finisher.tries() != 6 || r.running() != 1 || len(r.diary()) != 1 || r.metrics.count(common.StatusSucceeded) != 0 {
+		if r.finisher.tries() != 6 || r.running() != 1 || len(r.diary()) != 1 ||
+			r.metrics.count(common.StatusSucceeded) != 0 {
 			r.Fatalf("after %d tries: %d run, told %q", r.finisher.tries(), r.running(), r.diary())
 		}
 		r.finisher.mu.Lock()
@@ -157,7 +159,8 @@ func TestFinishRefused(t *testing.T) {
 		time.Sleep(retryAfter)
 		virtualtime.Wait()
 		r.expectOutcomes("a succeeded 42 ")
-		if !slices.Equal(r.diary(), []string{"runs a", "ended a"}) || r.running() != 0 || r.metrics.count(common.StatusSucceeded) != 1 {
+		if !slices.Equal(r.diary(), []string{"runs a", "ended a"}) || r.running() != 0 ||
+			r.metrics.count(common.StatusSucceeded) != 1 {
 			r.Fatalf("told %q, %d run", r.diary(), r.running())
 		}
 	})
@@ -205,7 +208,9 @@ func TestStop(t *testing.T) {
 		{"a kill during the drain", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.stop()
-			time.AfterFunc(5*time.Second, func() { r.d.Kills([]common.Kill{{Run: r.runner.started()[0].Record.Run, By: "eve"}}) })
+			time.AfterFunc(5*time.Second, func() {
+				r.d.Kills([]common.Kill{{Run: r.runner.started()[0].Record.Run, By: "eve"}})
+			})
 		}, 5 * time.Second, []string{"a killed 42 killed by eve"}},
 		{"finishes are refused", func(r *rig) {
 			r.finisher.refuse = errors.New("no")
@@ -260,7 +265,8 @@ func TestStop(t *testing.T) {
 
 func TestDelays(t *testing.T) {
 	planned := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	claimed, granted, started := planned.Add(2*time.Millisecond), planned.Add(5*time.Millisecond), planned.Add(6*time.Millisecond)
+	claimed, granted, started := planned.Add(2*time.Millisecond), planned.Add(5*time.Millisecond),
+		planned.Add(6*time.Millisecond)
 	run := common.Run{PlannedAt: planned, ClaimedAt: &claimed, StartedAt: &started}
 	if got := delays(&run, granted); *got != (common.Delays{Plan: "2ms", Claim: "3ms", Start: "1ms"}) {
 		t.Errorf("%+v", got)

@@ -75,7 +75,8 @@ func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, re
 // incarnation has owned before is not executed again but resolved as lost, since its record would block the job as long
 // as this incarnation lives; if it is still active, because etcd was restored from a backup without its record, it is
 // ended first. A run whose claim was answered after its deadline is resolved as missed.
-func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim, r *common.ClaimResult) func() {
+func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim,
+	r *common.ClaimResult) func() {
 	run := claim.Record.Run
 	if claim.Trigger != nil {
 		settled.Gone = true // the claim has deleted the trigger
@@ -158,7 +159,8 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 // becomes lost, as if its worker had died.
 func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) *common.Trigger {
 	now := agreed(d.cfg.Cluster, d.cfg.Now())
-	if outcome.Status == common.StatusKilled && (ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff)) {
+	if outcome.Status == common.StatusKilled &&
+		(ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff)) {
 		outcome.Status = common.StatusLost
 		return rerunOf(&task.Record, now)
 	}

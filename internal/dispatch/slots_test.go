@@ -71,7 +71,8 @@ func TestSlotWeights(t *testing.T) {
 				r.Fatalf("%d runs take %d slots, want %d and %d", a, b, runs, slots)
 			}
 		}
-		fires := []scheduler.Fire{r.fire("two", takes(2)), r.fire("three", takes(3)), r.fire("one", takes(1)), r.fire("four", takes(4))}
+		fires := []scheduler.Fire{r.fire("two", takes(2)), r.fire("three", takes(3)), r.fire("one", takes(1)),
+			r.fire("four", takes(4))}
 		for i := range fires {
 			fires[i].Due = fires[i].Due.Add(time.Duration(i - 10))
 			r.hand(fires[i])
@@ -144,7 +145,8 @@ func TestNoSlotBeforeTheDeadline(t *testing.T) {
 			r.Fatalf("settled: %+v", r.settled())
 		}
 		gap := r.claimer.claims()[1].Gap
-		if gap == nil || gap.Status != common.StatusMissed || gap.Reason.Code != common.ReasonNoSlot || r.metrics.count(common.StatusMissed) != 1 {
+		if gap == nil || gap.Status != common.StatusMissed || gap.Reason.Code != common.ReasonNoSlot ||
+			r.metrics.count(common.StatusMissed) != 1 {
 			r.Fatalf("given up as %+v", gap)
 		}
 		time.Sleep(time.Hour)
@@ -182,7 +184,8 @@ func TestDrainedWhileWaitingForASlot(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		r.cluster.alive(member("w", func(m *common.Member) { m.Settings.Drain = true }), member("other-0"))
 		r.release("long")
-		if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() || len(r.claimer.claims()) != 1 {
+		if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() ||
+			len(r.claimer.claims()) != 1 {
 			r.Fatalf("settled: %+v", s)
 		}
 	})
@@ -201,7 +204,8 @@ func TestDrainedWhileAloneAndWaitingForASlot(t *testing.T) {
 				r.cluster.alive(member("w", func(m *common.Member) { m.Settings.Drain = true }))
 			}
 			r.release("long")
-			if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() || len(r.claimer.claims()) != 1 || r.claimer.looked() != 0 {
+			if s := r.settled(); len(s) != 2 || s[1].RetryAt.IsZero() || !s[1].Cursor.IsZero() ||
+				len(r.claimer.claims()) != 1 || r.claimer.looked() != 0 {
 				r.Fatalf("settled: %+v", s)
 			}
 		})
@@ -263,8 +267,9 @@ func TestPendingAgainstAList(t *testing.T) {
 			"put": func(t *rapid.T) {
 				n++
 				i := item{fire: scheduler.Fire{Job: rapid.StringMatching("[a-e]").Draw(t, "job"), Version: int64(n),
-					Due:   base.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "due")) * time.Second),
-					Terms: terms(priority(rapid.IntRange(1, 3).Draw(t, "priority")), takes(rapid.IntRange(0, 4).Draw(t, "slots")))}}
+					Due: base.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "due")) * time.Second),
+					Terms: terms(priority(rapid.IntRange(1, 3).Draw(t, "priority")),
+						takes(rapid.IntRange(0, 4).Draw(t, "slots")))}}
 				if i.turn.act = claim; rapid.IntRange(0, 4).Draw(t, "expires") == 0 {
 					i.turn.act = expire
 				}

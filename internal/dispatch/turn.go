@@ -257,5 +257,6 @@ func (t *turns) wish(f *scheduler.Fire) placement.Wish {
 
 // wanted reports whether a trigger names no worker or this one.
 func (t *turns) wanted(trigger *scheduler.Trigger) bool {
-	return trigger == nil || trigger.Worker == "" || slices.Contains([]string{t.self.Worker, t.self.Name}, trigger.Worker)
+	return trigger == nil || trigger.Worker == "" || slices.Contains([]string{t.self.Worker, t.self.Name},
+		trigger.Worker)
 }

@@ -26,7 +26,9 @@ func (r *rig) rankedJob(rank int) string {
 // settledJob finds a job for which this worker is at a place in the order in which workers expire unclaimed fires.
 func (r *rig) settledJob(order int) string {
 	r.Helper()
-	return r.jobWhere(func(job string, all []placement.Candidate) bool { return placement.SettleRank(job, all, "w") == order })
+	return r.jobWhere(func(job string, all []placement.Candidate) bool {
+		return placement.SettleRank(job, all, "w") == order
+	})
 }
 
 func (r *rig) jobWhere(fits func(job string, all []placement.Candidate) bool) string {
@@ -149,7 +151,8 @@ func TestLooksThatTellNothing(t *testing.T) {
 				r.claimer.found = func(common.Look) common.Looked { return c.found }
 				r.hand(f)
 				s := r.settled()[0]
-				if !s.RetryAt.Equal(time.Now().Add(retryAfter)) || s.Gone || s.Run != "" || s.Cursor.After(f.Cursor) || len(r.claimer.claims()) != 0 {
+				if !s.RetryAt.Equal(time.Now().Add(retryAfter)) || s.Gone || s.Run != "" || s.Cursor.After(f.Cursor) ||
+					len(r.claimer.claims()) != 0 {
 					r.Fatalf("settled as %+v", s)
 				}
 			})
@@ -191,7 +194,14 @@ func TestTheFirstInRankGoes(t *testing.T) {
 // Turns count from when a fire was due, so that the fires of a worker that died come at
 // once; those found long after count from then, since everybody has found them just now.
 func TestTurnsCountFromWhenItWasDue(t *testing.T) {
-	for late, wait := range map[time.Duration]time.Duration{0: stagger, stagger - 1: 1, stagger: 0, foundLate: 0, foundLate + 1: stagger, time.Minute: stagger} {
+	for late, wait := range map[time.Duration]time.Duration{
+		0:             stagger,
+		stagger - 1:   1,
+		stagger:       0,
+		foundLate:     0,
+		foundLate + 1: stagger,
+		time.Minute:   stagger,
+	} {
 		bubble(t, nil, func(r *rig) {
 			r.others(1)
 			f := r.fire(r.rankedJob(1))
@@ -277,15 +287,50 @@ func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 		why    string
 	}{
 		{name: "pinned", terms: pinned, code: common.ReasonNoWorker, why: placement.NotPinned},
-		{name: "selector", terms: func(t *common.Terms) { t.Selector = "zone=b" }, code: common.ReasonNoWorker, why: placement.NotSelected},
-		{name: "unreadable selector", terms: func(t *common.Terms) { t.Selector = "=" }, code: common.ReasonNoWorker, why: placement.NotPinned},
-		{name: "too large", terms: func(t *common.Terms) { t.Slots = 1000 }, code: common.ReasonNoWorker, why: placement.TooSmall},
-		{name: "drained", member: func(m *common.Member) { m.Settings.Drain = true }, code: common.ReasonNoWorker, why: placement.Draining},
-		{name: "stopping", member: func(m *common.Member) { m.Draining = true }, code: common.ReasonNoWorker, why: placement.Draining},
-		{name: "needs a feature", terms: func(t *common.Terms) { t.Needs = "detach,teleport" }, member: func(m *common.Member) { m.Features = []string{"detach"} },
-			code: common.ReasonNoWorker, why: placement.NeedsFeature},
-		{name: "weight 0", terms: func(t *common.Terms) { t.Strategy = common.StrategyWeight }, member: func(m *common.Member) { m.Settings.Weight = new(int) },
-			code: common.ReasonNoWorker, why: placement.NoWeight},
+		{
+			name:  "selector",
+			terms: func(t *common.Terms) { t.Selector = "zone=b" },
+			code:  common.ReasonNoWorker,
+			why:   placement.NotSelected,
+		},
+		{
+			name:  "unreadable selector",
+			terms: func(t *common.Terms) { t.Selector = "=" },
+			code:  common.ReasonNoWorker,
+			why:   placement.NotPinned,
+		},
+		{
+			name:  "too large",
+			terms: func(t *common.Terms) { t.Slots = 1000 },
+			code:  common.ReasonNoWorker,
+			why:   placement.TooSmall,
+		},
+		{
+			name:   "drained",
+			member: func(m *common.Member) { m.Settings.Drain = true },
+			code:   common.ReasonNoWorker,
+			why:    placement.Draining,
+		},
+		{
+			name:   "stopping",
+			member: func(m *common.Member) { m.Draining = true },
+			code:   common.ReasonNoWorker,
+			why:    placement.Draining,
+		},
+		{
+			name:   "needs a feature",
+			terms:  func(t *common.Terms) { t.Needs = "detach,teleport" },
+			member: func(m *common.Member) { m.Features = []string{"detach"} },
+			code:   common.ReasonNoWorker,
+			why:    placement.NeedsFeature,
+		},
+		{
+			name:   "weight 0",
+			terms:  func(t *common.Terms) { t.Strategy = common.StrategyWeight },
+			member: func(m *common.Member) { m.Settings.Weight = new(int) },
+			code:   common.ReasonNoWorker,
+			why:    placement.NoWeight,
+		},
 	} {
 		for order := range 2 {
 			t.Run(fmt.Sprint(c.name, " ", order), func(t *testing.T) {
@@ -305,11 +350,13 @@ func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 						r.Fatalf("settled after %v, want %v, as %+v", took, want, s)
 					}
 					claims := r.claimer.claims()
-					if len(claims) != 1 || claims[0].Record.Run != "" || claims[0].Gap == nil || r.claimer.looked() != 1 {
+					if len(claims) != 1 || claims[0].Record.Run != "" || claims[0].Gap == nil ||
+						r.claimer.looked() != 1 {
 						r.Fatalf("claims %+v after %d looks", claims, r.claimer.looked())
 					}
 					gap := claims[0].Gap
-					if gap.Status != common.StatusMissed || gap.Reason.Code != c.code || gap.Reason.Data[c.why] == "" || !gap.PlannedAt.Equal(f.At) || gap.Gap != nil {
+					if gap.Status != common.StatusMissed || gap.Reason.Code != c.code || gap.Reason.Data[c.why] == "" ||
+						!gap.PlannedAt.Equal(f.At) || gap.Gap != nil {
 						r.Fatalf("given up as %+v, %+v", gap, gap.Reason)
 					}
 					if got := r.told(); len(got) != 1 || got[0] != f.Job+" missed" {
@@ -338,7 +385,8 @@ func TestNewerDefinitions(t *testing.T) {
 			r.Fatalf("%d claims by an older worker, of a fire that a newer one has left", n)
 		}
 		r.cluster.alive(member("w"), member("other"))
-		if s := r.drive(f, time.Minute); s.RetryAt.IsZero() && r.claimer.claims()[0].Gap.Reason.Data[placement.NeedsFeature] != "2" {
+		if s := r.drive(f, time.Minute); s.RetryAt.IsZero() &&
+			r.claimer.claims()[0].Gap.Reason.Data[placement.NeedsFeature] != "2" {
 			r.Fatalf("no eligible worker: %+v, claims %+v", s, r.claimer.claims())
 		}
 	})
@@ -384,13 +432,15 @@ func TestFiresWaitWhileTheOutboxesAreFull(t *testing.T) {
 					r.hand(f)
 					time.Sleep(time.Minute)
 				}
-				if s := r.settled(); len(s) != 60 || s[59].RetryAt.IsZero() || !s[59].Cursor.IsZero() || len(r.claimer.claims()) != 0 || r.claimer.looked() != 0 {
+				if s := r.settled(); len(s) != 60 || s[59].RetryAt.IsZero() || !s[59].Cursor.IsZero() ||
+					len(r.claimer.claims()) != 0 || r.claimer.looked() != 0 {
 					r.Fatalf("settled as %+v, after claims %+v", s[len(s)-1], r.claimer.claims())
 				}
 				r.cluster.fill(false)
 				r.hand(f)
 				claims := r.claimer.claims()
-				if len(claims) != 1 || claims[0].Gap == nil || claims[0].Gap.Reason.Code != common.ReasonOutboxFull || claims[0].Gap.Gap == nil ||
+				if len(claims) != 1 || claims[0].Gap == nil || claims[0].Gap.Reason.Code != common.ReasonOutboxFull ||
+					claims[0].Gap.Gap == nil ||
 					claims[0].Gap.Gap.Count < 50 || (claims[0].Record.Run != "") != caughtUp {
 					r.Fatalf("claims %+v", claims)
 				}
@@ -447,7 +497,8 @@ func TestGivenUpThoughSomebodyMight(t *testing.T) {
 		r.cluster.alive(member("w"), member("elsewhere"))
 		s := r.drive(r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" }), 10*time.Minute)
 		claims := r.claimer.claims()
-		if s.Cursor.IsZero() || len(claims) != 1 || claims[0].Gap == nil || claims[0].Gap.Reason.Code != common.ReasonLate {
+		if s.Cursor.IsZero() || len(claims) != 1 || claims[0].Gap == nil ||
+			claims[0].Gap.Reason.Code != common.ReasonLate {
 			r.Fatalf("settled as %+v, claims %+v", s, claims)
 		}
 	})
@@ -484,7 +535,9 @@ func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
 			r.others(0)
 			r.claimer.set(func(c *fakeClaimer) { c.found, c.looks = nil, nil })
 		}, 0},
-		{"found late, and not to be caught up", []func(*common.Terms){func(t *common.Terms) { t.CatchUp = common.CatchUpNone }},
+		{"found late, and not to be caught up", []func(*common.Terms){func(t *common.Terms) {
+			t.CatchUp = common.CatchUpNone
+		}},
 			func(_ *rig, f *scheduler.Fire) { f.Since = f.Due.Add(late) }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -630,7 +683,8 @@ func TestLookAt(t *testing.T) {
 		if c.late {
 			now = c.fire.Deadline().Add(time.Second)
 		}
-		if look := lookAt(&c.fire, now); look.Job != "a" || look.Runs != c.runs || (look.Trigger == "t") != (c.fire.Trigger != nil) {
+		if look := lookAt(&c.fire, now); look.Job != "a" || look.Runs != c.runs ||
+			(look.Trigger == "t") != (c.fire.Trigger != nil) {
 			t.Errorf("%s: %+v", c.name, look)
 		}
 	}

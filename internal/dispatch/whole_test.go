@@ -43,7 +43,14 @@ func (e *fakeEtcd) Look(_ context.Context, looks []common.Look) []common.Looked 
 }
 
 func (e *fakeEtcd) news(j *common.JobState, s schedule.Schedule) scheduler.Jobs {
-	return scheduler.Jobs{Put: []scheduler.Job{{Name: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, Schedule: s, Terms: e.terms}}}
+	return scheduler.Jobs{Put: []scheduler.Job{{
+		Name:     j.Name,
+		UID:      j.UID,
+		Version:  j.Version,
+		Cursor:   j.Cursor,
+		Schedule: s,
+		Terms:    e.terms,
+	}}}
 }
 
 // edit writes a job again and tells everybody, some time later.
@@ -144,8 +151,13 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 	}
 	virtualtime.Test(t, func(t *testing.T) {
 		start := time.Now().Round(0)
-		etcd := &fakeEtcd{random: rand.New(rand.NewPCG(1, 2)), jobs: map[string]*common.JobState{}, records: map[string]common.Record{},
-			ledger: map[string][]common.Run{}, terms: terms()}
+		etcd := &fakeEtcd{
+			random:  rand.New(rand.NewPCG(1, 2)),
+			jobs:    map[string]*common.JobState{},
+			records: map[string]common.Record{},
+			ledger:  map[string][]common.Run{},
+			terms:   terms(),
+		}
 		cluster := &fakeCluster{}
 		members := map[string]common.Member{}
 		retry := map[string]func(){}
@@ -166,17 +178,41 @@ func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 		for i := range 20 {
 			name := fmt.Sprintf("j%02d", i)
 			names = append(names, name)
-			etcd.jobs[name] = &common.JobState{StoredJob: common.StoredJob{UID: "uid" + name, Job: common.Job{Name: name}}, Cursor: start}
+			etcd.jobs[name] = &common.JobState{
+				StoredJob: common.StoredJob{UID: "uid" + name, Job: common.Job{Name: name}},
+				Cursor:    start,
+			}
 		}
 		takes := func(task Task) time.Duration { return time.Duration(task.Fence%7) * 400 * time.Millisecond }
 
 		// worker starts a worker and gives what stops it.
 		worker := func(name string) (stop func()) {
-			loop := scheduler.New(slog.New(slog.DiscardHandler), quiet{}, func() time.Time { return time.Now().Round(0) })
-			d := New(Config{Plan: loop, Claimer: etcd, Finisher: etcd, Runner: runner(takes), Causes: Causes{Stopping: errStopping}, Session: &fakeSession{}, Locks: &fakeLocks{all: func() map[string]bool { return nil }}, Boot: sinceStart(), Beat: func(time.Duration) {},
-				Cluster: cluster, Written: func([]common.Run) {}, Unsure: func() {}, Life: common.Life{Worker: name, Life: name},
-				TTL: func() time.Duration { return 15 * time.Second }, Slots: func() int { return 15 }, MaxBatch: 10,
-				Drain: drain, Stop: halt, Now: time.Now, Log: slog.New(slog.DiscardHandler), Metrics: &fakeMetrics{outcomes: map[common.Status]int{}}})
+			loop := scheduler.New(slog.New(slog.DiscardHandler), quiet{}, func() time.Time {
+				return time.Now().Round(0)
+			})
+			d := New(Config{
+				Plan:     loop,
+				Claimer:  etcd,
+				Finisher: etcd,
+				Runner:   runner(takes),
+				Causes:   Causes{Stopping: errStopping},
+				Session:  &fakeSession{},
+				Locks:    &fakeLocks{all: func() map[string]bool { return nil }},
+				Boot:     sinceStart(),
+				Beat:     func(time.Duration) {},
+				Cluster:  cluster,
+				Written:  func([]common.Run) {},
+				Unsure:   func() {},
+				Life:     common.Life{Worker: name, Life: name},
+				TTL:      func() time.Duration { return 15 * time.Second },
+				Slots:    func() int { return 15 },
+				MaxBatch: 10,
+				Drain:    drain,
+				Stop:     halt,
+				Now:      time.Now,
+				Log:      slog.New(slog.DiscardHandler),
+				Metrics:  &fakeMetrics{outcomes: map[common.Status]int{}},
+			})
 			ctx, cancel := context.WithCancel(t.Context())
 			updates := make(chan scheduler.Jobs, 1000)
 			var all scheduler.Jobs

@@ -35,7 +35,12 @@ func Dial(cfg Config) (*clientv3.Client, error) {
 	// By default grpc waits up to two minutes between its tries: the return of etcd would be noticed late,
 	// and runs would be ended without need.
 	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
-		Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}})}
+		Backoff: backoff.Config{
+			BaseDelay:  100 * time.Millisecond,
+			Multiplier: 1.6,
+			Jitter:     0.2,
+			MaxDelay:   time.Second,
+		}})}
 	if cfg.Username != "" {
 		options = append(options, newLogin(cfg.Username, cfg.Password, cfg.Reload).options()...)
 	}
@@ -68,14 +73,30 @@ func Wrap(err error) error {
 	}
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
-		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_full", Message: "etcd is full and refuses writes", Err: err,
-			Hint: "free space (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then run etcdctl alarm disarm"}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "etcd_full",
+			Message: "etcd is full and refuses writes",
+			Err:     err,
+			Hint: "free space (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then " +
+				"run etcdctl alarm disarm",
+		}
 	case loginRefused(err):
-		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_login", Message: "etcd does not accept the login", Err: err,
-			Hint: "check etcd.username and etcd.password; if etcd's users were changed just now, try again"}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "etcd_login",
+			Message: "etcd does not accept the login",
+			Err:     err,
+			Hint:    "check etcd.username and etcd.password; if etcd's users were changed just now, try again",
+		}
 	case Ambiguous(err):
-		return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Err: err,
-			Hint: "check that the etcd cluster has a leader and that its endpoints are right"}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "etcd_away",
+			Message: "etcd does not answer",
+			Err:     err,
+			Hint:    "check that the etcd cluster has a leader and that its endpoints are right",
+		}
 	}
 	return &common.Error{Code: common.CodeInternal, Message: "etcd refused the request", Err: err}
 }

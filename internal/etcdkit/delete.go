@@ -18,7 +18,8 @@ func DeleteSeen(ctx context.Context, client *clientv3.Client, seen []*mvccpb.Key
 		ops := make([]clientv3.Op, len(part))
 		for i, kv := range part {
 			key := string(kv.Key)
-			ops[i] = clientv3.OpTxn([]clientv3.Cmp{Unchanged(key, kv.ModRevision)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+			ops[i] = clientv3.OpTxn([]clientv3.Cmp{Unchanged(key, kv.ModRevision)},
+				[]clientv3.Op{clientv3.OpDelete(key)}, nil)
 		}
 		callCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		_, err := client.Txn(callCtx).Then(ops...).Commit()

@@ -138,10 +138,12 @@ func TestRangeCompares(t *testing.T) {
 		t.Fatal(err)
 	}
 	rev := resp.Header.Revision
-	if holds(etcdkit.NoneUnder("/r/a/")) || holds(etcdkit.NoneNewer("/r/a/", rev-1)) || !holds(etcdkit.NoneNewer("/r/a/", rev)) {
+	if holds(etcdkit.NoneUnder("/r/a/")) || holds(etcdkit.NoneNewer("/r/a/", rev-1)) ||
+		!holds(etcdkit.NoneNewer("/r/a/", rev)) {
 		t.Fatal("compares miss a key under the prefix")
 	}
-	if !holds(etcdkit.Unchanged("/r/a/x", rev)) || !holds(etcdkit.Same("/r/a/x", rev)) || holds(etcdkit.Unchanged("/r/a/x", rev-1)) {
+	if !holds(etcdkit.Unchanged("/r/a/x", rev)) || !holds(etcdkit.Same("/r/a/x", rev)) ||
+		holds(etcdkit.Unchanged("/r/a/x", rev-1)) {
 		t.Fatal("compares of one key are wrong")
 	}
 }
@@ -193,8 +195,14 @@ func TestFollow_ProgressOnProbe(t *testing.T) {
 	put("/p/a")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	probe, reached, received, ended := make(chan struct{}, 1), make(chan int64, 100), make(chan int64, 100), make(chan error, 1)
-	f := etcdkit.Follower{Client: client, Prefix: "/p/", Probe: probe, Progress: func(revision int64) { reached <- revision }}
+	probe, reached, received, ended := make(chan struct{}, 1), make(chan int64, 100), make(chan int64, 100),
+		make(chan error, 1)
+	f := etcdkit.Follower{
+		Client:   client,
+		Prefix:   "/p/",
+		Probe:    probe,
+		Progress: func(revision int64) { reached <- revision },
+	}
 	go func() {
 		ended <- f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error { received <- u.Revision; return nil })
 	}()

@@ -95,7 +95,8 @@ func (l *Lineage) Answered(h *pb.ResponseHeader, known int64) {
 }
 
 // intercept checks each response of the key-value service, before its caller receives it.
-func (l *Lineage) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (l *Lineage) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	known := l.revision()
 	err := invoke(ctx, method, req, reply, cc, opts...)
 	if err != nil {

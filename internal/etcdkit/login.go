@@ -57,7 +57,13 @@ type login struct {
 }
 
 func newLogin(username, password string, reload func() (string, error)) *login {
-	return &login{username: username, password: password, reload: reload, authenticate: authenticate, turn: make(chan struct{}, 1)}
+	return &login{
+		username:     username,
+		password:     password,
+		reload:       reload,
+		authenticate: authenticate,
+		turn:         make(chan struct{}, 1),
+	}
 }
 
 func authenticate(ctx context.Context, cc *grpc.ClientConn, username, password string) (string, error) {
@@ -113,7 +119,8 @@ func (l *login) request(ctx context.Context, cc *grpc.ClientConn) (*token, error
 	l.refusal = nil
 	most := pauseMost
 	if err != nil {
-		l.refusal = status.Errorf(codes.Unauthenticated, "etcd refuses the login of user %s: %s", l.username, rpctypes.ErrorDesc(err))
+		l.refusal = status.Errorf(codes.Unauthenticated, "etcd refuses the login of user %s: %s", l.username,
+			rpctypes.ErrorDesc(err))
 		most = pauseRefused
 	}
 	if time.Since(l.last) > quietFor {
@@ -156,7 +163,8 @@ func (t *token) on(ctx context.Context) context.Context {
 // unary sends a call, and again with a new token if etcd refused the previous one: a call that was refused
 // for its token has changed nothing. A second new token is for members that were not in sync when the first
 // was issued.
-func (l *login) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (l *login) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
 	if method == pb.Auth_Authenticate_FullMethodName {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
@@ -171,12 +179,14 @@ func (l *login) unary(ctx context.Context, method string, req, reply any, cc *gr
 		}
 		l.drop(t)
 		if left == 0 { // not the error itself, for which the library repeats the call up to a hundred times
-			return status.Errorf(codes.Unauthenticated, "etcd refused a new token of user %s: %s", l.username, rpctypes.ErrorDesc(err))
+			return status.Errorf(codes.Unauthenticated, "etcd refused a new token of user %s: %s", l.username,
+				rpctypes.ErrorDesc(err))
 		}
 	}
 }
 
-func (l *login) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer,
+func (l *login) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+	open grpc.Streamer,
 	opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	t, err := l.current(ctx, cc)
 	if err != nil {

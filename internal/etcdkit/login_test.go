@@ -48,7 +48,8 @@ func (g *guard) end() {
 
 // call makes a call of a client whose login is l.
 func (g *guard) call(ctx context.Context, l *login) error {
-	return l.unary(ctx, "read", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+	return l.unary(ctx, "read", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn,
+		...grpc.CallOption) error {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if t := l.token.Load(); t == nil || t.value != g.valid {
@@ -90,10 +91,12 @@ func TestLogin_NewTokensRefused_FailsUnavailable(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		g := &guard{password: "secret"}
 		l := watched(g, nil)
-		err := l.unary(t.Context(), "read", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+		err := l.unary(t.Context(), "read", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn,
+			...grpc.CallOption) error {
 			return rpctypes.ErrGRPCInvalidAuthToken
 		})
-		if TokenRefused(err) || MayBeDone(err) || !Ambiguous(err) || common.CodeOf(Wrap(err)) != common.CodeUnavailable {
+		if TokenRefused(err) || MayBeDone(err) || !Ambiguous(err) ||
+			common.CodeOf(Wrap(err)) != common.CodeUnavailable {
 			t.Fatalf("%v: a call whose tokens were all refused is unavailable and not done", err)
 		}
 		if len(g.logins) != callTries {
@@ -109,7 +112,8 @@ func TestLogin_PasswordRefused_IsTriedWithPauses(t *testing.T) {
 		l := watched(g, nil)
 		for began := time.Now(); time.Since(began) < time.Minute; {
 			var refused *common.Error
-			if err := Wrap(g.call(t.Context(), l)); !errors.As(err, &refused) || refused.Code != common.CodeUnavailable || refused.Reason != "etcd_login" {
+			if err := Wrap(g.call(t.Context(), l)); !errors.As(err, &refused) ||
+				refused.Code != common.CodeUnavailable || refused.Reason != "etcd_login" {
 				t.Fatalf("%v: want unavailable for the reason etcd_login", err)
 			}
 			Sleep(t.Context(), 10*time.Millisecond)

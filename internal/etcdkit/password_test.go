@@ -14,7 +14,11 @@ import (
 
 func dialWithPassword(t *testing.T, s *etcdtest.Server, password string) *clientv3.Client {
 	t.Helper()
-	client, err := etcdkit.Dial(etcdkit.Config{Endpoints: []string{s.Endpoint}, Username: etcdtest.User, Password: password})
+	client, err := etcdkit.Dial(etcdkit.Config{
+		Endpoints: []string{s.Endpoint},
+		Username:  etcdtest.User,
+		Password:  password,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ func VersionFault(version string) string {
 	floor, known := floors[minor]
 	switch {
 	case known && v[2] < floor:
-		return fmt.Sprintf("%s lets users of etcd exceed their permissions; use %d.%d.%d or newer", core, v[0], v[1], floor)
+		return fmt.Sprintf("%s lets users of etcd exceed their permissions; use %d.%d.%d or newer", core, v[0],
+			v[1], floor)
 	case minor[0] < 3 || minor[0] == 3 && minor[1] < 5:
 		return core + " is too old; use 3.5.33, 3.6.14, 3.7.1 or newer"
 	}

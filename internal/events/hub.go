@@ -93,7 +93,12 @@ func NewHub(cfg Config) *Hub {
 	if cfg.Followers == 0 {
 		cfg.Followers = 500
 	}
-	return &Hub{cfg: cfg, wanted: make(chan struct{}, 1), changed: make(chan struct{}), places: quota.New(cfg.Followers)}
+	return &Hub{
+		cfg:     cfg,
+		wanted:  make(chan struct{}, 1),
+		changed: make(chan struct{}),
+		places:  quota.New(cfg.Followers),
+	}
 }
 
 // Run watches while there are followers, until the context ends.
@@ -277,8 +282,13 @@ func (h *Hub) enter(client string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.places.Take(client) {
-		return &common.Error{Code: common.CodeTooMany, Reason: "too_many_follow_events", Message: "too many event streams on this server, or of this client",
-			Hint: "close unused streams, or retry later", RetryAfter: retryAfter}
+		return &common.Error{
+			Code:       common.CodeTooMany,
+			Reason:     "too_many_follow_events",
+			Message:    "too many event streams on this server, or of this client",
+			Hint:       "close unused streams, or retry later",
+			RetryAfter: retryAfter,
+		}
 	}
 	h.followers++
 	h.want()
@@ -308,5 +318,11 @@ func (h *Hub) begun(ctx context.Context) error {
 }
 
 func unavailable(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Reason: "etcd_away", Message: "etcd does not answer", Hint: "retry in a few seconds", Err: err}
+	return &common.Error{
+		Code:    common.CodeUnavailable,
+		Reason:  "etcd_away",
+		Message: "etcd does not answer",
+		Hint:    "retry in a few seconds",
+		Err:     err,
+	}
 }

@@ -247,7 +247,8 @@ func TestReset(t *testing.T) {
 		s.hears(s.follow(5000, nil), "reset 117") // etcd went back
 		s.set(func() { s.floor = 103 })
 		s.hears(s.follow(102, nil), "reset 117") // compacted
-		s.hears(s.follow(105, nil), "106 a", "107 a", "108 a", "109 b", "110 b", "111 b", "112 b", "113 b", "114 b", "115 b", "116 b", "117 c")
+		s.hears(s.follow(105, nil), "106 a", "107 a", "108 a", "109 b", "110 b", "111 b", "112 b", "113 b", "114 b",
+			"115 b", "116 b", "117 c")
 		// A watch that broke and cannot be resumed.
 		s.set(func() { s.away = true })
 		virtualtime.Wait()
@@ -321,7 +322,9 @@ func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
 	play(t, events.Config{Followers: 8}, func(s *stage) {
 		follow := func(client string) *events.Follower {
 			f, err := s.hub.Follow(s.Context(), 0, nil, client)
-			if e, _ := errors.AsType[*common.Error](err); err != nil && (e == nil || e.Code != common.CodeTooMany || e.Reason != "too_many_follow_events" || e.RetryAfter <= 0) {
+			if e, _ := errors.AsType[*common.Error](err); err != nil &&
+				(e == nil || e.Code != common.CodeTooMany || e.Reason != "too_many_follow_events" ||
+					e.RetryAfter <= 0) {
 				s.Errorf("%s: %v", client, err)
 			}
 			return f

@@ -46,11 +46,14 @@ func nobodys(command string) executor.Task {
 func TestRunningAsAnother(t *testing.T) {
 	x := newExecutor(t, runningAs(t, asNobody))
 	for name, c := range map[string]struct{ command, prints string }{
-		"user and groups":        {`echo "$(id -u) $(id -g) $(id -G)"`, "65534 65534 65534\n"},
-		"environment":            {`echo "$USER $LOGNAME $HOME"`, "nobody nobody /nonexistent\n"},
-		"no capabilities":        {`grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\t\n'`, "CapInh:0000000000000000CapPrm:0000000000000000CapEff:0000000000000000CapAmb:0000000000000000"},
-		"no way back":            {`setpriv --reuid 0 true 2>/dev/null || echo no; grep -c '^NoNewPrivs:.*1' /proc/self/status`, "no\n1\n"},
-		"a folder of its own":    {`ls -A; echo x >file; mkdir sub; ls; cd "$(pwd -P)/sub" && stat -c '%U %a' ..`, "file\nsub\nnobody 700\n"},
+		"user and groups": {`echo "$(id -u) $(id -g) $(id -G)"`, "65534 65534 65534\n"},
+		"environment":     {`echo "$USER $LOGNAME $HOME"`, "nobody nobody /nonexistent\n"},
+		"no capabilities": {`grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | tr -d '\t\n'`,
+			"CapInh:0000000000000000CapPrm:0000000000000000CapEff:0000000000000000CapAmb:0000000000000000"},
+		"no way back": {
+			`setpriv --reuid 0 true 2>/dev/null || echo no; grep -c '^NoNewPrivs:.*1' /proc/self/status`, "no\n1\n"},
+		"a folder of its own": {`ls -A; echo x >file; mkdir sub; ls; cd "$(pwd -P)/sub" && stat -c '%U %a' ..`,
+			"file\nsub\nnobody 700\n"},
 		"output by name":         {`echo a >/dev/stdout`, "a\n"},
 		"errors by name":         {`echo b >/dev/stderr`, "b\n"},
 		"not root's files":       {`cat /etc/shadow 2>/dev/null || echo no`, "no\n"},
@@ -106,7 +109,9 @@ func TestFoldersOfOthersGo(t *testing.T) {
 // What runs as another user ends as all else does, whatever it does to hide.
 func TestOthersAreKilled(t *testing.T) {
 	x := newExecutor(t, runningAs(t, asNobody), func(c *executor.Config) { c.Adopt = true })
-	task := nobodys(`trap '' TERM; setsid sh -c 'echo $$; exec sleep 600 >/dev/null' & env -i setsid sh -c 'echo $$; exec sleep 600 >/dev/null' & echo $$; echo; while :; do sleep 1; done`)
+	task :=
+		nobodys(
+			`trap '' TERM; setsid sh -c 'echo $$; exec sleep 600 >/dev/null' & env -i setsid sh -c 'echo $$; exec sleep 600 >/dev/null' & echo $$; echo; while :; do sleep 1; done`)
 	task.Record.Policy.KillGrace = 0
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out, wait := background(t, ctx, x, task)
@@ -131,20 +136,68 @@ groups:
 		reason string // empty: it runs
 		prints string
 	}{
-		"root by default":       {job: common.Job{Command: "touch " + trace, User: "root"}, reason: "user_not_allowed"},
-		"another":               {job: common.Job{Group: "ops", Command: "id -u", User: "daemon"}, reason: "user_not_allowed"},
-		"its group is disabled": {job: common.Job{Group: "frozen", Command: "touch " + trace}, reason: "group_disabled"},
-		"another shell":         {job: common.Job{Group: "ops", Command: "id -u", Shell: "/bin/bash"}, reason: "shell_not_allowed"},
-		"another text":          {job: common.Job{Group: "ops", Command: "touch " + trace}, reason: "command_not_allowed"},
-		"another program":       {job: common.Job{Group: "ops", Args: []string{"touch", trace}}, reason: "command_not_allowed"},
-		"one on its own path":   {job: common.Job{Group: "ops", Args: []string{"id"}, Env: map[string]string{"PATH": "/tmp"}}, reason: "program_missing"},
-		"one that it preloads":  {job: common.Job{Group: "ops", Command: "id -u", Env: map[string]string{"LD_PRELOAD": "/tmp/x.so"}}, reason: "command_not_allowed"},
-		"what it may not set":   {job: common.Job{Group: "ops", Command: "pwd; echo $DAY", Env: map[string]string{"DAY": "x"}}, reason: "command_not_allowed"},
-		"nor by a parameter":    {job: common.Job{Group: "ops", Command: "pwd; echo $DAY", Params: map[string]common.Param{"DAY": {Default: "x"}}}, reason: "command_not_allowed"},
-		"where it may not run":  {job: common.Job{Group: "ops", Command: "pwd; echo $DAY", WorkDir: "/usr"}, reason: "command_not_allowed"},
-		"a program's arguments": {job: common.Job{Group: "ops", Args: []string{"id", "-g"}}, reason: "command_not_allowed"},
-		"a program's variable":  {job: common.Job{Group: "ops", Args: []string{"id", "-u"}, Env: map[string]string{"LANG": "C"}}, reason: "command_not_allowed"},
-		"what it may":           {job: common.Job{Group: "days", Command: "pwd; echo $DAY", WorkDir: "/usr", Env: map[string]string{"DAY": "x"}}, prints: "/usr\nx\n"},
+		"root by default": {job: common.Job{Command: "touch " + trace, User: "root"}, reason: "user_not_allowed"},
+		"another": {
+			job:    common.Job{Group: "ops", Command: "id -u", User: "daemon"},
+			reason: "user_not_allowed",
+		},
+		"its group is disabled": {
+			job:    common.Job{Group: "frozen", Command: "touch " + trace},
+			reason: "group_disabled",
+		},
+		"another shell": {
+			job:    common.Job{Group: "ops", Command: "id -u", Shell: "/bin/bash"},
+			reason: "shell_not_allowed",
+		},
+		"another text": {
+			job:    common.Job{Group: "ops", Command: "touch " + trace},
+			reason: "command_not_allowed",
+		},
+		"another program": {
+			job:    common.Job{Group: "ops", Args: []string{"touch", trace}},
+			reason: "command_not_allowed",
+		},
+		"one on its own path": {
+			job:    common.Job{Group: "ops", Args: []string{"id"}, Env: map[string]string{"PATH": "/tmp"}},
+			reason: "program_missing",
+		},
+		"one that it preloads": {
+			job:    common.Job{Group: "ops", Command: "id -u", Env: map[string]string{"LD_PRELOAD": "/tmp/x.so"}},
+			reason: "command_not_allowed",
+		},
+		"what it may not set": {
+			job:    common.Job{Group: "ops", Command: "pwd; echo $DAY", Env: map[string]string{"DAY": "x"}},
+			reason: "command_not_allowed",
+		},
+		"nor by a parameter": {
+			job: common.Job{
+				Group:   "ops",
+				Command: "pwd; echo $DAY",
+				Params:  map[string]common.Param{"DAY": {Default: "x"}},
+			},
+			reason: "command_not_allowed",
+		},
+		"where it may not run": {
+			job:    common.Job{Group: "ops", Command: "pwd; echo $DAY", WorkDir: "/usr"},
+			reason: "command_not_allowed",
+		},
+		"a program's arguments": {
+			job:    common.Job{Group: "ops", Args: []string{"id", "-g"}},
+			reason: "command_not_allowed",
+		},
+		"a program's variable": {
+			job:    common.Job{Group: "ops", Args: []string{"id", "-u"}, Env: map[string]string{"LANG": "C"}},
+			reason: "command_not_allowed",
+		},
+		"what it may": {
+			job: common.Job{
+				Group:   "days",
+				Command: "pwd; echo $DAY",
+				WorkDir: "/usr",
+				Env:     map[string]string{"DAY": "x"},
+			},
+			prints: "/usr\nx\n",
+		},
 		"a text of the list":    {job: common.Job{Group: "ops", Command: "id -u"}, prints: "65534\n"},
 		"a program of the list": {job: common.Job{Group: "ops", Args: []string{"id", "-u"}}, prints: "65534\n"},
 		"default user":          {job: common.Job{Command: "id -un"}, prints: "nobody\n"},
@@ -160,7 +213,8 @@ groups:
 				}
 				return
 			}
-			if got.Status != common.StatusRefused && c.reason != "program_missing" || reasonOf(got) != c.reason || got.StartedAt != nil || got.Reason.Text == "" {
+			if got.Status != common.StatusRefused && c.reason != "program_missing" || reasonOf(got) != c.reason ||
+				got.StartedAt != nil || got.Reason.Text == "" {
 				t.Errorf("%s, %+v", got.Status, got.Reason)
 			}
 			if _, err := os.Stat(trace); err == nil {
@@ -244,7 +298,11 @@ func runCapable() {
 		}
 	}
 	fail(executor.Prepare())
-	file, err := runas.Open(runas.Config{Path: os.Getenv(asCapable), Capable: executor.Capable, Log: slog.New(slog.DiscardHandler)})
+	file, err := runas.Open(runas.Config{
+		Path:    os.Getenv(asCapable),
+		Capable: executor.Capable,
+		Log:     slog.New(slog.DiscardHandler),
+	})
 	fail(err)
 	dir, err := os.MkdirTemp("", "capable-")
 	fail(err)
@@ -256,7 +314,9 @@ func runCapable() {
 	fmt.Print(out)
 	_, out = runIn(x, newTask(common.Job{Group: "ops", Command: `id -un` + caps}))
 	fmt.Print(out)
-	task := nobodys(`trap '' TERM; setsid sleep 600 >/dev/null 2>&1 & echo $!; mkdir deep; touch deep/er; while :; do sleep 1; done`)
+	task :=
+		nobodys(
+			`trap '' TERM; setsid sleep 600 >/dev/null 2>&1 & echo $!; mkdir deep; touch deep/er; while :; do sleep 1; done`)
 	task.Job.Timeout, task.Record.Policy.KillGrace = "300ms", 0
 	got, out := runIn(x, task)
 	fmt.Println(got.Status, alive(number(out)))
@@ -281,11 +341,16 @@ func runCovetous() {
 	defer os.RemoveAll(dir)
 	token := filepath.Join(dir, "admin.token")
 	fail(os.WriteFile(token, []byte("car_admin_token\n"), 0o600))
-	file, err := runas.Open(runas.Config{Path: os.Getenv(asCovetous), Capable: executor.Capable, Log: slog.New(slog.DiscardHandler)})
+	file, err := runas.Open(runas.Config{
+		Path:    os.Getenv(asCovetous),
+		Capable: executor.Capable,
+		Log:     slog.New(slog.DiscardHandler),
+	})
 	fail(err)
 	x, err := executor.New(executor.Config{BaseDir: dir, Worker: "covetous", Life: life, Adopt: true, RunAs: file})
 	fail(err)
-	for _, job := range []common.Job{{Group: "reports"}, {Group: "reports", User: "nobody"}, {Group: "reports", User: "daemon"}, {User: "daemon"},
+	for _, job := range []common.Job{{Group: "reports"}, {Group: "reports", User: "nobody"},
+		{Group: "reports", User: "daemon"}, {User: "daemon"},
 		{Group: "trusted", User: "daemon"}} {
 		job.Command = "id -un; cat " + token + " 2>/dev/null"
 		got, out := runIn(x, newTask(job))
@@ -304,14 +369,18 @@ func TestDefaultUserKeepsJobsFromTheWorkersCredentials(t *testing.T) {
 	self, rules := filepath.Join(dir, "self"), filepath.Join(dir, "run-as.yaml")
 	binary, err := os.ReadFile(os.Args[0])
 	const text = "default: nobody\ngroups: {reports: {users: [games]}, trusted: {users: [daemon]}}\n"
-	if err := errors.Join(err, os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.WriteFile(rules, []byte(text), 0o600), os.Chmod(rules, 0o644),
+	if err := errors.Join(err, os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755),
+		os.WriteFile(rules, []byte(text), 0o600), os.Chmod(rules, 0o644),
 		os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), asCovetous+"="+rules, "TMPDIR=/tmp")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}, AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_KILL}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential:  &syscall.Credential{Uid: 1, Gid: 1},
+		AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_KILL},
+	}
 	const want = `failed exit_code [nobody]
 failed exit_code [nobody]
 refused user_not_allowed []
@@ -335,7 +404,8 @@ func TestCapabilitiesAreEnough(t *testing.T) {
 	dir := t.TempDir()
 	self, rules := filepath.Join(dir, "self"), filepath.Join(dir, "run-as.yaml")
 	binary, err := os.ReadFile(os.Args[0])
-	if err := errors.Join(err, os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755), os.WriteFile(rules, []byte(asNobody), 0o600), os.Chmod(rules, 0o644),
+	if err := errors.Join(err, os.WriteFile(self, binary, 0o700), os.Chmod(self, 0o755),
+		os.WriteFile(rules, []byte(asNobody), 0o600), os.Chmod(rules, 0o644),
 		os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +423,8 @@ func TestCapabilitiesAreEnough(t *testing.T) {
 		cmd.Env = append(os.Environ(), asCapable+"="+rules, "TMPDIR=/tmp")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}, AmbientCaps: c.caps}
 		out, err := cmd.CombinedOutput()
-		if strings.HasSuffix(c.prints, "\n") && (err != nil || string(out) != c.prints) || !strings.Contains(string(out), c.prints) {
+		if strings.HasSuffix(c.prints, "\n") && (err != nil || string(out) != c.prints) ||
+			!strings.Contains(string(out), c.prints) {
 			t.Errorf("%s: %v, printed %q, want %q", name, err, out, c.prints)
 		}
 	}

@@ -30,7 +30,8 @@ func BenchmarkStarts(b *testing.B) {
 		}
 		defer null.Close()
 		metered(b, func() error {
-			p, err := os.StartProcess("/bin/sh", []string{"/bin/sh", "-c", "true"}, &os.ProcAttr{Files: []*os.File{null, null, null}})
+			p, err := os.StartProcess("/bin/sh", []string{"/bin/sh", "-c", "true"},
+				&os.ProcAttr{Files: []*os.File{null, null, null}})
 			if err != nil {
 				return err
 			}

@@ -33,7 +33,8 @@ type capture struct {
 	tail  *ring // guarded by mu; nil until the head is full
 }
 
-func newCapture(run string, limit int64, out Output, tails *budget, masks *redact.Masker, now func() time.Time) *capture {
+func newCapture(run string, limit int64, out Output, tails *budget, masks *redact.Masker,
+	now func() time.Time) *capture {
 	keep := min(limit/2, maxTail)
 	return &capture{
 		run:    run,

@@ -13,10 +13,12 @@ import (
 
 func TestCgroupPath(t *testing.T) {
 	const (
-		unified = "22 1 0:20 / /proc rw - proc proc rw\n30 20 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
-		hybrid  = "31 20 0:26 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
-		inner   = "30 20 0:26 /user.slice /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
-		old     = "31 20 0:26 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
+		unified = "22 1 0:20 / /proc rw - proc proc rw\n30 20 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 " +
+			"cgroup2 rw,nsdelegate\n"
+		hybrid = "31 20 0:26 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n41 31 0:38 / " +
+			"/sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+		inner = "30 20 0:26 /user.slice /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+		old   = "31 20 0:26 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
 	)
 	for _, c := range []struct{ own, mounts, want string }{
 		{"0::/system.slice/carillon-worker.service\n", unified, "/sys/fs/cgroup/system.slice/carillon-worker.service"},
@@ -131,8 +133,12 @@ func TestLimitsOfARun(t *testing.T) {
 		job         common.Job
 		files       map[string]string
 	}{
-		"default":            {[]string{"memory", "pids"}, common.Job{}, map[string]string{"pids.max": "512"}},
-		"asked for":          {[]string{"memory", "pids"}, common.Job{MemoryMax: "64MiB", TasksMax: 20}, map[string]string{"pids.max": "20", "memory.max": "67108864", "memory.oom.group": "1"}},
+		"default": {[]string{"memory", "pids"}, common.Job{}, map[string]string{"pids.max": "512"}},
+		"asked for": {[]string{"memory", "pids"}, common.Job{MemoryMax: "64MiB", TasksMax: 20}, map[string]string{
+			"pids.max":         "20",
+			"memory.max":       "67108864",
+			"memory.oom.group": "1",
+		}},
 		"without controller": {[]string{"pids"}, common.Job{MemoryMax: "64MiB"}, map[string]string{"pids.max": "512"}},
 		"none":               {nil, common.Job{TasksMax: 7}, nil},
 	} {
@@ -168,8 +174,10 @@ func TestLimitsThatWereReached(t *testing.T) {
 		job          common.Job
 		reason       string
 	}{
-		"nothing":               {"low 0\nhigh 0\nmax 5\noom 0\noom_kill 0\noom_group_kill 0\n", "max 0\n", common.Job{MemoryMax: "1MiB"}, ""},
-		"memory":                {"max 5\noom 1\noom_kill 3\noom_group_kill 1\n", "max 0\n", common.Job{MemoryMax: "1MiB"}, common.ReasonOutOfMemory},
+		"nothing": {"low 0\nhigh 0\nmax 5\noom 0\noom_kill 0\noom_group_kill 0\n", "max 0\n",
+			common.Job{MemoryMax: "1MiB"}, ""},
+		"memory": {"max 5\noom 1\noom_kill 3\noom_group_kill 1\n", "max 0\n",
+			common.Job{MemoryMax: "1MiB"}, common.ReasonOutOfMemory},
 		"tasks":                 {"oom_kill 0\n", "max 12\n", common.Job{MemoryMax: "1MiB"}, common.ReasonTooManyTasks},
 		"memory of the machine": {"oom_kill 1\n", "max 0\n", common.Job{}, ""},
 		"not counted":           {"", "", common.Job{MemoryMax: "1MiB"}, ""},
@@ -199,7 +207,8 @@ func TestLimitsThatWereReached(t *testing.T) {
 // A worker whose machine cannot limit runs lacks the features, and refuses what asks for them.
 func TestLimitsAreFeaturesOfTheMachine(t *testing.T) {
 	x := &Executor{}
-	if got := common.Lacking(common.Features[:], x.Features()); !slices.Equal(got, []string{common.FeatureMemoryMax, common.FeatureTasksMax}) {
+	if got := common.Lacking(common.Features[:], x.Features()); !slices.Equal(got,
+		[]string{common.FeatureMemoryMax, common.FeatureTasksMax}) {
 		t.Errorf("lacks %q", got)
 	}
 	x.cgroups = &cgroups{controllers: []string{controllerPids}}

@@ -33,7 +33,8 @@ func (x *Executor) refuse(t *Task) (*runas.Account, *outcome) {
 	}
 	if size := job.CommandBytes(); size > common.MaxJobBytes {
 		return nil, &outcome{common.StatusRefused, &common.Reason{Code: "too_large",
-			Text: fmt.Sprintf("the job's definition has %d bytes, more than the limit of %d", size, common.MaxJobBytes)}}
+			Text: fmt.Sprintf("the job's definition has %d bytes, more than the limit of %d", size,
+				common.MaxJobBytes)}}
 	}
 	as, why := x.cfg.RunAs.As(&job.Job, x.self.Name)
 	if why == nil && len(job.Args) == 0 {
@@ -104,7 +105,8 @@ func (x *Executor) unstarted(t *Task, s *spec, err error) *outcome {
 // cannotStart returns the outcome of a run that this worker lacks the resources to start; another worker may have them.
 func (x *Executor) cannotStart(err error) *outcome {
 	x.starts.fail(err, x.cfg.Now())
-	return failed(common.ReasonCannotStart, "the worker could not start the command: %v", err).with("error", err.Error())
+	return failed(common.ReasonCannotStart, "the worker could not start the command: %v", err).with("error",
+		err.Error())
 }
 
 // paramsRefused returns the outcome of parameter values that the current job does not accept, whatever wrote them to

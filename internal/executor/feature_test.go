@@ -42,7 +42,8 @@ func TestDefinitionOfANewerVersion(t *testing.T) {
 				return
 			}
 			expect(t, got, common.StatusRefused, common.ReasonNeedsFeature)
-			if got.StartedAt != nil || out.text() != "" || got.Reason.Data["needs"] != c.needs || !strings.Contains(got.Reason.Text, c.needs) {
+			if got.StartedAt != nil || out.text() != "" || got.Reason.Data["needs"] != c.needs ||
+				!strings.Contains(got.Reason.Text, c.needs) {
 				t.Errorf("%+v, printed %q", got.Reason, out.text())
 			}
 		})

@@ -114,7 +114,8 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	}
 	x.marks.end(p.number, alone, pid)
 	if err == nil && p.leaf != nil {
-		if failure := x.cgroups.release(p.leaf, pid); failure != nil { // its descendants are still identified by their mark
+		// its descendants are still identified by their mark
+		if failure := x.cgroups.release(p.leaf, pid); failure != nil {
 			x.cgroups.turnOff(failure)
 			if limits.asked {
 				_ = unix.Kill(pid, unix.SIGKILL)

@@ -36,8 +36,13 @@ echo '[process]'; echo "umask $(umask)"; grep -E '^(NoNewPrivs|Cap(Inh|Amb)|Sig(
 echo "group $(ps -o pgid= -p $$ | tr -d ' ')" terminal "$(ps -o tty= -p $$)"
 echo '[folder]'; pwd -P; stat -c '%a %U' .; ls -A`
 	x := newExecutor(t, withSecrets(vault{"reports/db": canary}))
-	task := newTask(common.Job{Name: "backup", Group: "reports", Command: look + "; echo pid $$", Env: map[string]string{"GREETING": "a b=c", "PGPASSWORD": "secret:db"},
-		Params: map[string]common.Param{"DAY": {Default: "2026-01-01"}}})
+	task := newTask(common.Job{
+		Name:    "backup",
+		Group:   "reports",
+		Command: look + "; echo pid $$",
+		Env:     map[string]string{"GREETING": "a b=c", "PGPASSWORD": "secret:db"},
+		Params:  map[string]common.Param{"DAY": {Default: "2026-01-01"}},
+	})
 	out := record(t, task)
 	expect(t, x.Run(t.Context(), task, out), common.StatusSucceeded, "")
 	text, pid, _ := strings.Cut(out.text(), "pid ")

@@ -100,7 +100,8 @@ func newTask(job common.Job) executor.Task {
 	return executor.Task{
 		Job: common.StoredJob{Job: job, UID: uid},
 		Record: common.Record{
-			Run: common.RunID(fire, 2), Fire: fire, Job: job.Name, JobUID: uid, JobVersion: 7, Attempt: 2, Cause: common.CauseRetry,
+			Run: common.RunID(fire, 2), Fire: fire, Job: job.Name, JobUID: uid, JobVersion: 7, Attempt: 2,
+			Cause:     common.CauseRetry,
 			PlannedAt: planned, Policy: job.Terms().Policy, TTL: 15 * time.Second,
 			Owner: common.Life{Worker: worker, Name: "one", Life: life},
 		},
@@ -129,7 +130,8 @@ func record(t testing.TB, task executor.Task) *recorder {
 func (r *recorder) Chunk(c common.Chunk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.Offset != r.next || c.Run != r.run || len(c.Data) > common.MaxChunk || (len(c.Data) == 0) == (c.Missing == 0) || c.At.IsZero() {
+	if c.Offset != r.next || c.Run != r.run || len(c.Data) > common.MaxChunk ||
+		(len(c.Data) == 0) == (c.Missing == 0) || c.At.IsZero() {
 		r.t.Errorf("chunk at %d of %d bytes, missing %d, does not follow %d", c.Offset, len(c.Data), c.Missing, r.next)
 	}
 	r.next = c.End()
@@ -170,7 +172,8 @@ func run(t testing.TB, task executor.Task) (common.Run, *recorder) {
 }
 
 // background starts a task and gives a function that waits for its end.
-func background(t testing.TB, ctx context.Context, x *executor.Executor, task executor.Task) (*recorder, func() common.Run) {
+func background(t testing.TB, ctx context.Context, x *executor.Executor, task executor.Task) (*recorder,
+	func() common.Run) {
 	t.Helper()
 	rec := record(t, task)
 	ended := make(chan common.Run, 1)

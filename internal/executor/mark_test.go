@@ -42,7 +42,8 @@ const undumpable = `env -i ` + asMarked + `=` + asUndumpable + ` setsid $EXECUTO
 func actMarked(part string) {
 	switch part {
 	case asSibling:
-		pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, syscall.CLONE_PARENT|uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+		pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, syscall.CLONE_PARENT|uintptr(syscall.SIGCHLD), 0,
+			0, 0, 0, 0)
 		if errno != 0 {
 			os.Exit(1)
 		}
@@ -115,7 +116,9 @@ func TestMarkedProcessesGoWithTheirRun(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
-				task := shell(`mkfifo f; env -i F=$PWD/f setsid sh -c 'cd /; echo $$; echo >$F; exec sleep 300 >/dev/null 2>&1' & read x <f; sleep 0.05`)
+				task :=
+					shell(
+						`mkfifo f; env -i F=$PWD/f setsid sh -c 'cd /; echo $$; echo >$F; exec sleep 300 >/dev/null 2>&1' & read x <f; sleep 0.05`)
 				out := record(t, task)
 				if got := x.Run(t.Context(), task, out); got.Status != common.StatusSucceeded {
 					t.Errorf("%+v", got.Reason)
@@ -247,7 +250,8 @@ func TestSweepReportsProcessesThatLostTheirMark(t *testing.T) {
 		_ = stray.Process.Kill()
 		_ = stray.Wait() // it was killed
 	}()
-	if err := unix.Prlimit(stray.Process.Pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}, nil); err != nil {
+	if err := unix.Prlimit(stray.Process.Pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: 1 << 30, Max: 1 << 30},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := sweep(t, worker); got != "{0 0 1} <nil>" || !alive(stray.Process.Pid) {
@@ -275,10 +279,12 @@ func behindProc(t *testing.T, env ...string) *exec.Cmd {
 		}
 	}
 	inner := exec.Command("unshare", "--mount", "sh", "-c",
-		`mount -t proc -o hidepid=invisible proc /proc && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$0"`, program)
+		`mount -t proc -o hidepid=invisible proc /proc && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$0"`,
+		program)
 	inner.Env = append(os.Environ(), append(env, "EXECUTOR_TEST_SELF="+program)...)
 	inner.Stderr = os.Stderr
-	if err := exec.Command("unshare", "--mount", "mount", "-t", "proc", "-o", "hidepid=invisible", "proc", "/proc").Run(); err != nil {
+	if err := exec.Command("unshare", "--mount", "mount", "-t", "proc", "-o", "hidepid=invisible", "proc",
+		"/proc").Run(); err != nil {
 		t.Skipf("no /proc of its own here: %v", err)
 	}
 	return inner

@@ -25,12 +25,13 @@ func TestSecretsAreMasked(t *testing.T) {
 	for name, c := range map[string]struct{ command, stdout, stderr string }{
 		"both streams": {"echo a swordfish; echo b swordfish >&2", "a [secret:s0]\n", "b [secret:s0]\n"},
 		// Each write is read by itself: the next one waits for it to have been.
-		"in pieces":       {"printf sword; sleep 0.05; printf fi; sleep 0.05; echo sh.", "[secret:s0].\n", ""},
-		"between streams": {"printf sword; sleep 0.05; printf sword >&2; sleep 0.05; echo fish; echo fish >&2", "[secret:s0]\n", "[secret:s0]\n"},
-		"held back":       {"printf 'no swordfis'", "no swordfis", ""},
-		"killed":          {"printf 'x swordf'; kill -9 $$", "x swordf", ""},
-		"lines":           {"printf 'correct horse\\nbattery staple\\n'", "[secret:s1]\n", ""},
-		"not quite":       {"echo Swordfish sword fish", "Swordfish sword fish\n", ""},
+		"in pieces": {"printf sword; sleep 0.05; printf fi; sleep 0.05; echo sh.", "[secret:s0].\n", ""},
+		"between streams": {"printf sword; sleep 0.05; printf sword >&2; sleep 0.05; echo fish; echo fish >&2",
+			"[secret:s0]\n", "[secret:s0]\n"},
+		"held back": {"printf 'no swordfis'", "no swordfis", ""},
+		"killed":    {"printf 'x swordf'; kill -9 $$", "x swordf", ""},
+		"lines":     {"printf 'correct horse\\nbattery staple\\n'", "[secret:s1]\n", ""},
+		"not quite": {"echo Swordfish sword fish", "Swordfish sword fish\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := shell(c.command)
@@ -56,7 +57,8 @@ func TestMaskedFlood(t *testing.T) {
 	if got.OutputBytes != int64(200_000*len(line)) || !got.OutputTruncated {
 		t.Errorf("%d bytes, truncated %v", got.OutputBytes, got.OutputTruncated)
 	}
-	if text := out.text(); len(text) != 1<<20 || strings.Contains(text, "sword") || !strings.HasSuffix(text, line+line) {
+	if text := out.text(); len(text) != 1<<20 || strings.Contains(text, "sword") ||
+		!strings.HasSuffix(text, line+line) {
 		t.Errorf("%d bytes are kept, or others", len(text))
 	}
 }
@@ -66,7 +68,8 @@ func TestReasonsAreMasked(t *testing.T) {
 	task := newTask(common.Job{Args: []string{"swordfish-tool"}})
 	got := x.Run(t.Context(), task, record(t, task))
 	expect(t, got, common.StatusFailed, "program_missing")
-	if text := got.Reason.Text + got.Reason.Data["program"]; strings.Contains(text, "swordfish") || !strings.Contains(text, "[secret:s0]-tool") {
+	if text := got.Reason.Text + got.Reason.Data["program"]; strings.Contains(text, "swordfish") ||
+		!strings.Contains(text, "[secret:s0]-tool") {
 		t.Errorf("%+v", got.Reason)
 	}
 }
@@ -100,7 +103,9 @@ func BenchmarkMaskedFlood(b *testing.B) {
 			x := newExecutor(b, masking(values...))
 			b.SetBytes(100_000_000)
 			for b.Loop() {
-				task := shell(`yes '2026-11-21T21:04:03Z level=info msg="stored batch" table=orders rows=1382 took=12ms path=/srv/data/part-00017' | head -c 100000000`)
+				task :=
+					shell(
+						`yes '2026-11-21T21:04:03Z level=info msg="stored batch" table=orders rows=1382 took=12ms path=/srv/data/part-00017' | head -c 100000000`)
 				if got := x.Run(b.Context(), task, discard{}); got.OutputBytes != 100_000_000 {
 					b.Fatal(got)
 				}

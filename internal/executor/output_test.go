@@ -78,7 +78,8 @@ func TestCapKeepsHeadAndTail(t *testing.T) {
 			for _, chunk := range out.chunks {
 				if chunk.Missing > 0 {
 					missing++
-					if chunk.Offset != int64(c.head) || chunk.Missing != int64(len(all)-len(want)) || chunk.Stream != "" {
+					if chunk.Offset != int64(c.head) || chunk.Missing != int64(len(all)-len(want)) ||
+						chunk.Stream != "" {
 						t.Errorf("missing: %+v", chunk)
 					}
 				}
@@ -113,7 +114,10 @@ func heap() uint64 {
 
 func TestFloodIsBoundedInMemory(t *testing.T) {
 	x := newExecutor(t)
-	task := newTask(common.Job{Command: "head -c 100000000 /dev/zero; head -c 100000000 /dev/zero >&2", Output: &common.OutputPolicy{Max: "4MiB"}})
+	task := newTask(common.Job{
+		Command: "head -c 100000000 /dev/zero; head -c 100000000 /dev/zero >&2",
+		Output:  &common.OutputPolicy{Max: "4MiB"},
+	})
 	var w weigher
 	before := heap()
 	got := x.Run(t.Context(), task, &w)

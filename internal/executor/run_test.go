@@ -29,23 +29,99 @@ func TestOutcomes(t *testing.T) {
 		signal string
 		text   string
 	}{
-		"success":           {job: common.Job{Command: "true"}, status: common.StatusSucceeded, exit: new(0)},
-		"exit code":         {job: common.Job{Command: "exit 3"}, status: common.StatusFailed, reason: "exit_code", exit: new(3), text: "exit code 3"},
-		"code that counts":  {job: common.Job{Command: "exit 3", SuccessExitCodes: []int{0, 3}}, status: common.StatusSucceeded, exit: new(3)},
-		"zero that doesn't": {job: common.Job{Command: "true", SuccessExitCodes: []int{3}}, status: common.StatusFailed, reason: "exit_code", exit: new(0)},
-		"unknown command":   {job: common.Job{Command: "no-such-program 2>/dev/null"}, status: common.StatusFailed, reason: "exit_code", exit: new(127), text: "found no such command"},
-		"signal":            {job: common.Job{Command: "kill -SEGV $$"}, status: common.StatusFailed, reason: "signal", signal: "SIGSEGV", text: "SIGSEGV"},
-		"args":              {job: common.Job{Args: []string{"false"}}, status: common.StatusFailed, reason: "exit_code", exit: new(1)},
-		"unknown program":   {job: common.Job{Args: []string{"no-such-program"}}, status: common.StatusFailed, reason: "program_missing", text: "no-such-program"},
-		"program not there": {job: common.Job{Args: []string{"/no/such/program"}}, status: common.StatusFailed, reason: "start_failed"},
-		"relative PATH":     {job: common.Job{Args: []string{"true"}, Env: map[string]string{"PATH": "bin::."}, WorkDir: "/usr"}, status: common.StatusFailed, reason: "program_missing"},
-		"shell":             {job: common.Job{Command: "shopt -s extglob", Shell: "/bin/bash"}, status: common.StatusSucceeded, exit: new(0)},
-		"shell missing":     {job: common.Job{Command: "true", Shell: "/no/such/shell"}, status: common.StatusFailed, reason: "shell_missing", text: "/no/such/shell"},
-		"shell is a folder": {job: common.Job{Command: "true", Shell: "/usr"}, status: common.StatusFailed, reason: "shell_missing"},
-		"shell is text":     {job: common.Job{Command: "true", Shell: notExecutable}, status: common.StatusFailed, reason: "shell_missing"},
-		"workDir missing":   {job: common.Job{Command: "true", WorkDir: "/no/such/folder"}, status: common.StatusFailed, reason: "workdir_missing", text: "/no/such/folder"},
-		"workDir is a file": {job: common.Job{Command: "true", WorkDir: notExecutable}, status: common.StatusFailed, reason: "workdir_missing"},
-		"another user":      {job: common.Job{Command: "true", User: "other-user"}, status: common.StatusRefused, reason: "user_not_allowed", text: "other-user"},
+		"success": {job: common.Job{Command: "true"}, status: common.StatusSucceeded, exit: new(0)},
+		"exit code": {
+			job:    common.Job{Command: "exit 3"},
+			status: common.StatusFailed,
+			reason: "exit_code",
+			exit:   new(3),
+			text:   "exit code 3",
+		},
+		"code that counts": {
+			job:    common.Job{Command: "exit 3", SuccessExitCodes: []int{0, 3}},
+			status: common.StatusSucceeded,
+			exit:   new(3),
+		},
+		"zero that doesn't": {
+			job:    common.Job{Command: "true", SuccessExitCodes: []int{3}},
+			status: common.StatusFailed,
+			reason: "exit_code",
+			exit:   new(0),
+		},
+		"unknown command": {
+			job:    common.Job{Command: "no-such-program 2>/dev/null"},
+			status: common.StatusFailed,
+			reason: "exit_code",
+			exit:   new(127),
+			text:   "found no such command",
+		},
+		"signal": {
+			job:    common.Job{Command: "kill -SEGV $$"},
+			status: common.StatusFailed,
+			reason: "signal",
+			signal: "SIGSEGV",
+			text:   "SIGSEGV",
+		},
+		"args": {
+			job:    common.Job{Args: []string{"false"}},
+			status: common.StatusFailed,
+			reason: "exit_code",
+			exit:   new(1),
+		},
+		"unknown program": {
+			job:    common.Job{Args: []string{"no-such-program"}},
+			status: common.StatusFailed,
+			reason: "program_missing",
+			text:   "no-such-program",
+		},
+		"program not there": {
+			job:    common.Job{Args: []string{"/no/such/program"}},
+			status: common.StatusFailed,
+			reason: "start_failed",
+		},
+		"relative PATH": {
+			job:    common.Job{Args: []string{"true"}, Env: map[string]string{"PATH": "bin::."}, WorkDir: "/usr"},
+			status: common.StatusFailed,
+			reason: "program_missing",
+		},
+		"shell": {
+			job:    common.Job{Command: "shopt -s extglob", Shell: "/bin/bash"},
+			status: common.StatusSucceeded,
+			exit:   new(0),
+		},
+		"shell missing": {
+			job:    common.Job{Command: "true", Shell: "/no/such/shell"},
+			status: common.StatusFailed,
+			reason: "shell_missing",
+			text:   "/no/such/shell",
+		},
+		"shell is a folder": {
+			job:    common.Job{Command: "true", Shell: "/usr"},
+			status: common.StatusFailed,
+			reason: "shell_missing",
+		},
+		"shell is text": {
+			job:    common.Job{Command: "true", Shell: notExecutable},
+			status: common.StatusFailed,
+			reason: "shell_missing",
+		},
+		"workDir missing": {
+			job:    common.Job{Command: "true", WorkDir: "/no/such/folder"},
+			status: common.StatusFailed,
+			reason: "workdir_missing",
+			text:   "/no/such/folder",
+		},
+		"workDir is a file": {
+			job:    common.Job{Command: "true", WorkDir: notExecutable},
+			status: common.StatusFailed,
+			reason: "workdir_missing",
+		},
+		"another user": {
+			job:    common.Job{Command: "true", User: "other-user"},
+			status: common.StatusRefused,
+			reason: "user_not_allowed",
+			text:   "other-user",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,11 +134,13 @@ func TestOutcomes(t *testing.T) {
 			if c.text != "" && !strings.Contains(got.Reason.Text, c.text) {
 				t.Errorf("reason %q does not say %q", got.Reason.Text, c.text)
 			}
-			if want := task.Record.AsRun(c.status); got.ID != want.ID || got.Fire != want.Fire || got.Attempt != 2 || got.WorkerName != "one" {
+			if want := task.Record.AsRun(c.status); got.ID != want.ID || got.Fire != want.Fire || got.Attempt != 2 ||
+				got.WorkerName != "one" {
 				t.Errorf("run is not the record's: %+v", got)
 			}
 			started := c.exit != nil || c.signal != ""
-			if (got.StartedAt != nil) != started || got.EndedAt == nil || started && got.EndedAt.Before(*got.StartedAt) {
+			if (got.StartedAt != nil) != started || got.EndedAt == nil || started &&
+				got.EndedAt.Before(*got.StartedAt) {
 				t.Errorf("from %v to %v", got.StartedAt, got.EndedAt)
 			}
 		})
@@ -90,8 +168,10 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	want := []string{
 		"CARILLON_ATTEMPT=2", "CARILLON_FENCE=4711", "CARILLON_JOB=backup", "CARILLON_LIFE=" + life,
 		"CARILLON_PLANNED_AT=2031-03-04T05:06:07.000000089Z", "CARILLON_PREVIOUS_STATUS=failed",
-		"CARILLON_RUN_ID=" + task.Record.Run, "CARILLON_WORKER=" + worker, "CARILLON_WORKER_NAME=" + workerName, "GREETING=a b=c", "HOME=" + home,
-		"LANG=de_DE.UTF-8", "LOGNAME=" + name, "PATH=" + executor.DefaultPath, "SHELL=/bin/sh", "TZ=Europe/Berlin", "USER=" + name,
+		"CARILLON_RUN_ID=" + task.Record.Run, "CARILLON_WORKER=" + worker, "CARILLON_WORKER_NAME=" + workerName,
+		"GREETING=a b=c", "HOME=" + home,
+		"LANG=de_DE.UTF-8", "LOGNAME=" + name, "PATH=" + executor.DefaultPath, "SHELL=/bin/sh", "TZ=Europe/Berlin",
+		"USER=" + name,
 	}
 	got, out := run(t, task)
 	expect(t, got, common.StatusSucceeded, "")
@@ -101,15 +181,25 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 }
 
 func TestParams(t *testing.T) {
-	job := common.Job{Command: `printf '%s|%s|%s' "$DAY" "$MODE" "$CARILLON_JOB"`, Env: map[string]string{"MODE": "env"},
-		Params: map[string]common.Param{"DAY": {Default: "2026-01-01", Pattern: `\d{4}-\d\d-\d\d`}, "MODE": {Default: "full"}, "CARILLON_JOB": {Default: "forged"}}}
+	job := common.Job{
+		Command: `printf '%s|%s|%s' "$DAY" "$MODE" "$CARILLON_JOB"`,
+		Env:     map[string]string{"MODE": "env"},
+		Params: map[string]common.Param{
+			"DAY":          {Default: "2026-01-01", Pattern: `\d{4}-\d\d-\d\d`},
+			"MODE":         {Default: "full"},
+			"CARILLON_JOB": {Default: "forged"},
+		},
+	}
 	for name, c := range map[string]struct {
 		given   map[string]string
 		prints  string
 		refused string // the parameter
 	}{
-		"defaults":         {prints: "2026-01-01|full|backup"},
-		"given":            {given: map[string]string{"DAY": "2026-02-03", "MODE": "$(id) 'x'"}, prints: "2026-02-03|$(id) 'x'|backup"},
+		"defaults": {prints: "2026-01-01|full|backup"},
+		"given": {
+			given:  map[string]string{"DAY": "2026-02-03", "MODE": "$(id) 'x'"},
+			prints: "2026-02-03|$(id) 'x'|backup",
+		},
 		"empty":            {given: map[string]string{"MODE": ""}, prints: "2026-01-01||backup"},
 		"not as it should": {given: map[string]string{"DAY": "2026-02-03; rm", "MODE": "x"}, refused: "DAY"},
 		"not declared":     {given: map[string]string{"DAY": "2026-02-03", "EXTRA": "x"}, refused: "EXTRA"},
@@ -129,7 +219,8 @@ func TestParams(t *testing.T) {
 				return
 			}
 			expect(t, got, common.StatusRefused, "param")
-			if got.StartedAt != nil || out.text() != "" || got.Reason.Data["param"] != c.refused || !strings.Contains(got.Reason.Text, c.refused) {
+			if got.StartedAt != nil || out.text() != "" || got.Reason.Data["param"] != c.refused ||
+				!strings.Contains(got.Reason.Text, c.refused) {
 				t.Errorf("started at %v, printed %q, reason %+v", got.StartedAt, out.text(), got.Reason)
 			}
 		})
@@ -141,7 +232,10 @@ func TestPathOfTheTaskFindsPrograms(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "greet"), []byte("#!/bin/sh\necho hello $1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	got, out := run(t, newTask(common.Job{Args: []string{"greet", "$HOME; x"}, Env: map[string]string{"PATH": "/nowhere:" + bin}}))
+	got, out := run(t, newTask(common.Job{
+		Args: []string{"greet", "$HOME; x"},
+		Env:  map[string]string{"PATH": "/nowhere:" + bin},
+	}))
 	expect(t, got, common.StatusSucceeded, "")
 	if out.text() != "hello $HOME; x\n" {
 		t.Errorf("printed %q", out.text())
@@ -169,7 +263,8 @@ func TestCommandsInheritNothingElse(t *testing.T) {
 	if err := executor.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	got, out := run(t, shell("ls /proc/$$/fd; umask; ulimit -c; ulimit -H -c; grep NoNewPrivs /proc/self/status; ps -o pgid=,tty= -p $$ | sed s/$$/self/g | xargs"))
+	got, out := run(t, shell("ls /proc/$$/fd; umask; ulimit -c; ulimit -H -c; grep NoNewPrivs /proc/self/status; ps "+
+		"-o pgid=,tty= -p $$ | sed s/$$/self/g | xargs"))
 	expect(t, got, common.StatusSucceeded, "")
 	if want := "0\n1\n2\n0027\n0\n0\nNoNewPrivs:\t1\nself ?\n"; out.text() != want {
 		t.Errorf("got %q, want %q", out.text(), want)
@@ -192,12 +287,14 @@ func TestFolder(t *testing.T) {
 	}
 	const look = `pwd; stat -c %a .; ls -A; `
 	first := filepath.Join(base, "work", "1")
-	for _, command := range []string{"true", "touch x; mkdir -p a/b; ls -A", "touch x; rm x", "chmod 755 .", "cd /; rmdir $OLDPWD",
+	for _, command := range []string{"true", "touch x; mkdir -p a/b; ls -A", "touch x; rm x", "chmod 755 .",
+		"cd /; rmdir $OLDPWD",
 		"cd /; rmdir $OLDPWD; ln -s / $OLDPWD", "cd /; rmdir $OLDPWD; mkdir -m 700 $OLDPWD; touch $OLDPWD/x",
 		"touch " + strings.Repeat("n", 255), "true"} {
 		got := inside(look + command)
 		folder, rest, _ := strings.Cut(got, "\n")
-		if want := "700\n"; filepath.Dir(folder) != filepath.Dir(first) || !strings.HasPrefix(rest, want) || strings.Contains(command, "ls") != (rest != want) {
+		if want := "700\n"; filepath.Dir(folder) != filepath.Dir(first) || !strings.HasPrefix(rest, want) ||
+			strings.Contains(command, "ls") != (rest != want) {
 			t.Errorf("before %q: got %q", command, got)
 		}
 		if left, err := os.ReadDir(folder); len(left) != 0 || err != nil && !os.IsNotExist(err) {

@@ -19,7 +19,8 @@ type Secrets interface {
 
 // open returns the values of the job's variables that reference secrets. Parameter values of a trigger are never
 // interpreted as references: a user who may only run a job must not be able to read secrets.
-func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string, masks []redact.Secret, refused *outcome) {
+func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string, masks []redact.Secret,
+	refused *outcome) {
 	refs := t.Job.SecretRefs()
 	if len(refs) == 0 {
 		return nil, nil, nil
@@ -29,7 +30,8 @@ func (x *Executor) open(ctx context.Context, t *Task) (values map[string]string,
 		name := refs[variable]
 		if x.cfg.Secrets == nil {
 			return nil, nil, (&outcome{common.StatusRefused, &common.Reason{Code: common.ReasonSecretMissing,
-				Text: fmt.Sprintf("no secret %s: this worker has no secrets", common.Excerpt(name))}}).with("secret", name)
+				Text: fmt.Sprintf("no secret %s: this worker has no secrets", common.Excerpt(name))}}).with("secret",
+				name)
 		}
 		plain, why := x.cfg.Secrets.Open(ctx, name, t.Job.Group)
 		switch {

@@ -18,7 +18,11 @@ func (v vault) Open(_ context.Context, name, group string) ([]byte, *common.Reas
 	if value, found := v[group+"/"+name]; found {
 		return []byte(value), nil
 	}
-	return nil, &common.Reason{Code: common.ReasonSecretMissing, Text: "no secret " + name, Data: map[string]string{"secret": name}}
+	return nil, &common.Reason{
+		Code: common.ReasonSecretMissing,
+		Text: "no secret " + name,
+		Data: map[string]string{"secret": name},
+	}
 }
 
 func withSecrets(s executor.Secrets) func(*executor.Config) {
@@ -39,13 +43,42 @@ func TestSecretsOfJobs(t *testing.T) {
 		command string
 		prints  string
 	}{
-		"in its variable":        {env: map[string]string{"PGPASSWORD": "secret:db"}, command: `[ "$PGPASSWORD" = ` + canary + ` ] && echo same`, prints: "same\n"},
-		"not in what it prints":  {env: map[string]string{"PGPASSWORD": "secret:db"}, command: `echo "$PGPASSWORD" of-the-worker`, prints: "[secret:db] [secret:s0]\n"},
-		"not line by line":       {env: map[string]string{"KEY": "secret:key"}, command: `printf '%s' "$KEY" | sed 's/^/| /' | sed -n 2,3p`, prints: "| [secret:key]\n| [secret:key]\n"},
-		"not in another's":       {env: map[string]string{"A": "plain"}, command: "echo " + canary, prints: canary + "\n"},
-		"not by a parameter":     {params: map[string]common.Param{"P": {}}, given: map[string]string{"P": "secret:db"}, command: `printf '%s' "$P"`, prints: "secret:db"},
-		"not on a command line":  {env: map[string]string{"PGPASSWORD": "secret:db"}, command: `tr '\0' ' ' </proc/$$/cmdline | grep -c '4[7]11'; tr '\0' ' ' </proc/$PPID/cmdline | grep -c '4[7]11'; true`, prints: "0\n0\n"},
-		"not a default of param": {params: map[string]common.Param{"P": {Default: "secret:db"}}, command: `printf '%s' "$P"`, prints: "secret:db"},
+		"in its variable": {
+			env:     map[string]string{"PGPASSWORD": "secret:db"},
+			command: `[ "$PGPASSWORD" = ` + canary + ` ] && echo same`,
+			prints:  "same\n",
+		},
+		"not in what it prints": {
+			env:     map[string]string{"PGPASSWORD": "secret:db"},
+			command: `echo "$PGPASSWORD" of-the-worker`,
+			prints:  "[secret:db] [secret:s0]\n",
+		},
+		"not line by line": {
+			env:     map[string]string{"KEY": "secret:key"},
+			command: `printf '%s' "$KEY" | sed 's/^/| /' | sed -n 2,3p`,
+			prints:  "| [secret:key]\n| [secret:key]\n",
+		},
+		"not in another's": {
+			env:     map[string]string{"A": "plain"},
+			command: "echo " + canary,
+			prints:  canary + "\n",
+		},
+		"not by a parameter": {
+			params:  map[string]common.Param{"P": {}},
+			given:   map[string]string{"P": "secret:db"},
+			command: `printf '%s' "$P"`,
+			prints:  "secret:db",
+		},
+		"not on a command line": {
+			env:     map[string]string{"PGPASSWORD": "secret:db"},
+			command: `tr '\0' ' ' </proc/$$/cmdline | grep -c '4[7]11'; tr '\0' ' ' </proc/$PPID/cmdline | grep -c '4[7]11'; true`,
+			prints:  "0\n0\n",
+		},
+		"not a default of param": {
+			params:  map[string]common.Param{"P": {Default: "secret:db"}},
+			command: `printf '%s' "$P"`,
+			prints:  "secret:db",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +106,11 @@ func TestSecretsThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newExecutor(t, withSecrets(c.secrets))
-			task := newTask(common.Job{Group: c.group, Command: "touch " + trace, Env: map[string]string{"B": "secret:db"}})
+			task := newTask(common.Job{
+				Group:   c.group,
+				Command: "touch " + trace,
+				Env:     map[string]string{"B": "secret:db"},
+			})
 			out := record(t, task)
 			got := x.Run(t.Context(), task, out)
 			expect(t, got, common.StatusRefused, common.ReasonSecretMissing)

@@ -94,7 +94,8 @@ func TestStartWithoutDescriptors_CannotStart(t *testing.T) {
 		got := x.Run(t.Context(), task, record(t, task))
 		lift()
 		expect(t, got, common.StatusFailed, common.ReasonCannotStart)
-		if got.StartedAt != nil || !strings.Contains(got.Reason.Text, "descriptors") && !strings.Contains(got.Reason.Text, "too many open files") {
+		if got.StartedAt != nil || !strings.Contains(got.Reason.Text, "descriptors") &&
+			!strings.Contains(got.Reason.Text, "too many open files") {
 			t.Errorf("%d spare: %+v", spare, got.Reason)
 		}
 	}
@@ -123,7 +124,8 @@ func TestStartThatHangs_OthersStart(t *testing.T) {
 	}
 	defer func() { _ = held.Close() }() // gives the lease back
 	if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-		t.Skipf("this file system gives no leases: %v", err) // opening the file waits up to 45 s for the holder of the lease
+		// opening the file waits up to 45 s for the holder of the lease
+		t.Skipf("this file system gives no leases: %v", err)
 	}
 	x := newExecutor(t, func(c *executor.Config) { c.StartGate = 1 })
 	hangs := newTask(common.Job{Args: []string{program}, Timeout: "14s"})

@@ -140,7 +140,9 @@ func (x *Executor) watch(p *process, c *capture) {
 // awaitEnd waits for the end of the command. It does not reap it.
 func (p *process) awaitEnd() {
 	if p.life != nil {
-		if conn, err := p.life.SyscallConn(); err == nil && conn.Read(func(uintptr) bool { return p.ended(unix.WNOHANG) }) == nil {
+		if conn, err := p.life.SyscallConn(); err == nil && conn.Read(func(uintptr) bool {
+			return p.ended(unix.WNOHANG)
+		}) == nil {
 			return
 		}
 	}

@@ -17,7 +17,8 @@ func TestCausesOfStopping(t *testing.T) {
 		reason string
 		text   string
 	}{
-		"by a user":     {executor.Killed{By: "ada", Note: "wrong host"}, "killed_by_user", "killed by ada: wrong host"},
+		"by a user": {executor.Killed{By: "ada", Note: "wrong host"}, "killed_by_user",
+			"killed by ada: wrong host"},
 		"worker stops":  {executor.ErrStopping, "worker_stopping", executor.ErrStopping.Error()},
 		"worker is off": {executor.ErrCutOff, "worker_cut_off", executor.ErrCutOff.Error()},
 		"anything else": {errors.New("the moon is full"), "cancelled", "the moon is full"},
@@ -33,7 +34,8 @@ func TestCausesOfStopping(t *testing.T) {
 			if got.Reason.Text != c.text || got.Signal != "SIGTERM" || got.ExitCode != nil || got.StartedAt == nil {
 				t.Errorf("got %+v, %+v", got, got.Reason)
 			}
-			if c.reason == "killed_by_user" && (got.Reason.Data["by"] != "ada" || got.Reason.Data["note"] != "wrong host") {
+			if c.reason == "killed_by_user" && (got.Reason.Data["by"] != "ada" ||
+				got.Reason.Data["note"] != "wrong host") {
 				t.Errorf("data: %v", got.Reason.Data)
 			}
 			wantGone(t, pids(t, out.text()))
@@ -42,10 +44,15 @@ func TestCausesOfStopping(t *testing.T) {
 }
 
 func TestTimeoutWhenTermIsIgnored(t *testing.T) {
-	task := newTask(common.Job{Command: `trap '' TERM; sleep 300 & echo $$ $!; wait`, Timeout: "200ms", KillGrace: "300ms"})
+	task := newTask(common.Job{
+		Command:   `trap '' TERM; sleep 300 & echo $$ $!; wait`,
+		Timeout:   "200ms",
+		KillGrace: "300ms",
+	})
 	got, out := run(t, task)
 	expect(t, got, common.StatusTimedOut, "timeout")
-	if got.Signal != "SIGKILL" || got.Reason.Data["after"] != "200ms" || got.EndedAt.Sub(*got.StartedAt) < 500*time.Millisecond {
+	if got.Signal != "SIGKILL" || got.Reason.Data["after"] != "200ms" ||
+		got.EndedAt.Sub(*got.StartedAt) < 500*time.Millisecond {
 		t.Errorf("signal %q after %v: %+v", got.Signal, got.EndedAt.Sub(*got.StartedAt), got.Reason)
 	}
 	list := pids(t, out.text())
@@ -116,7 +123,8 @@ func TestSignals(t *testing.T) {
 		t.Run(string(signal), func(t *testing.T) {
 			t.Parallel()
 			// Each of them would tidy up for a long time.
-			command := `on() { trap "echo $1; [ $1 = ` + string(signal) + ` ] && exit 3" $1; }; for s in TERM INT QUIT HUP USR1 USR2; do on $s; done; echo ready; while :; do sleep 0.01; done`
+			command := `on() { trap "echo $1; [ $1 = ` + string(signal) +
+				` ] && exit 3" $1; }; for s in TERM INT QUIT HUP USR1 USR2; do on $s; done; echo ready; while :; do sleep 0.01; done`
 			ctx, cancel := context.WithCancelCause(t.Context())
 			out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: command, KillGrace: "20s"}))
 			out.await()
@@ -128,7 +136,8 @@ func TestSignals(t *testing.T) {
 			}
 			switch text := out.text(common.Stdout); {
 			case signal == common.SignalKill:
-				if text != "ready\n" || got.Signal != "SIGKILL" || got.Reason.Text != "killed by ada with KILL: wrong host" {
+				if text != "ready\n" || got.Signal != "SIGKILL" ||
+					got.Reason.Text != "killed by ada with KILL: wrong host" {
 					t.Errorf("printed %q, signal %q: %s", text, got.Signal, got.Reason.Text)
 				}
 			case text != "ready\n"+string(signal)+"\n" || got.ExitCode == nil || *got.ExitCode != 3:
@@ -148,9 +157,11 @@ func TestImpatience(t *testing.T) {
 		status common.Status
 		text   string
 	}{
-		"after a kill":     {common.Job{KillGrace: "1h"}, ada, common.StatusKilled, "killed by ada; at once, by bob"},
-		"after a timeout":  {common.Job{KillGrace: "1h", Timeout: "100ms"}, nil, common.StatusTimedOut, "ran longer than its timeout of 100ms; at once, by bob"},
-		"as a worker ends": {common.Job{KillGrace: "1h"}, executor.ErrStopping, common.StatusKilled, executor.ErrStopping.Error() + "; at once, by bob"},
+		"after a kill": {common.Job{KillGrace: "1h"}, ada, common.StatusKilled, "killed by ada; at once, by bob"},
+		"after a timeout": {common.Job{KillGrace: "1h", Timeout: "100ms"}, nil, common.StatusTimedOut,
+			"ran longer than its timeout of 100ms; at once, by bob"},
+		"as a worker ends": {common.Job{KillGrace: "1h"}, executor.ErrStopping, common.StatusKilled,
+			executor.ErrStopping.Error() + "; at once, by bob"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,7 +186,8 @@ func TestImpatience(t *testing.T) {
 			said("TERM\nINT\n")
 			requests <- executor.Killed{By: "bob", Signal: common.SignalKill}
 			got := wait()
-			if got.Status != c.status || got.Signal != "SIGKILL" || got.Reason.Text != c.text || got.Reason.Data["atOnceBy"] != "bob" {
+			if got.Status != c.status || got.Signal != "SIGKILL" || got.Reason.Text != c.text ||
+				got.Reason.Data["atOnceBy"] != "bob" {
 				t.Errorf("%s by %s: %+v", got.Status, got.Signal, got.Reason)
 			}
 			wantGone(t, pids(t, pid))
@@ -185,7 +197,10 @@ func TestImpatience(t *testing.T) {
 
 func TestNoGraceKillsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{Command: `trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done`, KillGrace: "0s"}))
+	out, wait := background(t, ctx, newExecutor(t), newTask(common.Job{
+		Command:   `trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done`,
+		KillGrace: "0s",
+	}))
 	out.await()
 	cancel(executor.ErrStopping)
 	if got := wait(); got.Signal != "SIGKILL" {
@@ -193,7 +208,9 @@ func TestNoGraceKillsAtOnce(t *testing.T) {
 	}
 }
 func TestBackgroundChildrenEndWithTheCommand(t *testing.T) {
-	got, out := run(t, shell(`trap '' TERM; sleep 300 & echo $!; sh -c 'sleep 300 & echo $!'; (sleep 300 & echo $!); mkfifo f; env -i sh -c 'echo $$; echo >f; exec sleep 300' & read x <f`))
+	got, out := run(t,
+		shell(
+			`trap '' TERM; sleep 300 & echo $!; sh -c 'sleep 300 & echo $!'; (sleep 300 & echo $!); mkfifo f; env -i sh -c 'echo $$; echo >f; exec sleep 300' & read x <f`))
 	expect(t, got, common.StatusSucceeded, "")
 	list := pids(t, out.text())
 	if len(list) != 4 {

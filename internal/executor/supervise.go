@@ -12,8 +12,9 @@ import (
 
 // How long Run waits for remaining processes and output of the command.
 const (
-	drainWait  = 250 * time.Millisecond // for the end of its outputs, before /proc is read; a busy machine takes tens of ms
-	settleWait = 5 * time.Second        // for the end of its descendants
+	// for the end of its outputs, before /proc is read; a busy machine takes tens of ms
+	drainWait  = 250 * time.Millisecond
+	settleWait = 5 * time.Second // for the end of its descendants
 	shortPoll  = 5 * time.Millisecond
 	longPoll   = 200 * time.Millisecond
 )

@@ -103,7 +103,8 @@ func TestSweepSparesItself(t *testing.T) {
 // A group with another leader is not killed because of a member that joined it.
 func TestSweepSparesGroupsOfOthers(t *testing.T) {
 	me := common.NewID()
-	leader := exec.Command("/bin/bash", "-c", `CARILLON_WORKER=`+me+` CARILLON_LIFE=first sleep 300 & echo $!; read line; echo alive`)
+	leader := exec.Command("/bin/bash", "-c",
+		`CARILLON_WORKER=`+me+` CARILLON_LIFE=first sleep 300 & echo $!; read line; echo alive`)
 	stdin, err := leader.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -51,13 +51,17 @@ func TestNothingOutlivesItsRun(t *testing.T) {
 		"without environment": {hidden + ` & ` + seen, 1},
 		"holding the pipe":    {`env -i setsid sh -c 'cd /; echo $$; exec sleep 300' & ` + seen, 1},
 		"stopped":             {`sh -c 'echo $$; kill -STOP $$' & ` + seen, 1},
-		"a whole tree":        {`env -i setsid sh -c 'cd /; echo $$; setsid sh -c "echo \$\$; sleep 300 >/dev/null 2>&1 & echo \$!; wait" & wait' & ` + seen, 3},
-		"after a killed one":  {hidden + ` & ` + seen + `; kill -KILL $$`, 1},
+		"a whole tree": {
+			`env -i setsid sh -c 'cd /; echo $$; setsid sh -c "echo \$\$; sleep 300 >/dev/null 2>&1 & echo \$!; wait" & wait' & ` + seen, 3},
+		"after a killed one": {hidden + ` & ` + seen + `; kill -KILL $$`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newAdopter(t)
 			file := filepath.Join(t.TempDir(), "seen")
-			out, wait := background(t, t.Context(), x, newTask(common.Job{Command: c.command, Env: map[string]string{"SEEN": file}}))
+			out, wait := background(t, t.Context(), x, newTask(common.Job{
+				Command: c.command,
+				Env:     map[string]string{"SEEN": file},
+			}))
 			waitFor(t, func() bool { return strings.Count(out.text(), "\n") == c.prints })
 			if err := os.WriteFile(file, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -78,7 +82,10 @@ func TestStrangersGoWithTheLast(t *testing.T) {
 	// hide runs a command that ends once it has left a hidden process behind.
 	hide := func(meanwhile func()) []int {
 		release := filepath.Join(t.TempDir(), "release")
-		out, end := background(t, t.Context(), x, newTask(common.Job{Command: hidden + ` & while ! [ -e ` + release + ` ]; do sleep 0.01; done`, Overlap: common.OverlapAllow}))
+		out, end := background(t, t.Context(), x, newTask(common.Job{
+			Command: hidden + ` & while ! [ -e ` + release + ` ]; do sleep 0.01; done`,
+			Overlap: common.OverlapAllow,
+		}))
 		out.await()
 		list := pids(t, out.text())
 		waitHidden(t, list[0])
@@ -118,7 +125,10 @@ func TestStoppingKnowsTheTree(t *testing.T) {
 	first, endFirst := background(t, other, x, shell("echo ready; exec sleep 300"))
 	first.await()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	task := newTask(common.Job{Command: `sh -c "` + strings.ReplaceAll(hidden, "$", `\$`) + ` & wait" & wait`, KillGrace: "10s"})
+	task := newTask(common.Job{
+		Command:   `sh -c "` + strings.ReplaceAll(hidden, "$", `\$`) + ` & wait" & wait`,
+		KillGrace: "10s",
+	})
 	out, wait := background(t, ctx, x, task)
 	out.await()
 	list := pids(t, out.text())
@@ -142,13 +152,15 @@ func TestHidingLateIsNoUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("hider", `echo $$; while ! [ -e hide ]; do sleep 0.01; done; exec env -i setsid sh -c 'cd /; exec sleep 300 >/dev/null 2>&1'`)
+	write("hider",
+		`echo $$; while ! [ -e hide ]; do sleep 0.01; done; exec env -i setsid sh -c 'cd /; exec sleep 300 >/dev/null 2>&1'`)
 	task := newTask(common.Job{Command: `sh -c 'sh ./hider &'; while ! [ -e end ]; do sleep 0.01; done`, WorkDir: dir})
 	out, end := background(t, t.Context(), x, task)
 	out.await()
 	list := pids(t, out.text())
 	waitFor(t, func() bool { p, _ := proctree.Look(list[0]); return p.Parent == os.Getpid() })
-	expect(t, x.Run(t.Context(), shell("true"), discard{}), common.StatusSucceeded, "") // its end looks at all that was adopted
+	// its end looks at all that was adopted
+	expect(t, x.Run(t.Context(), shell("true"), discard{}), common.StatusSucceeded, "")
 	write("hide", "")
 	waitHidden(t, list[0])
 	write("end", "")
@@ -161,7 +173,9 @@ func TestHidingLateIsNoUse(t *testing.T) {
 // The kernel lists children a page at a time.
 func TestNothingHidesBehindTheDead(t *testing.T) {
 	x := newAdopter(t)
-	task := shell(`for i in $(seq 1500); do : & done; setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & exec sleep 0.5`)
+	task :=
+		shell(
+			`for i in $(seq 1500); do : & done; setsid sh -c 'echo $$; exec sleep 300 >/dev/null 2>&1' & exec sleep 0.5`)
 	out, wait := background(t, t.Context(), x, task)
 	expect(t, wait(), common.StatusSucceeded, "")
 	list := pids(t, out.text())
@@ -176,7 +190,8 @@ func TestNothingHidesBehindTheDead(t *testing.T) {
 func TestReaping(t *testing.T) {
 	x := newAdopter(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	out, end := background(t, ctx, x, shell(`for i in 1 2 3 4 5; do sh -c 'sleep 0.05 & echo $!'; done; exec sleep 300 >/dev/null`))
+	out, end := background(t, ctx, x,
+		shell(`for i in 1 2 3 4 5; do sh -c 'sleep 0.05 & echo $!'; done; exec sleep 300 >/dev/null`))
 	waitFor(t, func() bool { return strings.Count(out.text(), "\n") == 5 })
 	for _, pid := range pids(t, out.text()) {
 		waitFor(t, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
@@ -203,7 +218,10 @@ func TestKillAll(t *testing.T) {
 	var list []int
 	var ends []func() common.Run
 	for range 3 {
-		out, end := background(t, t.Context(), x, newTask(common.Job{Command: hidden + ` & trap '' TERM; setsid sleep 300 & sleep 0.1; echo $!; sleep 300`, KillGrace: "20s"}))
+		out, end := background(t, t.Context(), x, newTask(common.Job{
+			Command:   hidden + ` & trap '' TERM; setsid sleep 300 & sleep 0.1; echo $!; sleep 300`,
+			KillGrace: "20s",
+		}))
 		waitFor(t, func() bool { return strings.Count(out.text(), "\n") == 2 })
 		list, ends = append(list, pids(t, out.text())...), append(ends, end)
 	}

@@ -66,13 +66,19 @@ func (l *Loops) Specs() []Spec {
 // Conditions returns one condition for each loop that is stuck.
 func (l *Loops) Conditions() (all []common.Condition) {
 	l.stuck(func(loop *Loop, since time.Duration, err error) {
-		text := fmt.Sprintf("%s: no round of %s has succeeded for more than %v", loop.spec.Effect, loop.spec.Name, loop.spec.Limit)
+		text := fmt.Sprintf("%s: no round of %s has succeeded for more than %v", loop.spec.Effect, loop.spec.Name,
+			loop.spec.Limit)
 		data := common.Words{"loop": loop.spec.Name}
 		if err != nil {
 			data["error"] = common.Excerpt(err.Error())
 			text += ": " + data["error"]
 		}
-		all = append(all, common.Condition{Code: loop.spec.Code, Text: text, Data: data, From: time.Now().Add(-since).UTC()})
+		all = append(all, common.Condition{
+			Code: loop.spec.Code,
+			Text: text,
+			Data: data,
+			From: time.Now().Add(-since).UTC(),
+		})
 	})
 	return all
 }

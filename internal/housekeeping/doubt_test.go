@@ -38,8 +38,9 @@ func TestClockIsDoubted(t *testing.T) {
 		ahead time.Duration
 		runs  []time.Time
 	}{
-		"two months ahead":             {noon, 61 * day, each(100, time.Hour)},
-		"nothing noted, an old run":    {time.Time{}, 0, append([]time.Time{noon.Add(-31 * day)}, each(10, time.Hour)...)},
+		"two months ahead": {noon, 61 * day, each(100, time.Hour)},
+		"nothing noted, an old run": {time.Time{}, 0,
+			append([]time.Time{noon.Add(-31 * day)}, each(10, time.Hour)...)},
 		"nothing noted, a wrong clock": {time.Time{}, 61 * day, each(100, time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +58,8 @@ func TestClockIsDoubted(t *testing.T) {
 						t.Errorf("tidied by %+v", a)
 					}
 					got := h.Conditions()
-					if len(got) != 1 || got[0].Code != common.ConditionHousekeeping || !strings.Contains(got[0].Text, "the clock shows") {
+					if len(got) != 1 || got[0].Code != common.ConditionHousekeeping ||
+						!strings.Contains(got[0].Text, "the clock shows") {
 						t.Errorf("conditions %v", got)
 					}
 					after(5 * time.Minute)

@@ -97,7 +97,8 @@ func (d *done) nothing() bool {
 
 // Run performs one pass after another until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	k.trust, k.ask = trust{}, time.Time{}                             // another master may have been elected in the meantime
+	// another master may have been elected in the meantime
+	k.trust, k.ask = trust{}, time.Time{}
 	defer func() { k.note(nil); k.doubt(time.Time{}, time.Time{}) }() // the next elected master reports
 	retry := retryFirst
 	for wait := first; sleep(ctx, wait); {
@@ -131,7 +132,8 @@ func (k *Keeper) tell(d *done, took time.Duration) {
 			most = job
 		}
 	}
-	k.cfg.Log.Info("housekeeping_done", "runs", d.runs, "chunks", d.chunks, "bytes", d.bytes, "jobs", len(d.jobs), "most_of", most,
+	k.cfg.Log.Info("housekeeping_done", "runs", d.runs, "chunks", d.chunks, "bytes", d.bytes, "jobs", len(d.jobs),
+		"most_of", most,
 		"rollups_counted", d.tidied.Counted, "rollups_repaired", d.tidied.Repaired, "entries_expired", d.tidied.Expired,
 		"bytes_freed", d.tidied.Freed, "took", took.Round(time.Millisecond))
 }

@@ -32,15 +32,71 @@ func TestExpiry(t *testing.T) {
 		want   runlog.Expiry
 		some   bool
 	}{
-		{name: "younger than the default", runs: 5, oldest: 29 * day, want: runlog.Expiry{Before: noon.Add(-30 * day), Newest: true}},
-		{name: "older than the default", runs: 5, oldest: 31 * day, want: runlog.Expiry{Before: noon.Add(-30 * day), Newest: true}, some: true},
-		{name: "old, and the only one", runs: 1, oldest: 31 * day, want: runlog.Expiry{Before: noon.Add(-30 * day), Newest: true}},
-		{name: "old, the only one, of a deleted job", runs: 1, oldest: 31 * day, gone: true, want: runlog.Expiry{Before: noon.Add(-30 * day)}, some: true},
-		{name: "kept longer", runs: 5, oldest: 31 * day, r: common.Retention{Age: "40d"}, want: runlog.Expiry{Before: noon.Add(-40 * day), Newest: true}},
-		{name: "kept shorter", runs: 5, oldest: 2 * time.Hour, r: common.Retention{Age: "1h"}, want: runlog.Expiry{Before: noon.Add(-time.Hour), Newest: true}, some: true},
-		{name: "as many as are kept", runs: 5, oldest: day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}},
-		{name: "one more", runs: 6, oldest: day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}, some: true},
-		{name: "few, but old", runs: 5, oldest: 31 * day, r: common.Retention{Runs: 5}, want: runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true}, some: true},
+		{
+			name:   "younger than the default",
+			runs:   5,
+			oldest: 29 * day,
+			want:   runlog.Expiry{Before: noon.Add(-30 * day), Newest: true},
+		},
+		{
+			name:   "older than the default",
+			runs:   5,
+			oldest: 31 * day,
+			want:   runlog.Expiry{Before: noon.Add(-30 * day), Newest: true},
+			some:   true,
+		},
+		{
+			name:   "old, and the only one",
+			runs:   1,
+			oldest: 31 * day,
+			want:   runlog.Expiry{Before: noon.Add(-30 * day), Newest: true},
+		},
+		{
+			name:   "old, the only one, of a deleted job",
+			runs:   1,
+			oldest: 31 * day,
+			gone:   true,
+			want:   runlog.Expiry{Before: noon.Add(-30 * day)},
+			some:   true,
+		},
+		{
+			name:   "kept longer",
+			runs:   5,
+			oldest: 31 * day,
+			r:      common.Retention{Age: "40d"},
+			want:   runlog.Expiry{Before: noon.Add(-40 * day), Newest: true},
+		},
+		{
+			name:   "kept shorter",
+			runs:   5,
+			oldest: 2 * time.Hour,
+			r:      common.Retention{Age: "1h"},
+			want:   runlog.Expiry{Before: noon.Add(-time.Hour), Newest: true},
+			some:   true,
+		},
+		{
+			name:   "as many as are kept",
+			runs:   5,
+			oldest: day,
+			r:      common.Retention{Runs: 5},
+			want:   runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true},
+		},
+		{
+			name:   "one more",
+			runs:   6,
+			oldest: day,
+			r:      common.Retention{Runs: 5},
+			want:   runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true},
+			some:   true,
+		},
+		{
+			name:   "few, but old",
+			runs:   5,
+			oldest: 31 * day,
+			r:      common.Retention{Runs: 5},
+			want:   runlog.Expiry{Before: noon.Add(-30 * day), Keep: 5, Newest: true},
+			some:   true,
+		},
 	} {
 		c.want.Job, c.want.Ended = "a", noon.Add(-15*time.Minute)
 		e, some := expiry(runlog.Kept{Job: "a", Runs: c.runs, Oldest: noon.Add(-c.oldest)}, c.r, !c.gone, noon)
@@ -88,7 +144,8 @@ func (s *shelf) Expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	s.asks = append(s.asks, e)
 	runs := s.runs[e.Job]
 	drop := 0
-	for drop < len(runs) && drop <= e.Limit && (runs[drop].Before(e.Before) || e.Keep > 0 && len(runs)-drop > e.Keep) && !(e.Newest && drop == len(runs)-1) {
+	for drop < len(runs) && drop <= e.Limit && (runs[drop].Before(e.Before) || e.Keep > 0 && len(runs)-drop > e.Keep) &&
+		!(e.Newest && drop == len(runs)-1) {
 		drop++
 	}
 	gone.Runs = min(drop, e.Limit)
@@ -181,8 +238,18 @@ func newHouse(store *shelf, jobs rules) *house {
 	if store.takes == 0 {
 		store.takes = time.Millisecond
 	}
-	h.Keeper = New(Config{Store: store, Jobs: jobs, Now: func() (time.Time, error) { return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure }, Diary: h.page, Audit: &h.audit, AuditKept: auditKept,
-		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Observer: &h.told})
+	h.Keeper = New(Config{
+		Store: store,
+		Jobs:  jobs,
+		Now: func() (time.Time, error) {
+			return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure
+		},
+		Diary:     h.page,
+		Audit:     &h.audit,
+		AuditKept: auditKept,
+		Log:       slog.New(slog.NewTextHandler(&h.log, nil)),
+		Observer:  &h.told,
+	})
 	return h
 }
 
@@ -217,18 +284,27 @@ func TestEverythingGetsToItsBound(t *testing.T) {
 		}, tidy: []runlog.Tidied{{Counted: 3, More: true}, {Repaired: 1, Expired: 2, Freed: 4096}}}
 		h := newHouse(store, rules{"aged": {}, "counted": {Runs: 10}, "longer": {Age: "1500h"}, "old": {}})
 		h.run(t, 55*time.Second)
-		for job, want := range map[string]int{"aged": 720, "counted": 10, "damaged": 2000, "deleted": 720, "longer": 1500, "old": 1} {
+		for job, want := range map[string]int{
+			"aged":    720,
+			"counted": 10,
+			"damaged": 2000,
+			"deleted": 720,
+			"longer":  1500,
+			"old":     1,
+		} {
 			if got := len(store.runs[job]); got < want-1 || got > want+1 { // time went on meanwhile
 				t.Errorf("%d runs of job %q are left, want %d", got, job, want)
 			}
 		}
-		if h.told.passes != 1 || h.told.failures != 0 || h.told.runs < 2000 || h.told.bytes != 100*int64(h.told.runs) || h.told.freed != 4096 {
+		if h.told.passes != 1 || h.told.failures != 0 || h.told.runs < 2000 || h.told.bytes != 100*int64(h.told.runs) ||
+			h.told.freed != 4096 {
 			t.Errorf("told %+v", &h.told)
 		}
 		if n := strings.Count(h.log.String(), "housekeeping_done"); n != 1 {
 			t.Errorf("the log has %d lines:\n%s", n, h.log.String())
 		}
-		for _, want := range []string{fmt.Sprintf("runs=%d", h.told.runs), "jobs=5", "most_of=counted", "rollups_counted=3", "rollups_repaired=1", "entries_expired=2", "bytes_freed=4096"} {
+		for _, want := range []string{fmt.Sprintf("runs=%d", h.told.runs), "jobs=5", "most_of=counted",
+			"rollups_counted=3", "rollups_repaired=1", "entries_expired=2", "bytes_freed=4096"} {
 			if !strings.Contains(h.log.String(), want) {
 				t.Errorf("the log lacks %s:\n%s", want, h.log.String())
 			}
@@ -241,7 +317,8 @@ func TestEverythingGetsToItsBound(t *testing.T) {
 				t.Errorf("asked for %+v", e)
 			}
 		}
-		if a := store.asked; a.Now.Sub(a.Hours) != runlog.HoursKept || a.Now.Sub(a.Days) != runlog.DaysKept || a.Now.Sub(a.Changes) != auditKept || !h.audit.before.Equal(a.Changes) || a.Sealed != 7 {
+		if a := store.asked; a.Now.Sub(a.Hours) != runlog.HoursKept || a.Now.Sub(a.Days) != runlog.DaysKept ||
+			a.Now.Sub(a.Changes) != auditKept || !h.audit.before.Equal(a.Changes) || a.Sealed != 7 {
 			t.Errorf("tidied by %+v", a)
 		}
 	})
@@ -270,7 +347,10 @@ func TestPace(t *testing.T) {
 // A job with much to delete lets the others have their turn.
 func TestTurns(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		store := &shelf{runs: map[string][]time.Time{"a": each(400_000, time.Hour), "b": each(1000, time.Hour)}, per: time.Millisecond}
+		store := &shelf{
+			runs: map[string][]time.Time{"a": each(400_000, time.Hour), "b": each(1000, time.Hour)},
+			per:  time.Millisecond,
+		}
 		h := newHouse(store, rules{"a": {}, "b": {}})
 		h.run(t, first+time.Minute)
 		if len(store.runs["a"]) < 300_000 || len(store.runs["b"]) > 721 {

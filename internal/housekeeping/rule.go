@@ -15,7 +15,13 @@ const settled = 15 * time.Minute
 // expiry tells which runs of a job go, and whether there may be any such. exists is false
 // for a job that was deleted.
 func expiry(kept runlog.Kept, r common.Retention, exists bool, now time.Time) (e runlog.Expiry, some bool) {
-	e = runlog.Expiry{Job: kept.Job, Before: now.Add(-r.Age.Or(common.DefaultRetention)), Keep: r.Runs, Newest: exists, Ended: now.Add(-settled)}
+	e = runlog.Expiry{
+		Job:    kept.Job,
+		Before: now.Add(-r.Age.Or(common.DefaultRetention)),
+		Keep:   r.Runs,
+		Newest: exists,
+		Ended:  now.Add(-settled),
+	}
 	spared := int64(0)
 	if exists {
 		spared = 1

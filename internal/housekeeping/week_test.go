@@ -60,10 +60,28 @@ func TestWeek(t *testing.T) {
 	run := func(name string, at time.Time, batch *runlog.Batch) {
 		fire := common.PlannedFire("uid-"+name, at)
 		started, ended := at.Add(time.Second), at.Add(5*time.Second)
-		r := common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: name, JobUID: "uid-" + name, PlannedAt: at, Attempt: 1, Cause: common.CauseCron,
-			Status: common.StatusSucceeded, Worker: "w1", WorkerName: "worker-1", StartedAt: &started, EndedAt: &ended, ExitCode: new(0)}
+		r := common.Run{
+			ID:         common.RunID(fire, 1),
+			Fire:       fire,
+			Job:        name,
+			JobUID:     "uid-" + name,
+			PlannedAt:  at,
+			Attempt:    1,
+			Cause:      common.CauseCron,
+			Status:     common.StatusSucceeded,
+			Worker:     "w1",
+			WorkerName: "worker-1",
+			StartedAt:  &started,
+			EndedAt:    &ended,
+			ExitCode:   new(0),
+		}
 		batch.Runs = append(batch.Runs, r)
-		batch.Chunks = append(batch.Chunks, common.Chunk{Run: r.ID, Stream: common.Stdout, At: ended, Data: bytes.Repeat([]byte(name+"\n"), 100)})
+		batch.Chunks = append(batch.Chunks, common.Chunk{
+			Run:    r.ID,
+			Stream: common.Stdout,
+			At:     ended,
+			Data:   bytes.Repeat([]byte(name+"\n"), 100),
+		})
 		ran[name]++
 	}
 	write := func(since, to time.Time, wanted func(name string) bool) {
@@ -92,8 +110,14 @@ func TestWeek(t *testing.T) {
 		}
 	}
 	now := from
-	keeper := New(Config{Store: store, Jobs: rulebook, Now: func() (time.Time, error) { return now, nil }, Diary: &page{at: from},
-		Log: slog.New(slog.DiscardHandler), Observer: &counts})
+	keeper := New(Config{
+		Store:    store,
+		Jobs:     rulebook,
+		Now:      func() (time.Time, error) { return now, nil },
+		Diary:    &page{at: from},
+		Log:      slog.New(slog.DiscardHandler),
+		Observer: &counts,
+	})
 	keeper.pace.rest = 0 // the week is short
 	var sizes []int64    // of the file, each day
 	for now.Before(from.Add(7 * day)) {
@@ -129,7 +153,8 @@ func TestWeek(t *testing.T) {
 			}
 			want := int64(0) // those whose time is within the bound
 			oldest := now.Add(-age)
-			for at := now.Add(-j.every); !at.Before(oldest) && !at.Before(from.Add(-30*day)) && want < most; at = at.Add(-j.every) {
+			for at := now.Add(-j.every); !at.Before(oldest) && !at.Before(from.Add(-30*day)) &&
+				want < most; at = at.Add(-j.every) {
 				written := !at.Before(from) || at.Before(from.Add(-29*day)) && j.gone
 				if written && at.Sub(from) < j.until {
 					want++

@@ -46,7 +46,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			given = false
 		default:
 			g.problems.write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
-				"wait for the time in Retry-After; the setting apiRate limits the requests per second of a token, session or address", wait))
+				"wait for the time in Retry-After; the setting apiRate limits the requests per second of a token, "+
+					"session or address", wait))
 			return
 		}
 	}
@@ -110,8 +111,10 @@ func crossSite(p problems, secure bool, own string, next http.Handler) (http.Han
 		if origin := r.Header.Get("Origin"); origin != "" && r.Header.Get("Sec-Fetch-Site") == "" {
 			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
 			problem.Data = common.WordsOf("origin", origin, "host", host)
-			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while its header Host is %q", origin, host)
-			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: proxy_set_header Host $http_host), or set publicURL to the console's address"
+			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while its header "+
+				"Host is %q", origin, host)
+			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: " +
+				"proxy_set_header Host $http_host), or set publicURL to the console's address"
 		}
 		p.write(w, r, problem)
 	})
@@ -128,7 +131,8 @@ func crossSite(p problems, secure bool, own string, next http.Handler) (http.Han
 	protection.SetDenyHandler(deny)
 	protected := protection.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if secure && r.Header.Get("Sec-Fetch-Site") == "" && strings.HasPrefix(r.Header.Get("Origin"), "http://") && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if secure && r.Header.Get("Sec-Fetch-Site") == "" && strings.HasPrefix(r.Header.Get("Origin"), "http://") &&
+			r.Method != http.MethodGet && r.Method != http.MethodHead {
 			deny.ServeHTTP(w, r)
 			return
 		}
@@ -142,8 +146,12 @@ func plainPaths(p problems, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isAPI(r.URL.Path) && strings.Contains(r.URL.EscapedPath(), "%") {
 			p.write(w, r, p.refuse(r.Context(), common.CodeInvalid, "the request is not valid",
-				Fault{Location: "path", Code: "name", Message: "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",
-					Value: common.Excerpt(r.URL.EscapedPath())}))
+				Fault{
+					Location: "path",
+					Code:     "name",
+					Message:  "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",
+					Value:    common.Excerpt(r.URL.EscapedPath()),
+				}))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -45,20 +45,29 @@ func (f *fakeAccess) User(_ context.Context, name string) (access.UserRecord, er
 	return *u, err
 }
 
-func (f *fakeAccess) CreateUser(_ context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error) {
+func (f *fakeAccess) CreateUser(_ context.Context, actor common.Actor, name string,
+	wish access.UserWish) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if faults := wish.Faults(name); len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
 	}
-	u := access.UserRecord{ID: common.NewID(), Name: name, CreatedAt: time.Now(), CreatedBy: actor.Name, UpdatedAt: time.Now(), Version: 7}
+	u := access.UserRecord{
+		ID:        common.NewID(),
+		Name:      name,
+		CreatedAt: time.Now(),
+		CreatedBy: actor.Name,
+		UpdatedAt: time.Now(),
+		Version:   7,
+	}
 	wish.Apply(&u, "a hash")
 	f.users = append(f.users, u)
 	slices.SortFunc(f.users, func(a, b access.UserRecord) int { return cmp.Compare(a.Name, b.Name) })
 	return u, nil
 }
 
-func (f *fakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, wish access.UserWish, pre common.Precondition) (access.UserRecord, error) {
+func (f *fakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, wish access.UserWish,
+	pre common.Precondition) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	u, err := f.user(name)
@@ -94,7 +103,8 @@ func (f *fakeAccess) Token(_ context.Context, id string) (access.TokenRecord, er
 	return *t, err
 }
 
-func (f *fakeAccess) CreateToken(_ context.Context, actor common.Actor, wish access.TokenWish) (string, access.TokenRecord, error) {
+func (f *fakeAccess) CreateToken(_ context.Context, actor common.Actor, wish access.TokenWish) (string,
+	access.TokenRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.wishes = append(f.wishes, wish)
@@ -112,7 +122,8 @@ func (f *fakeAccess) RevokeToken(_ context.Context, _ common.Actor, id string) e
 	return nil
 }
 
-func (f *fakeAccess) Sessions(_ context.Context, wanted func(*access.SessionRecord) bool) ([]access.SessionRecord, error) {
+func (f *fakeAccess) Sessions(_ context.Context, wanted func(*access.SessionRecord) bool) ([]access.SessionRecord,
+	error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(f.sessions), func(r access.SessionRecord) bool { return !wanted(&r) }), nil
@@ -132,12 +143,17 @@ func (f *fakeAccess) EndSession(_ context.Context, _ common.Actor, id string) er
 	return nil
 }
 
-func (f *fakeAccess) ChangePassword(_ context.Context, _ common.Actor, c access.PasswordChange) (access.Session, error) {
+func (f *fakeAccess) ChangePassword(_ context.Context, _ common.Actor,
+	c access.PasswordChange) (access.Session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.changes = append(f.changes, c)
 	if c.Current != "the old password" {
-		return access.Session{}, common.Invalid("the password cannot be changed", common.Fault{Location: "current", Code: "wrong", Message: "is not your password"})
+		return access.Session{}, common.Invalid("the password cannot be changed", common.Fault{
+			Location: "current",
+			Code:     "wrong",
+			Message:  "is not your password",
+		})
 	}
 	return access.Session{}, nil
 }

@@ -15,7 +15,8 @@ import (
 // The exact list of what is answered to anybody, the console's files aside. Adding a
 // line here is a decision.
 func publicRoutes() []string {
-	return []string{"GET /api/v1/auth/methods", "GET /api/v1/auth/oidc/callback", "GET /api/v1/auth/oidc/start", "GET /healthz", "GET /readyz", "POST /api/v1/auth/login"}
+	return []string{"GET /api/v1/auth/methods", "GET /api/v1/auth/oidc/callback", "GET /api/v1/auth/oidc/start",
+		"GET /healthz", "GET /readyz", "POST /api/v1/auth/login"}
 }
 
 // path fills a route's parameters in.
@@ -45,22 +46,27 @@ func TestNothingIsOpen(t *testing.T) {
 	for path, item := range h.router.api.OpenAPI().Paths {
 		for method, op := range operations(item) {
 			public := slices.Contains(publicRoutes(), method+" "+path)
-			if role := op.Extensions["x-carillon-role"]; (role == "public") != public || (len(op.Security) == 0) != public {
+			if role := op.Extensions["x-carillon-role"]; (role == "public") != public ||
+				(len(op.Security) == 0) != public {
 				t.Errorf("%s %s says role %v, security %v", method, path, role, op.Security)
 			}
 		}
 	}
 	// What no route answers is refused alike, so that nobody can map the API.
-	for _, target := range []string{"/api", "/api/", "/api/v1/", "/api/v2/jobs", "/api/v1/jobs/a/secret", "/nothing", "/metrics/", "//api/v1/jobs",
+	for _, target := range []string{"/api", "/api/", "/api/v1/", "/api/v2/jobs", "/api/v1/jobs/a/secret", "/nothing",
+		"/metrics/", "//api/v1/jobs",
 		"/debug/pprof/", "/api/v1/jobs/%2e%2e/a", "/API/v1/jobs"} {
 		h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, target, ""))
 	}
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, "BREW"} {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch,
+		http.MethodOptions, "BREW"} {
 		h.want(http.StatusUnauthorized, as("", method, "/", "", "Accept", "text/html"))
 		h.want(http.StatusUnauthorized, as("", method, "/healthz", ""))
 	}
-	for _, header := range []string{"Basic YTpi", "Bearer", "Bearer ", "Bearer x", "bearer viewer-toke", "viewer-token", "Token viewer-token"} {
-		h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, "/api/v1/jobs", "", "Authorization", header))
+	for _, header := range []string{"Basic YTpi", "Bearer", "Bearer ", "Bearer x", "bearer viewer-toke", "viewer-token",
+		"Token viewer-token"} {
+		h.problem(http.StatusUnauthorized, "unauthenticated", "",
+			as("", http.MethodGet, "/api/v1/jobs", "", "Authorization", header))
 	}
 }
 
@@ -79,7 +85,8 @@ func TestRoles(t *testing.T) {
 			walked++
 			for _, role := range access.Roles {
 				w := h.send(as(string(role), method, fill(path), ""))
-				if allowed := role.Includes(access.Role(needed)); allowed == (w.Code == http.StatusForbidden) || w.Code == http.StatusUnauthorized {
+				if allowed := role.Includes(access.Role(needed)); allowed == (w.Code == http.StatusForbidden) ||
+					w.Code == http.StatusUnauthorized {
 					t.Errorf("%s %s as %s: %d; it needs %s", method, path, role, w.Code, needed)
 				}
 			}
@@ -132,16 +139,19 @@ func TestSession(t *testing.T) {
 		// A session that the client brings along is not taken up.
 		planted := name + "=" + access.NewSecret()
 		c := login(t, h, `{"code":"once"}`, "Cookie", planted)
-		if c.Name != name || strings.Contains(planted, c.Value) || !c.HttpOnly || c.Secure != secure || c.SameSite != http.SameSiteLaxMode ||
+		if c.Name != name || strings.Contains(planted, c.Value) || !c.HttpOnly || c.Secure != secure ||
+			c.SameSite != http.SameSiteLaxMode ||
 			c.Path != "/" || c.Domain != "" {
 			t.Errorf("secure %v: cookie %+v", secure, c)
 		}
-		h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", planted))
+		h.problem(http.StatusUnauthorized, "unauthenticated", "",
+			as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", planted))
 		w := h.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", name+"="+c.Value))
 		if !strings.Contains(w.Body.String(), `"role":"admin","session":true`) {
 			t.Error(w.Body)
 		}
-		h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodPost, "/api/v1/auth/login", `{"code":"once"}`))
+		h.problem(http.StatusUnauthorized, "unauthenticated", "",
+			as("", http.MethodPost, "/api/v1/auth/login", `{"code":"once"}`))
 
 		// The other name is not read: a plain cookie must not pass for a secure one.
 		other := secureCookie
@@ -166,19 +176,24 @@ func TestOtherSites(t *testing.T) {
 	c := login(t, h, `{"token":"admin-token"}`)
 	cookie := c.Name + "=" + c.Value
 	for _, headers := range [][]string{
-		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
+		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
+		{"Origin", "null"},
 	} {
-		for _, target := range []string{"/api/v1/jobs", "/api/v1/auth/login", "/api/v1/auth/logout", "/api/v1/jobs/a/run"} {
-			h.problem(http.StatusForbidden, "forbidden", "", as("", http.MethodPost, target, aJob, append(headers, "Cookie", cookie)...))
+		for _, target := range []string{"/api/v1/jobs", "/api/v1/auth/login", "/api/v1/auth/logout",
+			"/api/v1/jobs/a/run"} {
+			h.problem(http.StatusForbidden, "forbidden", "",
+				as("", http.MethodPost, target, aJob, append(headers, "Cookie", cookie)...))
 		}
 	}
-	h.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs", aJob, "Sec-Fetch-Site", "same-origin", "Cookie", cookie))
+	h.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs", aJob, "Sec-Fetch-Site", "same-origin",
+		"Cookie", cookie))
 	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", strings.Replace(aJob, `"a"`, `"b"`, 1)))
 	// Nothing changes by a GET.
 	lists := []string{"/api/v1/jobs", "/api/v1/users", "/api/v1/tokens"}
 	for _, route := range h.router.engine.Routes() {
 		if route.Method == http.MethodPost && !strings.Contains(route.Path, ":name") {
-			if w := h.send(as("admin", http.MethodGet, fill(route.Path), "")); w.Code == http.StatusOK && !slices.Contains(lists, route.Path) {
+			if w := h.send(as("admin", http.MethodGet, fill(route.Path), "")); w.Code == http.StatusOK &&
+				!slices.Contains(lists, route.Path) {
 				t.Errorf("GET %s: %d", route.Path, w.Code)
 			}
 		}
@@ -191,8 +206,12 @@ func TestOtherSites(t *testing.T) {
 // A proxy that does not pass the Host on makes our own pages look like another site's to browsers that send no
 // Sec-Fetch-Site: publicURL says that they are ours, and the refusal says what to do.
 func TestOtherSites_BehindAProxyThatChangesTheHost(t *testing.T) {
-	for public, status := range map[string]int{"": http.StatusForbidden, "https://cron.example.com": http.StatusOK, "https://cron.example.com/": http.StatusOK,
-		"https://other.example.com": http.StatusForbidden} {
+	for public, status := range map[string]int{
+		"":                          http.StatusForbidden,
+		"https://cron.example.com":  http.StatusOK,
+		"https://cron.example.com/": http.StatusOK,
+		"https://other.example.com": http.StatusForbidden,
+	} {
 		h := newHarness(t, func(c *Config) { c.PublicURL = public })
 		attempt := func(headers ...string) *http.Request {
 			r := as("", http.MethodPost, "/api/v1/auth/login", `{"token":"admin-token"}`, headers...)
@@ -202,7 +221,8 @@ func TestOtherSites_BehindAProxyThatChangesTheHost(t *testing.T) {
 		var p Problem
 		w := h.want(status, attempt("Origin", "https://cron.example.com"))
 		if status == http.StatusForbidden {
-			if decode(t, w, &p); p.Reason != "other_site" || !strings.Contains(p.Detail, "https://cron.example.com") || !strings.Contains(p.Detail, `"carillon"`) ||
+			if decode(t, w, &p); p.Reason != "other_site" || !strings.Contains(p.Detail, "https://cron.example.com") ||
+				!strings.Contains(p.Detail, `"carillon"`) ||
 				!strings.Contains(p.Hint, "Host") || !strings.Contains(p.Hint, "publicURL") {
 				t.Errorf("%+v", p)
 			}
@@ -243,7 +263,11 @@ func TestActorIsWhoAsks(t *testing.T) {
 	r := as("editor", http.MethodPost, "/api/v1/jobs", aJob, "X-Forwarded-For", "203.0.113.1")
 	r.RemoteAddr = "192.0.2.7:4711"
 	h.want(http.StatusCreated, r)
-	if want := (common.Actor{Name: "the editor", Remote: "192.0.2.7", Token: "editor"}); len(h.actors) != 1 || h.actors[0] != want {
+	if want := (common.Actor{
+		Name:   "the editor",
+		Remote: "192.0.2.7",
+		Token:  "editor",
+	}); len(h.actors) != 1 || h.actors[0] != want {
 		t.Errorf("the actor is %+v", h.actors)
 	}
 }
@@ -253,11 +277,13 @@ func TestReadinessHidesItsChecks(t *testing.T) {
 	if w := h.want(http.StatusOK, as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"ok"}`+"\n" {
 		t.Error(w.Body)
 	}
-	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/readyz", "")); !strings.Contains(w.Body.String(), `"etcd"`) {
+	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/readyz", "")); !strings.Contains(w.Body.String(),
+		`"etcd"`) {
 		t.Error(w.Body)
 	}
 	h.unready = true
-	if w := h.want(http.StatusServiceUnavailable, as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"unavailable"}`+"\n" {
+	if w := h.want(http.StatusServiceUnavailable,
+		as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"unavailable"}`+"\n" {
 		t.Error(w.Body)
 	}
 	h.want(http.StatusOK, as("", http.MethodGet, "/healthz", ""))
@@ -267,17 +293,25 @@ func TestReadinessHidesItsChecks(t *testing.T) {
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.Secure = true })
-	for _, r := range []*http.Request{as("", http.MethodGet, "/healthz", ""), as("", http.MethodGet, "/api/v1/jobs", ""),
-		as("viewer", http.MethodGet, "/api/v1/jobs", ""), as("", http.MethodGet, "/", "", "Accept", "text/html"), as("viewer", http.MethodGet, "/docs", "")} {
+	for _, r := range []*http.Request{as("", http.MethodGet, "/healthz", ""),
+		as("", http.MethodGet, "/api/v1/jobs", ""),
+		as("viewer", http.MethodGet, "/api/v1/jobs", ""), as("", http.MethodGet, "/", "", "Accept", "text/html"),
+		as("viewer", http.MethodGet, "/docs", "")} {
 		w := httptest.NewRecorder()
 		h.handler.ServeHTTP(w, r)
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "frame-ancestors 'none'",
-			"Referrer-Policy": "no-referrer", "Strict-Transport-Security": "max-age=", "X-Request-Id": ""} {
+		for name, want := range map[string]string{
+			"X-Content-Type-Options":    "nosniff",
+			"Content-Security-Policy":   "frame-ancestors 'none'",
+			"Referrer-Policy":           "no-referrer",
+			"Strict-Transport-Security": "max-age=",
+			"X-Request-Id":              "",
+		} {
 			if got := w.Header().Get(name); got == "" || !strings.Contains(got, want) {
 				t.Errorf("%s: %s is %q", r.URL, name, got)
 			}
 		}
-		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'self'") && !strings.Contains(csp, "default-src 'none'") ||
+		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'self'") &&
+			!strings.Contains(csp, "default-src 'none'") ||
 			strings.Contains(csp, "script-src") || strings.Contains(csp, "http") {
 			t.Errorf("%s: %s", r.URL, csp)
 		}

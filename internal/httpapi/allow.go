@@ -39,6 +39,11 @@ func errRole(need, has access.Role) *common.Error {
 	if has == "" {
 		has = "none"
 	}
-	return &common.Error{Code: common.CodeForbidden, Reason: "role", Data: common.WordsOf("need", need, "has", has), Message: "your role does not allow this",
-		Hint: fmt.Sprintf("it needs the role %s; yours is %s", need, has)}
+	return &common.Error{
+		Code:    common.CodeForbidden,
+		Reason:  "role",
+		Data:    common.WordsOf("need", need, "has", has),
+		Message: "your role does not allow this",
+		Hint:    fmt.Sprintf("it needs the role %s; yours is %s", need, has),
+	}
 }

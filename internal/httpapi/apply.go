@@ -101,8 +101,16 @@ type applyOutput struct{ Body ApplyAnswer }
 func (s *manyResource) register(r *router) {
 	s.schemas = r.api.OpenAPI().Components.Schemas
 	s.registerBulk(r)
-	register(r, route{access: needs(access.Editor), maxBody: maxApplyBody, raw: true, turns: newTurns(), patience: manyPatience, Operation: huma.Operation{
-		OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply", Summary: "Apply many job definitions", Tags: []string{"jobs"}}}, s.apply)
+	register(r, route{
+		access:   needs(access.Editor),
+		maxBody:  maxApplyBody,
+		raw:      true,
+		turns:    newTurns(),
+		patience: manyPatience,
+		Operation: huma.Operation{
+			OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply",
+			Summary: "Apply many job definitions", Tags: []string{"jobs"}},
+	}, s.apply)
 }
 
 func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
@@ -124,7 +132,11 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput,
 		name := answer.Items[i].Name
 		if named[name] && jobs[i] != nil {
 			jobs[i] = nil
-			answer.Items[i].refuse(&Problem{Code: common.CodeInvalid, Detail: fmt.Sprintf("job %q is in the request twice", name), Hint: "send each job once"})
+			answer.Items[i].refuse(&Problem{
+				Code:   common.CodeInvalid,
+				Detail: fmt.Sprintf("job %q is in the request twice", name),
+				Hint:   "send each job once",
+			})
 		}
 		named[name] = true
 	}
@@ -217,7 +229,12 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 	case fault != nil:
 		check.faults = []Fault{*fault}
 	case len(sent) > 2*common.MaxJobBytes: // with some allowance for white space
-		check.faults = []Fault{{Location: at, Code: "too_large", Message: "is larger than 64 KiB", Data: common.WordsOf("size", "64 KiB")}}
+		check.faults = []Fault{{
+			Location: at,
+			Code:     "too_large",
+			Message:  "is larger than 64 KiB",
+			Data:     common.WordsOf("size", "64 KiB"),
+		}}
 	default:
 		check.check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
 	}
@@ -239,7 +256,8 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definit
 	err := allow(ctx, access.Editor, job.Group)
 	var saved common.Saved
 	if err == nil {
-		saved, err = s.jobs.Apply(ctx, actor(ctx), common.Job(*job), common.Precondition{May: allowNow(ctx, access.Editor)}, dry)
+		saved, err = s.jobs.Apply(ctx, actor(ctx), common.Job(*job),
+			common.Precondition{May: allowNow(ctx, access.Editor)}, dry)
 	}
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
@@ -273,7 +291,8 @@ func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
 
 // prune deletes the jobs that match a selector and were not named, in the groups where the one
 // who asks is editor. Where something was refused it deletes nothing: what was meant is not known.
-func (s *manyResource) prune(ctx context.Context, selector string, named map[string]bool, dry, refused bool) ([]Applied, error) {
+func (s *manyResource) prune(ctx context.Context, selector string, named map[string]bool, dry,
+	refused bool) ([]Applied, error) {
 	var doomed []common.JobState
 	for after := ""; ; {
 		page, next, err := s.jobs.List(ctx, common.JobQuery{Selector: selector, Limit: maxPrunePage, After: after})
@@ -298,9 +317,17 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 		var err error
 		switch {
 		case refused:
-			err = &common.Error{Code: common.CodeConflict, Reason: "others_refused", Message: "not deleted, because other jobs were refused", Hint: "correct the refused jobs and apply again"}
+			err = &common.Error{
+				Code:    common.CodeConflict,
+				Reason:  "others_refused",
+				Message: "not deleted, because other jobs were refused",
+				Hint:    "correct the refused jobs and apply again",
+			}
 		case !dry:
-			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{Version: job.Version, May: allowNow(ctx, access.Editor)}, false)
+			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{
+				Version: job.Version,
+				May:     allowNow(ctx, access.Editor),
+			}, false)
 		default:
 			err = item.compare(&job.Job, nil, true)
 		}
@@ -352,5 +379,11 @@ func checkSelector(at, text string) error {
 	if !wrong {
 		return nil
 	}
-	return &requestFault{Fault{Location: at, Code: "selector", Message: refusal.Message, Hint: refusal.Hint, Value: common.Excerpt(text)}}
+	return &requestFault{Fault{
+		Location: at,
+		Code:     "selector",
+		Message:  refusal.Message,
+		Hint:     refusal.Hint,
+		Value:    common.Excerpt(text),
+	}}
 }

@@ -114,12 +114,22 @@ type auditVerifyInput struct {
 type auditVerifyOutput struct{ Body AuditStep }
 
 func (s *auditResource) register(r *router) {
-	register(r, route{access: needs(access.Admin), Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
-		Summary: "List the audit, newest first", Tags: []string{"access"},
-		Description: "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an entry as soon as it is made. Requires the role admin everywhere, not only in a group."}}, s.list)
-	register(r, route{access: needs(access.Admin), Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
-		Summary: "Verify a part of the audit chain", Tags: []string{"access"},
-		Description: "Compares each entry with its hash, each hash with the previous one, and the end with etcd. Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before."}}, s.verify)
+	register(r, route{
+		access: needs(access.Admin),
+		Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
+			Summary: "List the audit, newest first", Tags: []string{"access"},
+			Description: "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an " +
+				"entry as soon as it is made. Requires the role admin everywhere, not only in a group."},
+	}, s.list)
+	register(r, route{
+		access: needs(access.Admin),
+		Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
+			Summary: "Verify a part of the audit chain", Tags: []string{"access"},
+			Description: "Compares each entry with its hash, each hash with the previous one, and the end with etcd. " +
+				"Request the next part from to + 1 while more is set. With links, the chain can be verified " +
+				"elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash " +
+				"of the link before."},
+	}, s.verify)
 }
 
 func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditListOutput, error) {
@@ -129,8 +139,17 @@ func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditLis
 	if err := ordered(in.From, in.To); err != nil {
 		return nil, err
 	}
-	q := runlog.ChangeQuery{Actor: in.Actor, Kind: in.Kind, Name: in.Name, Verb: in.Verb, From: in.From, To: in.To, Limit: in.Limit + 1}
-	list := asked("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from", askedTime(in.From), "to", askedTime(in.To))
+	q := runlog.ChangeQuery{
+		Actor: in.Actor,
+		Kind:  in.Kind,
+		Name:  in.Name,
+		Verb:  in.Verb,
+		From:  in.From,
+		To:    in.To,
+		Limit: in.Limit + 1,
+	}
+	list := asked("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from",
+		askedTime(in.From), "to", askedTime(in.To))
 	if in.Cursor != "" {
 		var err error
 		if q.Before, err = readCursor[string](list, in.Cursor); err != nil {
@@ -156,8 +175,23 @@ func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditLis
 }
 
 func auditEntry(c *common.Change) AuditEntry {
-	e := AuditEntry{ID: c.ID, At: c.At, Actor: AuditActor{Name: c.Actor.Name, Remote: c.Actor.Remote, User: c.Actor.User, Token: c.Actor.Token, Note: c.Actor.Note}, Verb: c.Verb, Kind: c.Kind, Name: c.Name, Revision: c.Revision,
-		Before: audit.Mask(c.Before), After: audit.Mask(c.After)}
+	e := AuditEntry{
+		ID: c.ID,
+		At: c.At,
+		Actor: AuditActor{
+			Name:   c.Actor.Name,
+			Remote: c.Actor.Remote,
+			User:   c.Actor.User,
+			Token:  c.Actor.Token,
+			Note:   c.Actor.Note,
+		},
+		Verb:     c.Verb,
+		Kind:     c.Kind,
+		Name:     c.Name,
+		Revision: c.Revision,
+		Before:   audit.Mask(c.Before),
+		After:    audit.Mask(c.After),
+	}
 	if c.Link != nil {
 		e.Seq, e.Hash = c.Link.Seq, c.Link.Hash
 	}
@@ -172,8 +206,17 @@ func (s *auditResource) verify(ctx context.Context, in *auditVerifyInput) (*audi
 	if err != nil {
 		return nil, err
 	}
-	out := AuditStep{From: step.From, To: step.To, Checked: step.Checked, Intact: len(step.Faults) == 0, Faults: []AuditFault{}, More: step.More,
-		Waiting: step.Waiting, Head: AuditAnchor(step.Head), Kept: AuditAnchor(step.Kept)}
+	out := AuditStep{
+		From:    step.From,
+		To:      step.To,
+		Checked: step.Checked,
+		Intact:  len(step.Faults) == 0,
+		Faults:  []AuditFault{},
+		More:    step.More,
+		Waiting: step.Waiting,
+		Head:    AuditAnchor(step.Head),
+		Kept:    AuditAnchor(step.Kept),
+	}
 	if step.Restored != (audit.Gap{}) {
 		out.Restored = new(AuditGap(step.Restored))
 	}
@@ -182,7 +225,13 @@ func (s *auditResource) verify(ctx context.Context, in *auditVerifyInput) (*audi
 	}
 	for i := range step.Entries {
 		if c := &step.Entries[i]; in.Links {
-			out.Links = append(out.Links, AuditLink{Seq: c.Link.Seq, ID: c.ID, Previous: c.Link.Previous, Hash: c.Link.Hash, Text: c.Link.Text})
+			out.Links = append(out.Links, AuditLink{
+				Seq:      c.Link.Seq,
+				ID:       c.ID,
+				Previous: c.Link.Previous,
+				Hash:     c.Link.Hash,
+				Text:     c.Link.Text,
+			})
 		}
 	}
 	return &auditVerifyOutput{Body: out}, nil

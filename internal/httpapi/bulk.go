@@ -98,8 +98,13 @@ func (b *BulkRequest) check() error {
 }
 
 func (s *manyResource) registerBulk(r *router) {
-	register(r, route{access: needs(access.Operator), turns: newTurns(), patience: manyPatience, Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
-		Path: "/api/v1/jobs/bulk", Summary: "Run an action on many jobs", Tags: []string{"jobs"}}}, s.bulk)
+	register(r, route{
+		access:   needs(access.Operator),
+		turns:    newTurns(),
+		patience: manyPatience,
+		Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
+			Path: "/api/v1/jobs/bulk", Summary: "Run an action on many jobs", Tags: []string{"jobs"}},
+	}, s.bulk)
 }
 
 func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
@@ -114,7 +119,8 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if b.Until != nil {
 		until = askedTime(*b.Until)
 	}
-	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Below, askedFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Below,
+		askedFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)
@@ -148,7 +154,8 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 
 // named returns the names of the jobs, without duplicates, and the versions of jobs found by a
 // filter.
-func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, versions map[string]int64, err error) {
+func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, versions map[string]int64,
+	err error) {
 	if len(b.Jobs) > 0 {
 		seen := map[string]bool{}
 		for _, name := range b.Jobs {
@@ -159,13 +166,26 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 		}
 		return names, nil, nil
 	}
-	page, next, err := s.jobs.List(ctx, common.JobQuery{Selector: b.Selector, Group: b.Group, Below: b.Below, Ungrouped: b.Ungrouped, Q: b.Q,
-		Phase: common.Phase(b.State), Limit: maxBulk})
+	page, next, err := s.jobs.List(ctx, common.JobQuery{
+		Selector:  b.Selector,
+		Group:     b.Group,
+		Below:     b.Below,
+		Ungrouped: b.Ungrouped,
+		Q:         b.Q,
+		Phase:     common.Phase(b.State),
+		Limit:     maxBulk,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if next != "" {
-		return nil, nil, &common.Error{Code: common.CodeTooLarge, Reason: "too_many_jobs", Data: common.WordsOf("most", maxBulk), Message: fmt.Sprintf("the filter matches more than %d jobs", maxBulk), Hint: "narrow the filter, for example by group"}
+		return nil, nil, &common.Error{
+			Code:    common.CodeTooLarge,
+			Reason:  "too_many_jobs",
+			Data:    common.WordsOf("most", maxBulk),
+			Message: fmt.Sprintf("the filter matches more than %d jobs", maxBulk),
+			Hint:    "narrow the filter, for example by group",
+		}
 	}
 	versions = make(map[string]int64, len(page))
 	for i := range page {
@@ -176,7 +196,8 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 }
 
 // action returns the function to apply to each job.
-func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string, versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
+func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
+	versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
 	who, may := actor(ctx), common.Precondition{May: allowNow(ctx, access.Operator)}
 	switch b.Action {
 	case "run":

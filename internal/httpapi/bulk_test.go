@@ -23,33 +23,50 @@ func (h *harness) bulk(role, body string, headers ...string) BulkAnswer {
 
 func TestBulk(t *testing.T) {
 	h := newHarness(t)
-	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`, `{"name":"b","command":"true","labels":{"team":"x"}}`, `{"name":"c","command":"true"}`} {
+	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`,
+		`{"name":"b","command":"true","labels":{"team":"x"}}`, `{"name":"c","command":"true"}`} {
 		h.want(201, as("editor", "POST", "/api/v1/jobs", job))
 	}
 	answer := h.bulk("operator", `{"action":"run","jobs":["a","none","a","b"],"note":"now"}`, "Idempotency-Key", "k")
-	if answer.Done != 2 || answer.Refused != 1 || len(answer.Items) != 3 || len(h.triggers) != 2 || answer.Items[0].Run == "" || answer.Items[1].Refusal.Code != common.CodeNotFound {
+	if answer.Done != 2 || answer.Refused != 1 || len(answer.Items) != 3 || len(h.triggers) != 2 ||
+		answer.Items[0].Run == "" || answer.Items[1].Refusal.Code != common.CodeNotFound {
 		t.Errorf("%+v", answer)
 	}
-	if keys := []string{h.triggers[0].Key, h.triggers[1].Key}; !slices.Contains(keys, "k\na") || !slices.Contains(keys, "k\nb") || h.triggers[0].Note != "now" {
+	if keys := []string{h.triggers[0].Key, h.triggers[1].Key}; !slices.Contains(keys, "k\na") ||
+		!slices.Contains(keys, "k\nb") || h.triggers[0].Note != "now" {
 		t.Errorf("%+v", h.triggers)
 	}
-	h.problem(409, "conflict", "", as("operator", "POST", "/api/v1/jobs/bulk", `{"action":"run","jobs":["a"]}`, "Idempotency-Key", "k"))
+	h.problem(409, "conflict", "", as("operator", "POST", "/api/v1/jobs/bulk", `{"action":"run","jobs":["a"]}`,
+		"Idempotency-Key", "k"))
 
-	if answer = h.bulk("operator", `{"action":"pause","selector":"team=x","note":"moving"}`); answer.Done != 2 || h.jobs["a"].PauseNote != "moving" || h.jobs["c"].Paused {
+	if answer = h.bulk("operator", `{"action":"pause","selector":"team=x","note":"moving"}`); answer.Done != 2 ||
+		h.jobs["a"].PauseNote != "moving" || h.jobs["c"].Paused {
 		t.Errorf("%+v", answer)
 	}
 	if answer = h.bulk("operator", `{"action":"resume","q":"a"}`); answer.Done != 1 || h.jobs["a"].Paused {
 		t.Errorf("%+v", answer)
 	}
 	uid := h.jobs["a"].UID
-	h.runs = []common.Run{{ID: "u.t1.1", Job: "a", JobUID: uid, Status: common.StatusRunning}, {ID: "u.t2.1", Job: "a", JobUID: uid, Status: common.StatusWaiting},
-		{ID: "u.t3.1", Job: "a", JobUID: uid, Status: common.StatusFailed}, {ID: "u.t4.1", Job: "c", Status: common.StatusRunning}}
+	h.runs = []common.Run{{
+		ID:     "u.t1.1",
+		Job:    "a",
+		JobUID: uid,
+		Status: common.StatusRunning,
+	}, {ID: "u.t2.1", Job: "a", JobUID: uid, Status: common.StatusWaiting},
+		{
+			ID:     "u.t3.1",
+			Job:    "a",
+			JobUID: uid,
+			Status: common.StatusFailed,
+		}, {ID: "u.t4.1", Job: "c", Status: common.StatusRunning}}
 	answer = h.bulk("operator", `{"action":"kill","jobs":["a","b","none"],"note":"stop"}`)
-	if answer.Done != 2 || !slices.Equal(answer.Items[0].Killed, []string{"u.t1.1", "u.t2.1"}) || answer.Items[1].Killed != nil || answer.Items[2].Refusal == nil {
+	if answer.Done != 2 || !slices.Equal(answer.Items[0].Killed, []string{"u.t1.1", "u.t2.1"}) ||
+		answer.Items[1].Killed != nil || answer.Items[2].Refusal == nil {
 		t.Errorf("%+v", answer)
 	}
 	h.problem(403, "forbidden", "", as("operator", "POST", "/api/v1/jobs/bulk", `{"action":"delete","jobs":["a"]}`))
-	if answer = h.bulk("editor", `{"action":"delete","jobs":["a"],"kill":true}`); answer.Done != 1 || len(h.jobs) != 2 || h.killed[len(h.killed)-1] != "a" {
+	if answer = h.bulk("editor", `{"action":"delete","jobs":["a"],"kill":true}`); answer.Done != 1 ||
+		len(h.jobs) != 2 || h.killed[len(h.killed)-1] != "a" {
 		t.Errorf("%+v", answer)
 	}
 }
@@ -57,11 +74,13 @@ func TestBulk(t *testing.T) {
 // What was changed since the filter found it is not deleted: it may not match any more.
 func TestBulkDeletesWhatItFound(t *testing.T) {
 	h := newHarness(t)
-	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`, `{"name":"b","command":"true","labels":{"team":"x"}}`} {
+	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`,
+		`{"name":"b","command":"true","labels":{"team":"x"}}`} {
 		h.want(201, as("editor", "POST", "/api/v1/jobs", job))
 	}
 	h.behind = true
-	if answer := h.bulk("editor", `{"action":"delete","selector":"team=x"}`); answer.Refused != 2 || len(h.jobs) != 2 || answer.Items[0].Refusal.Code != common.CodeStale {
+	if answer := h.bulk("editor", `{"action":"delete","selector":"team=x"}`); answer.Refused != 2 || len(h.jobs) != 2 ||
+		answer.Items[0].Refusal.Code != common.CodeStale {
 		t.Errorf("%+v", answer)
 	}
 	if answer := h.bulk("editor", `{"action":"delete","jobs":["a"]}`); answer.Done != 1 || len(h.jobs) != 1 {
@@ -75,9 +94,17 @@ func TestBulkDeletesWhatItFound(t *testing.T) {
 
 func TestBulkRefuses(t *testing.T) {
 	h := newHarness(t)
-	for body, location := range map[string]string{`{"action":"run"}`: "body.jobs", `{"action":"fly","jobs":["a"]}`: "body.action", `{"action":"run","jobs":["A"]}`: "body.jobs[0]",
-		`{"action":"pause","jobs":["a"]}`: "body.note", `{"action":"run","jobs":["a"],"group":"g"}`: "body.jobs", `{"action":"run","selector":"="}`: "body.selector",
-		`{"action":"run","jobs":["a"],"until":"2030-01-01T00:00:00Z"}`: "body.until", `{"action":"run","jobs":["a"],"kill":true}`: "body.kill", `{"action":"run","state":"active"}`: "body.jobs"} {
+	for body, location := range map[string]string{
+		`{"action":"run"}`:                                             "body.jobs",
+		`{"action":"fly","jobs":["a"]}`:                                "body.action",
+		`{"action":"run","jobs":["A"]}`:                                "body.jobs[0]",
+		`{"action":"pause","jobs":["a"]}`:                              "body.note",
+		`{"action":"run","jobs":["a"],"group":"g"}`:                    "body.jobs",
+		`{"action":"run","selector":"="}`:                              "body.selector",
+		`{"action":"run","jobs":["a"],"until":"2030-01-01T00:00:00Z"}`: "body.until",
+		`{"action":"run","jobs":["a"],"kill":true}`:                    "body.kill",
+		`{"action":"run","state":"active"}`:                            "body.jobs",
+	} {
 		h.problem(422, "invalid", location, as("operator", "POST", "/api/v1/jobs/bulk", body))
 	}
 	h.problem(403, "forbidden", "", as("viewer", "POST", "/api/v1/jobs/bulk", `{"action":"run","jobs":["a"]}`))
@@ -86,9 +113,15 @@ func TestBulkRefuses(t *testing.T) {
 // Many are told apart by the group of each.
 func TestManyByGroup(t *testing.T) {
 	h := newHarness(t)
-	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"mine","command":"true","group":"g","labels":{"app":"x"}}`))
-	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"theirs","command":"true","group":"h","labels":{"app":"x"}}`))
-	h.sessions["granted"] = access.Identity{Name: "granted", Grants: map[string]access.Role{"g": access.Editor}, Session: true}
+	h.want(201, as("editor", "POST", "/api/v1/jobs",
+		`{"name":"mine","command":"true","group":"g","labels":{"app":"x"}}`))
+	h.want(201, as("editor", "POST", "/api/v1/jobs",
+		`{"name":"theirs","command":"true","group":"h","labels":{"app":"x"}}`))
+	h.sessions["granted"] = access.Identity{
+		Name:    "granted",
+		Grants:  map[string]access.Role{"g": access.Editor},
+		Session: true,
+	}
 	ask := func(path, body string) *BulkAnswer {
 		r := as("", "POST", path, body)
 		r.Header.Set("Cookie", plainCookie+"=granted")
@@ -96,7 +129,8 @@ func TestManyByGroup(t *testing.T) {
 		decode(t, h.want(200, r), &answer)
 		return &answer
 	}
-	if answer := ask("/api/v1/jobs/bulk", `{"action":"run","selector":"app=x"}`); answer.Done != 1 || answer.Refused != 1 || answer.Items[1].Refusal.Code != common.CodeForbidden {
+	if answer := ask("/api/v1/jobs/bulk", `{"action":"run","selector":"app=x"}`); answer.Done != 1 ||
+		answer.Refused != 1 || answer.Items[1].Refusal.Code != common.CodeForbidden {
 		t.Errorf("%+v", answer)
 	}
 	r := as("", "POST", "/api/v1/jobs/apply?prune=app", `{"jobs":[]}`)
@@ -106,7 +140,8 @@ func TestManyByGroup(t *testing.T) {
 	if answer.Counts != (ApplyCounts{Deleted: 1}) || len(h.jobs) != 1 || h.jobs["theirs"].Name == "" {
 		t.Errorf("%+v", answer)
 	}
-	r = as("", "POST", "/api/v1/jobs/apply", `{"jobs":[{"name":"theirs","command":"x","group":"g"},{"name":"new","command":"x","group":"h"},{"name":"free","command":"x"},{"name":"own","command":"x","group":"g"}]}`)
+	r = as("", "POST", "/api/v1/jobs/apply",
+		`{"jobs":[{"name":"theirs","command":"x","group":"g"},{"name":"new","command":"x","group":"h"},{"name":"free","command":"x"},{"name":"own","command":"x","group":"g"}]}`)
 	r.Header.Set("Cookie", plainCookie+"=granted")
 	decode(t, h.want(200, r), &answer)
 	if answer.Counts != (ApplyCounts{Created: 1, Refused: 3}) || answer.Items[3].Result != "created" {
@@ -120,15 +155,30 @@ func TestRunAndWait(t *testing.T) {
 	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`))
 	ended := time.Now().Add(-time.Hour)
 	h.onTrigger = func(run string) {
-		h.runs = append(h.runs, common.Run{ID: run, Job: "a", Status: common.StatusSucceeded, ExitCode: new(0), EndedAt: &ended, Attempt: 1, Cause: common.CauseManual})
+		h.runs = append(h.runs, common.Run{
+			ID:       run,
+			Job:      "a",
+			Status:   common.StatusSucceeded,
+			ExitCode: new(0),
+			EndedAt:  &ended,
+			Attempt:  1,
+			Cause:    common.CauseManual,
+		})
 	}
 	var accepted Accepted
 	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
-	if accepted.Wait != "ended" || accepted.Outcome == nil || accepted.Outcome.ID != accepted.Run || accepted.Outcome.Status != common.StatusSucceeded {
+	if accepted.Wait != "ended" || accepted.Outcome == nil || accepted.Outcome.ID != accepted.Run ||
+		accepted.Outcome.Status != common.StatusSucceeded {
 		t.Errorf("%+v", accepted)
 	}
 	h.onTrigger = func(run string) {
-		h.runs = append(h.runs, common.Run{ID: run, Job: "a", Status: common.StatusRunning, Attempt: 1, Cause: common.CauseManual})
+		h.runs = append(h.runs, common.Run{
+			ID:      run,
+			Job:     "a",
+			Status:  common.StatusRunning,
+			Attempt: 1,
+			Cause:   common.CauseManual,
+		})
 	}
 	accepted = Accepted{}
 	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=50ms", "")), &accepted)
@@ -151,7 +201,8 @@ func (u unreadable) Output(context.Context, string, int64, int) ([]common.Chunk,
 // A run that was asked for is never answered with a refusal: a client that is told to try again would run it twice. The
 // answer says that nothing was waited for.
 func TestRunIsAcceptedWhereNobodyCanWait(t *testing.T) {
-	for _, err := range []error{common.Errorf(common.CodeNotFound, "no such run"), errStoreOff, tail.ErrStopped, errors.New("broken")} {
+	for _, err := range []error{common.Errorf(common.CodeNotFound, "no such run"), errStoreOff, tail.ErrStopped,
+		errors.New("broken")} {
 		h := newHarness(t, func(c *Config) { c.Following = tail.New(unreadable{err}, tail.Config{}) })
 		h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`))
 		var accepted Accepted
@@ -188,7 +239,15 @@ func TestRunAndWait_WhileOneClientFollowsAllItCan(t *testing.T) {
 	f.Close()
 	ended := time.Now()
 	h.onTrigger = func(run string) {
-		h.runs = append(h.runs, common.Run{ID: run, Job: "a", Status: common.StatusSucceeded, ExitCode: new(0), EndedAt: &ended, Attempt: 1, Cause: common.CauseManual})
+		h.runs = append(h.runs, common.Run{
+			ID:       run,
+			Job:      "a",
+			Status:   common.StatusSucceeded,
+			ExitCode: new(0),
+			EndedAt:  &ended,
+			Attempt:  1,
+			Cause:    common.CauseManual,
+		})
 	}
 	var accepted Accepted
 	decode(t, h.want(202, as("operator", "POST", "/api/v1/jobs/a/run?wait=30s", "")), &accepted)
@@ -212,11 +271,27 @@ func TestRunAndWait_WhileOneClientFollowsAllItCan(t *testing.T) {
 // Who is given the same run again for their key sees no more of it than they may see by now.
 func TestRunAndWaitHides(t *testing.T) {
 	h := newHarness(t)
-	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"}}
-	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Operator}}
+	h.jobs["a"] = common.JobState{
+		Version:   1,
+		StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"},
+	}
+	h.sessions["reds"] = access.Identity{
+		Name:   "reds",
+		User:   "reds",
+		Grants: map[string]access.Role{"red": access.Operator},
+	}
 	for group, hidden := range map[string]bool{"blue": true, "red": false} {
 		h.onTrigger = func(run string) {
-			h.runs = append(h.runs, common.Run{ID: run, Job: "a", JobUID: "u", Group: group, Status: common.StatusSucceeded, Attempt: 1, Cause: common.CauseManual, Note: "secret"})
+			h.runs = append(h.runs, common.Run{
+				ID:      run,
+				Job:     "a",
+				JobUID:  "u",
+				Group:   group,
+				Status:  common.StatusSucceeded,
+				Attempt: 1,
+				Cause:   common.CauseManual,
+				Note:    "secret",
+			})
 		}
 		r := as("", "POST", "/api/v1/jobs/a/run?wait=30s", "")
 		r.Header.Set("Cookie", plainCookie+"=reds")
@@ -231,17 +306,31 @@ func TestRunAndWaitHides(t *testing.T) {
 // A run of another group shields no other run of the job.
 func TestBulkKillsWhatItMay(t *testing.T) {
 	h := newHarness(t)
-	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"}}
-	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Operator}}
+	h.jobs["a"] = common.JobState{
+		Version:   1,
+		StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "red"}, UID: "u"},
+	}
+	h.sessions["reds"] = access.Identity{
+		Name:   "reds",
+		User:   "reds",
+		Grants: map[string]access.Role{"red": access.Operator},
+	}
 	for i, group := range []string{"blue", "red", "blue", "red"} {
-		h.runs = append(h.runs, common.Run{ID: "u.t" + string(rune('1'+i)) + ".1", Job: "a", JobUID: "u", Group: group, Status: common.StatusRunning})
+		h.runs = append(h.runs, common.Run{
+			ID:     "u.t" + string(rune('1'+i)) + ".1",
+			Job:    "a",
+			JobUID: "u",
+			Group:  group,
+			Status: common.StatusRunning,
+		})
 	}
 	r := as("", "POST", "/api/v1/jobs/bulk", `{"action":"kill","jobs":["a"],"note":"stop"}`)
 	r.Header.Set("Cookie", plainCookie+"=reds")
 	var answer BulkAnswer
 	decode(t, h.want(200, r), &answer)
 	item := answer.Items[0]
-	if !slices.Equal(item.Killed, []string{"u.t2.1", "u.t4.1"}) || !slices.Equal(h.killed, item.Killed) || item.Result != resultRefused || item.Refusal == nil || item.Refusal.Code != common.CodeForbidden {
+	if !slices.Equal(item.Killed, []string{"u.t2.1", "u.t4.1"}) || !slices.Equal(h.killed, item.Killed) ||
+		item.Result != resultRefused || item.Refusal == nil || item.Refusal.Code != common.CodeForbidden {
 		t.Errorf("%+v, killed %v", item, h.killed)
 	}
 }
@@ -249,26 +338,67 @@ func TestBulkKillsWhatItMay(t *testing.T) {
 // Why somebody has paused a job is for those who may see what it is.
 func TestPauseNoteIsHidden(t *testing.T) {
 	h := newHarness(t)
-	h.jobs["a"] = common.JobState{Version: 1, StoredJob: common.StoredJob{Job: common.Job{Name: "a", Command: "true", Group: "blue", Paused: true, PauseNote: "the key is in the safe"}, UID: "u"}}
+	h.jobs["a"] = common.JobState{
+		Version: 1,
+		StoredJob: common.StoredJob{
+			Job: common.Job{
+				Name:      "a",
+				Command:   "true",
+				Group:     "blue",
+				Paused:    true,
+				PauseNote: "the key is in the safe",
+			},
+			UID: "u",
+		},
+	}
 	reason := func() *common.Reason {
-		return &common.Reason{Code: common.ReasonPaused, Text: "the job was paused: the key is in the safe", Data: map[string]string{"note": "the key is in the safe", "until": "2027-01-01T00:00:00Z"}}
+		return &common.Reason{
+			Code: common.ReasonPaused,
+			Text: "the job was paused: the key is in the safe",
+			Data: map[string]string{"note": "the key is in the safe", "until": "2027-01-01T00:00:00Z"},
+		}
 	}
 	for n, status := range []common.Status{common.StatusSkipped, common.StatusPlanned, common.StatusMissed} {
 		at := time.Now().Add(time.Duration(n-10) * time.Minute)
-		h.ledger = append(h.ledger, common.Fire{ID: common.PlannedFire("u", at), Job: "a", JobUID: "u", Group: "blue", PlannedAt: at, Cause: common.CauseCron, Status: status, Attempts: []string{}, Reason: reason()})
+		h.ledger = append(h.ledger, common.Fire{
+			ID:        common.PlannedFire("u", at),
+			Job:       "a",
+			JobUID:    "u",
+			Group:     "blue",
+			PlannedAt: at,
+			Cause:     common.CauseCron,
+			Status:    status,
+			Attempts:  []string{},
+			Reason:    reason(),
+		})
 		if status == common.StatusPlanned {
 			continue // such is no run
 		}
-		h.runs = append(h.runs, common.Run{ID: common.RunID(common.PlannedFire("u", at), 0), Job: "a", JobUID: "u", Group: "blue", PlannedAt: at, Cause: common.CauseCron, Status: status, Reason: reason(), EndedAt: &at})
+		h.runs = append(h.runs, common.Run{
+			ID:        common.RunID(common.PlannedFire("u", at), 0),
+			Job:       "a",
+			JobUID:    "u",
+			Group:     "blue",
+			PlannedAt: at,
+			Cause:     common.CauseCron,
+			Status:    status,
+			Reason:    reason(),
+			EndedAt:   &at,
+		})
 	}
 	for role, hidden := range map[access.Role]bool{"": true, access.Viewer: false} {
-		h.sessions["some"] = access.Identity{Name: "some", Grants: map[string]access.Role{"red": access.Viewer, "blue": role}}
-		for _, target := range []string{"/api/v1/jobs/a", "/api/v1/jobs", "/api/v1/fires", "/api/v1/jobs/a/fires", "/api/v1/runs", "/api/v1/runs/" + h.runs[0].ID} {
+		h.sessions["some"] = access.Identity{
+			Name:   "some",
+			Grants: map[string]access.Role{"red": access.Viewer, "blue": role},
+		}
+		for _, target := range []string{"/api/v1/jobs/a", "/api/v1/jobs", "/api/v1/fires", "/api/v1/jobs/a/fires",
+			"/api/v1/runs", "/api/v1/runs/" + h.runs[0].ID} {
 			r := as("", "GET", target, "")
 			r.Header.Set("Cookie", plainCookie+"=some")
 			if w := h.want(200, r); strings.Contains(w.Body.String(), "safe") == hidden {
 				t.Errorf("role %q, %s: %s", role, target, w.Body)
-			} else if (strings.HasSuffix(target, "/fires") || strings.HasSuffix(target, "/runs")) && (!strings.Contains(w.Body.String(), `"paused"`) || !strings.Contains(w.Body.String(), `"until"`)) {
+			} else if (strings.HasSuffix(target, "/fires") || strings.HasSuffix(target, "/runs")) &&
+				(!strings.Contains(w.Body.String(), `"paused"`) || !strings.Contains(w.Body.String(), `"until"`)) {
 				t.Errorf("role %q, %s: the reason is gone: %s", role, target, w.Body)
 			}
 		}

@@ -29,7 +29,8 @@ type Channel struct {
 	Secret    string      `json:"secret,omitempty" doc:"A generated signing secret. It is not shown again."`
 }
 
-// ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not given.
+// ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not
+// given.
 type ChannelDefinition struct {
 	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
 	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
@@ -100,10 +101,22 @@ type deliveriesOutput struct{ Body Page[Delivery] }
 
 func (s *channelsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Tags: []string{"notifications"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1" + path,
+			Summary:     summary,
+			Tags:        []string{"notifications"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("list-channels", http.MethodGet, "/channels", "List channels")}, s.list)
-	register(r, route{access: needs(access.Viewer), Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel")}, s.get)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("list-channels", http.MethodGet, "/channels", "List channels"),
+	}, s.list)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel"),
+	}, s.get)
 	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Channel"}}}}}
@@ -111,8 +124,11 @@ func (s *channelsResource) register(r *router) {
 	remove := op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
-	register(r, route{access: needs(access.Admin), Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
-		"Send a test message to a channel")}, s.test)
+	register(r, route{
+		access: needs(access.Admin),
+		Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
+			"Send a test message to a channel"),
+	}, s.test)
 	register(r, route{access: needs(access.Viewer), Operation: op("list-deliveries", http.MethodGet, "/deliveries",
 		"List pending deliveries and those of the last seven days, newest first")}, s.deliveries)
 }
@@ -147,7 +163,14 @@ func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*chann
 	}
 	b := &in.Body
 	c, secret, created, err := s.channels.Save(ctx, actor(ctx), in.Name,
-		notify.Wish{Kind: b.Kind, URL: b.URL, Secret: b.Secret, NewSecret: b.NewSecret, To: b.To, Disabled: b.Disabled}, pre)
+		notify.Wish{
+			Kind:      b.Kind,
+			URL:       b.URL,
+			Secret:    b.Secret,
+			NewSecret: b.NewSecret,
+			To:        b.To,
+			Disabled:  b.Disabled,
+		}, pre)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +237,16 @@ func isAdmin(ctx context.Context) bool {
 }
 
 func channelOf(ctx context.Context, c *notify.Channel) Channel {
-	out := Channel{Name: c.Name, Kind: c.Kind, Disabled: c.Disabled, Why: c.Why, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, UpdatedBy: c.UpdatedBy}
+	out := Channel{
+		Name:      c.Name,
+		Kind:      c.Kind,
+		Disabled:  c.Disabled,
+		Why:       c.Why,
+		Version:   c.Version,
+		CreatedAt: c.CreatedAt,
+		UpdatedAt: c.UpdatedAt,
+		UpdatedBy: c.UpdatedBy,
+	}
 	if isAdmin(ctx) {
 		out.Origin, out.To = c.Origin, c.To
 	}
@@ -222,8 +254,23 @@ func channelOf(ctx context.Context, c *notify.Channel) Channel {
 }
 
 func deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
-	d := Delivery{ID: n.ID, Channel: n.Channel, Kind: n.Kind, Event: n.Subject, Text: n.Headline(), Job: n.Data.Job, Run: n.Data.Run, Fire: n.Data.Fire,
-		Jobs: n.Data.Jobs, Count: n.Data.Count, Status: n.Status, Code: n.Code, Answer: n.Answer, Attempts: n.Attempts, CreatedAt: n.CreatedAt}
+	d := Delivery{
+		ID:        n.ID,
+		Channel:   n.Channel,
+		Kind:      n.Kind,
+		Event:     n.Subject,
+		Text:      n.Headline(),
+		Job:       n.Data.Job,
+		Run:       n.Data.Run,
+		Fire:      n.Data.Fire,
+		Jobs:      n.Data.Jobs,
+		Count:     n.Data.Count,
+		Status:    n.Status,
+		Code:      n.Code,
+		Answer:    n.Answer,
+		Attempts:  n.Attempts,
+		CreatedAt: n.CreatedAt,
+	}
 	if !n.NextAt.IsZero() {
 		d.NextAt = &n.NextAt
 	}
@@ -241,7 +288,8 @@ type Channels interface {
 	Channels(ctx context.Context) ([]notify.Channel, error)
 	Find(ctx context.Context, name string) (notify.Channel, error)
 	// Save creates or changes a channel. A generated signing secret is returned once.
-	Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish, pre common.Precondition) (c notify.Channel, secret string, created bool, err error)
+	Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish,
+		pre common.Precondition) (c notify.Channel, secret string, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 	// Test sends a test message to a channel, once.
 	Test(ctx context.Context, actor common.Actor, name string) (notify.Notice, error)

@@ -70,10 +70,22 @@ type chartOutput struct{ Body Statistics }
 
 func (s *statsResource) registerCharts(r *router) {
 	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/stats" + path, Summary: summary, Tags: []string{"stats"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      http.MethodGet,
+			Path:        "/api/v1/stats" + path,
+			Summary:     summary,
+			Tags:        []string{"stats"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day")}, s.ofAll)
-	register(r, route{access: needs(access.Viewer), Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day")}, s.ofJob)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day"),
+	}, s.ofAll)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day"),
+	}, s.ofJob)
 }
 
 func (s *statsResource) ofAll(ctx context.Context, in *chartInput) (*chartOutput, error) {
@@ -101,8 +113,14 @@ func (s *statsResource) chart(ctx context.Context, in *ChartFilter, job string) 
 	if err != nil {
 		return nil, err
 	}
-	out := &chartOutput{Body: Statistics{From: chart.Starts[0], To: to.In(chart.Zone), By: "hour", Timezone: chart.Zone.String(), Total: figuresOf(&total),
-		Buckets: make([]Bucket, len(cells))}}
+	out := &chartOutput{Body: Statistics{
+		From:     chart.Starts[0],
+		To:       to.In(chart.Zone),
+		By:       "hour",
+		Timezone: chart.Zone.String(),
+		Total:    figuresOf(&total),
+		Buckets:  make([]Bucket, len(cells)),
+	}}
 	if chart.Days {
 		out.Body.By = "day"
 	}
@@ -124,7 +142,8 @@ func (s *statsResource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.T
 	}
 	zone, err := schedule.LoadZone(cmp.Or(in.Timezone, s.zone))
 	if err != nil {
-		return fail("timezone", schedule.CodeZoneUnknown, "is not a time zone", "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC")
+		return fail("timezone", schedule.CodeZoneUnknown, "is not a time zone",
+			"use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC")
 	}
 	from, to := in.From, in.To
 	if end = to; to.IsZero() || to.After(now) {
@@ -152,7 +171,8 @@ func (s *statsResource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.T
 	case in.Workers && to.Sub(from) > maxWorkers:
 		return fail("from", "range", "must be at most 92 days before the end where workers are counted apart", "")
 	case !to.After(oldest) && !days:
-		return fail("to", "range", "lies before the hours that are kept, which are those of the last 90 days", "ask by=day")
+		return fail("to", "range", "lies before the hours that are kept, which are those of the last 90 days",
+			"ask by=day")
 	case !to.After(oldest):
 		return fail("to", "range", "lies before the days that are kept, which are those of the last 2 years", "")
 	case from.Before(oldest):

@@ -24,9 +24,14 @@ func counting(t *testing.T) (*harness, time.Time) {
 	}
 	missed := at(1, common.StatusMissed, "")
 	missed.StartedAt, missed.Gap = nil, &common.Gap{Count: 7}
-	h.runs = []common.Run{at(0, common.StatusRunning, "w1"), missed, at(1, common.StatusSucceeded, "w1"), at(1, common.StatusSucceeded, "w2"),
-		at(1, common.StatusFailed, "w1"), at(1, common.StatusKilled, "w1"), at(30, common.StatusSucceeded, "w9"), at(24*100, common.StatusSucceeded, "w1")}
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 1}}}
+	h.runs = []common.Run{at(0, common.StatusRunning, "w1"), missed, at(1, common.StatusSucceeded, "w1"),
+		at(1, common.StatusSucceeded, "w2"),
+		at(1, common.StatusFailed, "w1"), at(1, common.StatusKilled, "w1"), at(30, common.StatusSucceeded, "w9"),
+		at(24*100, common.StatusSucceeded, "w1")}
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 1,
+	}}}
 	return h, now
 }
 
@@ -37,12 +42,14 @@ func TestStatisticsOfAJob(t *testing.T) {
 		return s
 	}
 	s := read("")
-	if s.By != "hour" || len(s.Buckets) != 25 || !s.From.Equal(now.Add(-24*time.Hour-30*time.Minute)) || s.Timezone != "Asia/Shanghai" || s.Workers != nil {
+	if s.By != "hour" || len(s.Buckets) != 25 || !s.From.Equal(now.Add(-24*time.Hour-30*time.Minute)) ||
+		s.Timezone != "Asia/Shanghai" || s.Workers != nil {
 		t.Fatalf("%+v", s)
 	}
 	last := s.Buckets[23]
 	want := StatusCounts{Succeeded: 2, Failed: 1, Killed: 1, Missed: 7}
-	if last.Statuses != want || s.Total.Statuses != want || last.Runs != 4 || last.SuccessRate == nil || *last.SuccessRate != 2./3 ||
+	if last.Statuses != want || s.Total.Statuses != want || last.Runs != 4 || last.SuccessRate == nil ||
+		*last.SuccessRate != 2./3 ||
 		last.Duration.Count != 2 || last.Duration.MaxMs != 1000 || last.Delay.Count != 4 {
 		t.Errorf("the hour before this one: %+v", last)
 	}
@@ -53,17 +60,21 @@ func TestStatisticsOfAJob(t *testing.T) {
 		t.Errorf("%v is not of the zone", last.At)
 	}
 	s = read("?from=2026-11-15T00:00:00Z&workers=true")
-	if s.By != "day" || len(s.Buckets) != 7 || s.Total.Statuses.Succeeded != 3 || s.Buckets[5].Statuses.Succeeded != 1 || s.Buckets[6].Statuses.Succeeded != 2 {
+	if s.By != "day" || len(s.Buckets) != 7 || s.Total.Statuses.Succeeded != 3 ||
+		s.Buckets[5].Statuses.Succeeded != 1 || s.Buckets[6].Statuses.Succeeded != 2 {
 		t.Errorf("a week by day: %+v", s)
 	}
-	if w := s.Workers; len(w) != 3 || w[0].Worker != "w1" || w[0].Name != "north" || w[0].Runs != 3 || w[1].Worker != "w2" || w[1].Name != "" || w[2].Worker != "w9" || w[2].Name != "south" {
+	if w := s.Workers; len(w) != 3 || w[0].Worker != "w1" || w[0].Name != "north" || w[0].Runs != 3 ||
+		w[1].Worker != "w2" || w[1].Name != "" || w[2].Worker != "w9" || w[2].Name != "south" {
 		t.Errorf("by worker: %+v", s.Workers)
 	}
 	s = read("?by=day&timezone=UTC&from=2026-08-01T00:00:00Z&to=2030-01-01T00:00:00Z")
-	if s.Total.Statuses.Succeeded != 4 || !s.To.Equal(now) || len(s.Buckets) != 113 || s.Buckets[12].Statuses.Succeeded != 1 {
+	if s.Total.Statuses.Succeeded != 4 || !s.To.Equal(now) || len(s.Buckets) != 113 ||
+		s.Buckets[12].Statuses.Succeeded != 1 {
 		t.Errorf("since August: %d buckets until %v, %+v", len(s.Buckets), s.To, s.Total)
 	}
-	if s = read("?by=hour&from=" + url.QueryEscape(now.Add(-91*24*time.Hour).Format(time.RFC3339))); len(s.Buckets) != 90*24+1 {
+	if s = read("?by=hour&from=" + url.QueryEscape(now.Add(-91*24*time.Hour).Format(time.RFC3339))); len(
+		s.Buckets) != 90*24+1 {
 		t.Errorf("hours that are not kept any more are not left out: %d", len(s.Buckets))
 	}
 }
@@ -81,7 +92,8 @@ func TestStatisticsOfAll(t *testing.T) {
 func TestStatisticsOfNothing(t *testing.T) {
 	h, _ := counting(t)
 	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"idle","command":"true"}`))
-	body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/stats/jobs/idle?workers=true", "")).Body.String()
+	body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/stats/jobs/idle?workers=true", "")).
+		Body.String()
 	if strings.Contains(body, "null") || strings.Count(body, `"at":`) != 25 {
 		t.Errorf("of a job that never ran: %s", body)
 	}
@@ -90,7 +102,8 @@ func TestStatisticsOfNothing(t *testing.T) {
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/stats/jobs/a", "")) // what it did stays
 	h.storeOff = true
 	for _, path := range []string{"jobs/idle", "runs", "runs?workers=true"} {
-		h.problem(http.StatusServiceUnavailable, "unavailable", "", as("viewer", http.MethodGet, "/api/v1/stats/"+path, ""))
+		h.problem(http.StatusServiceUnavailable, "unavailable", "",
+			as("viewer", http.MethodGet, "/api/v1/stats/"+path, ""))
 	}
 }
 
@@ -110,10 +123,13 @@ func TestStatisticsRefuse(t *testing.T) {
 		"timezone=Mars/Olympus":                                     "query.timezone",
 		"timezone=Local":                                            "query.timezone",
 		"timezone=" + url.QueryEscape("../../etc/passwd"):           "query.timezone",
-		"by=minute": "query.by", "workers=perhaps": "query.workers", "from=yesterday": "query.from", "group=a": "query.group",
+		"by=minute": "query.by", "workers=perhaps": "query.workers", "from=yesterday": "query.from",
+		"group=a": "query.group",
 	} {
-		p := h.problem(http.StatusUnprocessableEntity, "invalid", location, as("viewer", http.MethodGet, "/api/v1/stats/runs?"+query, ""))
-		h.problem(http.StatusUnprocessableEntity, "invalid", location, as("viewer", http.MethodGet, "/api/v1/stats/jobs/a?"+query, ""))
+		p := h.problem(http.StatusUnprocessableEntity, "invalid", location,
+			as("viewer", http.MethodGet, "/api/v1/stats/runs?"+query, ""))
+		h.problem(http.StatusUnprocessableEntity, "invalid", location,
+			as("viewer", http.MethodGet, "/api/v1/stats/jobs/a?"+query, ""))
 		if len(p.Errors) > 0 && len(p.Errors[0].Message) < 8 {
 			t.Errorf("%s: no reason: %+v", query, p.Errors)
 		}
@@ -130,10 +146,12 @@ func TestOverviewOfTheLastDay(t *testing.T) {
 		return o
 	}
 	day := read().LastDay
-	if day == nil || len(day.Hours) != 25 || !day.From.Equal(now.Add(-24*time.Hour-30*time.Minute)) || day.Total.Statuses.Missed != 7 || day.Total.Statuses.Failed != 1 {
+	if day == nil || len(day.Hours) != 25 || !day.From.Equal(now.Add(-24*time.Hour-30*time.Minute)) ||
+		day.Total.Statuses.Missed != 7 || day.Total.Statuses.Failed != 1 {
 		t.Fatalf("the last day: %+v", day)
 	}
-	if hour := day.Hours[23]; hour.Statuses.Succeeded != 2 || hour.SuccessRate == nil || day.Hours[3].SuccessRate != nil {
+	if hour := day.Hours[23]; hour.Statuses.Succeeded != 2 || hour.SuccessRate == nil ||
+		day.Hours[3].SuccessRate != nil {
 		t.Errorf("an hour of it: %+v", hour)
 	}
 	h.storeOff = true

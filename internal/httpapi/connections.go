@@ -46,7 +46,15 @@ func NewConnections(trusted []netip.Prefix) *Connections {
 }
 
 func newConnections(trusted proxies, most, ofClient, spares int, least time.Duration) *Connections {
-	return &Connections{trusted: trusted, most: most, ofClient: ofClient, spares: spares, least: least, served: map[*connection]struct{}{}, clients: map[string]int{}}
+	return &Connections{
+		trusted:  trusted,
+		most:     most,
+		ofClient: ofClient,
+		spares:   spares,
+		least:    least,
+		served:   map[*connection]struct{}{},
+		clients:  map[string]int{},
+	}
 }
 
 // connection is a connection with its place in the limiter.
@@ -242,6 +250,7 @@ func spareOnly(p problems, refused *refusals, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		p.write(w, r, refused.problem(p, r, "connections", "too many connections", "use fewer connections, and close unused ones", time.Second))
+		p.write(w, r, refused.problem(p, r, "connections", "too many connections",
+			"use fewer connections, and close unused ones", time.Second))
 	})
 }

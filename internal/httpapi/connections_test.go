@@ -120,7 +120,11 @@ func TestFullHouseAnswersHealthChecks(t *testing.T) {
 		fmt.Fprint(dial(), "GET /api/v1/jobs HTTP/1.1\r\n")
 	}
 	for range 5 {
-		for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/api/v1/jobs": http.StatusTooManyRequests} {
+		for path, want := range map[string]int{
+			"/healthz":     http.StatusOK,
+			"/readyz":      http.StatusOK,
+			"/api/v1/jobs": http.StatusTooManyRequests,
+		} {
 			if got, closed := ask(dial(), path); got != want || !closed {
 				t.Errorf("%s over a spare connection: %d (want %d), closed %v", path, got, want, closed)
 			}

@@ -57,7 +57,12 @@ func newConsole(files fs.FS) (*console, error) {
 		if mediaType == "" {
 			mediaType = "application/octet-stream"
 		}
-		c.files["/"+name] = asset{data: data, etag: hex.EncodeToString(sum[:16]), mime: mediaType, zipped: sync.OnceValue(func() []byte { return zip(data) })}
+		c.files["/"+name] = asset{
+			data:   data,
+			etag:   hex.EncodeToString(sum[:16]),
+			mime:   mediaType,
+			zipped: sync.OnceValue(func() []byte { return zip(data) }),
+		}
 		return nil
 	})
 	if err != nil {

@@ -62,8 +62,13 @@ type crontabInput struct{ Body CrontabRequest }
 type crontabOutput struct{ Body Crontab }
 
 func (s *crontabResource) register(r *router) {
-	register(r, route{access: needs(access.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
-		Path: "/api/v1/crontab/parse", Summary: "Convert a crontab to jobs, without saving them", Tags: []string{"schedules"}}}, s.parse)
+	register(r, route{
+		access: needs(access.Viewer),
+		turns:  newTurns(),
+		Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
+			Path: "/api/v1/crontab/parse", Summary: "Convert a crontab to jobs, without saving them",
+			Tags: []string{"schedules"}},
+	}, s.parse)
 }
 
 func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontabOutput, error) {
@@ -73,10 +78,22 @@ func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontab
 		zone = s.zone
 	}
 	if _, err := schedule.LoadZone(zone); err != nil {
-		return nil, common.Invalid("the crontab cannot be read", common.Fault{Location: "timezone", Code: schedule.CodeZoneUnknown, Message: "is not a time zone",
-			Hint: "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC", Value: common.Excerpt(zone)})
+		return nil, common.Invalid("the crontab cannot be read", common.Fault{
+			Location: "timezone",
+			Code:     schedule.CodeZoneUnknown,
+			Message:  "is not a time zone",
+			Hint:     "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC",
+			Value:    common.Excerpt(zone),
+		})
 	}
-	parsed := crontab.Parse(b.Text, crontab.Options{Prefix: crontab.PrefixOf(b.Prefix), System: b.System, Timezone: zone, Group: b.Group, Home: b.Home, Most: maxCrontabEntries})
+	parsed := crontab.Parse(b.Text, crontab.Options{
+		Prefix:   crontab.PrefixOf(b.Prefix),
+		System:   b.System,
+		Timezone: zone,
+		Group:    b.Group,
+		Home:     b.Home,
+		Most:     maxCrontabEntries,
+	})
 	c := &crontabLines{texts: strings.Split(b.Text, "\n")}
 	for notices, entries := parsed.Notices, parsed.Entries; len(notices) > 0 || len(entries) > 0; {
 		if len(entries) == 0 || len(notices) > 0 && notices[0].Line <= entries[0].Line {

@@ -11,10 +11,12 @@ import (
 
 func TestCrontab(t *testing.T) {
 	h := newHarness(t)
-	text := "MAILTO=ops\r\n\r\n# Nightly report\r\n30 2 * * * make report%hello\r\n@reboot /bin/true\r\n61 * * * * date\r\n0 0 1 * 1 -both\r\n"
+	text := "MAILTO=ops\r\n\r\n# Nightly report\r\n30 2 * * * make report%hello\r\n@reboot /bin/true\r\n61 * * * * " +
+		"date\r\n0 0 1 * 1 -both\r\n"
 	var c Crontab
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodPost, "/api/v1/crontab/parse",
-		`{"text":`+strconv.Quote(text)+`,"timezone":"Europe/Berlin","group":"reports","prefix":"/etc/cron.d/night.ly","home":"/srv"}`)), &c)
+		`{"text":`+strconv.Quote(text)+
+			`,"timezone":"Europe/Berlin","group":"reports","prefix":"/etc/cron.d/night.ly","home":"/srv"}`)), &c)
 	type told struct {
 		line    int
 		text    string
@@ -35,7 +37,8 @@ func TestCrontab(t *testing.T) {
 		got := told{line: item.Line, text: item.Text}
 		if j := item.Job; j != nil {
 			got.job = j.CronExpr + "|" + j.Command + "|" + j.Stdin + "|" + j.Description
-			if j.Group != "reports" || j.Timezone != "Europe/Berlin" || j.WorkDir != "/srv" || !strings.HasPrefix(j.Name, "night-ly-") {
+			if j.Group != "reports" || j.Timezone != "Europe/Berlin" || j.WorkDir != "/srv" ||
+				!strings.HasPrefix(j.Name, "night-ly-") {
 				t.Errorf("line %d: %+v", item.Line, j)
 			}
 		}
@@ -49,30 +52,40 @@ func TestCrontab(t *testing.T) {
 	}
 
 	var system Crontab
-	decode(t, h.want(http.StatusOK, as("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":"* * * * * root id","system":true}`)), &system)
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodPost, "/api/v1/crontab/parse",
+		`{"text":"* * * * * root id","system":true}`)), &system)
 	if j := system.Items[0].Job; j.User != "root" || j.Command != "id" || j.Timezone != "UTC" || j.Group != "crontab" {
 		t.Errorf("%+v", j)
 	}
 	var many Crontab
-	decode(t, h.want(http.StatusOK, as("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":`+strconv.Quote(strings.Repeat("* * * * * date\n", maxCrontabEntries+2))+`}`)), &many)
-	if last := many.Items[len(many.Items)-1]; many.Jobs != maxCrontabEntries || last.Line != maxCrontabEntries+1 || last.Notices[0].Code != "too_many" {
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodPost, "/api/v1/crontab/parse",
+		`{"text":`+strconv.Quote(strings.Repeat("* * * * * date\n", maxCrontabEntries+2))+`}`)), &many)
+	if last := many.Items[len(many.Items)-1]; many.Jobs != maxCrontabEntries || last.Line != maxCrontabEntries+1 ||
+		last.Notices[0].Code != "too_many" {
 		t.Errorf("%d jobs, the last line is %+v", many.Jobs, last)
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.timezone", as("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":"x","timezone":"Mars"}`))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.text", as("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":""}`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.timezone",
+		as("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":"x","timezone":"Mars"}`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.text",
+		as("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":""}`))
 }
 
 // What changes a part of something is taken under both names of a patch.
 func TestPatchesHaveTwoNames(t *testing.T) {
 	h := newHarness(t)
 	h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", `{"name":"a","command":"true"}`))
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 1}}}
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 1,
+	}}}
 	for path, body := range map[string]string{"/api/v1/jobs/a": `{"title":"A"}`, "/api/v1/workers/w1": `{"slots":3}`} {
 		for _, mediaType := range []string{"application/json", "application/merge-patch+json"} {
 			h.want(http.StatusOK, as("admin", http.MethodPatch, path, body, "Content-Type", mediaType))
 		}
-		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type", as("admin", http.MethodPatch, path, body, "Content-Type", "text/json"))
+		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
+			as("admin", http.MethodPatch, path, body, "Content-Type", "text/json"))
 	}
 	h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
-		as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"b","command":"true"}`, "Content-Type", "application/merge-patch+json"))
+		as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"b","command":"true"}`, "Content-Type",
+			"application/merge-patch+json"))
 }

@@ -76,10 +76,16 @@ func readCursor[T any](list, text string) (T, error) {
 	}
 	if err != nil || c.List != list {
 		var zero T
-		fault := Fault{Location: "query.cursor", Code: "cursor", Message: "is not a cursor of this list", Value: common.Excerpt(text)}
+		fault := Fault{
+			Location: "query.cursor",
+			Code:     "cursor",
+			Message:  "is not a cursor of this list",
+			Value:    common.Excerpt(text),
+		}
 		name, _, _ := strings.Cut(list, "?")
 		if other, _, _ := strings.Cut(c.List, "?"); err == nil && other == name {
-			fault.Message, fault.Hint = "belongs to this list with other filters", "send the filters of the previous page, or begin without a cursor"
+			fault.Message, fault.Hint = "belongs to this list with other filters",
+				"send the filters of the previous page, or begin without a cursor"
 		}
 		return zero, &requestFault{fault}
 	}

@@ -54,27 +54,77 @@ func refusalKinds() []refusalKind {
 	text := func(description string) *huma.Param {
 		return &huma.Param{Description: description, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	wait := map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+	wait := map[string]*huma.Param{"Retry-After": {
+		Description: "Seconds to wait.",
+		Schema:      &huma.Schema{Type: huma.TypeInteger},
+	}}
 	return []refusalKind{
-		{code: common.CodeInvalid, text: "The request is invalid. All faults are listed.", example: Problem{Detail: "the request is not valid",
-			Errors: []Fault{{Location: "body.timeout", Code: "duration", Message: "must be a duration", Hint: "write 90s, 1h30m or 7d", Value: "soon"}}}},
-		{code: common.CodeUnauthenticated, text: "No credentials were sent, or the token or session is invalid or has expired.",
+		{
+			code: common.CodeInvalid,
+			text: "The request is invalid. All faults are listed.",
+			example: Problem{Detail: "the request is not valid",
+				Errors: []Fault{{
+					Location: "body.timeout",
+					Code:     "duration",
+					Message:  "must be a duration",
+					Hint:     "write 90s, 1h30m or 7d",
+					Value:    "soon",
+				}}},
+		},
+		{
+			code:    common.CodeUnauthenticated,
+			text:    "No credentials were sent, or the token or session is invalid or has expired.",
 			headers: map[string]*huma.Param{"WWW-Authenticate": text("The accepted authentication scheme.")},
-			example: Problem{Detail: "you are not logged in", Hint: "send a token as Authorization: Bearer …, or log in"}},
+			example: Problem{
+				Detail: "you are not logged in",
+				Hint:   "send a token as Authorization: Bearer …, or log in",
+			},
+		},
 		{code: common.CodeForbidden, text: "Your role does not allow this, or not in this group.",
-			example: Problem{Detail: `your role in the group "reports" does not allow this`, Hint: "it needs the role editor; yours is viewer"}},
+			example: Problem{
+				Detail: `your role in the group "reports" does not allow this`,
+				Hint:   "it needs the role editor; yours is viewer",
+			}},
 		{code: common.CodeNotFound, text: "Not found.", example: Problem{Detail: `job "nightly-report" not found`}},
-		{code: common.CodeConflict, text: "Conflict with the current state: the name exists already, the run has ended, or there are too many concurrent changes.",
-			example: Problem{Detail: "the Idempotency-Key was used for another request", Hint: "use a new key for each request",
-				Errors: []Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "belongs to another request"}}}},
+		{
+			code: common.CodeConflict,
+			text: "Conflict with the current state: the name exists already, the run has ended, or there are too " +
+				"many concurrent changes.",
+			example: Problem{
+				Detail: "the Idempotency-Key was used for another request",
+				Hint:   "use a new key for each request",
+				Errors: []Fault{{
+					Location: "header.Idempotency-Key",
+					Code:     "idempotency_reused",
+					Message:  "belongs to another request",
+				}},
+			},
+		},
 		{code: common.CodeStale, text: "The condition in If-Match or If-None-Match does not hold.",
-			example: Problem{Detail: `job "nightly-report" is at version 42, not 40`, Hint: "read it again and repeat the change: it was saved in the meantime"}},
+			example: Problem{
+				Detail: `job "nightly-report" is at version 42, not 40`,
+				Hint:   "read it again and repeat the change: it was saved in the meantime",
+			}},
 		{code: common.CodeTooLarge, text: "The body is too large.", example: Problem{Detail: "the body is too large",
 			Errors: []Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}}},
-		{code: common.CodeUnsupportedType, text: "The body has another media type, or is compressed.", example: Problem{Detail: "the body must be JSON",
-			Errors: []Fault{{Location: "header.Content-Type", Code: "media_type", Message: "must be application/json", Value: "text/plain"}}}},
-		{code: common.CodeTooMany, text: "Too many requests.", headers: wait, example: Problem{Detail: "too many requests",
-			Hint: "wait for the time in Retry-After"}},
+		{
+			code: common.CodeUnsupportedType,
+			text: "The body has another media type, or is compressed.",
+			example: Problem{Detail: "the body must be JSON",
+				Errors: []Fault{{
+					Location: "header.Content-Type",
+					Code:     "media_type",
+					Message:  "must be application/json",
+					Value:    "text/plain",
+				}}},
+		},
+		{
+			code:    common.CodeTooMany,
+			text:    "Too many requests.",
+			headers: wait,
+			example: Problem{Detail: "too many requests",
+				Hint: "wait for the time in Retry-After"},
+		},
 		{code: common.CodeUnavailable, text: "etcd or the log store does not respond.", headers: wait,
 			example: Problem{Detail: "the log store does not respond", Hint: "retry in a few seconds"}},
 		{code: common.CodeInternal, text: "Internal error.", example: Problem{Detail: "internal error",
@@ -89,7 +139,11 @@ func (r *refusalKind) response(api huma.API) *huma.Response {
 	p := r.example
 	p.Code, p.Status, p.RequestID = r.code, statusOf(r.code), "k5w2hq6v3n7ptx4a"
 	p.Title = http.StatusText(p.Status)
-	return &huma.Response{Description: r.text, Headers: r.headers, Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api), Example: p}}}
+	return &huma.Response{
+		Description: r.text,
+		Headers:     r.headers,
+		Content:     map[string]*huma.MediaType{problemType: {Schema: problemSchema(api), Example: p}},
+	}
 }
 
 // complete adds descriptions, error responses and examples to an operation.

@@ -99,7 +99,8 @@ func registerDocs(r *router) {
 	asJSON := func() ([]byte, error) { return json.Marshal(r.api.OpenAPI()) }
 	page := func() ([]byte, error) { return renderDocs(r.api.OpenAPI()) }
 	r.raw(http.MethodGet, "/openapi.json", needs(access.Viewer), r.written("application/vnd.oai.openapi+json", asJSON))
-	r.raw(http.MethodGet, "/openapi.yaml", needs(access.Viewer), r.written("application/vnd.oai.openapi", r.api.OpenAPI().YAML))
+	r.raw(http.MethodGet, "/openapi.yaml", needs(access.Viewer),
+		r.written("application/vnd.oai.openapi", r.api.OpenAPI().YAML))
 	r.raw(http.MethodGet, "/docs", needs(access.Viewer), r.written("text/html; charset=utf-8", page))
 }
 
@@ -159,12 +160,21 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 	var refusals []docsField
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Responses)) {
 		r := doc.Components.Responses[name]
-		refusals = append(refusals, docsField{Name: name, Text: r.Description, Example: docsExample(r.Content[problemType].Example)})
+		refusals = append(refusals, docsField{
+			Name:    name,
+			Text:    r.Description,
+			Example: docsExample(r.Content[problemType].Example),
+		})
 	}
 	var out bytes.Buffer
 	t, err := template.New("docs").Parse(docsTemplate)
 	if err == nil {
-		err = t.Execute(&out, map[string]any{"Info": doc.Info, "Operations": operations, "Refusals": refusals, "Schemas": schemas})
+		err = t.Execute(&out, map[string]any{
+			"Info":       doc.Info,
+			"Operations": operations,
+			"Refusals":   refusals,
+			"Schemas":    schemas,
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write the docs page: %w", err)
@@ -173,9 +183,20 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 }
 
 func docsOf(doc *huma.OpenAPI, op *huma.Operation) docsOperation {
-	d := docsOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description, Role: fmt.Sprint(op.Extensions["x-carillon-role"])}
+	d := docsOperation{
+		ID:          op.OperationID,
+		Method:      op.Method,
+		Path:        op.Path,
+		Summary:     op.Summary,
+		Description: op.Description,
+		Role:        fmt.Sprint(op.Extensions["x-carillon-role"]),
+	}
 	for _, p := range op.Parameters {
-		d.Parameters = append(d.Parameters, docsField{Name: p.Name + " (" + p.In + ")", Type: docsType(p.Schema), Text: p.Schema.Description})
+		d.Parameters = append(d.Parameters, docsField{
+			Name: p.Name + " (" + p.In + ")",
+			Type: docsType(p.Schema),
+			Text: p.Schema.Description,
+		})
 	}
 	if op.RequestBody != nil {
 		for kind, media := range op.RequestBody.Content {
@@ -185,7 +206,11 @@ func docsOf(doc *huma.OpenAPI, op *huma.Operation) docsOperation {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		r := op.Responses[status]
 		if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
-			d.Responses = append(d.Responses, docsField{Name: status, Link: name, Text: doc.Components.Responses[name].Description})
+			d.Responses = append(d.Responses, docsField{
+				Name: status,
+				Link: name,
+				Text: doc.Components.Responses[name].Description,
+			})
 			continue
 		}
 		f := docsField{Name: status, Text: r.Description}

@@ -52,10 +52,15 @@ type doctorResource struct{ doctor Doctor }
 type examinationOutput struct{ Body Examination }
 
 func (d *doctorResource) register(r *router) {
-	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
-		Path: "/api/v1/system/doctor", Summary: "Diagnose the cluster", Tags: []string{"system"},
-		Description: "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, certificates, workers and masters, the audit " +
-			"chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the findings are."}}, d.examine)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
+			Path: "/api/v1/system/doctor", Summary: "Diagnose the cluster", Tags: []string{"system"},
+			Description: "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, " +
+				"certificates, workers and masters, the audit " +
+				"chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the " +
+				"findings are."},
+	}, d.examine)
 }
 
 func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*examinationOutput, error) {

@@ -10,7 +10,14 @@ import (
 func (f *fakes) Examine(context.Context) Examination {
 	e := Examination{At: midnight, Master: "host-m", Version: "1.2"}
 	for _, c := range f.lasting {
-		e.Findings = append(e.Findings, Finding{Check: c.Code, Status: FindingWarning, Who: c.Who, Text: c.Text, Advice: "do something", Data: c.Data})
+		e.Findings = append(e.Findings, Finding{
+			Check:  c.Code,
+			Status: FindingWarning,
+			Who:    c.Who,
+			Text:   c.Text,
+			Advice: "do something",
+			Data:   c.Data,
+		})
 	}
 	e.Status = Worst(e.Findings)
 	return e
@@ -19,7 +26,8 @@ func (f *fakes) Examine(context.Context) Examination {
 func TestDoctor(t *testing.T) {
 	h := newHarness(t)
 	r := as("viewer", http.MethodGet, "/api/v1/system/doctor", "")
-	if body := h.want(http.StatusOK, r).Body.String(); body != `{"at":"2026-11-01T00:00:00Z","master":"host-m","version":"1.2","status":"ok","findings":[]}`+"\n" {
+	if body := h.want(http.StatusOK, r).
+		Body.String(); body != `{"at":"2026-11-01T00:00:00Z","master":"host-m","version":"1.2","status":"ok","findings":[]}`+"\n" {
 		t.Errorf("nothing was found: %s", body)
 	}
 	h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, "/api/v1/system/doctor", ""))

@@ -36,7 +36,9 @@ func TestDocumentsAreCurrent(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(got, want.Bytes()) {
-			t.Errorf("api/%s is not what the code says (%v); run: go test ./internal/httpapi -run TestDocuments -update", name, err)
+			t.Errorf(
+				"api/%s is not what the code says (%v); run: go test ./internal/httpapi -run TestDocuments -update",
+				name, err)
 		}
 	}
 }

@@ -19,12 +19,15 @@ func patch(role, name, body string, headers ...string) *http.Request {
 
 func TestPatchJob(t *testing.T) {
 	h := newHarness(t)
-	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true","cronExpr":"* * * * *","env":{"A":"1","B":"2"},"retry":{"max":3,"backoff":"1s"},"successExitCodes":[0,1]}`))
-	w := h.want(200, patch("editor", "a", `{"env":{"A":null,"C":"3"},"retry":{"max":5},"cronExpr":null,"successExitCodes":[7],"placement":{"selector":"x","workers":null},"meta":{"version":9}}`, "If-Match", `"1"`))
+	h.want(201, as("editor", "POST", "/api/v1/jobs",
+		`{"name":"a","command":"true","cronExpr":"* * * * *","env":{"A":"1","B":"2"},"retry":{"max":3,"backoff":"1s"},"successExitCodes":[0,1]}`))
+	w := h.want(200, patch("editor", "a",
+		`{"env":{"A":null,"C":"3"},"retry":{"max":5},"cronExpr":null,"successExitCodes":[7],"placement":{"selector":"x","workers":null},"meta":{"version":9}}`, "If-Match", `"1"`))
 	var job Job
 	decode(t, w, &job)
 	got, _ := json.Marshal(job.Definition)
-	if want := `{"name":"a","timezone":"UTC","command":"true","env":{"B":"2","C":"3"},"successExitCodes":[7],"retry":{"max":5,"backoff":"1s"},"placement":{"selector":"x"}}`; string(got) != want {
+	if want :=
+		`{"name":"a","timezone":"UTC","command":"true","env":{"B":"2","C":"3"},"successExitCodes":[7],"retry":{"max":5,"backoff":"1s"},"placement":{"selector":"x"}}`; string(got) != want {
 		t.Errorf("%s", got)
 	}
 	if w.Header().Get("ETag") != `"2"` || !slices.Equal(h.notes, []string{"patch"}) {
@@ -32,8 +35,19 @@ func TestPatchJob(t *testing.T) {
 	}
 	h.problem(412, "stale", "", patch("editor", "a", `{}`, "If-Match", `"1"`))
 	h.problem(404, "not_found", "", patch("editor", "none", `{}`))
-	for body, location := range map[string]string{`{"comand":"x"}`: "body.comand", `{"Command":"x"}`: "body.Command", `{"env":{"A":1}}`: "body.env.A", `{"retry":7}`: "body.retry", `[]`: "body", `null`: "body",
-		`{"args":[null]}`: "body.args[0]", `{"command":null}`: "body.command", `{"name":null}`: "body.name", `{"retry":{"mox":1}}`: "body.retry.mox", `{"env":{},"env":{}}`: "body.env"} {
+	for body, location := range map[string]string{
+		`{"comand":"x"}`:      "body.comand",
+		`{"Command":"x"}`:     "body.Command",
+		`{"env":{"A":1}}`:     "body.env.A",
+		`{"retry":7}`:         "body.retry",
+		`[]`:                  "body",
+		`null`:                "body",
+		`{"args":[null]}`:     "body.args[0]",
+		`{"command":null}`:    "body.command",
+		`{"name":null}`:       "body.name",
+		`{"retry":{"mox":1}}`: "body.retry.mox",
+		`{"env":{},"env":{}}`: "body.env",
+	} {
 		h.problem(422, "invalid", location, patch("editor", "a", body))
 	}
 	h.problem(415, "unsupported_media_type", "header.Content-Type", func() *http.Request {
@@ -47,10 +61,14 @@ func TestPatchJob(t *testing.T) {
 // The examples of RFC 7396, appendix A, as far as the target is an object or the patch makes one.
 func TestMerge(t *testing.T) {
 	for _, c := range [][3]string{
-		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`}, {`{"a":"b"}`, `{"a":null}`, `{}`},
-		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`}, {`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
-		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`}, {`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`}, {`["a","b"]`, `["c","d"]`, `["c","d"]`},
-		{`{"a":"b"}`, `["c"]`, `["c"]`}, {`{"a":"foo"}`, `null`, `null`}, {`{"a":"foo"}`, `"bar"`, `"bar"`}, {`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`}, {`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`}, {`["a","b"]`, `["c","d"]`, `["c","d"]`},
+		{`{"a":"b"}`, `["c"]`, `["c"]`}, {`{"a":"foo"}`, `null`, `null`}, {`{"a":"foo"}`, `"bar"`, `"bar"`},
+		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
 		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`}, {`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
 		target, _ := parseStrict([]byte(c[0]))
@@ -66,7 +84,14 @@ func (h *harness) versions(name string, versions ...common.Job) {
 	h.changes = nil
 	for i := len(versions) - 1; i >= 0; i-- {
 		after, _ := json.Marshal(common.StoredJob{Job: versions[i], UID: "u"})
-		h.changes = append(h.changes, common.Change{ID: common.TimeKey(time.Unix(int64(i), 0)), Verb: "replace", Kind: "job", Name: name, Revision: int64(10 + i), After: after})
+		h.changes = append(h.changes, common.Change{
+			ID:       common.TimeKey(time.Unix(int64(i), 0)),
+			Verb:     "replace",
+			Kind:     "job",
+			Name:     name,
+			Revision: int64(10 + i),
+			After:    after,
+		})
 	}
 }
 
@@ -74,9 +99,11 @@ func TestRollback(t *testing.T) {
 	h := newHarness(t)
 	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"new","env":{"A":"1"}}`))
 	h.want(200, as("operator", "POST", "/api/v1/jobs/a/pause", `{"note":"today"}`))
-	h.versions("a", common.Job{Name: "a", Command: "old", Timezone: "UTC"}, common.Job{Name: "a", Command: "new", Timezone: "UTC"})
+	h.versions("a", common.Job{Name: "a", Command: "old", Timezone: "UTC"},
+		common.Job{Name: "a", Command: "new", Timezone: "UTC"})
 	h.problem(412, "stale", "", as("editor", "POST", "/api/v1/jobs/a/rollback", `{"version":10}`, "If-Match", `"1"`))
-	w := h.want(200, as("editor", "POST", "/api/v1/jobs/a/rollback", `{"version":10,"note":"it broke"}`, "If-Match", `"2"`))
+	w := h.want(200, as("editor", "POST", "/api/v1/jobs/a/rollback", `{"version":10,"note":"it broke"}`,
+		"If-Match", `"2"`))
 	var job Job
 	decode(t, w, &job)
 	if job.Command != "old" || job.Env != nil || !job.Paused || job.PauseNote != "today" {
@@ -95,10 +122,16 @@ func TestRollback(t *testing.T) {
 func TestVersionDiff(t *testing.T) {
 	h := newHarness(t)
 	h.want(201, as("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"now"}`))
-	h.versions("a", common.Job{Name: "a", Command: "one", Timezone: "UTC"}, common.Job{Name: "a", Command: "two", Title: "T", Timezone: "UTC"})
+	h.versions("a", common.Job{Name: "a", Command: "one", Timezone: "UTC"}, common.Job{
+		Name:     "a",
+		Command:  "two",
+		Title:    "T",
+		Timezone: "UTC",
+	})
 	var d VersionDiff
 	decode(t, h.want(200, as("viewer", "GET", "/api/v1/jobs/a/versions/10/diff?to=11", "")), &d)
-	if want := "--- a@10\n+++ a@11\n@@ -1,3 +1,4 @@\n name: a\n+title: T\n timezone: UTC\n-command: one\n+command: two\n"; d.Diff != want || !slices.Equal(d.Fields, []string{"command", "title"}) || d.From != 10 || d.To != 11 {
+	want := "--- a@10\n+++ a@11\n@@ -1,3 +1,4 @@\n name: a\n+title: T\n timezone: UTC\n-command: one\n+command: two\n"
+	if d.Diff != want || !slices.Equal(d.Fields, []string{"command", "title"}) || d.From != 10 || d.To != 11 {
 		t.Errorf("%+v", d)
 	}
 	decode(t, h.want(200, as("viewer", "GET", "/api/v1/jobs/a/versions/10/diff", "")), &d)

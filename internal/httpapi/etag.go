@@ -32,10 +32,19 @@ func precondition(match, noneMatch string) (common.Precondition, error) {
 	case "*":
 		pre.Absent = true
 	default:
-		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "etag", Message: "must be *", Value: common.Excerpt(noneMatch)}}
+		return pre, &requestFault{Fault{
+			Location: "header.If-None-Match",
+			Code:     "etag",
+			Message:  "must be *",
+			Value:    common.Excerpt(noneMatch),
+		}}
 	}
 	if pre.Absent && pre.Version != 0 {
-		return pre, &requestFault{Fault{Location: "header.If-None-Match", Code: "exclusive", Message: "cannot be combined with If-Match"}}
+		return pre, &requestFault{Fault{
+			Location: "header.If-None-Match",
+			Code:     "exclusive",
+			Message:  "cannot be combined with If-Match",
+		}}
 	}
 	return pre, nil
 }

@@ -124,7 +124,8 @@ func (e *eventWriter) output(chunks []common.Chunk) int {
 		return 1
 	}
 	n := 1
-	for n < len(chunks) && chunks[n].Missing == 0 && chunks[n].Stream == c.Stream && chunks[n].At.Sub(c.At) < together &&
+	for n < len(chunks) && chunks[n].Missing == 0 && chunks[n].Stream == c.Stream &&
+		chunks[n].At.Sub(c.At) < together &&
 		len(c.Data)+len(chunks[n].Data) <= maxEvent {
 		if n == 1 {
 			c.Data = slices.Clip(c.Data) // not owned: append must copy

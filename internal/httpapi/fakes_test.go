@@ -123,7 +123,8 @@ func (f *fakes) List(_ context.Context, q common.JobQuery) (jobs []common.JobSta
 		if f.behind {
 			j.Version += 100
 		}
-		if selector.Matches(j.Labels) && strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) && j.Name > q.After {
+		if selector.Matches(j.Labels) && strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) &&
+			j.Name > q.After {
 			jobs = append(jobs, j)
 		}
 	}
@@ -161,7 +162,8 @@ func (f *fakes) Create(ctx context.Context, actor common.Actor, job common.Job) 
 	return state, err
 }
 
-func (f *fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
+func (f *fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState,
+	bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if faults := job.Faults(); len(faults) > 0 {
@@ -181,8 +183,11 @@ func (f *fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 	if job.Timezone == "" {
 		job.Timezone = "UTC"
 	}
-	state := common.JobState{Version: f.version, StoredJob: common.StoredJob{Job: job, UID: common.NewID(), UpdatedBy: actor.Name,
-		CreatedAt: time.Now(), UpdatedAt: time.Now()}}
+	state := common.JobState{
+		Version: f.version,
+		StoredJob: common.StoredJob{Job: job, UID: common.NewID(), UpdatedBy: actor.Name,
+			CreatedAt: time.Now(), UpdatedAt: time.Now()},
+	}
 	f.jobs[job.Name] = state
 	return state, !exists, nil
 }
@@ -234,15 +239,20 @@ func (f *fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 	return trigger, nil
 }
 
-func (f *fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error) {
-	return f.edit(ctx, actor, name, pre, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until })
+func (f *fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
+	pre common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, actor, name, pre, func(j *common.Job) {
+		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until
+	})
 }
 
-func (f *fakes) Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error) {
+func (f *fakes) Resume(ctx context.Context, actor common.Actor, name string,
+	pre common.Precondition) (common.JobState, error) {
 	return f.edit(ctx, actor, name, pre, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
 }
 
-func (f *fakes) edit(ctx context.Context, actor common.Actor, name string, pre common.Precondition, change func(*common.Job)) (common.JobState, error) {
+func (f *fakes) edit(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+	change func(*common.Job)) (common.JobState, error) {
 	if f.lost[name] {
 		return common.JobState{}, errLost
 	}
@@ -363,7 +373,8 @@ func (f *fakes) Totals(_ context.Context, jobs []string, from, to time.Time) (ma
 	cells := map[string]rollup.Cell{}
 	for i := range f.runs {
 		r := &f.runs[i]
-		if at := rollup.HourOf(r.PlannedAt); r.Status.Terminal() && slices.Contains(jobs, r.Job) && !at.Before(from) && at.Before(to) {
+		if at := rollup.HourOf(r.PlannedAt); r.Status.Terminal() && slices.Contains(jobs, r.Job) && !at.Before(from) &&
+			at.Before(to) {
 			cell := cells[r.Job]
 			cell.Add(r)
 			cells[r.Job] = cell
@@ -377,11 +388,13 @@ func (f *fakes) Overdue(context.Context) ([]common.Overdue, error) { return f.ov
 var errStoreOff = common.Errorf(common.CodeUnavailable, "the log store does not answer")
 
 // Of lists what the test has put there, the newest first.
-func (f *fakes) Of(_ context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error) {
+func (f *fakes) Of(_ context.Context, kind, name string, verbs []string, before string,
+	limit int) (found []common.Change, partial bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range slices.Backward(f.changes) {
-		if c.Kind == kind && c.Name == name && slices.Contains(verbs, c.Verb) && (before == "" || c.ID < before) && len(found) < limit {
+		if c.Kind == kind && c.Name == name && slices.Contains(verbs, c.Verb) && (before == "" || c.ID < before) &&
+			len(found) < limit {
 			found = append(found, c)
 		}
 	}
@@ -414,7 +427,11 @@ func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePa
 		}
 		if len(page.Fires) == q.Limit {
 			last := page.Fires[q.Limit-1]
-			page.Next = &runlog.FireCursor{Position: runlog.Position{PlannedAt: last.PlannedAt, ID: last.ID}, Now: q.Now, Settled: true}
+			page.Next = &runlog.FireCursor{
+				Position: runlog.Position{PlannedAt: last.PlannedAt, ID: last.ID},
+				Now:      q.Now,
+				Settled:  true,
+			}
 			break
 		}
 		page.Fires = append(page.Fires, fire)
@@ -432,7 +449,8 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 	return all, nil
 }
 
-func (f *fakes) UpdateWorker(_ context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+func (f *fakes) UpdateWorker(_ context.Context, actor common.Actor, id string,
+	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set := f.settings[id]
@@ -489,18 +507,55 @@ func (f *fakes) Masters(context.Context) ([]Master, error) {
 	if f.unready {
 		return nil, common.Errorf(common.CodeUnavailable, "not yet")
 	}
-	return []Master{{ID: "m1", Host: "box", Address: "10.0.0.7:7070", Version: "0.1.0", StartedAt: midnight, Clock: midnight, LeadsSince: new(midnight), Answers: true},
+	return []Master{{
+		ID:         "m1",
+		Host:       "box",
+		Address:    "10.0.0.7:7070",
+		Version:    "0.1.0",
+		StartedAt:  midnight,
+		Clock:      midnight,
+		LeadsSince: new(midnight),
+		Answers:    true,
+	},
 		{ID: "m2", Host: "older", Version: "0.0.9", Clock: midnight, SkewMs: -20}}, nil
 }
 
 func testConfig(t *testing.T, f *fakes) Config {
 	t.Helper()
-	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]access.Identity{}, map[string]common.WorkerSettings{}
-	return Config{Jobs: f, Runs: f, Following: tail.New(f, tail.Config{}), Workers: f, Masters: f, Channels: &fakeChannels{}, Secrets: &fakeSecrets{}, Auth: f, Access: &fakeAccess{}, Health: f, Stats: f, Ahead: f, Grouping: f, Counted: f, Changes: f, Audit: &fakeAudit{}, Feed: noFeed{}, Findings: f, Doctor: f, Recovery: f, Schedules: schedule.NewInterner(),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "carillon_up 1\n") }),
+	f.jobs, f.sessions, f.settings = map[string]common.JobState{}, map[string]access.Identity{},
+		map[string]common.WorkerSettings{}
+	return Config{
+		Jobs:      f,
+		Runs:      f,
+		Following: tail.New(f, tail.Config{}),
+		Workers:   f,
+		Masters:   f,
+		Channels:  &fakeChannels{},
+		Secrets:   &fakeSecrets{},
+		Auth:      f,
+		Access:    &fakeAccess{},
+		Health:    f,
+		Stats:     f,
+		Ahead:     f,
+		Grouping:  f,
+		Counted:   f,
+		Changes:   f,
+		Audit:     &fakeAudit{},
+		Feed:      noFeed{},
+		Findings:  f,
+		Doctor:    f,
+		Recovery:  f,
+		Schedules: schedule.NewInterner(),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "carillon_up 1\n")
+		}),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
 			"assets/index.js": {Data: []byte("console.log(1)")}},
-		Version: "0.1.0", Timezone: "UTC", Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+		Version:  "0.1.0",
+		Timezone: "UTC",
+		Logger:   slog.New(slog.DiscardHandler),
+		Now:      time.Now,
+	}
 }
 
 // errLost is a change of which nobody knows whether it was made.

@@ -47,11 +47,15 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
 
 func (s *feedResource) register(r *router) {
-	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
-		Summary: "Follow changes of jobs, runs and workers", Tags: []string{"system"},
-		Description: "One stream reports all changes that lists and pages show. It can be resumed by revision.",
-		Responses: map[string]*huma.Response{"200": {Description: feedDoc,
-			Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}}}, s.follow)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
+			Summary: "Follow changes of jobs, runs and workers", Tags: []string{"system"},
+			Description: "One stream reports all changes that lists and pages show. It can be resumed by revision.",
+			Responses: map[string]*huma.Response{"200": {Description: feedDoc,
+				Content: map[string]*huma.MediaType{
+					"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}},
+	}, s.follow)
 }
 
 // from returns the revision to begin after.
@@ -61,7 +65,12 @@ func (in *feedInput) from() (int64, error) {
 	}
 	at, err := strconv.ParseInt(in.LastEventID, 10, 64)
 	if err != nil || at < 0 {
-		return 0, &requestFault{Fault{Location: "header.Last-Event-ID", Code: "invalid", Message: "is not an id of this stream", Value: common.Excerpt(in.LastEventID)}}
+		return 0, &requestFault{Fault{
+			Location: "header.Last-Event-ID",
+			Code:     "invalid",
+			Message:  "is not an id of this stream",
+			Value:    common.Excerpt(in.LastEventID),
+		}}
 	}
 	return at, nil
 }
@@ -72,7 +81,8 @@ func (in *feedInput) wants() func(*events.Event) bool {
 		return nil
 	}
 	return func(e *events.Event) bool {
-		return (len(in.Types) == 0 || slices.Contains(in.Types, string(e.Kind))) && (len(in.Jobs) == 0 || slices.Contains(in.Jobs, e.Job))
+		return (len(in.Types) == 0 || slices.Contains(in.Types, string(e.Kind))) &&
+			(len(in.Jobs) == 0 || slices.Contains(in.Jobs, e.Job))
 	}
 }
 

@@ -147,10 +147,15 @@ func TestFeed(t *testing.T) {
 	defer endAll()
 	expect(all, `10 ready {"revision":10}`)
 	worker := events.Event{Kind: events.Worker, Data: events.WorkerData{ID: "w"}}
-	run := events.Event{Kind: events.Run, Job: "b", Data: events.RunData{ID: "r", Job: "b", Status: common.StatusRunning, PlannedAt: time.Unix(0, 0).UTC()}}
+	run := events.Event{
+		Kind: events.Run,
+		Job:  "b",
+		Data: events.RunData{ID: "r", Job: "b", Status: common.StatusRunning, PlannedAt: time.Unix(0, 0).UTC()},
+	}
 	n.put(jobNews("a"), run)
 	n.put(worker)
-	const a, b, w = `job {"name":"a","version":7}`, `11 run {"id":"r","job":"b","jobUid":"","fire":"","plannedAt":"1970-01-01T00:00:00Z","cause":"","attempt":0,"status":"running"}`, `12 worker {"id":"w"}`
+	const a, b, w = `job {"name":"a","version":7}`,
+		`11 run {"id":"r","job":"b","jobUid":"","fire":"","plannedAt":"1970-01-01T00:00:00Z","cause":"","attempt":0,"status":"running"}`, `12 worker {"id":"w"}`
 	expect(all, a, b, w)
 	jobs, end := open("viewer", "?since=10&jobs=b,c")
 	expect(jobs, `10 ready {"revision":10}`, b)
@@ -191,8 +196,10 @@ func TestFeed_ShareUsedUp_Answers429(t *testing.T) {
 	}
 	resp := open("viewer")
 	var p Problem
-	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" ||
-		resp.Header.Get("Content-Type") != problemType || p.Code != common.CodeTooMany || p.Reason != "too_many_follow_events" {
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != http.StatusTooManyRequests ||
+		resp.Header.Get("Retry-After") == "" ||
+		resp.Header.Get("Content-Type") != problemType || p.Code != common.CodeTooMany ||
+		p.Reason != "too_many_follow_events" {
 		t.Errorf("%s, Retry-After %q: %+v, %v", resp.Status, resp.Header.Get("Retry-After"), p, err)
 	}
 	if resp := open("editor"); resp.StatusCode != http.StatusOK {
@@ -214,7 +221,8 @@ func TestFeedEndsWithTheToken(t *testing.T) {
 		reader, writer := io.Pipe()
 		var serving sync.WaitGroup
 		serving.Go(func() {
-			h.handler.ServeHTTP(&piped{header: http.Header{}, w: writer}, as("viewer", "GET", "/api/v1/events", "").WithContext(ctx))
+			h.handler.ServeHTTP(&piped{header: http.Header{}, w: writer},
+				as("viewer", "GET", "/api/v1/events", "").WithContext(ctx))
 			_ = writer.Close()
 		})
 		next := lines(t, reader)

@@ -28,9 +28,16 @@ func countsOf(by *[len(common.Statuses)]int64) StatusCounts {
 		}
 		return 0
 	}
-	return StatusCounts{Succeeded: of(common.StatusSucceeded), Failed: of(common.StatusFailed), TimedOut: of(common.StatusTimedOut),
-		Killed: of(common.StatusKilled), Lost: of(common.StatusLost), Skipped: of(common.StatusSkipped),
-		Refused: of(common.StatusRefused), Missed: of(common.StatusMissed)}
+	return StatusCounts{
+		Succeeded: of(common.StatusSucceeded),
+		Failed:    of(common.StatusFailed),
+		TimedOut:  of(common.StatusTimedOut),
+		Killed:    of(common.StatusKilled),
+		Lost:      of(common.StatusLost),
+		Skipped:   of(common.StatusSkipped),
+		Refused:   of(common.StatusRefused),
+		Missed:    of(common.StatusMissed),
+	}
 }
 
 // runs returns the number of runs claimed by a worker.
@@ -58,8 +65,14 @@ type Times struct {
 }
 
 func timesOf(h *rollup.Histogram) Times {
-	return Times{Count: int64(h.Count), MeanMs: milliseconds(h.Mean()), P50Ms: milliseconds(h.Quantile(.5)), P95Ms: milliseconds(h.Quantile(.95)),
-		P99Ms: milliseconds(h.Quantile(.99)), MaxMs: milliseconds(h.Max)}
+	return Times{
+		Count:  int64(h.Count),
+		MeanMs: milliseconds(h.Mean()),
+		P50Ms:  milliseconds(h.Quantile(.5)),
+		P95Ms:  milliseconds(h.Quantile(.95)),
+		P99Ms:  milliseconds(h.Quantile(.99)),
+		MaxMs:  milliseconds(h.Max),
+	}
 }
 
 // milliseconds converts a duration, with three decimal places.
@@ -76,5 +89,11 @@ type Figures struct {
 
 func figuresOf(c *rollup.Cell) Figures {
 	counts := countsOf(&c.Runs)
-	return Figures{Runs: counts.runs(), Statuses: counts, SuccessRate: counts.successRate(), Duration: timesOf(&c.Duration), Delay: timesOf(&c.Delay)}
+	return Figures{
+		Runs:        counts.runs(),
+		Statuses:    counts,
+		SuccessRate: counts.successRate(),
+		Duration:    timesOf(&c.Duration),
+		Delay:       timesOf(&c.Delay),
+	}
 }

@@ -22,8 +22,18 @@ func TestRunFilters(t *testing.T) {
 		}
 		h.runs = append(h.runs, r)
 	}
-	for query, want := range map[string]int{"": 6, "exitCode=0": 2, "exitCode=2": 2, "exitCode=7": 0, "exitCode=": 6, "group=night": 3, "q=disk+full": 1, "q=EAST": 6,
-		"q=nothing": 0, "group=reports&exitCode=1&q=disk": 1} {
+	for query, want := range map[string]int{
+		"":                                6,
+		"exitCode=0":                      2,
+		"exitCode=2":                      2,
+		"exitCode=7":                      0,
+		"exitCode=":                       6,
+		"group=night":                     3,
+		"q=disk+full":                     1,
+		"q=EAST":                          6,
+		"q=nothing":                       0,
+		"group=reports&exitCode=1&q=disk": 1,
+	} {
 		var p Page[common.Run]
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?"+query, "")), &p)
 		if len(p.Items) != want {
@@ -35,8 +45,10 @@ func TestRunFilters(t *testing.T) {
 func TestAbsurdFilters(t *testing.T) {
 	h := newHarness(t)
 	for query, at := range map[string]string{
-		"exitCode=-1": "query.exitCode", "exitCode=256": "query.exitCode", "exitCode=x": "query.exitCode", "exitCode=1.5": "query.exitCode",
-		"group=../a": "query.group", "q=" + strings.Repeat("x", 201): "query.q", "status=no": "query.status", "output=x": "query.output",
+		"exitCode=-1": "query.exitCode", "exitCode=256": "query.exitCode", "exitCode=x": "query.exitCode",
+		"exitCode=1.5": "query.exitCode",
+		"group=../a":   "query.group", "q=" + strings.Repeat("x", 201): "query.q", "status=no": "query.status",
+		"output=x": "query.output",
 		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "query.to",
 		"from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z": "query.to",
 		"from=1969-12-31T23:59:59Z":                         "query.from",
@@ -44,34 +56,42 @@ func TestAbsurdFilters(t *testing.T) {
 		"q=%ff":                                             "query.q", "q=a%00": "query.q", "%ff=1": `query.\ufffd`,
 		"from=yesterday": "query.from",
 	} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", at, as("viewer", http.MethodGet, "/api/v1/runs?"+query, ""))
+		h.problem(http.StatusUnprocessableEntity, "invalid", at,
+			as("viewer", http.MethodGet, "/api/v1/runs?"+query, ""))
 	}
 	h.problem(http.StatusUnprocessableEntity, "invalid", "query.to",
 		as("viewer", http.MethodGet, "/api/v1/fires?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.from", as("viewer", http.MethodGet, "/api/v1/fires?from=1500-01-01T00:00:00Z", ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.from",
+		as("viewer", http.MethodGet, "/api/v1/fires?from=1500-01-01T00:00:00Z", ""))
 }
 
 // Any place of a list can be asked for, and how long it is.
 func TestJobsFromAPlace(t *testing.T) {
 	h := newHarness(t)
 	for _, name := range []string{"a", "b", "c"} {
-		h.jobs[name] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name, Group: "data"}, UpdatedAt: time.Now()}}
+		h.jobs[name] = common.JobState{StoredJob: common.StoredJob{
+			Job:       common.Job{Name: name, Group: "data"},
+			UpdatedAt: time.Now(),
+		}}
 	}
 	var p JobPage
-	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?offset=7&limit=2&total=true&below=data", "")), &p)
+	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?offset=7&limit=2&total=true&below=data",
+		"")), &p)
 	if len(p.Items) != 2 || p.Total == nil || *p.Total != 3 || p.NextCursor == "" {
 		t.Errorf("%+v", p)
 	}
 	if q := h.queries[0]; q.Skip != 7 || q.Below != "data" || q.Ungrouped {
 		t.Errorf("%+v", q)
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.offset", as("viewer", http.MethodGet, "/api/v1/jobs?sort=nextFire&offset=9223372036854775807", ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.offset",
+		as("viewer", http.MethodGet, "/api/v1/jobs?sort=nextFire&offset=9223372036854775807", ""))
 	p = JobPage{}
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?ungrouped=true", "")), &p)
 	if q := h.queries[len(h.queries)-1]; p.Total != nil || !q.Ungrouped || q.Skip != 0 {
 		t.Errorf("%+v of %+v", p, q)
 	}
-	h.want(http.StatusOK, as("operator", http.MethodPost, "/api/v1/jobs/bulk", `{"action":"resume","below":"data","ungrouped":true}`))
+	h.want(http.StatusOK, as("operator", http.MethodPost, "/api/v1/jobs/bulk",
+		`{"action":"resume","below":"data","ungrouped":true}`))
 	if q := h.queries[len(h.queries)-1]; q.Below != "data" || !q.Ungrouped {
 		t.Errorf("%+v", q)
 	}
@@ -83,19 +103,33 @@ func TestCursorBelongsToItsFilters(t *testing.T) {
 		r := someRun(common.StatusFailed, n)
 		r.Group, r.ExitCode = "night", new(0)
 		h.runs = append(h.runs, r)
-		h.ledger = append(h.ledger, common.Fire{ID: r.Fire, Job: "a", JobUID: r.JobUID, PlannedAt: r.PlannedAt, Cause: r.Cause, Status: r.Status, Attempts: []string{r.ID}})
-		h.jobs["j"+string(rune('0'+n))] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "j" + string(rune('0'+n)), Group: "night"}, UpdatedAt: time.Now()}}
+		h.ledger = append(h.ledger, common.Fire{
+			ID:        r.Fire,
+			Job:       "a",
+			JobUID:    r.JobUID,
+			PlannedAt: r.PlannedAt,
+			Cause:     r.Cause,
+			Status:    r.Status,
+			Attempts:  []string{r.ID},
+		})
+		h.jobs["j"+string(rune('0'+n))] = common.JobState{StoredJob: common.StoredJob{
+			Job:       common.Job{Name: "j" + string(rune('0'+n)), Group: "night"},
+			UpdatedAt: time.Now(),
+		}}
 	}
 	lists := map[string]struct {
 		filters string
 		same    []string
 		others  []string
 	}{
-		"/api/v1/runs": {"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
-			[]string{"order=newest&status=lost,failed,lost&group=night&exitCode=0&q=a&from=" + url.QueryEscape("1970-01-01T02:00:00+01:00") + "&to=2026-01-01T00:00:00Z"},
+		"/api/v1/runs": {
+			"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
+			[]string{"order=newest&status=lost,failed,lost&group=night&exitCode=0&q=a&from=" +
+				url.QueryEscape("1970-01-01T02:00:00+01:00") + "&to=2026-01-01T00:00:00Z"},
 			[]string{"", "status=failed&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
 				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:01Z&q=a",
-				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a&order=oldest",
+				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z" +
+					"&q=a&order=oldest",
 				"status=failed,lost&group=night&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=a",
 				"status=failed,lost&group=night&exitCode=0&from=1970-01-01T01:00:00Z&to=2026-01-01T00:00:00Z&q=b"}},
 		"/api/v1/fires":        {"group=night", nil, []string{"", "group=day", "group=night&status=failed"}},
@@ -115,7 +149,8 @@ func TestCursorBelongsToItsFilters(t *testing.T) {
 			h.want(http.StatusOK, as("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
 		}
 		for _, filters := range c.others {
-			h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
+			h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor",
+				as("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
 		}
 	}
 }

@@ -47,7 +47,13 @@ type fireListOutput struct{ Body HistoryPage[common.Fire] }
 
 func (s *firesResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"fires"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      http.MethodGet,
+			Path:        path,
+			Summary:     summary,
+			Tags:        []string{"fires"},
+		}
 	}
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
 	register(r, route{access: needs(access.Viewer), Operation: op("list-fires", "/api/v1/fires",
@@ -79,14 +85,16 @@ func (f *FireFilter) plain() bool {
 	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == ""
 }
 
-func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery, ahead time.Duration) (*fireListOutput, error) {
+func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
+	ahead time.Duration) (*fireListOutput, error) {
 	if err := counted("from", in.From); err != nil {
 		return nil, err
 	}
 	if err := ordered(in.From, in.To); err != nil {
 		return nil, err
 	}
-	list = asked(list, "from", askedTime(in.From), "to", askedTime(in.To), "status", askedSet(in.Status), "group", q.Group)
+	list = asked(list, "from", askedTime(in.From), "to", askedTime(in.To), "status", askedSet(in.Status),
+		"group", q.Group)
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
 	if in.Cursor != "" {
 		c, err := readCursor[runlog.FireCursor](list, in.Cursor)

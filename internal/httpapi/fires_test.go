@@ -18,16 +18,26 @@ func TestFiresPage(t *testing.T) {
 	at := now.Add(-time.Hour)
 	for n := 99; n >= 0; n-- {
 		planned := at.Add(time.Duration(n) * time.Second)
-		h.ledger = append(h.ledger, common.Fire{ID: common.PlannedFire("aaaaaaaaaaaaaaaa", planned), Job: "a", JobUID: "aaaaaaaaaaaaaaaa", PlannedAt: planned,
-			Cause: common.CauseCron, Status: common.StatusFailed, Attempts: []string{"x.1", "x.2"}, DueAt: &now, Reason: &common.Reason{Code: "c", Text: "t"},
-			Gap: &common.Gap{From: at, To: planned, Count: 3}})
+		h.ledger = append(h.ledger, common.Fire{
+			ID:        common.PlannedFire("aaaaaaaaaaaaaaaa", planned),
+			Job:       "a",
+			JobUID:    "aaaaaaaaaaaaaaaa",
+			PlannedAt: planned,
+			Cause:     common.CauseCron,
+			Status:    common.StatusFailed,
+			Attempts:  []string{"x.1", "x.2"},
+			DueAt:     &now,
+			Reason:    &common.Reason{Code: "c", Text: "t"},
+			Gap:       &common.Gap{From: at, To: planned, Count: 3},
+		})
 	}
 	for _, path := range []string{"/api/v1/fires?group=ops&", "/api/v1/jobs/a/fires?"} {
 		h.asking = nil
 		seen := map[string]bool{}
 		for cursor := ""; ; {
 			var p Page[common.Fire]
-			decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, path+"limit=30&status=failed,planned&cursor="+cursor, "")), &p)
+			decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, path+"limit=30&status=failed,planned&cursor="+
+				cursor, "")), &p)
 			for _, f := range p.Items {
 				if seen[f.ID] {
 					t.Fatalf("%s is listed twice", f.ID)
@@ -39,13 +49,15 @@ func TestFiresPage(t *testing.T) {
 			}
 			// Time goes on, but not for the pages of one list; and no cursor is another list's.
 			now = now.Add(time.Minute)
-			h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("viewer", http.MethodGet, "/api/v1/jobs/b/fires?cursor="+cursor, ""))
+			h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor",
+				as("viewer", http.MethodGet, "/api/v1/jobs/b/fires?cursor="+cursor, ""))
 		}
 		if len(seen) != 100 || len(h.asking) != 4 {
 			t.Errorf("%s: %d fires on %d pages", path, len(seen), len(h.asking))
 		}
 		for i, q := range h.asking {
-			if !q.Now.Equal(h.asking[0].Now) || !q.To.Equal(q.Now.Add(1)) || q.Settled != (i > 0) || !slices.Equal(q.Statuses, []common.Status{"failed", "planned"}) {
+			if !q.Now.Equal(h.asking[0].Now) || !q.To.Equal(q.Now.Add(1)) || q.Settled != (i > 0) ||
+				!slices.Equal(q.Statuses, []common.Status{"failed", "planned"}) {
 				t.Errorf("page %d asks for %+v", i, q)
 			}
 		}
@@ -76,13 +88,22 @@ func TestFiresLookAhead(t *testing.T) {
 	}
 	// What a job that is gone left is found; one that never was is not.
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/never/fires", ""))
-	h.ledger = []common.Fire{{ID: "u.t1", Job: "gone", JobUID: "u", PlannedAt: now, Cause: common.CauseManual, Status: common.StatusSucceeded, Attempts: []string{}}}
+	h.ledger = []common.Fire{{
+		ID:        "u.t1",
+		Job:       "gone",
+		JobUID:    "u",
+		PlannedAt: now,
+		Cause:     common.CauseManual,
+		Status:    common.StatusSucceeded,
+		Attempts:  []string{},
+	}}
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/gone/fires", ""))
 	for _, bad := range []string{"status=dead", "limit=501", "from=yesterday", "cursor=x", "group=A", "job=a"} {
 		h.want(http.StatusUnprocessableEntity, as("viewer", http.MethodGet, "/api/v1/fires?"+bad, ""))
 	}
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?fire=u.t1", ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.fire", as("viewer", http.MethodGet, "/api/v1/runs?fire=u", ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.fire",
+		as("viewer", http.MethodGet, "/api/v1/runs?fire=u", ""))
 }
 
 func TestPauseAndResume(t *testing.T) {
@@ -95,12 +116,14 @@ func TestPauseAndResume(t *testing.T) {
 	var j Job
 	w := h.want(http.StatusOK, post("pause", `{"note":"the database moves"}`, "If-Match", `"1"`))
 	decode(t, w, &j)
-	if !j.Meta.Paused || j.Meta.State != statePaused || !j.Meta.NextFire.IsZero() || j.PauseNote != "the database moves" || w.Header().Get("ETag") != `"2"` {
+	if !j.Meta.Paused || j.Meta.State != statePaused || !j.Meta.NextFire.IsZero() ||
+		j.PauseNote != "the database moves" || w.Header().Get("ETag") != `"2"` {
 		t.Errorf("%+v, ETag %s", j, w.Header().Get("ETag"))
 	}
 	h.problem(http.StatusPreconditionFailed, "stale", "", post("resume", "", "If-Match", `"1"`))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-Match", post("resume", "", "If-Match", `x`))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-Match", post("pause", `{"note":"x"}`, "If-Match", `x`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-Match",
+		post("pause", `{"note":"x"}`, "If-Match", `x`))
 	// A pause with an end tells what comes after it, and is over then.
 	decode(t, h.want(http.StatusOK, post("pause", `{"note":"x","until":"2026-03-05T00:00:00Z"}`)), &j)
 	if want := time.Date(2026, 3, 5, 2, 30, 0, 0, time.UTC); !j.Meta.Paused || !j.Meta.NextFire.Equal(want) {
@@ -116,12 +139,21 @@ func TestPauseAndResume(t *testing.T) {
 	if j.Paused || j.Meta.Paused || j.Meta.State != stateActive || j.PauseUntil != nil {
 		t.Errorf("%+v", j)
 	}
-	for _, body := range []string{``, `{}`, `{"note":""}`, `{"note":null}`, `{"note":"x","until":"soon"}`, `{"note":"x","by":"me"}`} {
+	for _, body := range []string{``, `{}`, `{"note":""}`, `{"note":null}`, `{"note":"x","until":"soon"}`,
+		`{"note":"x","by":"me"}`} {
 		h.want(http.StatusUnprocessableEntity, post("pause", body))
 	}
 	h.problem(http.StatusNotFound, "not_found", "", as("operator", http.MethodPost, "/api/v1/jobs/b/resume", ""))
-	for line, want := range map[string]string{"": stateManual, "@at 2026-03-05T00:00:00Z": stateDone, "* * * * *": stateActive} {
-		h.jobs["b"] = common.JobState{Version: 1, Cursor: now, StoredJob: common.StoredJob{UID: "u", Job: common.Job{Name: "b", CronExpr: line, Timezone: "UTC"}}}
+	for line, want := range map[string]string{
+		"":                         stateManual,
+		"@at 2026-03-05T00:00:00Z": stateDone,
+		"* * * * *":                stateActive,
+	} {
+		h.jobs["b"] = common.JobState{
+			Version:   1,
+			Cursor:    now,
+			StoredJob: common.StoredJob{UID: "u", Job: common.Job{Name: "b", CronExpr: line, Timezone: "UTC"}},
+		}
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/b", "")), &j)
 		if j.Meta.State != want {
 			t.Errorf("%q is %s", line, j.Meta.State)
@@ -131,14 +163,19 @@ func TestPauseAndResume(t *testing.T) {
 
 func TestRunWithAWish(t *testing.T) {
 	h := newHarness(t)
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 7}},
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 7,
+	}},
 		{Registration: common.Registration{Life: common.Life{Worker: "w2"}}}}
 	h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", aJob))
 	run := func(body string, headers ...string) *http.Request {
 		return as("operator", http.MethodPost, "/api/v1/jobs/a/run", body, headers...)
 	}
-	h.want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key", "a key: 1~"))
-	if got := fmt.Sprintf("%+v", h.triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north Key:a key: 1~ May:<nil>}]" {
+	h.want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key",
+		"a key: 1~"))
+	if got := fmt.Sprintf("%+v", h.triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north Key:a key: 1~ "+
+		"May:<nil>}]" {
 		t.Error(got)
 	}
 	h.want(http.StatusAccepted, run(`{"worker":"w1"}`))
@@ -150,7 +187,11 @@ func TestRunWithAWish(t *testing.T) {
 	}
 	h.problem(http.StatusUnprocessableEntity, "invalid", "body.params.DAY", run(`{"params":{"DAY":1}}`))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "body.worker", run(`{"worker":"A/B"}`))
-	h.fail = &common.Error{Code: common.CodeConflict, Message: "used", Faults: []common.Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "m"}}}
+	h.fail = &common.Error{
+		Code:    common.CodeConflict,
+		Message: "used",
+		Faults:  []common.Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "m"}},
+	}
 	h.problem(http.StatusConflict, "conflict", "header.Idempotency-Key", run("", "Idempotency-Key", "k"))
 }
 
@@ -162,12 +203,16 @@ func TestPlacement(t *testing.T) {
 	if len(r.Items) != 0 || r.Items == nil || r.Reason == nil || r.Reason.Code != common.ReasonNoWorker {
 		t.Errorf("%+v", r)
 	}
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 7}},
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 7,
+	}},
 		{Registration: common.Registration{Life: common.Life{Worker: "w2", Name: "south"}, Lease: 8}}}
 	h.settings["w2"] = common.WorkerSettings{Drain: true}
 	r = Ranking{}
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/placement", "")), &r)
-	if len(r.Items) != 2 || r.Reason != nil || r.Items[0].Rank == nil || *r.Items[0].Rank != 0 || r.Items[1].Rank != nil || r.Items[1].Reason == nil {
+	if len(r.Items) != 2 || r.Reason != nil || r.Items[0].Rank == nil || *r.Items[0].Rank != 0 ||
+		r.Items[1].Rank != nil || r.Items[1].Reason == nil {
 		t.Errorf("%+v", r)
 	}
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/b/placement", ""))
@@ -176,7 +221,14 @@ func TestPlacement(t *testing.T) {
 func TestWorkerSettings(t *testing.T) {
 	h := newHarness(t)
 	h.workers = []common.Member{
-		{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Slots: 4, Used: 3, Labels: map[string]string{"own": "1"}, Skew: -1500 * time.Millisecond, Lease: 7}},
+		{Registration: common.Registration{
+			Life:   common.Life{Worker: "w1", Name: "north"},
+			Slots:  4,
+			Used:   3,
+			Labels: map[string]string{"own": "1"},
+			Skew:   -1500 * time.Millisecond,
+			Lease:  7,
+		}},
 		{Registration: common.Registration{Life: common.Life{Worker: "w2", Name: "twin"}, Lease: 8}},
 		{Registration: common.Registration{Life: common.Life{Worker: "w3", Name: "twin"}, Lease: 9}},
 		{Registration: common.Registration{Life: common.Life{Worker: "w4"}}},
@@ -190,15 +242,18 @@ func TestWorkerSettings(t *testing.T) {
 		return w
 	}
 	w := send(as("viewer", http.MethodGet, "/api/v1/workers/north", ""))
-	if w.ID != "w1" || w.Slots != 4 || w.Used != 3 || w.Weight != 1 || w.SkewMs != -1500 || w.Draining || w.Away || w.Settings != nil || w.Labels["own"] != "1" {
+	if w.ID != "w1" || w.Slots != 4 || w.Used != 3 || w.Weight != 1 || w.SkewMs != -1500 || w.Draining || w.Away ||
+		w.Settings != nil || w.Labels["own"] != "1" {
 		t.Errorf("%+v", w)
 	}
 	w = send(as("operator", http.MethodPost, "/api/v1/workers/w1/drain", `{"note":"a new kernel"}`))
-	if !w.Draining || w.Settings == nil || !w.Settings.Drain || w.Settings.DrainNote != "a new kernel" || w.Settings.UpdatedBy != "the operator" {
+	if !w.Draining || w.Settings == nil || !w.Settings.Drain || w.Settings.DrainNote != "a new kernel" ||
+		w.Settings.UpdatedBy != "the operator" {
 		t.Errorf("%+v", w)
 	}
 	w = send(patch(`{"labels":{"zone":"a"},"slots":2,"weight":0}`))
-	if w.Slots != 2 || w.Weight != 0 || fmt.Sprint(w.Labels) != "map[zone:a]" || !w.Draining || w.Settings.Slots == nil {
+	if w.Slots != 2 || w.Weight != 0 || fmt.Sprint(w.Labels) != "map[zone:a]" || !w.Draining ||
+		w.Settings.Slots == nil {
 		t.Errorf("%+v", w)
 	}
 	// Absent is as it was, null goes back, and no labels are not one's own labels.
@@ -206,7 +261,8 @@ func TestWorkerSettings(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	w = send(patch(`{"labels":{},"weight":null}`))
-	if data, err := json.Marshal(h.settings["w1"]); err != nil || len(w.Labels) != 0 || w.Settings.Labels == nil || w.Weight != 1 || !json.Valid(data) {
+	if data, err := json.Marshal(h.settings["w1"]); err != nil || len(w.Labels) != 0 || w.Settings.Labels == nil ||
+		w.Weight != 1 || !json.Valid(data) {
 		t.Errorf("%+v, %v", w, err)
 	}
 	if w = send(patch(`{"labels":null}`)); w.Labels["own"] != "1" {
@@ -218,8 +274,14 @@ func TestWorkerSettings(t *testing.T) {
 	if w = send(as("operator", http.MethodPost, "/api/v1/workers/w4/drain", "")); !w.Away || !w.Draining {
 		t.Errorf("%+v", w)
 	}
-	for body, at := range map[string]string{`{"slots":-1}`: "body.slots", `{"slots":"2"}`: "body.slots", `{"weight":1001}`: "body.weight", `{"labels":{"a":1}}`: "body.labels.a",
-		`{"drain":true}`: "body.drain", `{"slots":1.5}`: "body.slots"} {
+	for body, at := range map[string]string{
+		`{"slots":-1}`:       "body.slots",
+		`{"slots":"2"}`:      "body.slots",
+		`{"weight":1001}`:    "body.weight",
+		`{"labels":{"a":1}}`: "body.labels.a",
+		`{"drain":true}`:     "body.drain",
+		`{"slots":1.5}`:      "body.slots",
+	} {
 		h.problem(http.StatusUnprocessableEntity, "invalid", at, patch(body))
 	}
 	h.problem(http.StatusConflict, "conflict", "", as("operator", http.MethodPost, "/api/v1/workers/twin/drain", ""))

@@ -123,8 +123,12 @@ type forecastInput struct {
 type forecastOutput struct{ Body Forecast }
 
 func (s *forecastResource) register(r *router) {
-	register(r, route{access: needs(access.Viewer), turns: newTurns(), Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
-		Path: "/api/v1/forecast", Summary: "Count planned fires, by minute or hour", Tags: []string{"fires"}}}, s.get)
+	register(r, route{
+		access: needs(access.Viewer),
+		turns:  newTurns(),
+		Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
+			Path: "/api/v1/forecast", Summary: "Count planned fires, by minute or hour", Tags: []string{"fires"}},
+	}, s.get)
 }
 
 func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecastOutput, error) {
@@ -140,8 +144,20 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecas
 	if err != nil {
 		return nil, err
 	}
-	out := Forecast{From: found.From.UTC(), To: found.To.UTC(), Clamped: a.clamped, By: in.By, Step: int(a.step / time.Second), Timezone: a.from.Location().String(),
-		Total: found.Total, Jobs: found.Jobs, Paused: idle, PileUps: []PileUp{}, DST: []DSTTime{}, Left: found.Left}
+	out := Forecast{
+		From:     found.From.UTC(),
+		To:       found.To.UTC(),
+		Clamped:  a.clamped,
+		By:       in.By,
+		Step:     int(a.step / time.Second),
+		Timezone: a.from.Location().String(),
+		Total:    found.Total,
+		Jobs:     found.Jobs,
+		Paused:   idle,
+		PileUps:  []PileUp{},
+		DST:      []DSTTime{},
+		Left:     found.Left,
+	}
 	out.count(found, a)
 	for i, fires := range out.Buckets {
 		if fires > 0 && (out.Peak == nil || fires > out.Peak.Fires) {
@@ -167,7 +183,12 @@ func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	}
 	zone, err := schedule.LoadZone(in.Timezone)
 	if err != nil {
-		return a, &requestFault{Fault{Location: "query.timezone", Code: schedule.CodeZoneUnknown, Message: "is not a time zone", Hint: "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"}}
+		return a, &requestFault{Fault{
+			Location: "query.timezone",
+			Code:     schedule.CodeZoneUnknown,
+			Message:  "is not a time zone",
+			Hint:     "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC",
+		}}
 	}
 	step, most := time.Minute, maxAheadMinutes
 	if in.By == "hour" {
@@ -216,7 +237,13 @@ func (out *Forecast) count(f *forecast.Forecast, a stretch) {
 }
 
 func pileUpOf(p *forecast.PileUp) PileUp {
-	out := PileUp{At: p.At.UTC(), Fires: p.Fires, JobCount: p.Jobs, Jobs: make([]JobShare, len(p.Top)), Groups: make([]GroupShare, len(p.Groups))}
+	out := PileUp{
+		At:       p.At.UTC(),
+		Fires:    p.Fires,
+		JobCount: p.Jobs,
+		Jobs:     make([]JobShare, len(p.Top)),
+		Groups:   make([]GroupShare, len(p.Groups)),
+	}
 	for i, s := range p.Top {
 		out.Jobs[i] = JobShare(s)
 	}
@@ -228,8 +255,19 @@ func pileUpOf(p *forecast.PileUp) PileUp {
 
 func dstTimeOf(n *forecast.Night) DSTTime {
 	local := func(offset int) string { return n.Change.At.In(time.FixedZone("", offset)).Format(time.RFC3339) }
-	out := DSTTime{At: n.Change.At.UTC(), Zone: n.Zone, Kind: "overlap", Before: local(n.Change.Before), After: local(n.Change.After), Jobs: n.Touched(),
-		Moved: n.Moved, Skipped: n.Skipped, Twice: n.Twice, Once: n.Once, Names: n.Names}
+	out := DSTTime{
+		At:      n.Change.At.UTC(),
+		Zone:    n.Zone,
+		Kind:    "overlap",
+		Before:  local(n.Change.Before),
+		After:   local(n.Change.After),
+		Jobs:    n.Touched(),
+		Moved:   n.Moved,
+		Skipped: n.Skipped,
+		Twice:   n.Twice,
+		Once:    n.Once,
+		Names:   n.Names,
+	}
 	if n.Change.Gap() {
 		out.Kind = "gap"
 	}

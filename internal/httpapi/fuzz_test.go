@@ -60,7 +60,10 @@ func FuzzRouter(f *testing.F) {
 		defer cancel()
 		one := *h
 		one.t = t
-		one.jobs = map[string]common.JobState{"a": {StoredJob: common.StoredJob{UID: "a", Job: common.Job{Name: "a", Command: "true", Group: "g"}}, Version: 1}}
+		one.jobs = map[string]common.JobState{"a": {
+			StoredJob: common.StoredJob{UID: "a", Job: common.Job{Name: "a", Command: "true", Group: "g"}},
+			Version:   1,
+		}}
 		w := httptest.NewRecorder()
 		one.handler.ServeHTTP(w, r.WithContext(ctx))
 		if w.Code == http.StatusInternalServerError && ctx.Err() == nil {
@@ -71,7 +74,8 @@ func FuzzRouter(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	for _, seed := range []string{"", "e30", "bnVsbA", "eyJsIjoicnVucyIsImEiOnsidCI6IjIwMjYtMDEtMDFUMDA6MDA6MDBaIiwiaSI6ImEifX0", "eyJsIjoiam9icyIsImEiOiJhIn0", "!"} {
+	for _, seed := range []string{"", "e30", "bnVsbA",
+		"eyJsIjoicnVucyIsImEiOnsidCI6IjIwMjYtMDEtMDFUMDA6MDA6MDBaIiwiaSI6ImEifX0", "eyJsIjoiam9icyIsImEiOiJhIn0", "!"} {
 		f.Add("runs", seed)
 	}
 	f.Fuzz(func(t *testing.T, list, text string) {
@@ -96,7 +100,8 @@ func second[T any](_ T, err error) error { return err }
 
 // FuzzMergePatch patches a job: what comes of it is a job, or is refused, and an empty patch changes nothing.
 func FuzzMergePatch(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"env":{"A":null,"B":"x"}}`, `{"retry":{"max":3},"args":null}`, `[]`, `null`, `{"meta":{}}`, `{"a":{"b":{"c":null}}}`, `{"timeout":1}`} {
+	for _, seed := range []string{`{}`, `{"env":{"A":null,"B":"x"}}`, `{"retry":{"max":3},"args":null}`, `[]`, `null`,
+		`{"meta":{}}`, `{"a":{"b":{"c":null}}}`, `{"timeout":1}`} {
 		f.Add([]byte(aJob), []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, job, patch []byte) {
@@ -120,7 +125,8 @@ func FuzzMergePatch(f *testing.F) {
 
 // FuzzHeaders reads the headers that have a grammar of their own.
 func FuzzHeaders(f *testing.F) {
-	for _, seed := range []string{`"1"`, `W/"9"`, `*`, `bytes=0-1`, `bytes=-0`, `bytes=18446744073709551616-`, "203.0.113.1, 10.0.0.1", "[::1]:80", `for="[2001:db8::1]"`, "zh-CN;q=0.9,en"} {
+	for _, seed := range []string{`"1"`, `W/"9"`, `*`, `bytes=0-1`, `bytes=-0`, `bytes=18446744073709551616-`,
+		"203.0.113.1, 10.0.0.1", "[::1]:80", `for="[2001:db8::1]"`, "zh-CN;q=0.9,en"} {
 		f.Add(seed, int64(10))
 	}
 	trusted := proxies{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("10.0.0.0/8")}

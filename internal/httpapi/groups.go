@@ -69,10 +69,22 @@ type labelListOutput struct{ Body LabelList }
 
 func (s *groupsResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1" + path, Summary: summary, Tags: []string{"jobs"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      http.MethodGet,
+			Path:        "/api/v1" + path,
+			Summary:     summary,
+			Tags:        []string{"jobs"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("list-groups", "/groups", "List groups with their number of jobs")}, s.groups)
-	register(r, route{access: needs(access.Viewer), Operation: op("list-labels", "/labels", "List labels with their number of jobs")}, s.labels)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("list-groups", "/groups", "List groups with their number of jobs"),
+	}, s.groups)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("list-labels", "/labels", "List labels with their number of jobs"),
+	}, s.labels)
 }
 
 func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*groupListOutput, error) {

@@ -50,7 +50,8 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 	// The body has been read. The rest of the read deadline would end a long response.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not supported by every writer
 	if g.route.patience > 0 {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.patience + writeTimeout)) // not supported by every writer
+		// not supported by every writer
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.patience + writeTimeout))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	next(hc)
@@ -109,7 +110,12 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by every writer
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		problem := g.problems.refuse(ctx, common.CodeTooLarge, "the body is too large",
-			Fault{Location: "body", Code: "too_large", Message: "must be at most " + sizeText(limit), Data: common.WordsOf("size", sizeText(limit))})
+			Fault{
+				Location: "body",
+				Code:     "too_large",
+				Message:  "must be at most " + sizeText(limit),
+				Data:     common.WordsOf("size", sizeText(limit)),
+			})
 		return problem
 	}
 	if err != nil {
@@ -127,7 +133,12 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must not be compressed",
-			Fault{Location: "header.Content-Encoding", Code: "media_type", Message: "must be absent", Value: common.Excerpt(coding)})
+			Fault{
+				Location: "header.Content-Encoding",
+				Code:     "media_type",
+				Message:  "must be absent",
+				Value:    common.Excerpt(coding),
+			})
 	}
 	if g.route.raw {
 		if !utf8.Valid(data) || !json.Valid(data) {
@@ -159,5 +170,10 @@ func (g *guard) mediaType(ctx context.Context, header string) *Problem {
 		return nil
 	}
 	return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",
-		Fault{Location: "header.Content-Type", Code: "media_type", Message: "must be " + g.route.mediaType(), Value: common.Excerpt(header)})
+		Fault{
+			Location: "header.Content-Type",
+			Code:     "media_type",
+			Message:  "must be " + g.route.mediaType(),
+			Value:    common.Excerpt(header),
+		})
 }

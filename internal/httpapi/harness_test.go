@@ -78,7 +78,8 @@ func (h *harness) problem(status int, code, location string, r *http.Request) Pr
 		return p
 	}
 	decode(h.t, w, &p)
-	if p.Status != w.Code || p.Title == "" || p.Detail == "" || p.RequestID == "" || p.RequestID != w.Header().Get("X-Request-Id") {
+	if p.Status != w.Code || p.Title == "" || p.Detail == "" || p.RequestID == "" ||
+		p.RequestID != w.Header().Get("X-Request-Id") {
 		h.t.Errorf("%s %s: half a problem: %+v", r.Method, r.URL, p)
 	}
 	if string(p.Code) != code {
@@ -115,7 +116,8 @@ func (h *harness) operation(method, path string) *huma.Operation {
 		}
 		same := true
 		for i := range parts {
-			same = same && (parts[i] == given[i] || strings.HasPrefix(parts[i], "{") && template != "/api/v1/jobs/{name}" ||
+			same = same && (parts[i] == given[i] || strings.HasPrefix(parts[i], "{") &&
+				template != "/api/v1/jobs/{name}" ||
 				strings.HasPrefix(parts[i], "{") && given[i] != "validate")
 		}
 		if same {

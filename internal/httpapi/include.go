@@ -51,7 +51,8 @@ type JobStats struct {
 }
 
 // include adds the requested data to the jobs of a page: each kind is read once for the whole page.
-func (s *jobsResource) include(ctx context.Context, what []Include, language string, states []common.JobState, items []Job) (partial bool, err error) {
+func (s *jobsResource) include(ctx context.Context, what []Include, language string, states []common.JobState,
+	items []Job) (partial bool, err error) {
 	names := make([]string, len(states))
 	for i := range states {
 		names[i] = states[i].Name
@@ -98,7 +99,13 @@ func (s *jobsResource) addStats(ctx context.Context, names []string, items []Job
 
 func statsOf(u *runlog.Usual) *JobStats {
 	counts := countsOf(&u.Runs)
-	s := &JobStats{Runs: counts.runs(), SuccessRate: counts.successRate(), Samples: u.Samples, P50Ms: milliseconds(u.P50), P95Ms: milliseconds(u.P95)}
+	s := &JobStats{
+		Runs:        counts.runs(),
+		SuccessRate: counts.successRate(),
+		Samples:     u.Samples,
+		P50Ms:       milliseconds(u.P50),
+		P95Ms:       milliseconds(u.P95),
+	}
 	if limit, known := u.SlowAfter(); known {
 		s.SlowMs = new(milliseconds(limit))
 	}
@@ -133,7 +140,14 @@ func (s *jobsResource) addResults(ctx context.Context, names []string, items []J
 }
 
 func (s *jobsResource) result(r *common.Run, e runlog.Expectation) Result {
-	out := Result{ID: r.ID, Status: r.Status, Cause: r.Cause, PlannedAt: r.PlannedAt, StartedAt: r.StartedAt, Outlook: s.outlook.of(r, e)}
+	out := Result{
+		ID:        r.ID,
+		Status:    r.Status,
+		Cause:     r.Cause,
+		PlannedAt: r.PlannedAt,
+		StartedAt: r.StartedAt,
+		Outlook:   s.outlook.of(r, e),
+	}
 	if r.StartedAt != nil && r.EndedAt != nil {
 		out.DurationMs = new(milliseconds(r.EndedAt.Sub(*r.StartedAt)))
 	}

@@ -13,8 +13,16 @@ import (
 
 // oneAt is a run of a job that was planned so long before now, as the tests need it.
 func oneAt(job string, n int, planned time.Time, status common.Status, took time.Duration) common.Run {
-	r := common.Run{ID: fmt.Sprintf("%s.f%d.1", job, n), Fire: fmt.Sprintf("%s.f%d", job, n), Job: job, JobUID: job, Attempt: 1, PlannedAt: planned,
-		Cause: common.CauseCron, Status: status}
+	r := common.Run{
+		ID:        fmt.Sprintf("%s.f%d.1", job, n),
+		Fire:      fmt.Sprintf("%s.f%d", job, n),
+		Job:       job,
+		JobUID:    job,
+		Attempt:   1,
+		PlannedAt: planned,
+		Cause:     common.CauseCron,
+		Status:    status,
+	}
 	if status != common.StatusWaiting {
 		r.ClaimedAt = &planned
 		r.Worker = "w1"
@@ -39,7 +47,8 @@ func withJobs(t *testing.T) (*harness, time.Time) {
 	now := midnight.Add(90 * time.Minute)
 	h := newHarness(t, func(c *Config) { c.Now = func() time.Time { return now } })
 	for _, name := range []string{"a", "b", "c"} {
-		h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"`+name+`","command":"true","cronExpr":"0 * * * *"}`))
+		h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs",
+			`{"name":"`+name+`","command":"true","cronExpr":"0 * * * *"}`))
 	}
 	h.runs = append(h.runs, oneAt("a", 99, now.Add(-2*time.Hour), common.StatusRunning, 0))
 	for n := range 30 {
@@ -59,7 +68,8 @@ func TestJobsInWords(t *testing.T) {
 	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", `{"name":"manual","command":"true"}`))
 	for language, want := range map[string]string{"en": "every hour", "zh-CN,en;q=0.5": "每小时整点"} {
 		var l jobList
-		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?include=words", "", "Accept-Language", language)), &l)
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?include=words", "",
+			"Accept-Language", language)), &l)
 		if l.Items[0].Meta.Words != want || l.Items[3].Meta.Words != "" {
 			t.Errorf("%s: %q, %q", language, l.Items[0].Meta.Words, l.Items[3].Meta.Words)
 		}
@@ -82,23 +92,27 @@ func TestJobsWithResultsNextAndStats(t *testing.T) {
 	}
 	l := list("?include=results,next,stats")
 	if len(h.lastOf) != 1 || len(h.totals) != 1 || !slices.Equal(h.totals[0], []string{"a", "b", "c"}) {
-		t.Errorf("the store was asked for runs of %v and totals of %v: want one question each for the page", h.lastOf, h.totals)
+		t.Errorf("the store was asked for runs of %v and totals of %v: want one question each for the page",
+			h.lastOf, h.totals)
 	}
 	a, b, c := l.Items[0].Meta, l.Items[1].Meta, l.Items[2].Meta
-	if len(a.Results) != 20 || a.Results[0].Status != common.StatusRunning || a.Results[0].DurationMs != nil || a.Results[1].ID != "a.f90.1" ||
+	if len(a.Results) != 20 || a.Results[0].Status != common.StatusRunning || a.Results[0].DurationMs != nil ||
+		a.Results[1].ID != "a.f90.1" ||
 		a.Results[1].DurationMs == nil || *a.Results[1].DurationMs != 1000 {
 		t.Errorf("results of a: %+v", a.Results)
 	}
 	if r := a.Results[0]; !r.Slow || !a.Slow || r.ExpectedEndAt == nil || !r.ExpectedEndAt.Before(now) {
 		t.Errorf("the run that takes too long: %+v, the job slow %v", r, a.Slow)
 	}
-	if s := a.Stats; s == nil || s.Runs != 30 || s.SuccessRate == nil || *s.SuccessRate != 20./30 || s.Samples != 20 || s.P50Ms < 930 || s.P50Ms > 1070 || s.SlowMs == nil || *s.SlowMs < 60_000 {
+	if s := a.Stats; s == nil || s.Runs != 30 || s.SuccessRate == nil || *s.SuccessRate != 20./30 || s.Samples != 20 ||
+		s.P50Ms < 930 || s.P50Ms > 1070 || s.SlowMs == nil || *s.SlowMs < 60_000 {
 		t.Errorf("figures of a: %+v", s)
 	}
 	if len(b.Results) != 1 || !b.Results[0].Late || !b.Late || b.Slow {
 		t.Errorf("b waits for two minutes: %+v", b)
 	}
-	if c.Results != nil || c.Late || c.Stats == nil || c.Stats.Runs != 0 || c.Stats.SuccessRate != nil || c.Stats.SlowMs != nil {
+	if c.Results != nil || c.Late || c.Stats == nil || c.Stats.Runs != 0 || c.Stats.SuccessRate != nil ||
+		c.Stats.SlowMs != nil {
 		t.Errorf("c never ran: %+v", c)
 	}
 	if len(c.Next) != 5 || !c.Next[0].Equal(c.NextFire) || !c.Next[4].Equal(c.NextFire.Add(4*time.Hour)) {
@@ -109,7 +123,8 @@ func TestJobsWithResultsNextAndStats(t *testing.T) {
 		t.Errorf("within the minute the store is asked again: %v", h.totals)
 	}
 	// What was answered may be sent back as it is.
-	body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?include=results,next,stats&limit=1", "")).Body.String()
+	body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?include=results,next,stats&limit=1", "")).
+		Body.String()
 	one := strings.TrimSuffix(strings.SplitN(strings.TrimPrefix(body, `{"items":[`), `],"nextCursor"`, 2)[0], "\n")
 	h.want(http.StatusOK, as("editor", http.MethodPut, "/api/v1/jobs/a", one))
 }
@@ -117,8 +132,11 @@ func TestJobsWithResultsNextAndStats(t *testing.T) {
 // A paused job has no next fires; one that is gone soon has fewer.
 func TestNextFires(t *testing.T) {
 	h, now := withJobs(t)
-	h.want(http.StatusOK, as("editor", http.MethodPut, "/api/v1/jobs/a", `{"name":"a","command":"true","cronExpr":"0 * * * *","paused":true}`))
-	h.want(http.StatusOK, as("editor", http.MethodPut, "/api/v1/jobs/b", fmt.Sprintf(`{"name":"b","command":"true","cronExpr":"0 * * * *","endAt":%q}`, now.Add(2*time.Hour).Format(time.RFC3339))))
+	h.want(http.StatusOK, as("editor", http.MethodPut, "/api/v1/jobs/a",
+		`{"name":"a","command":"true","cronExpr":"0 * * * *","paused":true}`))
+	h.want(http.StatusOK, as("editor", http.MethodPut, "/api/v1/jobs/b",
+		fmt.Sprintf(`{"name":"b","command":"true","cronExpr":"0 * * * *","endAt":%q}`,
+			now.Add(2*time.Hour).Format(time.RFC3339))))
 	var l jobList
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?include=next", "")), &l)
 	if a, b := l.Items[0].Meta, l.Items[1].Meta; a.Next != nil || len(b.Next) != 2 {
@@ -144,8 +162,10 @@ func TestJobsWhileTheLogStoreIsAway(t *testing.T) {
 
 func TestUnknownInclude(t *testing.T) {
 	h := newHarness(t)
-	for _, query := range []string{"include=everything", "include=results,nothing", "include=results,", "include=results&include=next"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", "query.include", as("viewer", http.MethodGet, "/api/v1/jobs?"+query, ""))
+	for _, query := range []string{"include=everything", "include=results,nothing", "include=results,",
+		"include=results&include=next"} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", "query.include",
+			as("viewer", http.MethodGet, "/api/v1/jobs?"+query, ""))
 	}
 }
 
@@ -185,7 +205,8 @@ func TestOverdueJobs(t *testing.T) {
 	var l jobList
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs", "")), &l)
 	for _, item := range l.Items {
-		if o := item.Meta.Overdue; (o != nil) != (item.Name == "b") || o != nil && (!o.PlannedAt.Equal(now.Add(-time.Hour)) || o.Reason == nil) {
+		if o := item.Meta.Overdue; (o != nil) != (item.Name == "b") || o != nil &&
+			(!o.PlannedAt.Equal(now.Add(-time.Hour)) || o.Reason == nil) {
 			t.Errorf("%s: %+v", item.Name, o)
 		}
 	}

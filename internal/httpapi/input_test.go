@@ -16,10 +16,14 @@ import (
 
 // nastyNames are names that must not become a job, a key or a file.
 func nastyNames() []string {
-	return []string{"", ".", "..", "...", "a..b", "..a", "a..", ".a", "a.", "-a", "a-", "_a", "a_", "a/b", "/a", "a/", "a//b", "../a", "a/../b",
-		"..\\a", "a\\b", "C:\\a", "a b", " a", "a ", "\ta", "a\n", "a\r\nb", "a\x00", "\x00", "a\x00b", "A", "Ab", "aB", "ä", "é", "名", "a\u202eb",
-		"a\u200bb", "\ufeffa", "a%2fb", "a%00", "%2e%2e", "a%", "a?b", "a#b", "a&b", "a=b", "a+b", "a*", "a:b", "a;b", "a,b", "a'b", "a\"b", "a`b",
-		"$(id)", "${HOME}", "a|b", "<script>", "a@b", "~a", "{a}", "[a]", "a^b", "!a", strings.Repeat("a", 129), strings.Repeat("a", 10_000)}
+	return []string{"", ".", "..", "...", "a..b", "..a", "a..", ".a", "a.", "-a", "a-", "_a", "a_", "a/b", "/a", "a/",
+		"a//b", "../a", "a/../b",
+		"..\\a", "a\\b", "C:\\a", "a b", " a", "a ", "\ta", "a\n", "a\r\nb", "a\x00", "\x00", "a\x00b", "A", "Ab", "aB",
+		"ä", "é", "名", "a\u202eb",
+		"a\u200bb", "\ufeffa", "a%2fb", "a%00", "%2e%2e", "a%", "a?b", "a#b", "a&b", "a=b", "a+b", "a*", "a:b", "a;b",
+		"a,b", "a'b", "a\"b", "a`b",
+		"$(id)", "${HOME}", "a|b", "<script>", "a@b", "~a", "{a}", "[a]", "a^b", "!a", strings.Repeat("a", 129),
+		strings.Repeat("a", 10_000)}
 }
 
 func TestNastyNames(t *testing.T) {
@@ -32,7 +36,8 @@ func TestNastyNames(t *testing.T) {
 		p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.name",
 			as("editor", http.MethodPost, "/api/v1/jobs", `{"name":`+quoted+`,"command":"true"}`))
 		for _, f := range p.Errors {
-			if text, ok := f.Value.(string); ok && (len(text) > 90 || strings.ContainsAny(text, "\x00\n\r\u202e\u200b")) {
+			if text, ok := f.Value.(string); ok &&
+				(len(text) > 90 || strings.ContainsAny(text, "\x00\n\r\u202e\u200b")) {
 				t.Errorf("%.40q is quoted as %q", name, text)
 			}
 		}
@@ -40,7 +45,8 @@ func TestNastyNames(t *testing.T) {
 			"/api/v1/workers/" + url.PathEscape(name), "/api/v1/runs/" + url.PathEscape(name) + "/output"} {
 			for _, method := range []string{http.MethodGet, http.MethodDelete} {
 				w := h.send(as("admin", method, target, ""))
-				known := w.Code == http.StatusUnprocessableEntity || w.Code == http.StatusNotFound || w.Code == http.StatusMethodNotAllowed
+				known := w.Code == http.StatusUnprocessableEntity || w.Code == http.StatusNotFound ||
+					w.Code == http.StatusMethodNotAllowed
 				if !known || w.Header().Get("Content-Type") != problemType {
 					t.Errorf("%s %s: %d %s", method, target, w.Code, w.Body)
 				}
@@ -56,7 +62,8 @@ func TestNastyNames(t *testing.T) {
 		t.Errorf("written: %v", h.jobs)
 	}
 	// Encoded paths are refused even where they would decode to something good.
-	for _, target := range []string{"/api/v1/jobs/%61", "/api/v1/jobs/a%2Fb", "/api/v1/jobs/%2e%2e", "/api/v1/jobs/a%00", "/api/v1/jobs/%2e%2e%2f%2e%2e%2fetc%2fpasswd"} {
+	for _, target := range []string{"/api/v1/jobs/%61", "/api/v1/jobs/a%2Fb", "/api/v1/jobs/%2e%2e",
+		"/api/v1/jobs/a%00", "/api/v1/jobs/%2e%2e%2f%2e%2e%2fetc%2fpasswd"} {
 		h.problem(http.StatusUnprocessableEntity, "invalid", "path", as("viewer", http.MethodGet, target, ""))
 	}
 }
@@ -106,7 +113,8 @@ func TestBadBodies(t *testing.T) {
 		{`{"name":"a","COMMAND":"true"}`, "body.COMMAND", "unknown"},
 		{`{"name":"a","command":"true","output":{"max":"1MiB","uid":0}}`, "body.output.uid", "unknown"},
 		{`{"name":"a","command":"true","dst":{"gid":0}}`, "body.dst.gid", "unknown"},
-		{`{"name":"a","command":"true","meta":{"uid":"x","version":1,"createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","gid":0}}`, "body.meta.gid", "unknown"},
+		{
+			`{"name":"a","command":"true","meta":{"uid":"x","version":1,"createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","gid":0}}`, "body.meta.gid", "unknown"},
 		{`{"name":"a","command":"true","flow":{"to":["ops"]}}`, "body.flow", "unknown"},
 		{`{"name":"a","command":"true","retry":{"often":3}}`, "body.retry.often", "unknown"},
 		{`{"name":"a","command":"true","env":{"A":1}}`, "body.env.A", "type"},
@@ -115,7 +123,8 @@ func TestBadBodies(t *testing.T) {
 		{`{"name":"a","args":["x",2]}`, "body.args[1]", "type"},
 		{`{"name":"a","command":"true","successExitCodes":[1.5]}`, "body.successExitCodes[0]", "integer"},
 		{`{"name":"a","command":"true","successExitCodes":[1e99]}`, "body.successExitCodes[0]", "integer"},
-		{`{"name":"a","command":"true","successExitCodes":[99999999999999999999]}`, "body.successExitCodes[0]", "integer"},
+		{`{"name":"a","command":"true","successExitCodes":[99999999999999999999]}`, "body.successExitCodes[0]",
+			"integer"},
 		{`{"name":"a","command":"true","successExitCodes":[256]}`, "body.successExitCodes[0]", "range"},
 		{`{"name":"a","command":"true","timeout":5}`, "body.timeout", "type"},
 		{`{"name":"a","command":"true","timeout":"soon"}`, "body.timeout", "duration"},
@@ -123,8 +132,10 @@ func TestBadBodies(t *testing.T) {
 		{`{"name":"a"}`, "body.command", "required"},
 		{deep, "body", "depth"},
 		{strings.Repeat("[", 100_0) + strings.Repeat("]", 100_0), "body", "depth"},
-		{`{"name":"a","command":"` + strings.Repeat("x", 40) + `","<script>alert(1)</script>":1}`, "body.<script>alert(1)</script>", "unknown"},
-		{`{"name":"a","command":"x","` + strings.Repeat("k", 500) + `":1}`, "body." + strings.Repeat("k", 80) + "…", "unknown"},
+		{`{"name":"a","command":"` + strings.Repeat("x", 40) + `","<script>alert(1)</script>":1}`,
+			"body.<script>alert(1)</script>", "unknown"},
+		{`{"name":"a","command":"x","` + strings.Repeat("k", 500) + `":1}`, "body." + strings.Repeat("k", 80) + "…",
+			"unknown"},
 	} {
 		for _, r := range []*http.Request{
 			as("editor", http.MethodPost, "/api/v1/jobs", c.body, "Content-Type", "application/json"),
@@ -160,7 +171,8 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		t.Error(got)
 	}
 	p = h.problem(http.StatusUnprocessableEntity, "invalid", "body.name",
-		as("editor", http.MethodPost, "/api/v1/jobs", `{"name":"A","group":"..","timeout":"soon","overlap":"x","output":{"max":"1"}}`))
+		as("editor", http.MethodPost, "/api/v1/jobs",
+			`{"name":"A","group":"..","timeout":"soon","overlap":"x","output":{"max":"1"}}`))
 	if len(p.Errors) != 6 {
 		t.Errorf("%d faults: %+v", len(p.Errors), p.Errors)
 	}
@@ -169,13 +181,17 @@ func TestAllFaultsAtOnce(t *testing.T) {
 func TestSizesAndTypes(t *testing.T) {
 	h := newHarness(t)
 	big := func(n int) string { return `{"name":"a","command":"` + strings.Repeat("x", n) + `"}` }
-	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body", as("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes)))
-	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body", as("editor", http.MethodPut, "/api/v1/jobs/a", big(8<<20)))
+	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+		as("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes)))
+	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+		as("editor", http.MethodPut, "/api/v1/jobs/a", big(8<<20)))
 	h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes-100)))
 	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
 		as("viewer", http.MethodPost, "/api/v1/schedules/preview", `{"cronExpr":"`+strings.Repeat("*", 300<<10)+`"}`))
-	for _, mediaType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json2",
-		"application/xml", "application/merge-patch+json", "application/json; charset=utf-16", "json", "application/json;;", "*/*"} {
+	for _, mediaType := range []string{"", "text/plain", "application/x-www-form-urlencoded",
+		"multipart/form-data; boundary=x", "application/json2",
+		"application/xml", "application/merge-patch+json", "application/json; charset=utf-16", "json",
+		"application/json;;", "*/*"} {
 		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
 			as("editor", http.MethodPost, "/api/v1/jobs", aJob, "Content-Type", mediaType))
 	}
@@ -185,10 +201,12 @@ func TestSizesAndTypes(t *testing.T) {
 	}
 	// A body that is not needed may be absent, but what is there must be right.
 	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.env", as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"env":{}}`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.env",
+		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"env":{}}`))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "body.note",
 		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"`+strings.Repeat("x", 501)+`"}`))
-	h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "", as("operator", http.MethodPost, "/api/v1/jobs/a/run", `note=x`, "Content-Type", "text/plain"))
+	h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "",
+		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `note=x`, "Content-Type", "text/plain"))
 }
 
 func TestQueries(t *testing.T) {
@@ -225,7 +243,8 @@ func TestQueries(t *testing.T) {
 }
 
 func FuzzParseStrict(f *testing.F) {
-	for _, seed := range []string{aJob, `{"a":[1,2,{"b":null}]}`, `[[[[]]]]`, `{"a":1,"a":2}`, "\xff", `1e999`, `"\ud800"`, `{} {}`, " { \"a\\\"\" : [ true , -1.5e3 ,\"\\\\\"\n, { } , [ ] ] } "} {
+	for _, seed := range []string{aJob, `{"a":[1,2,{"b":null}]}`, `[[[[]]]]`, `{"a":1,"a":2}`, "\xff", `1e999`,
+		`"\ud800"`, `{} {}`, " { \"a\\\"\" : [ true , -1.5e3 ,\"\\\\\"\n, { } , [ ] ] } "} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -91,7 +91,10 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	if err != nil {
 		return nil, err
 	}
-	out := &acceptedOutput{Location: "/api/v1/runs/" + trigger.RunID(), Body: Accepted{Fire: trigger.Fire, Run: trigger.RunID()}}
+	out := &acceptedOutput{
+		Location: "/api/v1/runs/" + trigger.RunID(),
+		Body:     Accepted{Fire: trigger.Fire, Run: trigger.RunID()},
+	}
 	if place != nil {
 		out.Body.Outcome, out.Body.Wait = s.await(ctx, place, out.Body.Run, wait)
 	}
@@ -104,8 +107,12 @@ func checkKey(key string) error {
 	if len(key) <= maxKey && printable {
 		return nil
 	}
-	return &requestFault{Fault{Location: "header.Idempotency-Key", Code: "idempotency_key", Message: "must be at most 128 printable ASCII characters",
-		Value: common.Excerpt(key)}}
+	return &requestFault{Fault{
+		Location: "header.Idempotency-Key",
+		Code:     "idempotency_key",
+		Message:  "must be at most 128 printable ASCII characters",
+		Value:    common.Excerpt(key),
+	}}
 }
 
 // maxKey is the maximum length of an Idempotency-Key.
@@ -117,7 +124,9 @@ func (s *jobsResource) known(ctx context.Context, worker string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(m common.Member) bool { return m.Lease != 0 && (m.Worker == worker || m.Name == worker) }) {
+	if slices.ContainsFunc(all, func(m common.Member) bool {
+		return m.Lease != 0 && (m.Worker == worker || m.Name == worker)
+	}) {
 		return nil
 	}
 	return common.Invalid("the run cannot be requested", common.Fault{Location: "worker", Code: "unknown_worker",
@@ -130,7 +139,8 @@ func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput
 		return nil, err
 	}
 	pre.May = allowNow(ctx, access.Operator)
-	state, err := s.jobs.Pause(ctx, actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until}, pre)
+	state, err := s.jobs.Pause(ctx, actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until},
+		pre)
 	return s.output(ctx, http.StatusOK, &state, err)
 }
 

@@ -143,7 +143,13 @@ type jobOutput struct {
 
 func (s *jobsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs" + path, Summary: summary, Tags: []string{"jobs"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/jobs" + path,
+			Summary:     summary,
+			Tags:        []string{"jobs"},
+		}
 	}
 	view, define := needs(access.Viewer), needs(access.Editor)
 	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "List jobs")}, s.list)
@@ -158,13 +164,26 @@ func (s *jobsResource) register(r *router) {
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Job"}}}}}
 	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: put}, s.put)
-	register(r, route{access: define, Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays")}, s.delete)
+	register(r, route{
+		access:    define,
+		Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays"),
+	}, s.delete)
 	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
 	run.DefaultStatus = http.StatusAccepted
 	register(r, route{access: needs(access.Operator), patience: maxWait, Operation: run}, s.run)
-	register(r, route{access: needs(access.Operator), Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job")}, s.pause)
-	register(r, route{access: needs(access.Operator), Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job")}, s.resume)
-	register(r, route{access: view, Operation: op("get-placement", http.MethodGet, "/{name}/placement", "Get the workers that would run a job now, and why the others would not")}, s.placement)
+	register(r, route{
+		access:    needs(access.Operator),
+		Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job"),
+	}, s.pause)
+	register(r, route{
+		access:    needs(access.Operator),
+		Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job"),
+	}, s.resume)
+	register(r, route{
+		access: view,
+		Operation: op("get-placement", http.MethodGet, "/{name}/placement",
+			"Get the workers that would run a job now, and why the others would not"),
+	}, s.placement)
 }
 
 func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
@@ -172,9 +191,20 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 		return nil, err
 	}
 	order, descending := strings.CutPrefix(in.Sort, "-")
-	q := common.JobQuery{Q: in.Q, Group: in.Group, Below: in.Below, Ungrouped: in.Ungrouped, Selector: in.Selector, Phase: common.Phase(in.State),
-		Order: common.JobOrder(order), Descending: descending, Limit: in.Limit, Skip: in.Offset}
-	list := asked("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", askedFlag(in.Ungrouped), "selector", in.Selector, "state", in.State, "sort", in.Sort)
+	q := common.JobQuery{
+		Q:          in.Q,
+		Group:      in.Group,
+		Below:      in.Below,
+		Ungrouped:  in.Ungrouped,
+		Selector:   in.Selector,
+		Phase:      common.Phase(in.State),
+		Order:      common.JobOrder(order),
+		Descending: descending,
+		Limit:      in.Limit,
+		Skip:       in.Offset,
+	}
+	list := asked("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", askedFlag(in.Ungrouped),
+		"selector", in.Selector, "state", in.State, "sort", in.Sort)
 	if in.Cursor != "" {
 		after, err := readCursor[string](list, in.Cursor)
 		if err != nil {
@@ -297,8 +327,15 @@ func (s *jobsResource) output(ctx context.Context, status int, state *common.Job
 
 // answer returns a job as the caller may see it.
 func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
-	meta := JobMeta{UID: state.UID, Version: state.Version, CreatedAt: state.CreatedAt, UpdatedAt: state.UpdatedAt, UpdatedBy: state.UpdatedBy,
-		NextFire: s.times.next(state), Paused: state.PausedAt(s.times.now())}
+	meta := JobMeta{
+		UID:       state.UID,
+		Version:   state.Version,
+		CreatedAt: state.CreatedAt,
+		UpdatedAt: state.UpdatedAt,
+		UpdatedBy: state.UpdatedBy,
+		NextFire:  s.times.next(state),
+		Paused:    state.PausedAt(s.times.now()),
+	}
 	switch {
 	case meta.Paused:
 		meta.State = statePaused

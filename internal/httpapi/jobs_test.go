@@ -32,7 +32,8 @@ func TestJobComesBackAsSent(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("sent %v\ngot  %v", want, got)
 	}
-	if meta["version"] != 1.0 || meta["updatedBy"] != "the editor" || meta["uid"] == "" || meta["nextFire"] != "2026-03-02T02:30:00+08:00" {
+	if meta["version"] != 1.0 || meta["updatedBy"] != "the editor" || meta["uid"] == "" ||
+		meta["nextFire"] != "2026-03-02T02:30:00+08:00" {
 		t.Errorf("meta %v", meta)
 	}
 	// What was read may be sent back as it is.
@@ -55,10 +56,15 @@ func TestNextFireIsAfterTheCursor(t *testing.T) {
 		{"", now, ""},
 		{"not a line", now, ""},
 	} {
-		h.jobs["a"] = common.JobState{Version: 1, Cursor: c.cursor, StoredJob: common.StoredJob{UID: "u", Job: common.Job{Name: "a", CronExpr: c.cron, Timezone: "UTC"}}}
+		h.jobs["a"] = common.JobState{
+			Version:   1,
+			Cursor:    c.cursor,
+			StoredJob: common.StoredJob{UID: "u", Job: common.Job{Name: "a", CronExpr: c.cron, Timezone: "UTC"}},
+		}
 		var got Job
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a", "")), &got)
-		if next := got.Meta.NextFire; !next.IsZero() && next.Format(time.RFC3339) != c.want || next.IsZero() && c.want != "" {
+		if next := got.Meta.NextFire; !next.IsZero() && next.Format(time.RFC3339) != c.want || next.IsZero() &&
+			c.want != "" {
 			t.Errorf("%q after %v: %v, want %s", c.cron, c.cursor, next, c.want)
 		}
 	}
@@ -85,9 +91,12 @@ func TestPreconditions(t *testing.T) {
 	}
 	h.problem(http.StatusPreconditionFailed, "stale", "", put("If-Match", `"9999999999999999999"`))
 	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-None-Match", put("If-None-Match", `"1"`))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-None-Match", put("If-None-Match", "*", "If-Match", `"3"`))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.name", as("editor", http.MethodPut, "/api/v1/jobs/b", aJob))
-	h.problem(http.StatusPreconditionFailed, "stale", "", as("editor", http.MethodDelete, "/api/v1/jobs/a", "", "If-Match", first))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "header.If-None-Match",
+		put("If-None-Match", "*", "If-Match", `"3"`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.name",
+		as("editor", http.MethodPut, "/api/v1/jobs/b", aJob))
+	h.problem(http.StatusPreconditionFailed, "stale", "", as("editor", http.MethodDelete, "/api/v1/jobs/a", "",
+		"If-Match", first))
 	h.want(http.StatusNoContent, as("editor", http.MethodDelete, "/api/v1/jobs/a?kill=true", "", "If-Match", `"3"`))
 	if len(h.killed) != 1 {
 		t.Error("kill did not arrive")
@@ -106,13 +115,15 @@ func TestJobsPage(t *testing.T) {
 	}
 	for i := range 120 {
 		name := fmt.Sprintf("job-%03d", i)
-		h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", `{"name":"`+name+`","group":"g`+fmt.Sprint(i%2)+`","command":"true"}`))
+		h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs",
+			`{"name":"`+name+`","group":"g`+fmt.Sprint(i%2)+`","command":"true"}`))
 	}
 	var names []string
 	pages := 0
 	for cursor := ""; ; pages++ {
 		var p Page[Job]
-		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?group=g1&limit=25&cursor="+cursor, "")), &p)
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?group=g1&limit=25&cursor="+
+			cursor, "")), &p)
 		for _, j := range p.Items {
 			names = append(names, j.Name)
 		}
@@ -143,7 +154,8 @@ func TestValidateWritesNothing(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	v = Validation{}
-	decode(t, h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/validate", `{"name":"A","timeout":"x","command":"y"}`)), &v)
+	decode(t, h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/validate",
+		`{"name":"A","timeout":"x","command":"y"}`)), &v)
 	if v.Valid || v.Job != nil || len(v.Faults) != 2 || v.Faults[0].Location != "body.name" {
 		t.Errorf("%+v", v)
 	}
@@ -158,7 +170,8 @@ func TestRunNow(t *testing.T) {
 	w := h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"by hand"}`))
 	var got Accepted
 	decode(t, w, &got)
-	if got.Run != got.Fire+".1" || w.Header().Get("Location") != "/api/v1/runs/"+got.Run || len(h.triggers) != 1 || h.triggers[0].Note != "by hand" {
+	if got.Run != got.Fire+".1" || w.Header().Get("Location") != "/api/v1/runs/"+got.Run || len(h.triggers) != 1 ||
+		h.triggers[0].Note != "by hand" {
 		t.Errorf("%+v, asked %+v, headers %v", got, h.triggers, w.Header())
 	}
 	// The id that was given leads to a path that is taken.

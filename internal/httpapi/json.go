@@ -34,7 +34,11 @@ func notJSON(at string, data []byte) *Fault {
 	for depth := 0; ; {
 		t, err := in.Token()
 		if err != nil {
-			return &Fault{Location: at, Code: "json", Message: fmt.Sprintf("is not valid JSON near byte %d", in.InputOffset())}
+			return &Fault{
+				Location: at,
+				Code:     "json",
+				Message:  fmt.Sprintf("is not valid JSON near byte %d", in.InputOffset()),
+			}
 		}
 		switch t {
 		case json.Delim('{'), json.Delim('['):

@@ -24,7 +24,8 @@ func TestLoginAgainstEtcd(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.Auth = store })
 	c := login(t, h, `{"code":"`+code+`"}`)
 	session := c.Name + "=" + c.Value
-	h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodPost, "/api/v1/auth/login", `{"code":"`+code+`"}`))
+	h.problem(http.StatusUnauthorized, "unauthenticated", "",
+		as("", http.MethodPost, "/api/v1/auth/login", `{"code":"`+code+`"}`))
 	h.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs", aJob, "Cookie", session))
 	h.want(http.StatusOK, as("", http.MethodGet, "/api/v1/jobs", "", "Authorization", "Bearer "+token))
 	h.want(http.StatusUnauthorized, as("", http.MethodGet, "/api/v1/jobs", "", "Authorization", "Bearer "+c.Value))

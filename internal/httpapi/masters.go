@@ -28,9 +28,13 @@ type Master struct {
 type mastersOutput struct{ Body Page[Master] }
 
 func (s *mastersResource) register(r *router) {
-	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
-		Path: "/api/v1/masters", Summary: "List live masters", Tags: []string{"system"},
-		Description: "All masters serve the API. The elected one also performs the duties: housekeeping, the audit chain, notifications."}}, s.list)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
+			Path: "/api/v1/masters", Summary: "List live masters", Tags: []string{"system"},
+			Description: "All masters serve the API. The elected one also performs the duties: housekeeping, the " +
+				"audit chain, notifications."},
+	}, s.list)
 }
 
 func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*mastersOutput, error) {

@@ -58,12 +58,18 @@ func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) h
 				log.LogAttrs(r.Context(), slog.LevelError, "request_panicked", slog.String("request_id", v.requestID),
 					slog.String("panic", fmt.Sprint(thrown)), slog.String("stack", string(debug.Stack())))
 				if rec.status == 0 {
-					for _, name := range []string{"Content-Length", "Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Location", "Set-Cookie"} {
+					for _, name := range []string{"Content-Length", "Content-Range", "Content-Disposition",
+						"Accept-Ranges", "Etag", "Location", "Set-Cookie"} {
 						rec.Header().Del(name) // of the response that was being built
 					}
-					p.write(rec, r, &Problem{Title: http.StatusText(http.StatusInternalServerError), Status: http.StatusInternalServerError,
-						Detail: "internal error", Code: common.CodeInternal, RequestID: v.requestID,
-						Hint: "search the server's log for the request id"})
+					p.write(rec, r, &Problem{
+						Title:     http.StatusText(http.StatusInternalServerError),
+						Status:    http.StatusInternalServerError,
+						Detail:    "internal error",
+						Code:      common.CodeInternal,
+						RequestID: v.requestID,
+						Hint:      "search the server's log for the request id",
+					})
 				} else {
 					thrown = http.ErrAbortHandler // a response that was begun cannot be replaced
 				}
@@ -95,7 +101,8 @@ func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took
 // Content security policies. The docs page has inline styles; the console needs none.
 const (
 	policyConsole = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-	policyDocs    = "default-src 'self'; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	policyDocs    = "default-src 'self'; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; " +
+		"form-action 'self'; frame-ancestors 'none'"
 	policyNothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 )
 

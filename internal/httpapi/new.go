@@ -94,20 +94,43 @@ func build(cfg Config) (http.Handler, *router, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &router{api: api, engine: engine, problems: p, describe: describe, public: map[string]bool{}, paths: map[string]bool{}}
+	r := &router{
+		api:      api,
+		engine:   engine,
+		problems: p,
+		describe: describe,
+		public:   map[string]bool{},
+		paths:    map[string]bool{},
+	}
 	cookie, attemptCookie := plainCookie, plainAttemptCookie
 	if cfg.Secure {
 		cookie, attemptCookie = secureCookie, secureAttemptCookie
 	}
 	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
 	expected := &outlook{jobs: cfg.Jobs, habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
-	jobs := &jobsResource{jobs: cfg.Jobs, workers: cfg.Workers, times: times, runs: cfg.Runs, outlook: expected, channels: cfg.Channels, findings: cfg.Findings, following: cfg.Following, log: cfg.Logger}
+	jobs := &jobsResource{
+		jobs:      cfg.Jobs,
+		workers:   cfg.Workers,
+		times:     times,
+		runs:      cfg.Runs,
+		outlook:   expected,
+		channels:  cfg.Channels,
+		findings:  cfg.Findings,
+		following: cfg.Following,
+		log:       cfg.Logger,
+	}
 	jobs.register(r)
 	(&manyResource{jobsResource: jobs, problems: p}).register(r)
 	versions := &versionsResource{changes: cfg.Changes, jobs: cfg.Jobs}
 	versions.register(r)
 	(&editsResource{jobsResource: jobs, versions: versions}).register(r)
-	(&runsResource{runs: cfg.Runs, following: cfg.Following, jobs: cfg.Jobs, problems: p, outlook: expected}).register(r)
+	(&runsResource{
+		runs:      cfg.Runs,
+		following: cfg.Following,
+		jobs:      cfg.Jobs,
+		problems:  p,
+		outlook:   expected,
+	}).register(r)
 	newSearch(cfg.Runs, cfg.Jobs, expected, p).register(r)
 	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
 	(&groupsResource{grouping: cfg.Grouping}).register(r)
@@ -120,11 +143,35 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&feedResource{feed: cfg.Feed, problems: p}).register(r)
 	(&secretsResource{secrets: cfg.Secrets}).register(r)
 	times.register(r)
-	(&statsResource{stats: cfg.Stats, counted: cfg.Counted, jobs: cfg.Jobs, workers: cfg.Workers, runs: cfg.Runs, zone: cfg.Timezone, now: cfg.Now}).register(r)
-	sessions := &sessionsResource{auth: cfg.Auth, sessions: cfg.Access, problems: p, networks: access.NewLimiter(loginBurst, loginWindow),
-		accounts: access.NewLimiter(loginBurst, loginWindow), known: access.NewLimiter(loginBurst, loginWindow), begun: access.NewLimiter(sessionBurst, loginWindow), cookie: cookie, secure: cfg.Secure, now: cfg.Now}
+	(&statsResource{
+		stats:   cfg.Stats,
+		counted: cfg.Counted,
+		jobs:    cfg.Jobs,
+		workers: cfg.Workers,
+		runs:    cfg.Runs,
+		zone:    cfg.Timezone,
+		now:     cfg.Now,
+	}).register(r)
+	sessions := &sessionsResource{
+		auth:     cfg.Auth,
+		sessions: cfg.Access,
+		problems: p,
+		networks: access.NewLimiter(loginBurst, loginWindow),
+		accounts: access.NewLimiter(loginBurst, loginWindow),
+		known:    access.NewLimiter(loginBurst, loginWindow),
+		begun:    access.NewLimiter(sessionBurst, loginWindow),
+		cookie:   cookie,
+		secure:   cfg.Secure,
+		now:      cfg.Now,
+	}
 	sessions.register(r)
-	(&ssoResource{sso: cfg.SSO, external: cfg.External, sessions: sessions, log: cfg.Logger, cookie: attemptCookie}).register(r)
+	(&ssoResource{
+		sso:      cfg.SSO,
+		external: cfg.External,
+		sessions: sessions,
+		log:      cfg.Logger,
+		cookie:   attemptCookie,
+	}).register(r)
 	(&usersResource{users: cfg.Access}).register(r)
 	(&tokensResource{tokens: cfg.Access, now: cfg.Now}).register(r)
 	(&doctorResource{doctor: cfg.Doctor}).register(r)
@@ -145,16 +192,24 @@ func build(cfg Config) (http.Handler, *router, error) {
 		return nil, nil, err
 	}
 	refused := newRefusals(cfg.Refused, cfg.Now, cfg.Logger)
-	h = &gate{auth: cfg.Auth, problems: p, cookie: cookie, rates: newRates(cfg.APIRate, cfg.Now), refused: refused, next: h, public: func(req *http.Request) bool {
-		if r.public[req.Method+" "+req.URL.Path] {
-			return true
-		}
-		if r.paths[req.URL.Path] {
-			return false
-		}
-		_, ok := files.find(req)
-		return ok
-	}}
+	h = &gate{
+		auth:     cfg.Auth,
+		problems: p,
+		cookie:   cookie,
+		rates:    newRates(cfg.APIRate, cfg.Now),
+		refused:  refused,
+		next:     h,
+		public: func(req *http.Request) bool {
+			if r.public[req.Method+" "+req.URL.Path] {
+				return true
+			}
+			if r.paths[req.URL.Path] {
+				return false
+			}
+			_, ok := files.find(req)
+			return ok
+		},
+	}
 	h = spareOnly(p, refused, h)
 	h = harden(cfg.Secure, h)
 	return observe(cfg.Logger, p, cfg.TrustedProxies, h), r, nil

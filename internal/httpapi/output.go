@@ -37,21 +37,44 @@ type outputInput struct {
 func outputResponses() map[string]*huma.Response {
 	number := &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	headers := map[string]*huma.Param{
-		"Carillon-Next-Offset":     {Description: "Offset at which to continue.", Schema: number},
-		"Carillon-Output-Size":     {Description: "Known number of bytes that the command has printed.", Schema: number},
-		"Accept-Ranges":            {Description: "bytes, if a range may be requested.", Schema: &huma.Schema{Type: huma.TypeString}},
-		"Content-Disposition":      {Description: "File name, if download is set.", Schema: &huma.Schema{Type: huma.TypeString}},
-		"Carillon-Output-Complete": {Description: "Whether the output is complete with this response.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		"Carillon-Next-Offset": {Description: "Offset at which to continue.", Schema: number},
+		"Carillon-Output-Size": {
+			Description: "Known number of bytes that the command has printed.",
+			Schema:      number,
+		},
+		"Accept-Ranges": {
+			Description: "bytes, if a range may be requested.",
+			Schema:      &huma.Schema{Type: huma.TypeString},
+		},
+		"Content-Disposition": {
+			Description: "File name, if download is set.",
+			Schema:      &huma.Schema{Type: huma.TypeString},
+		},
+		"Carillon-Output-Complete": {
+			Description: "Whether the output is complete with this response.",
+			Schema:      &huma.Schema{Type: huma.TypeBoolean},
+		},
 	}
-	contentRange := &huma.Param{Description: "The returned range and the total number of bytes.", Schema: &huma.Schema{Type: huma.TypeString}}
+	contentRange := &huma.Param{
+		Description: "The returned range and the total number of bytes.",
+		Schema:      &huma.Schema{Type: huma.TypeString},
+	}
 	partial := maps.Clone(headers)
 	partial["Content-Range"] = contentRange
 	text := map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}
 	return map[string]*huma.Response{
-		"200": {Description: "Bytes as printed. A line states how many bytes were not kept.", Headers: headers, Content: text},
+		"200": {
+			Description: "Bytes as printed. A line states how many bytes were not kept.",
+			Headers:     headers,
+			Content:     text,
+		},
 		"206": {Description: "The requested range.", Headers: partial, Content: text},
-		"416": {Description: "The range is empty.", Headers: map[string]*huma.Param{"Content-Range": contentRange}, Content: map[string]*huma.MediaType{
-			problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}}},
+		"416": {
+			Description: "The range is empty.",
+			Headers:     map[string]*huma.Param{"Content-Range": contentRange},
+			Content: map[string]*huma.MediaType{
+				problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
+		},
 	}
 }
 
@@ -127,13 +150,24 @@ func known(ctx context.Context, runs Runs, run *common.Run, place int64) (int64,
 
 // stream returns the output of a completed run without buffering it.
 func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.Run) (*huma.StreamResponse, error) {
-	x := excerpt{run: run, from: min(in.Offset, run.OutputBytes), to: run.OutputBytes, size: run.OutputBytes, complete: true}
+	x := excerpt{
+		run:      run,
+		from:     min(in.Offset, run.OutputBytes),
+		to:       run.OutputBytes,
+		size:     run.OutputBytes,
+		complete: true,
+	}
 	if in.Range != "" && in.Offset == 0 && in.Tail == 0 && in.Stream == "" && !run.OutputTruncated {
 		from, to, ok := parseRange(in.Range, run.OutputBytes)
 		if ok && from >= to {
-			return nil, &Problem{Title: http.StatusText(http.StatusRequestedRangeNotSatisfiable), Status: http.StatusRequestedRangeNotSatisfiable,
-				Detail: "no output in this range", Code: common.CodeInvalid, RequestID: requestID(ctx),
-				headers: http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", run.OutputBytes)}}}
+			return nil, &Problem{
+				Title:     http.StatusText(http.StatusRequestedRangeNotSatisfiable),
+				Status:    http.StatusRequestedRangeNotSatisfiable,
+				Detail:    "no output in this range",
+				Code:      common.CodeInvalid,
+				RequestID: requestID(ctx),
+				headers:   http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", run.OutputBytes)}},
+			}
 		}
 		if ok {
 			x.from, x.to, x.partial, x.complete = from, to, true, to == run.OutputBytes

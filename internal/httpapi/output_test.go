@@ -36,10 +36,12 @@ func out(offset int64, s common.Stream, text string) common.Chunk {
 
 func TestOutput(t *testing.T) {
 	h := newHarness(t)
-	ended := printed(h, common.StatusFailed, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"), out(8, common.Stdout, "<b>\xff\x00\n"))
+	ended := printed(h, common.StatusFailed, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"),
+		out(8, common.Stdout, "<b>\xff\x00\n"))
 	running := printed(h, common.StatusRunning, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"))
 	h.runs[1].OutputBytes = 0 // is not known before the end
-	holed := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head"), common.Chunk{Offset: 4, Missing: 1000}, out(1004, common.Stdout, "tail\n"))
+	holed := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head"), common.Chunk{Offset: 4, Missing: 1000},
+		out(1004, common.Stdout, "tail\n"))
 	torn := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head\n"), out(100, common.Stdout, "tail\n"))
 	late := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head\n"))
 	h.runs[4].OutputBytes = 50 // the rest has not arrived yet
@@ -80,11 +82,13 @@ func TestOutput(t *testing.T) {
 		{silent, "", "", "0", "0", "true"},
 	} {
 		w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+c.run+"/output"+c.query, ""))
-		got := []string{w.Body.String(), w.Header().Get("Carillon-Next-Offset"), w.Header().Get("Carillon-Output-Size"), w.Header().Get("Carillon-Output-Complete")}
+		got := []string{w.Body.String(), w.Header().Get("Carillon-Next-Offset"), w.Header().Get("Carillon-Output-Size"),
+			w.Header().Get("Carillon-Output-Complete")}
 		if want := []string{c.body, c.next, c.size, c.done}; fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 			t.Errorf("%s%s\ngot  %q\nwant %q", c.run, c.query, got, want)
 		}
-		if ct := w.Header().Get("Content-Type"); ct != "text/plain; charset=utf-8" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if ct := w.Header().Get("Content-Type"); ct != "text/plain; charset=utf-8" ||
+			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("Content-Type %q", ct)
 		}
 	}
@@ -92,7 +96,8 @@ func TestOutput(t *testing.T) {
 	if d := w.Header().Get("Content-Disposition"); d != `attachment; filename="a-`+ended+`.log"` {
 		t.Error(d)
 	}
-	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output", ""))
+	h.problem(http.StatusNotFound, "not_found", "",
+		as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output", ""))
 }
 
 func TestRange(t *testing.T) {
@@ -124,7 +129,8 @@ func TestRange(t *testing.T) {
 		{holed, "", "bytes=0-0", 200, "01234\n[carillon: 5 bytes of output are missing here]\n", ""},
 		{running, "", "bytes=0-0", 200, "01234", ""},
 	} {
-		w := h.want(c.status, as("viewer", http.MethodGet, "/api/v1/runs/"+c.run+"/output"+c.query, "", "Range", c.header))
+		w := h.want(c.status, as("viewer", http.MethodGet, "/api/v1/runs/"+c.run+"/output"+c.query, "",
+			"Range", c.header))
 		if got := w.Header().Get("Content-Range"); got != c.contentRange {
 			t.Errorf("%s: Content-Range %q, want %q", c.header, got, c.contentRange)
 		}

@@ -37,7 +37,8 @@ func (JobPatch) Schema(r huma.Registry) *huma.Schema {
 	if _, made := r.Map()[name]; !made {
 		s := *r.SchemaFromRef(r.Schema(reflect.TypeFor[JobInput](), true, "").Ref)
 		s.Required = nil
-		s.Description = "A merge patch (RFC 7396): given fields replace existing ones, also within objects; null removes a field; other fields are unchanged. Lists are replaced as a whole."
+		s.Description = "A merge patch (RFC 7396): given fields replace existing ones, also within objects; null " +
+			"removes a field; other fields are unchanged. Lists are replaced as a whole."
 		r.Map()[name] = &s
 	}
 	return &huma.Schema{Ref: "#/components/schemas/" + name}
@@ -63,11 +64,26 @@ type jobRollbackInput struct {
 
 func (s *editsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/jobs/{name}" + path, Summary: summary, Tags: []string{"jobs"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/jobs/{name}" + path,
+			Summary:     summary,
+			Tags:        []string{"jobs"},
+		}
 	}
 	define := needs(access.Editor)
-	register(r, route{access: define, maxBody: maxJobBody, shape: true, patch: true, Operation: op("patch-job", http.MethodPatch, "", "Change fields of a job")}, s.patch)
-	register(r, route{access: define, Operation: op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job")}, s.rollback)
+	register(r, route{
+		access:    define,
+		maxBody:   maxJobBody,
+		shape:     true,
+		patch:     true,
+		Operation: op("patch-job", http.MethodPatch, "", "Change fields of a job"),
+	}, s.patch)
+	register(r, route{
+		access:    define,
+		Operation: op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job"),
+	}, s.rollback)
 }
 
 func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
@@ -147,7 +163,12 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 		return nil, err
 	}
 	if then.Body.Job == nil {
-		return nil, common.Invalid("the job cannot be rolled back", common.Fault{Location: "version", Code: "deleted", Message: "is the deletion of the job", Hint: "choose the version before it"})
+		return nil, common.Invalid("the job cannot be rolled back", common.Fault{
+			Location: "version",
+			Code:     "deleted",
+			Message:  "is the deletion of the job",
+			Hint:     "choose the version before it",
+		})
 	}
 	target := common.Job(*then.Body.Job)
 	pre.May = allowNow(ctx, access.Editor)

@@ -22,11 +22,14 @@ type Jobs interface {
 	// CreateOnce creates a job that must not exist. A repeated call with the same key, unless it is
 	// empty, returns the created job.
 	CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error)
-	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState, created bool, err error)
+	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState,
+		created bool, err error)
 	// Apply is Put that also returns the job before the change; with dry it writes nothing.
-	Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error)
+	Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition,
+		dry bool) (common.Saved, error)
 	// Change changes an existing job. change may be called more than once.
-	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error)
+	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+		change func(common.Job) (common.Job, error)) (common.JobState, error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
 	// OpenRuns returns all pending and current runs.
 	OpenRuns(ctx context.Context) ([]common.Run, error)
@@ -37,7 +40,8 @@ type Jobs interface {
 	// Trigger requests a run; a repeated call with the same key returns the same result.
 	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
 	// Pause and Resume do nothing for a job that is already paused in this way, or not paused.
-	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error)
+	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
+		pre common.Precondition) (common.JobState, error)
 	Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
 	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
 	// ended.
@@ -67,7 +71,8 @@ type Workers interface {
 	// Workers lists live workers, and those with settings only, whose Lease is zero.
 	Workers(ctx context.Context) ([]common.Member, error)
 	// UpdateWorker changes the settings of a worker and returns the worker.
-	UpdateWorker(ctx context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
+	UpdateWorker(ctx context.Context, actor common.Actor, id string,
+		change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
 	// Placement returns the live workers: the eligible ones first, by rank. If there are none, the
 	// reason describes why.
 	Placement(ctx context.Context, job *common.StoredJob) ([]Candidate, *common.Reason, error)
@@ -114,7 +119,8 @@ type Stats interface {
 type Changes interface {
 	// Of lists the entries of one object with one of the verbs, newest first, before the id if it
 	// is not empty; partial while the log store is away.
-	Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error)
+	Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change,
+		partial bool, err error)
 }
 
 // Findings reads what the elected master has detected.

@@ -101,7 +101,8 @@ func (p problems) of(ctx context.Context, err error) *Problem {
 	out := &Problem{Code: common.CodeInternal, Detail: "internal error",
 		RequestID: requestID(ctx), Hint: "search the server's log for the request id"}
 	if f, ok := errors.AsType[*requestFault](err); ok {
-		out.Code, out.Detail, out.Hint, out.Errors = common.CodeInvalid, "the request is not valid", "", []Fault{f.Fault}
+		out.Code, out.Detail, out.Hint, out.Errors = common.CodeInvalid, "the request is not valid", "",
+			[]Fault{f.Fault}
 	} else if e, ok := errors.AsType[*common.Error](err); ok {
 		out.Code, out.Detail, out.Hint, out.Reason, out.Data = e.Code, e.Message, e.Hint, e.Reason, e.Data
 		again = cmp.Or(e.RetryAfter, retryAfter)
@@ -180,7 +181,11 @@ func (p problems) transform(ctx huma.Context, _ string, v any) (any, error) {
 		RequestID: requestID(ctx.Context())}
 	for _, e := range model.Errors {
 		if e != nil {
-			out.Errors = append(out.Errors, Fault{Location: e.Location, Code: "invalid", Message: common.Excerpt(e.Message)})
+			out.Errors = append(out.Errors, Fault{
+				Location: e.Location,
+				Code:     "invalid",
+				Message:  common.Excerpt(e.Message),
+			})
 		}
 	}
 	return out, nil

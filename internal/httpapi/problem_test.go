@@ -58,8 +58,14 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 
 func TestProblemsOfPortsAreTold(t *testing.T) {
 	h := newHarness(t)
-	for _, code := range []common.Code{common.CodeUnavailable, common.CodeConflict, common.CodeForbidden, common.CodeInternal} {
-		h.fail = &common.Error{Code: code, Message: "a sentence", Hint: "a hint", Err: errors.New("dial tcp 10.0.0.1: secret")}
+	for _, code := range []common.Code{common.CodeUnavailable, common.CodeConflict, common.CodeForbidden,
+		common.CodeInternal} {
+		h.fail = &common.Error{
+			Code:    code,
+			Message: "a sentence",
+			Hint:    "a hint",
+			Err:     errors.New("dial tcp 10.0.0.1: secret"),
+		}
 		p := h.problem(statusOf(code), string(code), "", as("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
 		if p.Detail != "a sentence" || p.Hint != "a hint" {
 			t.Errorf("%+v", p)
@@ -74,14 +80,18 @@ func TestProblemsOfPortsAreTold(t *testing.T) {
 
 func TestNoRouteAndNoMethod(t *testing.T) {
 	h := newHarness(t)
-	for _, target := range []string{"/api/v1/nothing", "/api/v1/jobs/", "/api/v1/jobs/a/b/c", "/api/v2/jobs", "/api", "//api/v1/jobs", "/api/v1//jobs", "/nothing"} {
+	for _, target := range []string{"/api/v1/nothing", "/api/v1/jobs/", "/api/v1/jobs/a/b/c", "/api/v2/jobs", "/api",
+		"//api/v1/jobs", "/api/v1//jobs", "/nothing"} {
 		h.problem(http.StatusNotFound, "not_found", "", as("admin", http.MethodGet, target, ""))
 		if isAPI(target) {
-			h.problem(http.StatusNotFound, "not_found", "", as("admin", http.MethodGet, target, "", "Accept", "text/html"))
+			h.problem(http.StatusNotFound, "not_found", "",
+				as("admin", http.MethodGet, target, "", "Accept", "text/html"))
 		}
 	}
-	for _, c := range [][2]string{{http.MethodPatch, "/api/v1/jobs"}, {http.MethodDelete, "/api/v1/jobs"}, {http.MethodGet, "/api/v1/auth/login"},
-		{http.MethodPost, "/healthz"}, {http.MethodPost, "/metrics"}, {http.MethodGet, "/api/v1/jobs/a/run"}, {"BREW", "/api/v1/jobs"}} {
+	for _, c := range [][2]string{{http.MethodPatch, "/api/v1/jobs"}, {http.MethodDelete, "/api/v1/jobs"},
+		{http.MethodGet, "/api/v1/auth/login"},
+		{http.MethodPost, "/healthz"}, {http.MethodPost, "/metrics"}, {http.MethodGet, "/api/v1/jobs/a/run"},
+		{"BREW", "/api/v1/jobs"}} {
 		p := as("admin", c[0], c[1], "")
 		h.problem(http.StatusMethodNotAllowed, "method_not_allowed", "", p)
 		if w := h.send(p); w.Header().Get("Allow") == "" {
@@ -95,7 +105,8 @@ func TestPanicIsAProblem(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
 	h.panics = true
 	p := h.problem(http.StatusInternalServerError, "internal", "", as("viewer", http.MethodGet, "/api/v1/jobs", ""))
-	if strings.Contains(p.Detail+p.Hint, "secret") || !strings.Contains(log.String(), "a secret thing") || !strings.Contains(log.String(), p.RequestID) {
+	if strings.Contains(p.Detail+p.Hint, "secret") || !strings.Contains(log.String(), "a secret thing") ||
+		!strings.Contains(log.String(), p.RequestID) {
 		t.Errorf("told %+v, logged %s", p, log.String())
 	}
 }
@@ -103,7 +114,8 @@ func TestPanicIsAProblem(t *testing.T) {
 func TestLogCannotBeForged(t *testing.T) {
 	var log bytes.Buffer
 	h := newHarness(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	r := as("viewer", http.MethodPost, "/x%0Alevel=ERROR%1b[31mforged?token=secret-in-query", "", "Cookie", "carillon=secret-cookie")
+	r := as("viewer", http.MethodPost, "/x%0Alevel=ERROR%1b[31mforged?token=secret-in-query", "", "Cookie",
+		"carillon=secret-cookie")
 	w := httptest.NewRecorder()
 	h.handler.ServeHTTP(w, r)
 	text := log.String()

@@ -110,5 +110,6 @@ func (s *refusals) problem(p problems, r *http.Request, reason, detail, hint str
 
 // health reports whether a request is a health check.
 func health(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		(r.URL.Path == "/healthz" || r.URL.Path == "/readyz")
 }

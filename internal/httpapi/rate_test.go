@@ -76,7 +76,8 @@ func TestForwardedAddressOfAnActor(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")} })
 	for peer, want := range map[string]string{"10.0.0.1": "198.51.100.1", "192.0.2.1": "192.0.2.1"} {
 		clear(h.jobs)
-		h.want(http.StatusCreated, at(as("editor", http.MethodPost, "/api/v1/jobs", aJob, "X-Forwarded-For", "198.51.100.1"), peer))
+		h.want(http.StatusCreated, at(as("editor", http.MethodPost, "/api/v1/jobs", aJob, "X-Forwarded-For",
+			"198.51.100.1"), peer))
 		if h.actors[len(h.actors)-1].Remote != want {
 			t.Errorf("from %s: %q, want %q", peer, h.actors[len(h.actors)-1].Remote, want)
 		}

@@ -51,21 +51,36 @@ type recoverOutput struct{ Body RecoverAnswer }
 const mostRecovered = 1000
 
 func (s *recoveryResource) register(r *router) {
-	register(r, route{access: needs(access.Admin), Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
-		Path: "/api/v1/system/recover", Summary: "Recover cursors after a wrong clock or a restore of etcd", Tags: []string{"system"},
-		Description: "A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these cursors are moved back to now. After a restore of etcd from a backup, all " +
-			"cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry."}}, s.recover)
+	register(r, route{
+		access: needs(access.Admin),
+		Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
+			Path: "/api/v1/system/recover", Summary: "Recover cursors after a wrong clock or a restore of etcd",
+			Tags: []string{"system"},
+			Description: "A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these " +
+				"cursors are moved back to now. After a restore of etcd from a backup, all " +
+				"cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each " +
+				"changed job has an audit entry."},
+	}, s.recover)
 }
 
 func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*recoverOutput, error) {
 	if err := allowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	done, err := s.recovery.Recover(ctx, actor(ctx), common.RecoverRequest{Restored: in.Body.Restored, DryRun: in.Body.DryRun})
+	done, err := s.recovery.Recover(ctx, actor(ctx), common.RecoverRequest{
+		Restored: in.Body.Restored,
+		DryRun:   in.Body.DryRun,
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &recoverOutput{Body: RecoverAnswer{At: done.At, Restored: done.Restored, DryRun: done.DryRun, Total: len(done.Jobs), Jobs: []RecoveredJob{}}}
+	out := &recoverOutput{Body: RecoverAnswer{
+		At:       done.At,
+		Restored: done.Restored,
+		DryRun:   done.DryRun,
+		Total:    len(done.Jobs),
+		Jobs:     []RecoveredJob{},
+	}}
 	for _, j := range done.Jobs[:min(len(done.Jobs), mostRecovered)] {
 		item := RecoveredJob{Job: j.Job, Effect: string(j.Effect), Runs: j.Runs, Triggers: j.Triggers}
 		if !j.Cursor.IsZero() {

@@ -64,7 +64,8 @@ func (r *route) mediaType() string {
 // takes reports whether a media type is accepted for the body: for a merge patch by any of its
 // names.
 func (r *route) takes(mediaType string) bool {
-	return mediaType == r.mediaType() || r.Method == http.MethodPatch && (mediaType == mergePatchType || mediaType == "application/json")
+	return mediaType == r.mediaType() || r.Method == http.MethodPatch &&
+		(mediaType == mergePatchType || mediaType == "application/json")
 }
 
 // mergePatchType is the media type of RFC 7396.
@@ -159,7 +160,10 @@ func (r *router) redirect(a audience, op *huma.Operation, h http.Handler) {
 
 // refused describes all errors that are not described separately.
 func refused(api huma.API) *huma.Response {
-	return &huma.Response{Description: "Error.", Content: map[string]*huma.MediaType{problemType: {Schema: problemSchema(api)}}}
+	return &huma.Response{
+		Description: "Error.",
+		Content:     map[string]*huma.MediaType{problemType: {Schema: problemSchema(api)}},
+	}
 }
 
 // forbid returns the problem of a caller who may not use a route.
@@ -204,12 +208,20 @@ func newHuma(engine *gin.Engine, version string, p problems) huma.API {
 				License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
 			Servers: []*huma.Server{{URL: "/", Description: "The master that serves this document."}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
-				"token":   {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
-				"session": {Type: "apiKey", In: "cookie", Name: secureCookie, Description: "The console's session; ignored if a token is sent."},
+				"token": {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
+				"session": {
+					Type:        "apiKey",
+					In:          "cookie",
+					Name:        secureCookie,
+					Description: "The console's session; ignored if a token is sent.",
+				},
 			}},
 			Tags: tags(),
 		},
-		Formats:                      map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		Formats: map[string]huma.Format{
+			"application/json": huma.DefaultJSONFormat,
+			"json":             huma.DefaultJSONFormat,
+		},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{p.transform},

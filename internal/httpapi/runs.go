@@ -51,8 +51,10 @@ func (in *runListInput) list() string {
 	if in.ExitCode.Given {
 		code = strconv.Itoa(in.ExitCode.Value)
 	}
-	return asked("runs", "job", in.Job, "status", askedSet(in.Status), "worker", in.Worker, "fire", in.Fire, "cause", in.Cause,
-		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q, "oldest", askedFlag(in.oldest()))
+	return asked("runs", "job", in.Job, "status", askedSet(in.Status), "worker", in.Worker, "fire", in.Fire,
+		"cause", in.Cause,
+		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q, "oldest",
+		askedFlag(in.oldest()))
 }
 
 func (in *runListInput) oldest() bool { return in.Order == "oldest" }
@@ -74,11 +76,23 @@ type runKillInput struct {
 
 func (s *runsResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/runs" + path,
+			Summary:     summary,
+			Tags:        []string{"runs"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first")}, s.list)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first"),
+	}, s.list)
 	enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
-	register(r, route{access: needs(access.Viewer), Operation: op("get-run", http.MethodGet, "/{id}", "Get a run")}, s.get)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("get-run", http.MethodGet, "/{id}", "Get a run"),
+	}, s.get)
 	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run")
 	kill.DefaultStatus = http.StatusAccepted
 	register(r, route{access: needs(access.Operator), Operation: kill}, s.kill)
@@ -109,8 +123,21 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 	if err := spanned(in.From, in.To); err != nil {
 		return nil, err
 	}
-	q := runlog.Query{Job: in.Job, Group: in.Group, Fire: in.Fire, Statuses: in.Status, Worker: in.Worker, Cause: common.Cause(in.Cause),
-		ExitCode: in.ExitCode.pointer(), Text: in.Q, From: in.From, To: in.To, Oldest: in.oldest(), Limit: in.Limit + 1} // one more shows that there is another page
+	q := runlog.Query{
+		Job:      in.Job,
+		Group:    in.Group,
+		Fire:     in.Fire,
+		Statuses: in.Status,
+		Worker:   in.Worker,
+		Cause:    common.Cause(in.Cause),
+		// one more shows that there is another page
+		ExitCode: in.ExitCode.pointer(),
+		Text:     in.Q,
+		From:     in.From,
+		To:       in.To,
+		Oldest:   in.oldest(),
+		Limit:    in.Limit + 1,
+	}
 	if !may(ctx, access.Viewer, "") {
 		// Hidden texts must not be found, nor affect where a page ends.
 		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, access.Viewer, r)) }

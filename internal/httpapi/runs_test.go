@@ -15,8 +15,17 @@ import (
 
 func someRun(status common.Status, n int) common.Run {
 	fire := common.PlannedFire("aaaaaaaaaaaaaaaa", time.Unix(int64(1_000_000+n), 0))
-	return common.Run{ID: common.RunID(fire, 1), Job: "a", JobUID: "aaaaaaaaaaaaaaaa", Fire: fire, PlannedAt: time.Unix(int64(1_000_000+n), 0).UTC(),
-		Cause: common.CauseCron, Attempt: 1, Status: status, Worker: "w1"}
+	return common.Run{
+		ID:        common.RunID(fire, 1),
+		Job:       "a",
+		JobUID:    "aaaaaaaaaaaaaaaa",
+		Fire:      fire,
+		PlannedAt: time.Unix(int64(1_000_000+n), 0).UTC(),
+		Cause:     common.CauseCron,
+		Attempt:   1,
+		Status:    status,
+		Worker:    "w1",
+	}
 }
 
 func TestRunsPage(t *testing.T) {
@@ -32,7 +41,8 @@ func TestRunsPage(t *testing.T) {
 	pages := 0
 	for cursor := ""; ; pages++ {
 		var p Page[common.Run]
-		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?limit=16&status=failed,lost&job=a&cause=cron&worker=w1&cursor="+cursor, "")), &p)
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet,
+			"/api/v1/runs?limit=16&status=failed,lost&job=a&cause=cron&worker=w1&cursor="+cursor, "")), &p)
 		for _, r := range p.Items {
 			if seen[r.ID] || r.Status != common.StatusFailed {
 				t.Fatalf("run %+v is listed twice or wrongly", r)
@@ -47,7 +57,8 @@ func TestRunsPage(t *testing.T) {
 		t.Errorf("%d runs on %d pages", len(seen), pages+1)
 	}
 	var p Page[common.Run]
-	from, to := url.QueryEscape(time.Unix(1_000_010, 0).Format(time.RFC3339)), time.Unix(1_000_020, 0).UTC().Format(time.RFC3339)
+	from, to := url.QueryEscape(time.Unix(1_000_010, 0).Format(time.RFC3339)),
+		time.Unix(1_000_020, 0).UTC().Format(time.RFC3339)
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?from="+from+"&to="+to, "")), &p)
 	if len(p.Items) != 10 {
 		t.Errorf("%d runs in ten seconds", len(p.Items))
@@ -72,7 +83,12 @@ func TestEveryKindOfRunIsDocumented(t *testing.T) {
 		h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+r.ID, ""))
 	}
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs", ""))
-	gap := common.Run{ID: common.GapID("aaaaaaaaaaaaaaaa", at), Job: "a", Status: common.StatusMissed, Cause: common.CauseCron}
+	gap := common.Run{
+		ID:     common.GapID("aaaaaaaaaaaaaaaa", at),
+		Job:    "a",
+		Status: common.StatusMissed,
+		Cause:  common.CauseCron,
+	}
 	h.runs = append(h.runs, gap)
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+gap.ID, ""))
 	manual := common.RunID(common.TriggeredFire("aaaaaaaaaaaaaaaa", common.NewID()), 1)
@@ -98,7 +114,8 @@ func TestOldestRunsFirst(t *testing.T) {
 	if !slices.Equal(got, want) || cursor != "&cursor=" {
 		t.Errorf("listed %v, want %v; then %q", got, want, cursor)
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.order", as("viewer", http.MethodGet, "/api/v1/runs?order=random", ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.order",
+		as("viewer", http.MethodGet, "/api/v1/runs?order=random", ""))
 }
 
 func TestKill(t *testing.T) {
@@ -108,22 +125,30 @@ func TestKill(t *testing.T) {
 		return as("operator", http.MethodPost, "/api/v1/runs/"+id+"/kill", `{"note":"too slow"}`)
 	}
 	h.want(http.StatusAccepted, kill(h.runs[0].ID))
-	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", `{"signal":"KILL"}`))
+	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill",
+		`{"signal":"KILL"}`))
 	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", ""))
 	for _, unknown := range []string{"SIGKILL", "kill", "STOP", "9"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", "body.signal", as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", `{"signal":"`+unknown+`"}`))
+		h.problem(http.StatusUnprocessableEntity, "invalid", "body.signal",
+			as("operator", http.MethodPost, "/api/v1/runs/"+h.runs[0].ID+"/kill", `{"signal":"`+unknown+`"}`))
 	}
 	h.problem(http.StatusConflict, "conflict", "", kill(h.runs[1].ID))
 	h.problem(http.StatusNotFound, "not_found", "", kill(someRun("", 3).ID))
-	if !slices.Equal(h.killed, []string{h.runs[0].ID, h.runs[0].ID, h.runs[0].ID}) || !slices.Equal(h.notes, []string{"too slow", "KILL", ""}) {
+	if !slices.Equal(h.killed, []string{h.runs[0].ID, h.runs[0].ID, h.runs[0].ID}) ||
+		!slices.Equal(h.notes, []string{"too slow", "KILL", ""}) {
 		t.Errorf("killed %v, notes %v", h.killed, h.notes)
 	}
 }
 
 func TestWorkers(t *testing.T) {
 	h := newHarness(t)
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "one", Life: "secretlife", BootID: "b"},
-		Host: "h", Slots: 4, Running: 1, Lease: 7}}}
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:    common.Life{Worker: "w1", Name: "one", Life: "secretlife", BootID: "b"},
+		Host:    "h",
+		Slots:   4,
+		Running: 1,
+		Lease:   7,
+	}}}
 	var p Page[Worker]
 	w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers", ""))
 	decode(t, w, &p)
@@ -142,8 +167,15 @@ func TestWorkers(t *testing.T) {
 // list nor in where it goes on.
 func TestSearchTellsNothingOfWhatIsHidden(t *testing.T) {
 	h := newHarness(t)
-	h.jobs["theirs"] = common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: "theirs", Group: "blue"}, UID: "aaaaaaaaaaaaaaaa"}}
-	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Viewer}}
+	h.jobs["theirs"] = common.JobState{StoredJob: common.StoredJob{
+		Job: common.Job{Name: "theirs", Group: "blue"},
+		UID: "aaaaaaaaaaaaaaaa",
+	}}
+	h.sessions["reds"] = access.Identity{
+		Name:   "reds",
+		User:   "reds",
+		Grants: map[string]access.Role{"red": access.Viewer},
+	}
 	for n := range 3 {
 		r := someRun(common.StatusFailed, 10-n)
 		r.Job, r.Group, r.Note, r.TriggeredBy = "theirs", "blue", "hunter2 is the code", "ann"
@@ -153,7 +185,16 @@ func TestSearchTellsNothingOfWhatIsHidden(t *testing.T) {
 		}
 		h.runs = append(h.runs, r)
 	}
-	for q, want := range map[string]int{"hunter2": 1, "hunter3": 1, "hunter4": 0, "start failed": 0, "file": 1, "theirs": 2, "ann": 3, "aaaaaaaaaaaaaaaa": 3} {
+	for q, want := range map[string]int{
+		"hunter2":          1,
+		"hunter3":          1,
+		"hunter4":          0,
+		"start failed":     0,
+		"file":             1,
+		"theirs":           2,
+		"ann":              3,
+		"aaaaaaaaaaaaaaaa": 3,
+	} {
 		for limit := 1; limit <= 3; limit++ {
 			r := as("", http.MethodGet, fmt.Sprintf("/api/v1/runs?limit=%d&q=%s", limit, url.QueryEscape(q)), "")
 			r.Header.Set("Cookie", plainCookie+"=reds")

@@ -114,8 +114,12 @@ type previewOutput struct {
 }
 
 func (t *timetables) register(r *router) {
-	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
-		Path: "/api/v1/schedules/preview", Summary: "Explain a cron expression and preview its fires", Tags: []string{"schedules"}}}, t.preview)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
+			Path: "/api/v1/schedules/preview", Summary: "Explain a cron expression and preview its fires",
+			Tags: []string{"schedules"}},
+	}, t.preview)
 }
 
 func (t *timetables) preview(_ context.Context, in *previewInput) (*previewOutput, error) {

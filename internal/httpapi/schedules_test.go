@@ -16,7 +16,8 @@ func TestPreview(t *testing.T) {
 	var en, zh Preview
 	w := h.want(http.StatusOK, preview(`{"cronExpr":"30 2 * * MON-FRI","count":3}`, "fr, en-GB;q=0.8"))
 	decode(t, w, &en)
-	if len(en.Fires) != 3 || en.Fires[0].Format(time.RFC3339) != "2026-03-02T02:30:00+08:00" || en.Timezone != "Asia/Shanghai" ||
+	if len(en.Fires) != 3 || en.Fires[0].Format(time.RFC3339) != "2026-03-02T02:30:00+08:00" ||
+		en.Timezone != "Asia/Shanghai" ||
 		en.Description == "" || w.Header().Get("Content-Language") != "en" {
 		t.Errorf("%+v %v", en, w.Header())
 	}
@@ -29,8 +30,12 @@ func TestPreview(t *testing.T) {
 		t.Errorf("%+v", zh)
 	}
 	var dst Preview
-	decode(t, h.want(http.StatusOK, preview(`{"cronExpr":"30 2 * * *","timezone":"America/New_York","from":"2026-03-07T12:00:00Z","count":2,"dst":{"gap":"skip"}}`, "")), &dst)
-	if len(dst.Notes) == 0 || dst.Notes[0].Code != "dst_gap_skip" || dst.Fires[0].Format(time.RFC3339) != "2026-03-09T02:30:00-04:00" {
+	decode(t,
+		h.want(http.StatusOK,
+			preview(
+				`{"cronExpr":"30 2 * * *","timezone":"America/New_York","from":"2026-03-07T12:00:00Z","count":2,"dst":{"gap":"skip"}}`, "")), &dst)
+	if len(dst.Notes) == 0 || dst.Notes[0].Code != "dst_gap_skip" ||
+		dst.Fires[0].Format(time.RFC3339) != "2026-03-09T02:30:00-04:00" {
 		t.Errorf("%+v", dst)
 	}
 
@@ -56,7 +61,8 @@ func TestPreview(t *testing.T) {
 			t.Errorf("%.60s: %+v, want %s", c.body, p.Errors, c.code)
 		}
 	}
-	p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.cronExpr", preview(`{"cronExpr":"0 9 * * * *"}`, ""))
+	p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.cronExpr",
+		preview(`{"cronExpr":"0 9 * * * *"}`, ""))
 	if p.Errors[0].Hint == "" {
 		t.Errorf("six fields are refused without a hint: %+v", p.Errors)
 	}

@@ -153,7 +153,8 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 		for i, e := range s.Enum {
 			names[i] = fmt.Sprint(e)
 		}
-		c.add(at, "enum", text, "must be one of %s", strings.Join(names, ", ")).with("allowed", strings.Join(names, ", "))
+		c.add(at, "enum", text, "must be one of %s", strings.Join(names, ", ")).with("allowed",
+			strings.Join(names, ", "))
 		return
 	}
 	if s.MaxLength != nil && utf8.RuneCountInString(text) > *s.MaxLength {
@@ -171,7 +172,8 @@ func (c *checker) text(s *huma.Schema, at, text string) {
 	case "":
 	case common.NamePattern:
 		if !common.ValidName(text) {
-			c.add(at, "name", text, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'")
+			c.add(at, "name", text, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a "+
+				"letter or digit, and not contain '..'")
 		}
 	case runPattern:
 		if !runID.MatchString(text) {

@@ -119,10 +119,22 @@ func newSearch(runs Runs, jobs Jobs, o *outlook, p problems) *searchResource {
 
 func (s *searchResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/runs" + path, Summary: summary, Tags: []string{"runs"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      http.MethodGet,
+			Path:        "/api/v1/runs" + path,
+			Summary:     summary,
+			Tags:        []string{"runs"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("search-output", "/{id}/output/search", "Search the output of a run")}, s.inRun)
-	register(r, route{access: needs(access.Viewer), Operation: op("search-runs", "/search", "Search the output of runs, newest first")}, s.overRuns)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("search-output", "/{id}/output/search", "Search the output of a run"),
+	}, s.inRun)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("search-runs", "/search", "Search the output of runs, newest first"),
+	}, s.overRuns)
 	enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
 
@@ -172,7 +184,8 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 	}
 	timed, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	found, err := search.InRun(timed, s.runs, &run, pattern, common.Stream(in.Stream), in.Offset, search.Bounds{Bytes: searchBytes, Matches: in.Limit})
+	found, err := search.InRun(timed, s.runs, &run, pattern, common.Stream(in.Stream), in.Offset,
+		search.Bounds{Bytes: searchBytes, Matches: in.Limit})
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +194,14 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 			return nil, err
 		}
 	}
-	body := OutputSearch{Matches: matches(found.Matches), ScannedTo: found.Until, NextOffset: found.Next, Bytes: found.Bytes, Stopped: "end", Complete: found.Complete}
+	body := OutputSearch{
+		Matches:    matches(found.Matches),
+		ScannedTo:  found.Until,
+		NextOffset: found.Next,
+		Bytes:      found.Bytes,
+		Stopped:    "end",
+		Complete:   found.Complete,
+	}
 	switch {
 	case found.Full:
 		body.Stopped = "matches"
@@ -202,7 +222,8 @@ func matches(found []search.Match) []OutputMatch {
 
 // list returns the name of the list with its filters.
 func (in *runSearchInput) list() string {
-	return asked("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case", strconv.FormatBool(in.Case), "job", in.Job, "group", in.Group,
+	return asked("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case", strconv.FormatBool(in.Case), "job",
+		in.Job, "group", in.Group,
 		"status", askedSet(in.Status), "worker", in.Worker, "from", askedTime(in.From), "to", askedTime(in.To))
 }
 
@@ -228,9 +249,21 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 	}
 	timed, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	q := runlog.Query{Job: in.Job, Group: in.Group, Statuses: in.Status, Worker: in.Worker, From: in.From, To: in.To, Limit: in.Limit}
-	found, err := search.OverRuns(timed, s.runs, q, pattern, from, search.Bounds{Bytes: searchBytes, Runs: searchRuns, Matches: runMatches,
-		Skip: func(r *common.Run) bool { return !mayRun(ctx, s.jobs, access.Viewer, r) }})
+	q := runlog.Query{
+		Job:      in.Job,
+		Group:    in.Group,
+		Statuses: in.Status,
+		Worker:   in.Worker,
+		From:     in.From,
+		To:       in.To,
+		Limit:    in.Limit,
+	}
+	found, err := search.OverRuns(timed, s.runs, q, pattern, from, search.Bounds{
+		Bytes:   searchBytes,
+		Runs:    searchRuns,
+		Matches: runMatches,
+		Skip:    func(r *common.Run) bool { return !mayRun(ctx, s.jobs, access.Viewer, r) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -242,8 +275,12 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 	if err != nil {
 		return nil, err
 	}
-	body := RunSearch{Items: make([]RunMatches, len(runs)), Scanned: Scanned{Runs: found.Runs, Bytes: found.Bytes, Until: found.Until},
-		Complete: found.Next == nil, Partial: found.Partial}
+	body := RunSearch{
+		Items:    make([]RunMatches, len(runs)),
+		Scanned:  Scanned{Runs: found.Runs, Bytes: found.Bytes, Until: found.Until},
+		Complete: found.Next == nil,
+		Partial:  found.Partial,
+	}
 	for i, hit := range found.Hits {
 		body.Items[i] = RunMatches{Run: shown[i], Matches: matches(hit.Matches), More: hit.More}
 	}

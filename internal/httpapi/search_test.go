@@ -42,20 +42,32 @@ func TestSearchInARun(t *testing.T) {
 		return found
 	}
 	found := find("q=error:+disk")
-	if len(found.Matches) != 1 || !found.Complete || found.Stopped != "end" || found.ScannedTo != int64(len(text)) || found.Bytes != int64(len(text)) {
+	if len(found.Matches) != 1 || !found.Complete || found.Stopped != "end" || found.ScannedTo != int64(len(text)) ||
+		found.Bytes != int64(len(text)) {
 		t.Fatalf("%+v", found)
 	}
 	m := found.Matches[0]
-	if m.Text != "Error: disk" || m.Before != "" || m.After != " full" || m.LineOffset != 11 || m.Cut || m.At.IsZero() || m.Stream != common.Stdout {
+	if m.Text != "Error: disk" || m.Before != "" || m.After != " full" || m.LineOffset != 11 || m.Cut ||
+		m.At.IsZero() || m.Stream != common.Stdout {
 		t.Errorf("%+v", m)
 	}
 	// The offset is one that the output is read from.
-	body := h.want(http.StatusOK, as("viewer", http.MethodGet, fmt.Sprintf("%s?offset=%d&limit=%d", path, m.Offset, m.Length), "")).Body.String()
+	body := h.want(http.StatusOK, as("viewer", http.MethodGet, fmt.Sprintf("%s?offset=%d&limit=%d", path, m.Offset,
+		m.Length), "")).Body.String()
 	if body != "Error\x1b[0m: disk" {
 		t.Errorf("at its offset stands %q", body)
 	}
-	for query, want := range map[string]int{"q=error": 2, "q=error&case=true": 1, "q=Error%5B:%5D?&regex=true&case=true": 1, "q=%5Eerror&regex=true": 2, "q=nothing": 0,
-		"q=error&stream=stderr": 0, "q=error&stream=stdout": 2, "q=error&offset=30": 1, "q=error&offset=1000": 0} {
+	for query, want := range map[string]int{
+		"q=error":                              2,
+		"q=error&case=true":                    1,
+		"q=Error%5B:%5D?&regex=true&case=true": 1,
+		"q=%5Eerror&regex=true":                2,
+		"q=nothing":                            0,
+		"q=error&stream=stderr":                0,
+		"q=error&stream=stdout":                2,
+		"q=error&offset=30":                    1,
+		"q=error&offset=1000":                  0,
+	} {
 		if found := find(query); len(found.Matches) != want {
 			t.Errorf("%s: %+v", query, found)
 		}
@@ -70,15 +82,18 @@ func TestSearchInARun(t *testing.T) {
 	}
 	for _, offset := range []string{"99", "9223372036854775807"} {
 		h.runs[0].Status, h.runs[0].OutputBytes = common.StatusFailed, int64(len(text))
-		if found = find("q=error&offset=" + offset); found.ScannedTo != int64(len(text)) || found.NextOffset != int64(len(text)) || !found.Complete {
+		if found = find("q=error&offset=" + offset); found.ScannedTo != int64(len(text)) ||
+			found.NextOffset != int64(len(text)) || !found.Complete {
 			t.Errorf("%+v", found)
 		}
 		h.runs[0].Status, h.runs[0].OutputBytes = common.StatusRunning, 0
-		if found = find("q=error&offset=" + offset); found.ScannedTo != int64(len(text)) || fmt.Sprint(found.NextOffset) != offset || found.Complete {
+		if found = find("q=error&offset=" + offset); found.ScannedTo != int64(len(text)) ||
+			fmt.Sprint(found.NextOffset) != offset || found.Complete {
 			t.Errorf("%+v", found)
 		}
 	}
-	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output/search?q=x", ""))
+	h.problem(http.StatusNotFound, "not_found", "",
+		as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output/search?q=x", ""))
 }
 
 func TestSearchOverRuns(t *testing.T) {
@@ -91,14 +106,18 @@ func TestSearchOverRuns(t *testing.T) {
 		return found
 	}
 	found := find("q=needle")
-	if len(found.Items) != 3 || !found.Complete || found.NextCursor != "" || found.Scanned.Runs != 5 || found.Scanned.Bytes != 41 ||
-		!found.Scanned.Until.Equal(h.runs[4].PlannedAt) || found.Items[1].Run.ID != h.runs[2].ID || len(found.Items[1].Matches) != 2 {
+	if len(found.Items) != 3 || !found.Complete || found.NextCursor != "" || found.Scanned.Runs != 5 ||
+		found.Scanned.Bytes != 41 ||
+		!found.Scanned.Until.Equal(h.runs[4].PlannedAt) || found.Items[1].Run.ID != h.runs[2].ID ||
+		len(found.Items[1].Matches) != 2 {
 		t.Fatalf("%+v", found)
 	}
-	if found = find("q=needle&group=night&status=failed,lost&job=a&worker=w1&from=1970-01-01T00:00:00Z"); len(found.Items) != 2 || !found.Complete {
+	if found = find("q=needle&group=night&status=failed,lost&job=a&worker=w1&from=1970-01-01T00:00:00Z"); len(
+		found.Items) != 2 || !found.Complete {
 		t.Errorf("%+v", found)
 	}
-	if found = find("q=needle&to=1970-01-02T00:00:00Z"); len(found.Items) != 0 || !found.Complete || !found.Scanned.Until.IsZero() {
+	if found = find("q=needle&to=1970-01-02T00:00:00Z"); len(found.Items) != 0 || !found.Complete ||
+		!found.Scanned.Until.IsZero() {
 		t.Errorf("%+v", found)
 	}
 	var ids []string
@@ -110,7 +129,8 @@ func TestSearchOverRuns(t *testing.T) {
 		if found.NextCursor == "" {
 			break
 		}
-		h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("viewer", http.MethodGet, "/api/v1/runs/search?q=hay&cursor="+found.NextCursor, ""))
+		h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor",
+			as("viewer", http.MethodGet, "/api/v1/runs/search?q=hay&cursor="+found.NextCursor, ""))
 		query = "&cursor=" + found.NextCursor
 	}
 	if fmt.Sprint(ids) != fmt.Sprint([]string{h.runs[0].ID, h.runs[2].ID, h.runs[4].ID}) {
@@ -122,12 +142,16 @@ func TestSearchesThatAreRefused(t *testing.T) {
 	h := newHarness(t)
 	h.printing("x")
 	for query, at := range map[string]string{
-		"": "query.q", "q=": "query.q", "q=" + strings.Repeat("x", 1025): "query.q", "q=" + strings.Repeat("%C3%A9", 513): "query.q", "q=a%0Ab": "query.q",
-		"q=%1b[31m": "query.q", "q=%ff": "query.q", "q=%00": "query.q", "q=(&regex=true": "query.q", "q=" + url.QueryEscape(strings.Repeat("a{900}", 9)) + "&regex=true": "query.q",
-		"q=" + url.QueryEscape(`(a*)*\1`) + "&regex=true": "query.q", "q=x&regex=yes": "query.regex", "q=x&limit=0": "query.limit", "q=x&limit=501": "query.limit", "q=x&context=3": "query.context",
+		"": "query.q", "q=": "query.q", "q=" + strings.Repeat("x", 1025): "query.q",
+		"q=" + strings.Repeat("%C3%A9", 513): "query.q", "q=a%0Ab": "query.q",
+		"q=%1b[31m": "query.q", "q=%ff": "query.q", "q=%00": "query.q", "q=(&regex=true": "query.q",
+		"q=" + url.QueryEscape(strings.Repeat("a{900}", 9)) + "&regex=true": "query.q",
+		"q=" + url.QueryEscape(`(a*)*\1`) + "&regex=true":                   "query.q", "q=x&regex=yes": "query.regex",
+		"q=x&limit=0": "query.limit", "q=x&limit=501": "query.limit", "q=x&context=3": "query.context",
 	} {
 		for _, path := range []string{"/api/v1/runs/search", "/api/v1/runs/" + h.runs[0].ID + "/output/search"} {
-			p := h.problem(http.StatusUnprocessableEntity, "invalid", at, as("viewer", http.MethodGet, path+"?"+query, ""))
+			p := h.problem(http.StatusUnprocessableEntity, "invalid", at,
+				as("viewer", http.MethodGet, path+"?"+query, ""))
 			for _, f := range p.Errors {
 				if strings.ContainsAny(f.Message+fmt.Sprint(f.Value), "\n\x1b") {
 					t.Errorf("%s: %q", query, f)
@@ -136,10 +160,17 @@ func TestSearchesThatAreRefused(t *testing.T) {
 		}
 	}
 	for query, at := range map[string]string{"stream=both": "query.stream", "offset=-1": "query.offset"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", at, as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=x&"+query, ""))
+		h.problem(http.StatusUnprocessableEntity, "invalid", at,
+			as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=x&"+query, ""))
 	}
-	for query, at := range map[string]string{"status=no": "query.status", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "query.to", "cursor=x": "query.cursor", "limit=101": "query.limit"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", at, as("viewer", http.MethodGet, "/api/v1/runs/search?q=x&"+query, ""))
+	for query, at := range map[string]string{
+		"status=no": "query.status",
+		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "query.to",
+		"cursor=x":  "query.cursor",
+		"limit=101": "query.limit",
+	} {
+		h.problem(http.StatusUnprocessableEntity, "invalid", at,
+			as("viewer", http.MethodGet, "/api/v1/runs/search?q=x&"+query, ""))
 	}
 }
 
@@ -186,7 +217,8 @@ func TestSearchesAreFewAtOnce(t *testing.T) {
 		if code := <-answers; code != http.StatusTooManyRequests || time.Since(began) != searchWait {
 			t.Errorf("%d after %v", code, time.Since(began))
 		}
-		h.problem(http.StatusTooManyRequests, "too_many_requests", "", as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=(&regex=true", ""))
+		h.problem(http.StatusTooManyRequests, "too_many_requests", "",
+			as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=(&regex=true", ""))
 		began = time.Now().Add(-searchWait)
 		leave()
 		for range searchTurns {
@@ -210,8 +242,10 @@ func TestSearchOfASlowStore(t *testing.T) {
 		h := newHarness(t, func(c *Config) { slow.fakes = c.Runs.(*fakes); c.Runs = slow })
 		h.printing("x\n")
 		began := time.Now()
-		h.problem(http.StatusServiceUnavailable, "unavailable", "", as("viewer", http.MethodGet, "/api/v1/runs/search?q=x", ""))
-		h.problem(http.StatusServiceUnavailable, "unavailable", "", as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=x", ""))
+		h.problem(http.StatusServiceUnavailable, "unavailable", "",
+			as("viewer", http.MethodGet, "/api/v1/runs/search?q=x", ""))
+		h.problem(http.StatusServiceUnavailable, "unavailable", "",
+			as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=x", ""))
 		if took := time.Since(began); took != 2*searchTime || 2*searchTime > writeTimeout {
 			t.Errorf("took %v", took)
 		}
@@ -238,11 +272,13 @@ func TestSearchDoesNotForgeTheLog(t *testing.T) {
 		var log bytes.Buffer
 		h := newHarness(t, func(c *Config) { c.Runs, c.Logger = failingRuns{c.Runs.(*fakes)}, slog.New(handler(&log)) })
 		q := url.QueryEscape("x\r\n\x1b[2J{\"msg\":\"forged\"}\u202e")
-		for _, target := range []string{"/api/v1/runs?q=" + q, "/api/v1/runs/search?q=" + q, "/api/v1/runs/search?regex=true&q=" + q, "/api/v1/jobs?q=" + q, "/api/v1/runs?" + q + "=1"} {
+		for _, target := range []string{"/api/v1/runs?q=" + q, "/api/v1/runs/search?q=" + q,
+			"/api/v1/runs/search?regex=true&q=" + q, "/api/v1/jobs?q=" + q, "/api/v1/runs?" + q + "=1"} {
 			h.send(as("viewer", http.MethodGet, target, ""))
 		}
 		for line := range strings.Lines(log.String()) {
-			if strings.ContainsAny(line, "\x1b\r") || !strings.HasPrefix(line, "time=") && !strings.HasPrefix(line, `{"time":`) {
+			if strings.ContainsAny(line, "\x1b\r") || !strings.HasPrefix(line, "time=") &&
+				!strings.HasPrefix(line, `{"time":`) {
 				t.Errorf("%s: %q", name, line)
 			}
 		}

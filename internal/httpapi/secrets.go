@@ -20,8 +20,10 @@ type Secrets interface {
 	Secret(ctx context.Context, name string) (common.Secret, error)
 	// SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil
 	// if there is none); created reports that there was none.
-	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition, allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
-	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition, allowed func(*common.Secret) error) error
+	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition,
+		allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
+	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+		allowed func(*common.Secret) error) error
 }
 
 // Secret describes a named secret.
@@ -70,14 +72,26 @@ type secretsOutput struct{ Body Page[Secret] }
 
 func (s *secretsResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/secrets" + path, Summary: summary, Description: description, Tags: []string{"secrets"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/secrets" + path,
+			Summary:     summary,
+			Description: description,
+			Tags:        []string{"secrets"},
+		}
 	}
 	register(r, route{access: needs(access.Editor), Operation: op("list-secrets", http.MethodGet, "", "List secrets",
-		"Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs of groups in which you are editor may use. Values are never returned.")}, s.list)
-	register(r, route{access: needs(access.Editor), Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
-		"The description of a secret; its value is never returned.")}, s.get)
+		"Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs "+
+			"of groups in which you are editor may use. Values are never returned.")}, s.list)
+	register(r, route{
+		access: needs(access.Editor),
+		Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
+			"The description of a secret; its value is never returned."),
+	}, s.get)
 	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret",
-		"Requires the role admin in each of the secret's groups, before and after the change; everywhere for a secret without groups. Runs that start afterwards get the new value.")
+		"Requires the role admin in each of the secret's groups, before and after the change; everywhere for a "+
+			"secret without groups. Runs that start afterwards get the new value.")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Secret"}}}}}
 	register(r, route{access: needs(access.Admin), Operation: put}, s.put)
@@ -103,7 +117,9 @@ func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput
 
 // maySee returns an error for callers who cannot define jobs that may use the secret.
 func maySee(ctx context.Context, s *common.Secret) error {
-	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool { return may(ctx, access.Editor, group) }) {
+	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool {
+		return may(ctx, access.Editor, group)
+	}) {
 		return nil
 	}
 	return allow(ctx, access.Editor, s.Groups[0])
@@ -177,5 +193,14 @@ func secretOf(s *common.Secret) Secret {
 	if groups == nil {
 		groups = []string{}
 	}
-	return Secret{Name: s.Name, Description: s.Description, Groups: groups, Version: s.Version, SetAt: s.SetAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, UpdatedBy: s.UpdatedBy}
+	return Secret{
+		Name:        s.Name,
+		Description: s.Description,
+		Groups:      groups,
+		Version:     s.Version,
+		SetAt:       s.SetAt,
+		CreatedAt:   s.CreatedAt,
+		UpdatedAt:   s.UpdatedAt,
+		UpdatedBy:   s.UpdatedBy,
+	}
 }

@@ -41,7 +41,8 @@ func (f *fakeSecrets) Secret(_ context.Context, name string) (common.Secret, err
 	return common.Secret{}, common.Errorf(common.CodeNotFound, "there is no secret %s", name)
 }
 
-func (f *fakeSecrets) judge(name string, pre common.Precondition, allowed func(*common.Secret) error) (before common.Secret, known bool, err error) {
+func (f *fakeSecrets) judge(name string, pre common.Precondition,
+	allowed func(*common.Secret) error) (before common.Secret, known bool, err error) {
 	before, known = f.kept[name]
 	if known {
 		err = allowed(&before)
@@ -54,7 +55,8 @@ func (f *fakeSecrets) judge(name string, pre common.Precondition, allowed func(*
 	return before, known, err
 }
 
-func (f *fakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition, allowed func(*common.Secret) error) (common.Secret, bool, error) {
+func (f *fakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name string, wish common.SecretWish,
+	pre common.Precondition, allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, known, err := f.judge(name, pre, allowed)
@@ -65,8 +67,16 @@ func (f *fakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name str
 		return before, false, common.Invalid("the secret cannot be saved", faults...)
 	}
 	f.version++
-	s := common.Secret{Name: name, Description: wish.Description, Groups: wish.Groups, UpdatedBy: actor.Name, SetAt: before.SetAt,
-		CreatedAt: time.Now(), UpdatedAt: time.Now(), Version: f.version}
+	s := common.Secret{
+		Name:        name,
+		Description: wish.Description,
+		Groups:      wish.Groups,
+		UpdatedBy:   actor.Name,
+		SetAt:       before.SetAt,
+		CreatedAt:   time.Now(),
+		UpdatedAt:   time.Now(),
+		Version:     f.version,
+	}
 	if f.kept == nil {
 		f.kept, f.values = map[string]common.Secret{}, map[string]string{}
 	}
@@ -77,7 +87,8 @@ func (f *fakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name str
 	return s, !known, nil
 }
 
-func (f *fakeSecrets) DeleteSecret(_ context.Context, _ common.Actor, name string, pre common.Precondition, allowed func(*common.Secret) error) error {
+func (f *fakeSecrets) DeleteSecret(_ context.Context, _ common.Actor, name string, pre common.Precondition,
+	allowed func(*common.Secret) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, known, err := f.judge(name, pre, allowed)
@@ -103,7 +114,8 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("the value is answered: %s", w)
 		}
 	}
-	made := h.want(http.StatusCreated, as("admin", http.MethodPut, path, `{"value":"`+canary+`","description":"of the reports","groups":["reports"]}`))
+	made := h.want(http.StatusCreated, as("admin", http.MethodPut, path,
+		`{"value":"`+canary+`","description":"of the reports","groups":["reports"]}`))
 	said(made.Body)
 	if secrets.values["db"] != canary {
 		t.Fatalf("kept is %q", secrets.values["db"])
@@ -113,21 +125,27 @@ func TestSecrets(t *testing.T) {
 	said(list.Body)
 	var all struct{ Items []Secret }
 	decode(t, list, &all)
-	if len(all.Items) != 1 || all.Items[0].Name != "db" || !slices.Equal(all.Items[0].Groups, []string{"reports"}) || all.Items[0].SetAt.IsZero() {
+	if len(all.Items) != 1 || all.Items[0].Name != "db" || !slices.Equal(all.Items[0].Groups, []string{"reports"}) ||
+		all.Items[0].SetAt.IsZero() {
 		t.Errorf("%+v", all)
 	}
-	changed := h.want(http.StatusOK, as("admin", http.MethodPut, path, `{"description":"of all"}`, "If-Match", made.Header().Get("ETag")))
+	changed := h.want(http.StatusOK, as("admin", http.MethodPut, path, `{"description":"of all"}`, "If-Match",
+		made.Header().Get("ETag")))
 	if secrets.values["db"] != canary || changed.Header().Get("ETag") == made.Header().Get("ETag") {
 		t.Errorf("a change without a value: %q, ETag %s", secrets.values["db"], changed.Header().Get("ETag"))
 	}
-	h.problem(http.StatusPreconditionFailed, "stale", "", as("admin", http.MethodPut, path, `{"value":"`+canary+`"}`, "If-None-Match", "*"))
-	for _, bad := range []string{`{"value":"short"}`, `{"value":"` + strings.Repeat("x", 4097) + `"}`, `{"value":"has a nul\u0000 in it"}`, `{}`} {
-		p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.value", as("admin", http.MethodPut, "/api/v1/secrets/new", bad))
+	h.problem(http.StatusPreconditionFailed, "stale", "", as("admin", http.MethodPut, path, `{"value":"`+canary+`"}`,
+		"If-None-Match", "*"))
+	for _, bad := range []string{`{"value":"short"}`, `{"value":"` + strings.Repeat("x", 4097) + `"}`,
+		`{"value":"has a nul\u0000 in it"}`, `{}`} {
+		p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.value",
+			as("admin", http.MethodPut, "/api/v1/secrets/new", bad))
 		if p.Errors[0].Value != nil {
 			t.Errorf("%.20s is quoted: %v", bad, p.Errors[0].Value)
 		}
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.groups[0]", as("admin", http.MethodPut, path, `{"groups":["Nope"]}`))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "body.groups[0]",
+		as("admin", http.MethodPut, path, `{"groups":["Nope"]}`))
 	h.want(http.StatusNoContent, as("admin", http.MethodDelete, path, ""))
 	h.problem(http.StatusNotFound, "not_found", "", as("admin", http.MethodDelete, path, ""))
 	h.problem(http.StatusNotFound, "not_found", "", as("editor", http.MethodGet, path, ""))

@@ -117,17 +117,46 @@ const maxLoginBody = 16 << 10
 
 func (s *sessionsResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1" + path, Summary: summary, Description: description, Tags: []string{"access"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1" + path,
+			Summary:     summary,
+			Description: description,
+			Tags:        []string{"access"},
+		}
 	}
-	register(r, route{access: public, maxBody: maxLoginBody, Operation: op("login", http.MethodPost, "/auth/login", "Log in",
-		"Creates a session for a user name and password, a token, or a login code. The response sets a cookie; the session ends after eight hours without use, and after a day. After five failures within a minute, for a user or from a network, returns 429; a user has five more from each network of an earlier login.")}, s.login)
-	register(r, route{access: anyone, Operation: op("logout", http.MethodPost, "/auth/logout", "Log out", "Ends the session of this request and deletes its cookie.")}, s.logout)
-	register(r, route{access: anyone, Operation: op("me", http.MethodGet, "/auth/me", "Get the current identity", "Returns the caller and its roles.")}, s.me)
-	register(r, route{access: anyone, Operation: op("change-password", http.MethodPut, "/auth/password", "Change your password",
-		"Ends all sessions of the user; a caller with a session gets a new cookie.")}, s.password)
-	register(r, route{access: anyone, Operation: op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
-		"Your own sessions; all sessions for admins everywhere.")}, s.list)
-	end := op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session", "One of your sessions; any session for admins everywhere. All masters refuse it within seconds.")
+	register(r, route{
+		access:  public,
+		maxBody: maxLoginBody,
+		Operation: op("login", http.MethodPost, "/auth/login", "Log in",
+			"Creates a session for a user name and password, a token, or a login code. The response sets a cookie; "+
+				"the session ends after eight hours without use, and after a day. After five failures within a "+
+				"minute, for a user or from a network, returns 429; a user has five more from each network of an "+
+				"earlier login."),
+	}, s.login)
+	register(r, route{
+		access: anyone,
+		Operation: op("logout", http.MethodPost, "/auth/logout", "Log out",
+			"Ends the session of this request and deletes its cookie."),
+	}, s.logout)
+	register(r, route{
+		access: anyone,
+		Operation: op("me", http.MethodGet, "/auth/me", "Get the current identity",
+			"Returns the caller and its roles."),
+	}, s.me)
+	register(r, route{
+		access: anyone,
+		Operation: op("change-password", http.MethodPut, "/auth/password", "Change your password",
+			"Ends all sessions of the user; a caller with a session gets a new cookie."),
+	}, s.password)
+	register(r, route{
+		access: anyone,
+		Operation: op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
+			"Your own sessions; all sessions for admins everywhere."),
+	}, s.list)
+	end := op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session",
+		"One of your sessions; any session for admins everywhere. All masters refuse it within seconds.")
 	end.DefaultStatus = http.StatusNoContent
 	register(r, route{access: anyone, Operation: end}, s.end)
 }
@@ -141,17 +170,31 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 		}
 	}
 	if ways != 1 {
-		return nil, common.Invalid("the login is not valid", common.Fault{Location: "code", Code: "exclusive", Message: "send either code, token, or user and password"})
+		return nil, common.Invalid("the login is not valid", common.Fault{
+			Location: "code",
+			Code:     "exclusive",
+			Message:  "send either code, token, or user and password",
+		})
 	}
 	if (b.User == "") != (b.Password == "") {
-		return nil, common.Invalid("the login is not valid", common.Fault{Location: "password", Code: "required", Message: "requires user"})
+		return nil, common.Invalid("the login is not valid", common.Fault{
+			Location: "password",
+			Code:     "required",
+			Message:  "requires user",
+		})
 	}
 	remote := visitOf(ctx).remote
 	done, err := s.attempt(ctx, b.User)
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.auth.Login(ctx, access.Login{Code: b.Code, Token: b.Token, User: b.User, Password: b.Password, Remote: remote})
+	session, err := s.auth.Login(ctx, access.Login{
+		Code:     b.Code,
+		Token:    b.Token,
+		User:     b.User,
+		Password: b.Password,
+		Remote:   remote,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -229,10 +272,22 @@ func meOf(who *access.Identity) Me {
 func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*loginOutput, error) {
 	who, _ := identity(ctx)
 	if who.UserID == "" {
-		return nil, &common.Error{Code: common.CodeConflict, Reason: "no_password", Message: "you have no password", Hint: "log in as a user with a password: you are using a token without an owner, or single sign-on"}
+		return nil, &common.Error{
+			Code:    common.CodeConflict,
+			Reason:  "no_password",
+			Message: "you have no password",
+			Hint:    "log in as a user with a password: you are using a token without an owner, or single sign-on",
+		}
 	}
 	v := visitOf(ctx)
-	change := access.PasswordChange{User: who.User, UserID: who.UserID, Current: in.Body.Current, New: in.Body.New, Session: v.session != "", Remote: v.remote}
+	change := access.PasswordChange{
+		User:    who.User,
+		UserID:  who.UserID,
+		Current: in.Body.Current,
+		New:     in.Body.New,
+		Session: v.session != "",
+		Remote:  v.remote,
+	}
 	if faults := change.Faults(); len(faults) > 0 {
 		return nil, common.Invalid("the password cannot be changed", faults...) // not a guess
 	}
@@ -276,8 +331,16 @@ func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutpu
 	}
 	items := make([]Session, len(found))
 	for i, r := range found {
-		items[i] = Session{ID: r.ID, Name: r.Name, User: r.User, Token: r.Token, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
-			Remote: r.Remote, Current: r.ID == current}
+		items[i] = Session{
+			ID:        r.ID,
+			Name:      r.Name,
+			User:      r.User,
+			Token:     r.Token,
+			CreatedAt: r.CreatedAt,
+			ExpiresAt: r.ExpiresAt,
+			Remote:    r.Remote,
+			Current:   r.ID == current,
+		}
 	}
 	return &sessionsOutput{Body: page(items, next)}, nil
 }
@@ -300,5 +363,12 @@ func (s *sessionsResource) end(ctx context.Context, in *SessionPath) (*struct{},
 }
 
 func (s *sessionsResource) newCookie(value string) *http.Cookie {
-	return &http.Cookie{Name: s.cookie, Value: value, Path: "/", Secure: s.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{
+		Name:     s.cookie,
+		Value:    value,
+		Path:     "/",
+		Secure:   s.secure,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	}
 }

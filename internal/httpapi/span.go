@@ -37,5 +37,10 @@ func counted(name string, t time.Time) error {
 }
 
 func badTime(name, message string, t time.Time) error {
-	return &requestFault{Fault{Location: "query." + name, Code: "range", Message: message, Value: common.Excerpt(t.Format(time.RFC3339))}}
+	return &requestFault{Fault{
+		Location: "query." + name,
+		Code:     "range",
+		Message:  message,
+		Value:    common.Excerpt(t.Format(time.RFC3339)),
+	}}
 }

@@ -72,30 +72,49 @@ type SSOMethod struct {
 type methodsOutput struct{ Body LoginMethods }
 
 func (s *ssoResource) register(r *router) {
-	register(r, route{access: public, Operation: huma.Operation{OperationID: "login-methods", Method: http.MethodGet, Path: "/api/v1/auth/methods",
-		Summary: "List login methods", Tags: []string{"access"},
-		Description: "The methods of the console's login page. A browser that opens `start` returns to the console logged in, or with the reason of the failure in the fragment: " +
-			"`#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`."}}, s.methods)
+	register(r, route{
+		access: public,
+		Operation: huma.Operation{OperationID: "login-methods", Method: http.MethodGet, Path: "/api/v1/auth/methods",
+			Summary: "List login methods", Tags: []string{"access"},
+			Description: "The methods of the console's login page. A browser that opens `start` returns to the " +
+				"console logged in, or with the reason of the failure in the fragment: " +
+				"`#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`."},
+	}, s.methods)
 	r.redirect(public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
 		Summary: "Begin a login at the issuer", Tags: []string{"access"},
-		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects to the issuer; where the issuer does not answer, back to the console " +
-			"with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored.",
-		Parameters: []*huma.Param{queryText("to", "Path of the console to return to after the login; / where it is no such path.")},
-		Responses: map[string]*huma.Response{"302": redirection("To the issuer, or back to the console with the reason why not.",
+		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects " +
+			"to the issuer; where the issuer does not answer, back to the console " +
+			"with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are " +
+			"ignored.",
+		Parameters: []*huma.Param{queryText("to", "Path of the console to return to after the login; / where it is "+
+			"no such path.")},
+		Responses: map[string]*huma.Response{"302": redirection("To the issuer, or back to the console with the "+
+			"reason why not.",
 			"The cookie of the attempt; absent where the attempt failed.")}}, http.HandlerFunc(s.start))
 	r.redirect(public, &huma.Operation{OperationID: "oidc-callback", Method: http.MethodGet, Path: SSOCallback,
 		Summary: "Complete a login at the issuer", Tags: []string{"access"},
-		Description: "The redirect URI of the client at the issuer. It checks the issuer's answer against the attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login that " +
-			"fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are ignored, since issuers add some of their own.",
-		Parameters: []*huma.Param{queryText("state", "As the attempt sent it to the issuer."), queryText("code", "The authorization code."),
-			queryText("error", "The issuer's reason for a refusal (RFC 6749, section 4.1.2.1)."), queryText("iss", "The issuer (RFC 9207), where it sends it.")},
+		Description: "The redirect URI of the client at the issuer. It checks the issuer's answer against the " +
+			"attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login " +
+			"that " +
+			"fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. " +
+			"Parameters that are not listed are ignored, since issuers add some of their own.",
+		Parameters: []*huma.Param{queryText("state", "As the attempt sent it to the issuer."),
+			queryText("code", "The authorization code."),
+			queryText("error", "The issuer's reason for a refusal (RFC 6749, section 4.1.2.1)."),
+			queryText("iss", "The issuer (RFC 9207), where it sends it.")},
 		Responses: map[string]*huma.Response{"302": redirection("To the console, logged in or with the reason why not.",
-			"The cookie of the session, and the end of the attempt's; absent where the answer belongs to no attempt of this browser.")}}, http.HandlerFunc(s.callback))
+			"The cookie of the session, and the end of the attempt's; absent where the answer belongs to no attempt "+
+				"of this browser.")}}, http.HandlerFunc(s.callback))
 }
 
 // queryText describes an optional query parameter.
 func queryText(name, doc string) *huma.Param {
-	return &huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: huma.TypeString, Description: doc}}
+	return &huma.Param{
+		Name:        name,
+		In:          "query",
+		Description: doc,
+		Schema:      &huma.Schema{Type: huma.TypeString, Description: doc},
+	}
 }
 
 // redirection describes a redirect that may set cookies.
@@ -143,7 +162,10 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if !s.sso.Begun(kept, q.Get("state")) {
 		// Any page can send a browser here with any query: that does not end the user's attempt.
-		s.failed(w, r, &common.Error{Code: common.CodeUnauthenticated, Message: "the login expired, or was begun in another browser"})
+		s.failed(w, r, &common.Error{
+			Code:    common.CodeUnauthenticated,
+			Message: "the login expired, or was begun in another browser",
+		})
 		return
 	}
 	gone := s.newCookie("")
@@ -155,7 +177,12 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	remote := visitOf(ctx).remote
-	who, to, err := s.sso.Finish(ctx, kept, access.IssuerAnswer{Code: q.Get("code"), State: q.Get("state"), Error: q.Get("error"), Issuer: q.Get("iss")})
+	who, to, err := s.sso.Finish(ctx, kept, access.IssuerAnswer{
+		Code:   q.Get("code"),
+		State:  q.Get("state"),
+		Error:  q.Get("error"),
+		Issuer: q.Get("iss"),
+	})
 	if err != nil {
 		if common.CodeOf(err) != common.CodeUnavailable {
 			s.external.LoginRefused(ctx, remote)
@@ -179,7 +206,8 @@ func (s *ssoResource) absent(w http.ResponseWriter, r *http.Request) bool {
 	if s.sso != nil {
 		return false
 	}
-	s.sessions.problems.write(w, r, s.sessions.problems.refuse(r.Context(), common.CodeNotFound, "single sign-on is not configured"))
+	s.sessions.problems.write(w, r, s.sessions.problems.refuse(r.Context(), common.CodeNotFound,
+		"single sign-on is not configured"))
 	return true
 }
 
@@ -198,7 +226,8 @@ func (s *ssoResource) failed(w http.ResponseWriter, r *http.Request, err error) 
 	if len(cause) > maxCause {
 		cause = cause[:maxCause]
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelWarn, "sso_failed", slog.String("request_id", requestID(r.Context())), slog.String("reason", reason),
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "sso_failed", slog.String("request_id", requestID(r.Context())),
+		slog.String("reason", reason),
 		slog.String("error", cause), slog.String("remote", visitOf(r.Context()).remote))
 	redirect(w, "/#sso="+reason)
 }

@@ -30,9 +30,18 @@ func newSSO(t *testing.T) *sso {
 	issuer := oidctest.Start(t)
 	rules := []access.Rule{{Claimed: "ops", Group: "reports", Role: access.Editor}}
 	store := accessetcd.New(etcdtest.Start(t), time.Now, &access.Issuer{URL: issuer.URL, Rules: rules})
-	provider := oidc.New(oidc.Config{Title: "Company login", Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret,
-		RedirectURL: "https://carillon.example.com" + ssoPath + "/callback", Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups",
-		Rules: rules, Now: time.Now})
+	provider := oidc.New(oidc.Config{
+		Title:        "Company login",
+		Issuer:       issuer.URL,
+		ClientID:     oidctest.ClientID,
+		ClientSecret: oidctest.ClientSecret,
+		RedirectURL:  "https://carillon.example.com" + ssoPath + "/callback",
+		Scopes:       []string{"openid"},
+		NameClaim:    "preferred_username",
+		GroupsClaim:  "groups",
+		Rules:        rules,
+		Now:          time.Now,
+	})
 	t.Cleanup(provider.Close)
 	return &sso{issuer: issuer, from: func() string { return "192.0.2.1" }, harness: newHarness(t, func(c *Config) {
 		c.Auth, c.External, c.SSO, c.Secure = store, store, provider, true
@@ -53,7 +62,8 @@ func (s *sso) begin(to string) (cookie *http.Cookie, back string) {
 	s.t.Helper()
 	w := s.want(http.StatusFound, as("", http.MethodGet, ssoPath+"/start?to="+url.QueryEscape(to), ""))
 	cookie = cookiesOf(w)[secureAttemptCookie]
-	if cookie == nil || !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || cookie.MaxAge <= 0 {
+	if cookie == nil || !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteLaxMode ||
+		cookie.Path != "/" || cookie.Domain != "" || cookie.MaxAge <= 0 {
 		s.t.Fatalf("the attempt's cookie: %v", cookie)
 	}
 	client := s.issuer.Client()
@@ -89,24 +99,29 @@ func TestSingleSignOn(t *testing.T) {
 	s := newSSO(t)
 	var methods LoginMethods
 	decode(t, s.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/methods", "")), &methods)
-	if !methods.Password || methods.OIDC == nil || methods.OIDC.Title != "Company login" || methods.OIDC.Start != ssoPath+"/start" {
+	if !methods.Password || methods.OIDC == nil || methods.OIDC.Title != "Company login" ||
+		methods.OIDC.Start != ssoPath+"/start" {
 		t.Errorf("%+v", methods)
 	}
 	cookie, back := s.begin("/jobs?group=reports")
 	location, session := s.finish(back, cookie, &http.Cookie{Name: secureCookie, Value: "preset"})
-	if location != "/jobs?group=reports" || session == nil || session.Value == "preset" || !session.HttpOnly || !session.Secure ||
+	if location != "/jobs?group=reports" || session == nil || session.Value == "preset" || !session.HttpOnly ||
+		!session.Secure ||
 		session.SameSite != http.SameSiteLaxMode || session.Path != "/" || session.Domain != "" {
 		t.Fatalf("back at %q with %v", location, session)
 	}
 	var me Me
 	mine := secureCookie + "=" + session.Value
 	decode(t, s.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", mine)), &me)
-	if me.Name != "oidc:ann" || !strings.HasPrefix(me.User, "oidc:") || !strings.HasSuffix(me.User, ":248289761001") || me.Role != "" || me.Groups["reports"] != access.Editor || !me.Session {
+	if me.Name != "oidc:ann" || !strings.HasPrefix(me.User, "oidc:") || !strings.HasSuffix(me.User, ":248289761001") ||
+		me.Role != "" || me.Groups["reports"] != access.Editor || !me.Session {
 		t.Errorf("%+v", me)
 	}
 	s.want(http.StatusForbidden, as("", http.MethodPost, "/api/v1/jobs", aJob, "Cookie", mine))
-	s.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs", `{"name":"monthly","group":"reports","command":"true"}`, "Cookie", mine))
-	s.want(http.StatusConflict, as("", http.MethodPut, "/api/v1/auth/password", `{"current":"a","new":"b"}`, "Cookie", mine))
+	s.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs",
+		`{"name":"monthly","group":"reports","command":"true"}`, "Cookie", mine))
+	s.want(http.StatusConflict, as("", http.MethodPut, "/api/v1/auth/password", `{"current":"a","new":"b"}`,
+		"Cookie", mine))
 	// The same answer again makes no session, even where the issuer and the browser play along.
 	s.issuer.Tell(oidctest.Lie{Reuse: true})
 	cookie, back = s.begin("/")
@@ -132,16 +147,25 @@ func TestSingleSignOnRefuses(t *testing.T) {
 		"nobody's group":   {lie: oidctest.Lie{Claims: map[string]any{"groups": []string{"x"}}}, want: "not_allowed"},
 		"forged":           {lie: oidctest.Lie{Signature: "none"}, want: "refused"},
 		"a replayed nonce": {lie: oidctest.Lie{Claims: map[string]any{"nonce": "another"}}, want: "refused"},
-		"without the cookie": {want: "refused", change: func(_ *sso, _ *http.Cookie, back string) (*http.Cookie, string) {
-			return &http.Cookie{Name: "other", Value: "x"}, back
-		}},
-		"another's answer": {want: "refused", change: func(s *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
-			_, back := s.begin("/")
-			return cookie, back
-		}},
-		"with less than an answer": {want: "refused", change: func(_ *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
-			return cookie, ssoPath + "/callback?state[]=%00&code=%ff"
-		}},
+		"without the cookie": {
+			want: "refused",
+			change: func(_ *sso, _ *http.Cookie, back string) (*http.Cookie, string) {
+				return &http.Cookie{Name: "other", Value: "x"}, back
+			},
+		},
+		"another's answer": {
+			want: "refused",
+			change: func(s *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
+				_, back := s.begin("/")
+				return cookie, back
+			},
+		},
+		"with less than an answer": {
+			want: "refused",
+			change: func(_ *sso, cookie *http.Cookie, _ string) (*http.Cookie, string) {
+				return cookie, ssoPath + "/callback?state[]=%00&code=%ff"
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func(before *testing.T) { s.t = before }(s.t)

@@ -83,8 +83,11 @@ type Trend struct {
 type overviewOutput struct{ Body Overview }
 
 func (s *statsResource) register(r *router) {
-	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
-		Path: "/api/v1/stats/overview", Summary: "Get cluster totals and active problems", Tags: []string{"stats"}}}, s.overview)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
+			Path: "/api/v1/stats/overview", Summary: "Get cluster totals and active problems", Tags: []string{"stats"}},
+	}, s.overview)
 	s.registerCharts(r)
 }
 
@@ -115,13 +118,19 @@ func (s *statsResource) lastDay(ctx context.Context) (*LastDay, error) {
 	day := &LastDay{From: chart.Starts[0], Total: figuresOf(&total), Hours: make([]Trend, len(cells))}
 	for i := range cells {
 		counts := countsOf(&cells[i].Runs)
-		day.Hours[i] = Trend{At: chart.Starts[i], Statuses: counts, SuccessRate: counts.successRate(), DelayP95Ms: milliseconds(cells[i].Delay.Quantile(.95))}
+		day.Hours[i] = Trend{
+			At:          chart.Starts[i],
+			Statuses:    counts,
+			SuccessRate: counts.successRate(),
+			DelayP95Ms:  milliseconds(cells[i].Delay.Quantile(.95)),
+		}
 	}
 	return day, nil
 }
 
 // fill reads from the store what a chart needs.
-func (s *statsResource) fill(ctx context.Context, chart *runlog.Chart, job string) (cells []rollup.Cell, total rollup.Cell, err error) {
+func (s *statsResource) fill(ctx context.Context, chart *runlog.Chart, job string) (cells []rollup.Cell,
+	total rollup.Cell, err error) {
 	cells = make([]rollup.Cell, len(chart.Starts))
 	for _, q := range chart.Queries(job) {
 		rows, err := s.counted.Rollups(ctx, q)

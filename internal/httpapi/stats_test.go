@@ -25,12 +25,20 @@ func TestOverview(t *testing.T) {
 		decode(t, w, &o)
 		return w.Body.String()
 	}
-	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Degraded == nil || len(o.Degraded) != 0 {
+	if body := read(); o.Running == nil || *o.Running != 3 || o.LogStore != "ok" || o.Degraded == nil ||
+		len(o.Degraded) != 0 {
 		t.Errorf("all is well: %s", body)
 	}
 	h.unready, h.storeOff = true, true
-	h.lasting = []common.Condition{{Code: common.ConditionLogStoreAway, Who: "north", Text: "it does not answer", From: midnight, Data: common.Words{"a": "b"}}}
-	if body := read(); o.Running != nil || o.LogStore != "away" || len(o.Degraded) != 1 || o.Degraded[0]["code"] != "log_store_away" ||
+	h.lasting = []common.Condition{{
+		Code: common.ConditionLogStoreAway,
+		Who:  "north",
+		Text: "it does not answer",
+		From: midnight,
+		Data: common.Words{"a": "b"},
+	}}
+	if body := read(); o.Running != nil || o.LogStore != "away" || len(o.Degraded) != 1 ||
+		o.Degraded[0]["code"] != "log_store_away" ||
 		o.Degraded[0]["since"] != "2026-11-01T00:00:00Z" || o.Degraded[0]["who"] != "north" {
 		t.Errorf("stores away: %s", body)
 	}
@@ -40,7 +48,8 @@ func TestMasters(t *testing.T) {
 	h := newHarness(t)
 	var page struct{ Items []map[string]any }
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/masters", "")), &page)
-	if len(page.Items) != 2 || page.Items[0]["address"] != "10.0.0.7:7070" || page.Items[0]["leadsSince"] != "2026-11-01T00:00:00Z" || page.Items[0]["answers"] != true {
+	if len(page.Items) != 2 || page.Items[0]["address"] != "10.0.0.7:7070" ||
+		page.Items[0]["leadsSince"] != "2026-11-01T00:00:00Z" || page.Items[0]["answers"] != true {
 		t.Errorf("%v", page.Items)
 	}
 	// Of an older version less is known.
@@ -65,12 +74,27 @@ func TestReadiness(t *testing.T) {
 	}{
 		{name: "well", status: http.StatusOK, word: "ok", checks: true},
 		{name: "store away", off: true, status: http.StatusOK, word: "degraded", checks: true},
-		{name: "a worker in trouble", lasting: []common.Condition{{Code: common.ConditionDiskFull, Text: "full", From: midnight}}, status: http.StatusOK, word: "degraded", checks: true, degrade: true},
-		{name: "etcd away", unready: true, off: true, status: http.StatusServiceUnavailable, word: "unavailable", checks: true},
+		{
+			name:    "a worker in trouble",
+			lasting: []common.Condition{{Code: common.ConditionDiskFull, Text: "full", From: midnight}},
+			status:  http.StatusOK,
+			word:    "degraded",
+			checks:  true,
+			degrade: true,
+		},
+		{
+			name:    "etcd away",
+			unready: true,
+			off:     true,
+			status:  http.StatusServiceUnavailable,
+			word:    "unavailable",
+			checks:  true,
+		},
 	} {
 		h := newHarness(t)
 		h.unready, h.storeOff, h.lasting = c.unready, c.off, c.lasting
-		if w := h.want(c.status, as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"`+c.word+`"}`+"\n" {
+		if w := h.want(c.status, as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"`+
+			c.word+`"}`+"\n" {
 			t.Errorf("%s: a stranger is told %s", c.name, w.Body)
 		}
 		body := h.want(c.status, as("viewer", http.MethodGet, "/readyz", "")).Body.String()
@@ -82,14 +106,24 @@ func TestReadiness(t *testing.T) {
 
 func TestPartialLists(t *testing.T) {
 	h := newHarness(t)
-	h.runs = []common.Run{{ID: "u.f.1", Fire: "u.f", Job: "a", JobUID: "u", Attempt: 1, PlannedAt: midnight, Cause: common.CauseCron, Status: common.StatusRunning}}
+	h.runs = []common.Run{{
+		ID:        "u.f.1",
+		Fire:      "u.f",
+		Job:       "a",
+		JobUID:    "u",
+		Attempt:   1,
+		PlannedAt: midnight,
+		Cause:     common.CauseCron,
+		Status:    common.StatusRunning,
+	}}
 	for _, off := range []bool{false, true} {
 		h.storeOff = off
 		for _, path := range []string{"/api/v1/runs", "/api/v1/fires", "/api/v1/jobs/gone/fires?limit=5"} {
 			if strings.Contains(path, "gone") && !off {
 				continue // without history nobody can tell that the job never was
 			}
-			if body := h.want(http.StatusOK, as("viewer", http.MethodGet, path, "")).Body.String(); strings.Contains(body, `"partial":true`) != off {
+			if body := h.want(http.StatusOK, as("viewer", http.MethodGet, path, "")).
+				Body.String(); strings.Contains(body, `"partial":true`) != off {
 				t.Errorf("%s, store away %v: %s", path, off, body)
 			}
 		}
@@ -110,10 +144,20 @@ func TestDocumentListsTheConditions(t *testing.T) {
 
 func TestWorkerConditions(t *testing.T) {
 	h := newHarness(t)
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 1, Trouble: "the disk is full",
-		Conditions: []common.Condition{{Code: common.ConditionDiskFull, Text: "the disk is full", From: midnight, StopsClaims: true}}}}}
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:    common.Life{Worker: "w1", Name: "north"},
+		Lease:   1,
+		Trouble: "the disk is full",
+		Conditions: []common.Condition{{
+			Code:        common.ConditionDiskFull,
+			Text:        "the disk is full",
+			From:        midnight,
+			StopsClaims: true,
+		}},
+	}}}
 	body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers/north", "")).Body.String()
-	if !strings.Contains(body, `"conditions":[{"code":"disk_full","text":"the disk is full","since":"2026-11-01T00:00:00Z","stopsClaims":true}]`) {
+	if !strings.Contains(body,
+		`"conditions":[{"code":"disk_full","text":"the disk is full","since":"2026-11-01T00:00:00Z","stopsClaims":true}]`) {
 		t.Error(body)
 	}
 }

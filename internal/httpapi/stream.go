@@ -46,7 +46,10 @@ A comment is sent at least every 15 seconds. Resume a stream that ends without t
 
 func streamResponses() map[string]*huma.Response {
 	return map[string]*huma.Response{
-		"200": {Description: streamDoc, Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		"200": {
+			Description: streamDoc,
+			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+		},
 	}
 }
 
@@ -55,7 +58,12 @@ func (in *streamInput) place() (tail.Place, error) {
 	if in.LastEventID != "" {
 		at, err := strconv.ParseInt(in.LastEventID, 10, 64)
 		if err != nil || at < 0 {
-			return tail.Place{}, &requestFault{Fault{Location: "header.Last-Event-ID", Code: "invalid", Message: "is not an id of this stream", Value: common.Excerpt(in.LastEventID)}}
+			return tail.Place{}, &requestFault{Fault{
+				Location: "header.Last-Event-ID",
+				Code:     "invalid",
+				Message:  "is not an id of this stream",
+				Value:    common.Excerpt(in.LastEventID),
+			}}
 		}
 		return tail.Place{Offset: at}, nil
 	}
@@ -92,7 +100,16 @@ func (s *runsResource) follow(ctx context.Context, in *streamInput) (*huma.Strea
 		h.Set("Content-Type", "text/event-stream; charset=utf-8")
 		h.Set("X-Accel-Buffering", "no") // proxies that heed it pass events on as they come
 		c.Writer.WriteHeader(http.StatusOK)
-		st := &stream{w: c.Writer, limit: writeTimeout, events: eventWriter{stream: common.Stream(in.Stream), at: from.Offset, told: from.Offset, known: from.Tail == 0}}
+		st := &stream{
+			w:     c.Writer,
+			limit: writeTimeout,
+			events: eventWriter{
+				stream: common.Stream(in.Stream),
+				at:     from.Offset,
+				told:   from.Offset,
+				known:  from.Tail == 0,
+			},
+		}
 		follower.OnStop(st.hurry)
 		if err := s.tell(ctx, in.ID, follower, st); err != nil {
 			_ = s.problems.of(ctx, err) // logs it

@@ -100,7 +100,8 @@ func (r *received) take(t *testing.T, s sent) {
 		if s.data.Text != nil {
 			data = []byte(*s.data.Text)
 		}
-		if id := strconv.FormatInt(s.data.Offset+int64(len(data)), 10); s.id != id || (s.data.Text != nil) == (s.data.Base64 != nil) {
+		if id := strconv.FormatInt(s.data.Offset+int64(len(data)), 10); s.id != id ||
+			(s.data.Text != nil) == (s.data.Base64 != nil) {
 			t.Errorf("an event of %d bytes at %d has the id %s", len(data), s.data.Offset, s.id)
 		}
 		r.text += string(data)
@@ -122,7 +123,8 @@ func (h *harness) whole(id, query string, headers ...string) received {
 	for s, ok := next(); ok; s, ok = next() {
 		got.take(h.t, s)
 	}
-	if ct := w.Header().Get("Content-Type"); ct != "text/event-stream; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" {
+	if ct := w.Header().Get("Content-Type"); ct != "text/event-stream; charset=utf-8" ||
+		w.Header().Get("Cache-Control") != "no-store" {
 		h.t.Errorf("Content-Type %q", ct)
 	}
 	return got
@@ -130,12 +132,16 @@ func (h *harness) whole(id, query string, headers ...string) received {
 
 func TestStreamOfARunThatHasEnded(t *testing.T) {
 	h := newHarness(t)
-	plain := printed(h, common.StatusFailed, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"), out(8, common.Stdout, "<b>&\u2028\n"))
-	bad := printed(h, common.StatusSucceeded, out(0, common.Stdout, "a\x00b"), out(3, common.Stdout, "\xff\xfe"), out(5, common.Stdout, "ok"))
+	plain := printed(h, common.StatusFailed, out(0, common.Stdout, "one\n"), out(4, common.Stderr, "two\n"),
+		out(8, common.Stdout, "<b>&\u2028\n"))
+	bad := printed(h, common.StatusSucceeded, out(0, common.Stdout, "a\x00b"), out(3, common.Stdout, "\xff\xfe"),
+		out(5, common.Stdout, "ok"))
 	// A character of three bytes and one of four are cut, one of them by the other stream.
-	cut := printed(h, common.StatusSucceeded, out(0, common.Stdout, "x\xe6"), out(2, common.Stdout, "\x97"), out(3, common.Stdout, "\xa5y\xf0\x9f"), out(7, common.Stderr, "!"),
+	cut := printed(h, common.StatusSucceeded, out(0, common.Stdout, "x\xe6"), out(2, common.Stdout, "\x97"),
+		out(3, common.Stdout, "\xa5y\xf0\x9f"), out(7, common.Stderr, "!"),
 		out(8, common.Stdout, "\x94\x94\n"), out(11, common.Stdout, "\xe6"))
-	holed := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head"), common.Chunk{Offset: 4, Missing: 1000}, out(1004, common.Stdout, "tail\n"))
+	holed := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head"), common.Chunk{Offset: 4, Missing: 1000},
+		out(1004, common.Stdout, "tail\n"))
 	silent := printed(h, common.StatusSucceeded)
 	skipped := printed(h, common.StatusSkipped)
 	late := printed(h, common.StatusSucceeded, out(0, common.Stdout, "head\n"))
@@ -175,16 +181,19 @@ func TestStreamOfARunThatHasEnded(t *testing.T) {
 		}
 		got := h.whole(c.run, c.query, headers...)
 		if got.text != c.text || got.last != c.id || got.ends != 1 {
-			t.Errorf("%s%s after %q: %q, last id %s, %d ends; want %q, %s", c.run, c.query, c.last, got.text, got.last, got.ends, c.text, c.id)
+			t.Errorf("%s%s after %q: %q, last id %s, %d ends; want %q, %s", c.run, c.query, c.last, got.text, got.last,
+				got.ends, c.text, c.id)
 		}
-		if end := got.end.data; end.Run.ID != c.run || end.Complete != (c.run != late) || strconv.FormatInt(end.Offset, 10) != c.id {
+		if end := got.end.data; end.Run.ID != c.run || end.Complete != (c.run != late) ||
+			strconv.FormatInt(end.Offset, 10) != c.id {
 			t.Errorf("%s%s ended with %+v", c.run, c.query, end)
 		}
 		if got.kinds[0] != "run" {
 			t.Errorf("%s began with %v", c.run, got.kinds)
 		}
 	}
-	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+plain+"/output/stream?offset=99999", "")); strings.Contains(w.Body.String(), "99999") {
+	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+plain+"/output/stream?offset=99999",
+		"")); strings.Contains(w.Body.String(), "99999") {
 		t.Errorf("there is no such place:\n%s", w.Body)
 	}
 	// Text is text: only what is none comes as base64.
@@ -207,7 +216,12 @@ func TestStreamOfLongOutput(t *testing.T) {
 	for _, size := range []int{1, 100, 50_000, common.MaxChunk} {
 		for range 2_000_000 / max(size, 200) {
 			text := strings.Repeat("日", size/3+1)[:size]
-			chunks = append(chunks, common.Chunk{Offset: int64(want.Len()), Stream: common.Stdout, At: at, Data: []byte(text)})
+			chunks = append(chunks, common.Chunk{
+				Offset: int64(want.Len()),
+				Stream: common.Stdout,
+				At:     at,
+				Data:   []byte(text),
+			})
 			want.WriteString(text)
 		}
 	}
@@ -230,14 +244,23 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	h := newHarness(t)
 	id := printed(h, common.StatusRunning)
 	base := "/api/v1/runs/" + id + "/output/stream"
-	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output/stream", ""))
+	h.problem(http.StatusNotFound, "not_found", "",
+		as("viewer", http.MethodGet, "/api/v1/runs/"+someRun("", 99).ID+"/output/stream", ""))
 	for _, last := range []string{"x", "-1", "1.5", "99999999999999999999"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", "header.Last-Event-ID", as("viewer", http.MethodGet, base, "", "Last-Event-ID", last))
+		h.problem(http.StatusUnprocessableEntity, "invalid", "header.Last-Event-ID",
+			as("viewer", http.MethodGet, base, "", "Last-Event-ID", last))
 	}
-	for query, place := range map[string]string{"?offset=1&tail=1": "query.tail", "?offset=-1": "query.offset", "?tail=0": "query.tail", "?stream=both": "query.stream", "?from=1": "query.from"} {
+	for query, place := range map[string]string{
+		"?offset=1&tail=1": "query.tail",
+		"?offset=-1":       "query.offset",
+		"?tail=0":          "query.tail",
+		"?stream=both":     "query.stream",
+		"?from=1":          "query.from",
+	} {
 		h.problem(http.StatusUnprocessableEntity, "invalid", place, as("viewer", http.MethodGet, base+query, ""))
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.tail", as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output?offset=1&tail=1", ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.tail",
+		as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output?offset=1&tail=1", ""))
 	h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, base, ""))
 }
 
@@ -246,9 +269,16 @@ func TestTailOfOutput(t *testing.T) {
 	ended := printed(h, common.StatusSucceeded, out(0, common.Stdout, "0123456789"), out(10, common.Stderr, "abcdef"))
 	running := printed(h, common.StatusRunning, out(0, common.Stdout, "0123456789"), out(10, common.Stderr, "abcdef"))
 	h.runs[1].OutputBytes = 0
-	for query, want := range map[string]string{"?tail=3": "def", "?tail=8": "89abcdef", "?tail=100": "0123456789abcdef", "?tail=8&limit=4": "89ab", "?tail=8&stream=stderr": "abcdef"} {
+	for query, want := range map[string]string{
+		"?tail=3":               "def",
+		"?tail=8":               "89abcdef",
+		"?tail=100":             "0123456789abcdef",
+		"?tail=8&limit=4":       "89ab",
+		"?tail=8&stream=stderr": "abcdef",
+	} {
 		for _, id := range []string{ended, running} {
-			if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output"+query, "", "Range", "bytes=0-0")); w.Body.String() != want {
+			if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs/"+id+"/output"+query, "", "Range",
+				"bytes=0-0")); w.Body.String() != want {
 				t.Errorf("%s: %q, want %q", query, w.Body, want)
 			}
 		}
@@ -263,7 +293,12 @@ func (f *fakes) print(id, text string) {
 	for _, c := range f.chunks[id] {
 		at = c.End()
 	}
-	f.chunks[id] = append(f.chunks[id], common.Chunk{Offset: at, Stream: common.Stdout, At: time.Now(), Data: []byte(text)})
+	f.chunks[id] = append(f.chunks[id], common.Chunk{
+		Offset: at,
+		Stream: common.Stdout,
+		At:     time.Now(),
+		Data:   []byte(text),
+	})
 }
 
 func (f *fakes) end(id string, status common.Status) {
@@ -315,7 +350,8 @@ func TestStreamOfARunThatGoesOn(t *testing.T) {
 				}
 			}
 			h.end(id, common.StatusSucceeded)
-			if s, _ := next(); s.event != "end" || s.data.Run.Status != common.StatusSucceeded || !s.data.Complete || s.id != "35" {
+			if s, _ := next(); s.event != "end" || s.data.Run.Status != common.StatusSucceeded || !s.data.Complete ||
+				s.id != "35" {
 				t.Fatalf("it ends with %+v", s)
 			}
 			if s, more := next(); more {
@@ -339,7 +375,8 @@ func (g gauged) Follow(ctx context.Context, run string, from tail.Place, client 
 	return f, err
 }
 
-// A server that stops ends its streams at once, so that the clients go on elsewhere; a client that goes leaves nothing behind.
+// A server that stops ends its streams at once, so that the clients go on elsewhere; a client that goes leaves nothing
+// behind.
 func TestStreamsEnd(t *testing.T) {
 	var hub *tail.Hub
 	h := newHarness(t, func(c *Config) {
@@ -534,7 +571,9 @@ func TestEventsOfAnOutage(t *testing.T) {
 }
 
 func TestQuietStream(t *testing.T) {
-	streaming(t, func(h *harness) *http.Request { return streamOf(h, "?stream=stdout") }, func(h *harness, c *conn, done <-chan any) {
+	streaming(t, func(h *harness) *http.Request {
+		return streamOf(h, "?stream=stdout")
+	}, func(h *harness, c *conn, done <-chan any) {
 		time.Sleep(time.Hour)
 		c.set(func() {
 			if !c.deadline.IsZero() {
@@ -553,7 +592,8 @@ func TestQuietStream(t *testing.T) {
 		h.print(h.runs[0].ID, "\xa5\n\xe6")
 		time.Sleep(400 * time.Millisecond)
 		c.set(func() {
-			if text := c.body.String(); !strings.Contains(text, `"text":"half a "`) || !strings.Contains(text, `"text":"日\n"`) {
+			if text := c.body.String(); !strings.Contains(text, `"text":"half a "`) ||
+				!strings.Contains(text, `"text":"日\n"`) {
 				t.Error(text[len(text)-400:])
 			}
 		})

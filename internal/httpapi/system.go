@@ -70,17 +70,27 @@ type readinessOutput struct {
 type versionOutput struct{ Body Version }
 
 func (s *systemResource) register(r *router) {
-	register(r, route{access: public, Operation: huma.Operation{OperationID: "healthz", Method: http.MethodGet, Path: "/healthz",
-		Summary: "Check liveness", Tags: []string{"system"}}},
+	register(r, route{
+		access: public,
+		Operation: huma.Operation{OperationID: "healthz", Method: http.MethodGet, Path: "/healthz",
+			Summary: "Check liveness", Tags: []string{"system"}},
+	},
 		func(context.Context, *struct{}) (*livenessOutput, error) {
 			return &livenessOutput{Body: Liveness{Status: "ok"}}, nil
 		})
-	register(r, route{access: public, Operation: huma.Operation{OperationID: "readyz", Method: http.MethodGet, Path: "/readyz",
-		Summary: "Check readiness", Tags: []string{"system"},
-		Responses: map[string]*huma.Response{"503": {Description: "The process cannot work.", Content: map[string]*huma.MediaType{
-			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}}}, s.ready)
-	register(r, route{access: needs(access.Viewer), Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
-		Summary: "Get the version", Tags: []string{"system"}}},
+	register(r, route{
+		access: public,
+		Operation: huma.Operation{OperationID: "readyz", Method: http.MethodGet, Path: "/readyz",
+			Summary: "Check readiness", Tags: []string{"system"},
+			Responses: map[string]*huma.Response{"503": {Description: "The process cannot work.",
+				Content: map[string]*huma.MediaType{
+					"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}},
+	}, s.ready)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
+			Summary: "Get the version", Tags: []string{"system"}},
+	},
 		func(context.Context, *struct{}) (*versionOutput, error) {
 			return &versionOutput{Body: Version{Version: s.version, Go: runtime.Version()}}, nil
 		})

@@ -18,7 +18,8 @@ type Tokens interface {
 	Tokens(ctx context.Context) ([]access.TokenRecord, error)
 	Token(ctx context.Context, id string) (access.TokenRecord, error)
 	// CreateToken also returns the token in the clear.
-	CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string, record access.TokenRecord, err error)
+	CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string,
+		record access.TokenRecord, err error)
 	// RevokeToken keeps the last token with admin access: CodeConflict.
 	RevokeToken(ctx context.Context, actor common.Actor, id string) error
 }
@@ -71,17 +72,30 @@ type tokensOutput struct{ Body Page[Token] }
 
 func (s *tokensResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/tokens" + path, Summary: summary, Description: description, Tags: []string{"access"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/tokens" + path,
+			Summary:     summary,
+			Description: description,
+			Tags:        []string{"access"},
+		}
 	}
 	register(r, route{access: needs(access.Viewer), Operation: op("list-tokens", http.MethodGet, "", "List tokens",
 		"Your own tokens; all tokens for admins everywhere.")}, s.list)
 	create := op("create-token", http.MethodPost, "", "Create a token",
-		"Returns the token once. It belongs to the calling user, never has more rights than that user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.")
+		"Returns the token once. It belongs to the calling user, never has more rights than that user, and is "+
+			"deleted with the user. Requires a session: only an admin's token can create other tokens.")
 	create.DefaultStatus = http.StatusCreated
 	register(r, route{access: needs(access.Viewer), Operation: create}, s.create)
-	register(r, route{access: needs(access.Viewer), Operation: op("get-token", http.MethodGet, "/{id}", "Get a token", "One of your tokens; any token for admins everywhere.")}, s.get)
+	register(r, route{
+		access: needs(access.Viewer),
+		Operation: op("get-token", http.MethodGet, "/{id}", "Get a token",
+			"One of your tokens; any token for admins everywhere."),
+	}, s.get)
 	remove := op("delete-token", http.MethodDelete, "/{id}", "Delete a token",
-		"All masters refuse the token within seconds, and sessions created with it end. A token that is not an admin's can delete only itself. The last token with admin access cannot be deleted.")
+		"All masters refuse the token within seconds, and sessions created with it end. A token that is not an "+
+			"admin's can delete only itself. The last token with admin access cannot be deleted.")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(access.Viewer), Operation: remove}, s.delete)
 }
@@ -169,12 +183,25 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 	}
 	switch {
 	case wished != "" && (wished != who.User || who.UserID == ""):
-		return "", &common.Error{Code: common.CodeForbidden, Reason: "for_others", Message: "only admins can create tokens for others"}
+		return "", &common.Error{
+			Code:    common.CodeForbidden,
+			Reason:  "for_others",
+			Message: "only admins can create tokens for others",
+		}
 	case who.UserID == "":
-		return "", &common.Error{Code: common.CodeForbidden, Reason: "no_user", Message: "the login belongs to no user, and so cannot own a token",
-			Hint: "ask an admin for a token"}
+		return "", &common.Error{
+			Code:    common.CodeForbidden,
+			Reason:  "no_user",
+			Message: "the login belongs to no user, and so cannot own a token",
+			Hint:    "ask an admin for a token",
+		}
 	case !who.Session || who.Token != "":
-		return "", &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token cannot create tokens", Hint: "log in with your password"}
+		return "", &common.Error{
+			Code:    common.CodeForbidden,
+			Reason:  "token_by_token",
+			Message: "a token cannot create tokens",
+			Hint:    "log in with your password",
+		}
 	}
 	return who.User, nil
 }
@@ -186,7 +213,12 @@ func notByToken(ctx context.Context, own string) error {
 	if ok && (who.Token == "" || who.Token == own || who.May(access.Admin, "")) {
 		return nil
 	}
-	return &common.Error{Code: common.CodeForbidden, Reason: "token_by_token", Message: "a token can delete only itself", Hint: "log in with your password"}
+	return &common.Error{
+		Code:    common.CodeForbidden,
+		Reason:  "token_by_token",
+		Message: "a token can delete only itself",
+		Hint:    "log in with your password",
+	}
 }
 
 // Bounds of a token's lifetime.
@@ -200,8 +232,12 @@ func wishOf(d *TokenDefinition) (access.TokenWish, error) {
 	wish := access.TokenWish{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: access.TokenLife}
 	var faults []common.Fault
 	if d.Groups != nil && len(d.Groups) == 0 {
-		faults = append(faults, common.Fault{Location: "groups", Code: "required", Message: "must contain at least one group",
-			Hint: "omit it for a token that is valid for all groups"})
+		faults = append(faults, common.Fault{
+			Location: "groups",
+			Code:     "required",
+			Message:  "must contain at least one group",
+			Hint:     "omit it for a token that is valid for all groups",
+		})
 	}
 	switch d.ExpiresIn {
 	case "":
@@ -210,8 +246,13 @@ func wishOf(d *TokenDefinition) (access.TokenWish, error) {
 	default:
 		life, err := common.Duration(d.ExpiresIn).Value()
 		if err != nil || life < minTokenLife || life > maxTokenLife {
-			faults = append(faults, common.Fault{Location: "expiresIn", Code: "duration", Value: common.Excerpt(d.ExpiresIn),
-				Message: "must be a duration from 1m to 3660d, or never", Hint: "write 12h, 90d or never"})
+			faults = append(faults, common.Fault{
+				Location: "expiresIn",
+				Code:     "duration",
+				Value:    common.Excerpt(d.ExpiresIn),
+				Message:  "must be a duration from 1m to 3660d, or never",
+				Hint:     "write 12h, 90d or never",
+			})
 		}
 		wish.TTL = life
 	}
@@ -232,8 +273,17 @@ func (s *tokensResource) delete(ctx context.Context, in *TokenPath) (*struct{}, 
 }
 
 func (s *tokensResource) tokenOf(t *access.TokenRecord) Token {
-	out := Token{ID: t.ID, Name: t.Name, Role: t.Role, Groups: t.Groups, User: t.User, CreatedAt: t.CreatedAt, CreatedBy: t.CreatedBy,
-		Expired: !t.Alive(s.now()), LastUsedFrom: t.LastUse.Remote}
+	out := Token{
+		ID:           t.ID,
+		Name:         t.Name,
+		Role:         t.Role,
+		Groups:       t.Groups,
+		User:         t.User,
+		CreatedAt:    t.CreatedAt,
+		CreatedBy:    t.CreatedBy,
+		Expired:      !t.Alive(s.now()),
+		LastUsedFrom: t.LastUse.Remote,
+	}
 	if !t.ExpiresAt.IsZero() {
 		out.ExpiresAt = &t.ExpiresAt
 	}

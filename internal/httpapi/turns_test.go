@@ -24,12 +24,16 @@ type held struct {
 	free  chan struct{}
 }
 
-func (h *held) Apply(_ context.Context, who common.Actor, job common.Job, _ common.Precondition, _ bool) (common.Saved, error) {
+func (h *held) Apply(_ context.Context, who common.Actor, job common.Job, _ common.Precondition,
+	_ bool) (common.Saved, error) {
 	h.mu.Lock()
 	h.going[who.Name]++
 	h.mu.Unlock()
 	<-h.free
-	return common.Saved{Effect: common.EffectCreated, State: common.JobState{StoredJob: common.StoredJob{Job: job}}}, nil
+	return common.Saved{
+		Effect: common.EffectCreated,
+		State:  common.JobState{StoredJob: common.StoredJob{Job: job}},
+	}, nil
 }
 
 func (h *held) count(who string) int {
@@ -60,7 +64,10 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 		reads, answers := make(chan struct{}, 2*many), make(chan *httptest.ResponseRecorder, 2*many)
 		apply := func(role string) {
 			r := as(role, http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[]}`)
-			r.Body = io.NopCloser(&unread{Reader: strings.NewReader(`{"jobs":[{"name":"a","command":"true"}]}`), reads: reads})
+			r.Body = io.NopCloser(&unread{
+				Reader: strings.NewReader(`{"jobs":[{"name":"a","command":"true"}]}`),
+				reads:  reads,
+			})
 			go func() { answers <- h.send(r) }()
 		}
 		for range many {
@@ -102,7 +109,8 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 		if ok != turnsOfOne+1 {
 			t.Errorf("%d were done", ok)
 		}
-		h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[]}`)) // all turns were given back
+		// all turns were given back
+		h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[]}`))
 	})
 }
 

@@ -17,7 +17,8 @@ type Users interface {
 	User(ctx context.Context, name string) (access.UserRecord, error)
 	CreateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error)
 	// UpdateUser and DeleteUser keep the last admin who can log in: CodeConflict.
-	UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish, pre common.Precondition) (access.UserRecord, error)
+	UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish,
+		pre common.Precondition) (access.UserRecord, error)
 	DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 }
 
@@ -90,19 +91,37 @@ type usersOutput struct{ Body Page[User] }
 
 func (s *usersResource) register(r *router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/users" + path, Summary: summary, Description: description, Tags: []string{"access"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/users" + path,
+			Summary:     summary,
+			Description: description,
+			Tags:        []string{"access"},
+		}
 	}
 	register(r, route{access: needs(access.Admin), Operation: op("list-users", http.MethodGet, "", "List users",
 		"Passwords are never returned. For admins everywhere.")}, s.list)
 	create := op("create-user", http.MethodPost, "", "Create a user",
-		"A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can own tokens, for example for a service.")
+		"A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can "+
+			"own tokens, for example for a service.")
 	create.DefaultStatus = http.StatusCreated
 	register(r, route{access: needs(access.Admin), Operation: create}, s.create)
-	register(r, route{access: needs(access.Admin), Operation: op("get-user", http.MethodGet, "/{name}", "Get a user", "For admins everywhere; other users read themselves with GET /auth/me.")}, s.get)
-	register(r, route{access: needs(access.Admin), Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
-		"Changes the given fields. If the password or a role changes, or the user is disabled, the user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last admin who can log in cannot lose the role.")}, s.patch)
+	register(r, route{
+		access: needs(access.Admin),
+		Operation: op("get-user", http.MethodGet, "/{name}", "Get a user",
+			"For admins everywhere; other users read themselves with GET /auth/me."),
+	}, s.get)
+	register(r, route{
+		access: needs(access.Admin),
+		Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
+			"Changes the given fields. If the password or a role changes, or the user is disabled, the user's "+
+				"sessions end within seconds; the rights of the user's tokens change with those of the user. The "+
+				"last admin who can log in cannot lose the role."),
+	}, s.patch)
 	remove := op("delete-user", http.MethodDelete, "/{name}", "Delete a user",
-		"The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be deleted.")
+		"The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be "+
+			"deleted.")
 	remove.DefaultStatus = http.StatusNoContent
 	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
 }
@@ -140,7 +159,13 @@ func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userO
 	}
 	b := &in.Body
 	u, err := s.users.CreateUser(ctx, actor(ctx), b.Name,
-		access.UserWish{Title: &b.Title, Role: &b.Role, Groups: &b.Groups, Disabled: &b.Disabled, Password: &b.Password})
+		access.UserWish{
+			Title:    &b.Title,
+			Role:     &b.Role,
+			Groups:   &b.Groups,
+			Disabled: &b.Disabled,
+			Password: &b.Password,
+		})
 	return userAnswer(&u, err)
 }
 
@@ -154,7 +179,13 @@ func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOut
 	}
 	b := &in.Body
 	u, err := s.users.UpdateUser(ctx, actor(ctx), in.Name,
-		access.UserWish{Title: wished(b.Title), Role: wished(b.Role), Groups: wished(b.Groups), Disabled: b.Disabled, Password: wished(b.Password)}, pre)
+		access.UserWish{
+			Title:    wished(b.Title),
+			Role:     wished(b.Role),
+			Groups:   wished(b.Groups),
+			Disabled: b.Disabled,
+			Password: wished(b.Password),
+		}, pre)
 	return userAnswer(&u, err)
 }
 
@@ -185,8 +216,19 @@ func userAnswer(u *access.UserRecord, err error) (*userOutput, error) {
 }
 
 func userOf(u *access.UserRecord) User {
-	return User{Name: u.Name, Title: u.Title, Role: u.Role, Groups: u.Groups, Disabled: u.Disabled, HasPassword: u.Password != "",
-		Version: u.Version, CreatedAt: u.CreatedAt, CreatedBy: u.CreatedBy, UpdatedAt: u.UpdatedAt, UpdatedBy: u.UpdatedBy}
+	return User{
+		Name:        u.Name,
+		Title:       u.Title,
+		Role:        u.Role,
+		Groups:      u.Groups,
+		Disabled:    u.Disabled,
+		HasPassword: u.Password != "",
+		Version:     u.Version,
+		CreatedAt:   u.CreatedAt,
+		CreatedBy:   u.CreatedBy,
+		UpdatedAt:   u.UpdatedAt,
+		UpdatedBy:   u.UpdatedBy,
+	}
 }
 
 // cut returns the requested page of a list, ordered by its keys.

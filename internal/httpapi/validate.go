@@ -56,7 +56,11 @@ func (s *jobsResource) validate(ctx context.Context, in *validateInput) (*valida
 			return nil, err
 		}
 		if none := out.Body.Placement.Reason; none != nil {
-			warnings = append(warnings, common.Fault{Location: "placement", Code: "unplaced", Message: "no worker is eligible now: " + none.Text})
+			warnings = append(warnings, common.Fault{
+				Location: "placement",
+				Code:     "unplaced",
+				Message:  "no worker is eligible now: " + none.Text,
+			})
 		}
 	}
 	out.Body.Warnings = placed(warnings)
@@ -77,7 +81,13 @@ func placed(faults []common.Fault) []common.Fault {
 func (s *jobsResource) warnings(ctx context.Context, job *common.Job) (all []common.Fault, err error) {
 	if spec, err := schedule.SpecOf(job); err == nil && spec.Expr != "" {
 		for _, n := range schedule.Warnings(spec) {
-			all = append(all, common.Fault{Location: "cronExpr", Code: n.Code, Message: n.Text, Value: common.Excerpt(spec.Expr), Data: n.Data})
+			all = append(all, common.Fault{
+				Location: "cronExpr",
+				Code:     n.Code,
+				Message:  n.Text,
+				Value:    common.Excerpt(spec.Expr),
+				Data:     n.Data,
+			})
 		}
 	}
 	if job.Notify == nil || len(job.Notify.To) == 0 {
@@ -88,13 +98,19 @@ func (s *jobsResource) warnings(ctx context.Context, job *common.Job) (all []com
 		return nil, err
 	}
 	for i, name := range job.Notify.To {
-		w := common.Fault{Location: fmt.Sprintf("notify.to[%d]", i), Code: "unknown_channel", Message: "channel not found",
-			Hint: "create the channel: until then, notifications to it fail", Value: common.Excerpt(name)}
+		w := common.Fault{
+			Location: fmt.Sprintf("notify.to[%d]", i),
+			Code:     "unknown_channel",
+			Message:  "channel not found",
+			Hint:     "create the channel: until then, notifications to it fail",
+			Value:    common.Excerpt(name),
+		}
 		for _, c := range channels {
 			if c.Name == name {
 				w.Code, w.Message, w.Hint = "", "", ""
 				if c.Disabled {
-					w.Code, w.Message, w.Hint = "disabled_channel", "the channel is disabled", "enable the channel to receive notifications"
+					w.Code, w.Message, w.Hint = "disabled_channel", "the channel is disabled",
+						"enable the channel to receive notifications"
 				}
 			}
 		}

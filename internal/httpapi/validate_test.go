@@ -10,12 +10,16 @@ import (
 )
 
 func TestValidateWarns(t *testing.T) {
-	channels := &fakeChannels{kept: map[string]notify.Channel{"ops": {Name: "ops"}, "old": {Name: "old", Disabled: true}}}
+	channels := &fakeChannels{kept: map[string]notify.Channel{
+		"ops": {Name: "ops"},
+		"old": {Name: "old", Disabled: true},
+	}}
 	h := newHarness(t, func(c *Config) { c.Channels = channels })
 	for _, c := range []struct{ job, query, want string }{
 		{`{"name":"a","command":"true","cronExpr":"0 9 * * 1-5"}`, "", ""},
 		{`{"name":"a","command":"true","cronExpr":"* 2 * * *"}`, "", "body.cronExpr cron_every_minute"},
-		{`{"name":"a","command":"true","notify":{"on":["failed"],"to":["ops","none","old"]}}`, "", "body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},
+		{`{"name":"a","command":"true","notify":{"on":["failed"],"to":["ops","none","old"]}}`, "",
+			"body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},
 		{`{"name":"a","command":"true"}`, "?placement=true", "body.placement unplaced"},
 		{`{"name":"A","command":"true"}`, "?placement=true", ""},
 	} {
@@ -28,14 +32,20 @@ func TestValidateWarns(t *testing.T) {
 			}
 			got = append(got, w.Location+" "+w.Code)
 		}
-		if strings.Join(got, ", ") != c.want || v.Valid != (len(v.Faults) == 0) || (v.Placement != nil) != (c.query != "" && v.Valid) {
+		if strings.Join(got, ", ") != c.want || v.Valid != (len(v.Faults) == 0) ||
+			(v.Placement != nil) != (c.query != "" && v.Valid) {
 			t.Errorf("%s: warned of %q, want %q; %+v", c.job, got, c.want, v)
 		}
 	}
-	h.workers = []common.Member{{Registration: common.Registration{Life: common.Life{Worker: "w1", Name: "north"}, Lease: 1}}}
+	h.workers = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 1,
+	}}}
 	var v Validation
-	decode(t, h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/validate?placement=true", `{"name":"a","command":"true"}`)), &v)
-	if len(v.Warnings) != 0 || v.Placement == nil || len(v.Placement.Items) != 1 || v.Placement.Items[0].Name != "north" {
+	decode(t, h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/validate?placement=true",
+		`{"name":"a","command":"true"}`)), &v)
+	if len(v.Warnings) != 0 || v.Placement == nil || len(v.Placement.Items) != 1 ||
+		v.Placement.Items[0].Name != "north" {
 		t.Errorf("%+v", v)
 	}
 }

@@ -56,11 +56,26 @@ type jobVersionOutput struct{ Body VersionOfJob }
 
 func (s *versionsResource) register(r *router) {
 	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: "/api/v1/jobs/{name}/versions" + path, Summary: summary, Tags: []string{"jobs"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      http.MethodGet,
+			Path:        "/api/v1/jobs/{name}/versions" + path,
+			Summary:     summary,
+			Tags:        []string{"jobs"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("list-versions", "", "List the versions of a job, newest first")}, s.list)
-	register(r, route{access: needs(access.Viewer), Operation: op("get-job-version", "/{version}", "Get a version of a job")}, s.get)
-	register(r, route{access: needs(access.Viewer), Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job")}, s.diff)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("list-versions", "", "List the versions of a job, newest first"),
+	}, s.list)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("get-job-version", "/{version}", "Get a version of a job"),
+	}, s.get)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job"),
+	}, s.diff)
 }
 
 func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {
@@ -105,7 +120,14 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 }
 
 func versionOf(c *common.Change) JobVersion {
-	v := JobVersion{Version: c.Revision, At: c.At, By: c.Actor.Name, Remote: c.Actor.Remote, Note: c.Actor.Note, Verb: c.Verb}
+	v := JobVersion{
+		Version: c.Revision,
+		At:      c.At,
+		By:      c.Actor.Name,
+		Remote:  c.Actor.Remote,
+		Note:    c.Actor.Note,
+		Verb:    c.Verb,
+	}
 	if v.Note == "" && v.Verb == "pause" {
 		if job := definitionIn(c.After); job != nil {
 			v.Note = job.PauseNote
@@ -162,7 +184,12 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersi
 			return versionAnswer(&found[i])
 		}
 		if partial {
-			return nil, &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the log store does not respond", Hint: "retry in a few seconds"}
+			return nil, &common.Error{
+				Code:    common.CodeUnavailable,
+				Reason:  "log_store_away",
+				Message: "the log store does not respond",
+				Hint:    "retry in a few seconds",
+			}
 		}
 		if passed || len(found) < versionsPerRead {
 			break
@@ -215,7 +242,13 @@ func versionAnswer(c *common.Change) (*jobVersionOutput, error) {
 	}
 	var stored common.StoredJob
 	if err := json.Unmarshal(c.After, &stored); err != nil {
-		return nil, &common.Error{Code: common.CodeConflict, Reason: "version_unreadable", Message: "this version cannot be read", Hint: "upgrade this master: the version was written by a newer one", Err: err}
+		return nil, &common.Error{
+			Code:    common.CodeConflict,
+			Reason:  "version_unreadable",
+			Message: "this version cannot be read",
+			Hint:    "upgrade this master: the version was written by a newer one",
+			Err:     err,
+		}
 	}
 	out.Body.UID, out.Body.Job = stored.UID, new(Definition(stored.Job))
 	return out, nil

@@ -15,10 +15,18 @@ import (
 
 // changed leaves a change of job a, as a master does.
 func (f *fakes) changed(n int, verb, name, command string) {
-	c := common.Change{ID: fmt.Sprintf("%020d", n), At: midnight.Add(time.Duration(n) * time.Minute), Actor: common.Actor{Name: "ann", Remote: "192.0.2.7"},
-		Verb: verb, Kind: "job", Name: name, Revision: int64(100 + n)}
+	c := common.Change{
+		ID:       fmt.Sprintf("%020d", n),
+		At:       midnight.Add(time.Duration(n) * time.Minute),
+		Actor:    common.Actor{Name: "ann", Remote: "192.0.2.7"},
+		Verb:     verb,
+		Kind:     "job",
+		Name:     name,
+		Revision: int64(100 + n),
+	}
 	if command != "" {
-		c.After = []byte(`{"name":"` + name + `","command":"` + command + `","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z","ofAnewerVersion":1}`)
+		c.After = []byte(`{"name":"` + name + `","command":"` + command +
+			`","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z","ofAnewerVersion":1}`)
 	}
 	f.changes = append(f.changes, c)
 }
@@ -41,7 +49,8 @@ func TestVersions(t *testing.T) {
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions"+query, "")), &l)
 	}
 	list("?limit=3")
-	if len(l.Items) != 3 || l.Items[0].Version != 106 || l.Items[0].Verb != "delete" || l.Items[2].Version != 104 || l.Items[2].By != "ann" || l.NextCursor == "" {
+	if len(l.Items) != 3 || l.Items[0].Version != 106 || l.Items[0].Verb != "delete" || l.Items[2].Version != 104 ||
+		l.Items[2].By != "ann" || l.NextCursor == "" {
 		t.Errorf("the newest three: %+v", l)
 	}
 	list("?limit=3&cursor=" + l.NextCursor)
@@ -49,7 +58,8 @@ func TestVersions(t *testing.T) {
 		t.Errorf("the rest: %+v", l)
 	}
 	list("?limit=3")
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor", as("viewer", http.MethodGet, "/api/v1/jobs/b/versions?cursor="+l.NextCursor, ""))
+	h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor",
+		as("viewer", http.MethodGet, "/api/v1/jobs/b/versions?cursor="+l.NextCursor, ""))
 	h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/none/versions", ""))
 
 	var v VersionOfJob
@@ -57,14 +67,17 @@ func TestVersions(t *testing.T) {
 	if v.Job == nil || v.Job.Command != "first" || v.UID != "u1" || v.Verb != "create" || v.Version != 101 {
 		t.Errorf("version 101: %+v", v)
 	}
-	if body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/106", "")).Body.String(); strings.Contains(body, `"job"`) {
+	if body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/106", "")).
+		Body.String(); strings.Contains(body, `"job"`) {
 		t.Errorf("the end of a job has a definition: %s", body)
 	}
 	for _, version := range []string{"102", "103", "9223372036854775807"} {
-		h.problem(http.StatusNotFound, "not_found", "", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/"+version, ""))
+		h.problem(http.StatusNotFound, "not_found", "",
+			as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/"+version, ""))
 	}
 	for _, version := range []string{"0", "-1", "x", "9223372036854775808"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", "path.version", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/"+version, ""))
+		h.problem(http.StatusUnprocessableEntity, "invalid", "path.version",
+			as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/"+version, ""))
 	}
 }
 
@@ -77,7 +90,8 @@ func TestVersionAmongMany(t *testing.T) {
 	h.changes[220].Revision, h.changes[180].Revision = h.changes[180].Revision, h.changes[220].Revision
 	for _, n := range []int{0, 99, 180, 220, 350, 449} {
 		var v VersionOfJob
-		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, fmt.Sprintf("/api/v1/jobs/a/versions/%d", 100+n), "")), &v)
+		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet,
+			fmt.Sprintf("/api/v1/jobs/a/versions/%d", 100+n), "")), &v)
 		if v.Version != int64(100+n) || v.Job == nil {
 			t.Errorf("version %d: %+v", 100+n, v)
 		}
@@ -89,17 +103,23 @@ func TestVersionsWhileTheLogStoreIsAway(t *testing.T) {
 	h := newHarness(t)
 	h.changed(1, "create", "a", "first")
 	h.storeOff = true
-	if body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions", "")).Body.String(); !strings.Contains(body, `"partial":true`) {
+	if body := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions", "")).
+		Body.String(); !strings.Contains(body, `"partial":true`) {
 		t.Error(body)
 	}
 	h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/101", ""))
-	h.problem(http.StatusServiceUnavailable, "unavailable", "", as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/77", ""))
+	h.problem(http.StatusServiceUnavailable, "unavailable", "",
+		as("viewer", http.MethodGet, "/api/v1/jobs/a/versions/77", ""))
 }
 
 // Who sees the versions of a job sees none of the time that it, or one of its name, was in another group.
 func TestVersionsByGroup(t *testing.T) {
 	h := newHarness(t)
-	h.sessions["reds"] = access.Identity{Name: "reds", User: "reds", Grants: map[string]access.Role{"red": access.Viewer}}
+	h.sessions["reds"] = access.Identity{
+		Name:   "reds",
+		User:   "reds",
+		Grants: map[string]access.Role{"red": access.Viewer},
+	}
 	job := func(group string) common.Job { return common.Job{Name: "a", Command: "true", Group: group} }
 	list := func(status int) (seen []int64) {
 		for cursor := ""; ; {
@@ -122,7 +142,14 @@ func TestVersionsByGroup(t *testing.T) {
 		h.changes = nil
 		for i, group := range groups {
 			after, _ := json.Marshal(common.StoredJob{Job: job(group), UID: "u"})
-			h.changes = append(h.changes, common.Change{ID: fmt.Sprintf("%020d", i), Verb: "replace", Kind: "job", Name: "a", Revision: int64(i + 1), After: after})
+			h.changes = append(h.changes, common.Change{
+				ID:       fmt.Sprintf("%020d", i),
+				Verb:     "replace",
+				Kind:     "job",
+				Name:     "a",
+				Revision: int64(i + 1),
+				After:    after,
+			})
 		}
 	}
 	was("red", "blue", "blue", "", "red")
@@ -141,7 +168,8 @@ func TestVersionsByGroup(t *testing.T) {
 func TestVersionsSayWhatChanged(t *testing.T) {
 	h := newHarness(t)
 	side := func(rest string) []byte {
-		return []byte(`{"name":"a","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z",` + rest + `}`)
+		return []byte(`{"name":"a","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z",` +
+			rest + `}`)
 	}
 	for n, c := range []struct {
 		verb          string
@@ -149,7 +177,8 @@ func TestVersionsSayWhatChanged(t *testing.T) {
 	}{
 		{"create", nil, side(`"command":"x"`)},
 		{"replace", side(`"command":"x","group":"theirs"`), side(`"command":"y","title":"A","group":"ours"`)},
-		{"pause", side(`"command":"y","group":"ours"`), side(`"command":"y","group":"ours","paused":true,"pauseNote":"new disk"`)},
+		{"pause", side(`"command":"y","group":"ours"`),
+			side(`"command":"y","group":"ours","paused":true,"pauseNote":"new disk"`)},
 		{"delete", side(`"command":"y","group":"ours"`), nil},
 	} {
 		h.changed(n, c.verb, "a", "")
@@ -162,7 +191,11 @@ func TestVersionsSayWhatChanged(t *testing.T) {
 		r := as("viewer", http.MethodGet, "/api/v1/jobs/a/versions", "")
 		if who == "ours" {
 			secret := access.NewSecret()
-			h.sessions[secret] = access.Identity{Name: "ann", Grants: map[string]access.Role{"ours": access.Viewer}, Session: true}
+			h.sessions[secret] = access.Identity{
+				Name:    "ann",
+				Grants:  map[string]access.Role{"ours": access.Viewer},
+				Session: true,
+			}
 			r.Header.Del("Authorization")
 			r.AddCookie(&http.Cookie{Name: plainCookie, Value: secret})
 		}

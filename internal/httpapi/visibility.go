@@ -67,7 +67,12 @@ func standing(ctx context.Context, jobs Jobs, name string) (uid, group string, e
 }
 
 func errGroupUnknown() error {
-	return &common.Error{Code: common.CodeUnavailable, Reason: "group_unknown", Message: "the job's group is currently unknown", Hint: "retry in a few seconds"}
+	return &common.Error{
+		Code:    common.CodeUnavailable,
+		Reason:  "group_unknown",
+		Message: "the job's group is currently unknown",
+		Hint:    "retry in a few seconds",
+	}
 }
 
 // allowNow returns allow as a check at the moment of a change.

@@ -21,7 +21,12 @@ func waitTime(text common.Duration) (time.Duration, error) {
 	}
 	wait, err := text.Value()
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, &requestFault{Fault{Location: "query.wait", Code: "range", Message: "must be a duration of at most 5m, such as 30s", Value: common.Excerpt(string(text))}}
+		return 0, &requestFault{Fault{
+			Location: "query.wait",
+			Code:     "range",
+			Message:  "must be a duration of at most 5m, such as 30s",
+			Value:    common.Excerpt(string(text)),
+		}}
 	}
 	return wait, nil
 }
@@ -35,7 +40,8 @@ const (
 
 // await waits for the end of an accepted run. If this server cannot continue to wait, the response says so and is not
 // an error: a client that repeats the request would run the job twice.
-func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, wait time.Duration) (outcome *Run, how string) {
+func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, wait time.Duration) (outcome *Run,
+	how string) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	run, err := place.End(waiting, id)
@@ -46,7 +52,8 @@ func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, w
 	case errors.Is(err, tail.ErrStopped):
 		return nil, waitInterrupted
 	default:
-		s.log.LogAttrs(ctx, slog.LevelWarn, "wait_failed", slog.String("request_id", requestID(ctx)), slog.String("run", id), slog.Any("error", err))
+		s.log.LogAttrs(ctx, slog.LevelWarn, "wait_failed", slog.String("request_id", requestID(ctx)),
+			slog.String("run", id), slog.Any("error", err))
 		return nil, waitInterrupted
 	}
 	hidden := !mayRun(ctx, s.jobs, access.Viewer, &run) // the run that was asked for the first time with a key

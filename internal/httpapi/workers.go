@@ -76,13 +76,34 @@ type workerOutput struct{ Body Worker }
 
 func (s *workersResource) register(r *router) {
 	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/api/v1/workers" + path, Summary: summary, Tags: []string{"workers"}}
+		return huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        "/api/v1/workers" + path,
+			Summary:     summary,
+			Tags:        []string{"workers"},
+		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("list-workers", http.MethodGet, "", "List workers")}, s.list)
-	register(r, route{access: needs(access.Viewer), Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker")}, s.get)
-	register(r, route{access: needs(access.Admin), Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight")}, s.patch)
-	register(r, route{access: needs(access.Operator), Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker")}, s.drain)
-	register(r, route{access: needs(access.Operator), Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker")}, s.undrain)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("list-workers", http.MethodGet, "", "List workers"),
+	}, s.list)
+	register(r, route{
+		access:    needs(access.Viewer),
+		Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker"),
+	}, s.get)
+	register(r, route{
+		access:    needs(access.Admin),
+		Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight"),
+	}, s.patch)
+	register(r, route{
+		access:    needs(access.Operator),
+		Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker"),
+	}, s.drain)
+	register(r, route{
+		access:    needs(access.Operator),
+		Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker"),
+	}, s.undrain)
 }
 
 func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
@@ -126,8 +147,13 @@ func (s *workersResource) find(ctx context.Context, id string) (common.Member, e
 	case 1:
 		return named[0], nil
 	}
-	return common.Member{}, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", len(named)), Message: fmt.Sprintf("%d workers have the name %s", len(named), common.Excerpt(id)),
-		Hint: "use the id of one of them"}
+	return common.Member{}, &common.Error{
+		Code:    common.CodeConflict,
+		Reason:  "named_alike",
+		Data:    common.WordsOf("count", len(named)),
+		Message: fmt.Sprintf("%d workers have the name %s", len(named), common.Excerpt(id)),
+		Hint:    "use the id of one of them",
+	}
 }
 
 func (s *workersResource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {
@@ -163,7 +189,8 @@ func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*wor
 }
 
 // change changes what is said of a worker, and answers with the worker. Workers are everybody's.
-func (s *workersResource) change(ctx context.Context, need access.Role, id string, change func(*common.WorkerSettings) error) (*workerOutput, error) {
+func (s *workersResource) change(ctx context.Context, need access.Role, id string,
+	change func(*common.WorkerSettings) error) (*workerOutput, error) {
 	if err := allowEverywhere(ctx, need); err != nil {
 		return nil, err
 	}
@@ -178,9 +205,25 @@ func (s *workersResource) change(ctx context.Context, need access.Role, id strin
 }
 
 func workerOf(m *common.Member) Worker {
-	w := Worker{ID: m.Worker, Name: m.Name, Host: m.Host, Version: m.Version, PID: m.PID, Labels: m.EffectiveLabels(), Slots: m.EffectiveSlots(),
-		Used: m.Used, Running: m.Running, Weight: m.Weight(), StartedAt: m.StartedAt, Clock: m.Clock, SkewMs: m.Skew.Milliseconds(),
-		Draining: m.Draining || m.Settings.Drain, Trouble: m.Trouble, Conditions: m.Conditions, Away: m.Lease == 0}
+	w := Worker{
+		ID:         m.Worker,
+		Name:       m.Name,
+		Host:       m.Host,
+		Version:    m.Version,
+		PID:        m.PID,
+		Labels:     m.EffectiveLabels(),
+		Slots:      m.EffectiveSlots(),
+		Used:       m.Used,
+		Running:    m.Running,
+		Weight:     m.Weight(),
+		StartedAt:  m.StartedAt,
+		Clock:      m.Clock,
+		SkewMs:     m.Skew.Milliseconds(),
+		Draining:   m.Draining || m.Settings.Drain,
+		Trouble:    m.Trouble,
+		Conditions: m.Conditions,
+		Away:       m.Lease == 0,
+	}
 	if !reflect.ValueOf(m.Settings).IsZero() {
 		w.Settings = new(WorkerSettings(m.Settings))
 	}

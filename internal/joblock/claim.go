@@ -67,7 +67,8 @@ func (c *Claimer) unregistered(ctx context.Context) {
 	}
 	for _, kv := range resp.Kvs {
 		if kv.ModRevision < registered {
-			c.gate.WentBack(fmt.Sprintf("it holds this worker's registration of revision %d, after that of %d", kv.ModRevision, registered))
+			c.gate.WentBack(fmt.Sprintf("it holds this worker's registration of revision %d, after that of %d",
+				kv.ModRevision, registered))
 		}
 	}
 }
@@ -102,8 +103,9 @@ type attempt struct {
 	result   *common.ClaimResult
 	standing *standing
 	job      definition
-	known    bool         // the job's definition is, and was not asked for
-	proof    common.Proof // of the first lease that was tried: a try that was not answered may have gone through under it
+	known    bool // the job's definition is, and was not asked for
+	// of the first lease that was tried: a try that was not answered may have gone through under it
+	proof common.Proof
 }
 
 func (c *Claimer) claim(ctx context.Context, open []*attempt) {
@@ -176,7 +178,8 @@ func (c *Claimer) op(a *attempt, lease clientv3.LeaseID) (nestedTxn, error) {
 	if claim.Trigger != nil {
 		compares = append(compares, etcdkit.Unchanged(common.TriggerKey(job, claim.Trigger.ID), claim.TriggerRevision))
 	} else {
-		compares = append(compares, clientv3.Compare(clientv3.Value(common.CursorKey(job)), "=", common.TimeKey(claim.From)))
+		compares = append(compares, clientv3.Compare(clientv3.Value(common.CursorKey(job)), "=",
+			common.TimeKey(claim.From)))
 	}
 	then := b.then(a.standing)
 	return nestedTxn{clientv3.OpTxn(compares, then, state), b.size}, b.err
@@ -207,14 +210,16 @@ func (b *builder) then(s *standing) []clientv3.Op {
 	case claim.Patient:
 		return b.alone(append(b.start(), b.pass()...), nil)
 	case overlap == common.OverlapQueue:
-		queue := clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(b.queueKey())}, []clientv3.Op{b.queue()}, []clientv3.Op{b.outcome(&claim.Skipped)})
+		queue := clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(b.queueKey())}, []clientv3.Op{b.queue()},
+			[]clientv3.Op{b.outcome(&claim.Skipped)})
 		return append(b.alone(b.start(), []clientv3.Op{queue}), b.pass()...)
 	case overlap == common.OverlapReplace:
 		look := s.look(claim.Job)
 		if s == nil {
 			return b.alone(append(b.start(), b.pass()...), look)
 		}
-		return b.alone(append(b.start(), b.pass()...), []clientv3.Op{clientv3.OpTxn(s.compares(claim.Job), b.replace(s), look)})
+		return b.alone(append(b.start(), b.pass()...),
+			[]clientv3.Op{clientv3.OpTxn(s.compares(claim.Job), b.replace(s), look)})
 	default:
 		return append(b.alone(b.start(), []clientv3.Op{b.outcome(&claim.Skipped)}), b.pass()...)
 	}
@@ -242,7 +247,8 @@ func (b *builder) earlier() []clientv3.Cmp {
 		cmps = append(cmps, etcdkit.Absent(common.TriggerKey(b.claim.Job, id)))
 	}
 	first, end := common.PlannedFire(r.JobUID, time.Unix(0, 0)), common.PlannedFire(r.JobUID, r.PlannedAt)
-	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(b.claim.Job, first), common.TriggerKey(b.claim.Job, end), e.Seen))
+	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(b.claim.Job, first),
+		common.TriggerKey(b.claim.Job, end), e.Seen))
 }
 
 // start puts lock and record, and reads the job's definition, unless it is cached.

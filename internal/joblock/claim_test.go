@@ -55,7 +55,8 @@ func TestClaimAndFinish(t *testing.T) {
 	if err := pending.Ack(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.finish.Finish(t.Context(), []common.Outcome{{Run: outcome, Token: result.Fence}})[0]; err != common.ErrNotOurs {
+	if err := s.finish.Finish(t.Context(),
+		[]common.Outcome{{Run: outcome, Token: result.Fence}})[0]; err != common.ErrNotOurs {
 		t.Fatalf("a finish of a run that is resolved: %v", err)
 	}
 	if got := s.outbox(); len(got) != 0 {
@@ -80,7 +81,8 @@ func TestClaimVerdicts(t *testing.T) {
 			t.Fatalf("second: %+v", r)
 		}
 		out := s.outbox()
-		if out[second.Skipped.ID].Status != common.StatusSkipped || out[second.Gap.ID].Status != common.StatusMissed || !s.cursor("busy").Equal(t2) {
+		if out[second.Skipped.ID].Status != common.StatusSkipped || out[second.Gap.ID].Status != common.StatusMissed ||
+			!s.cursor("busy").Equal(t2) {
 			t.Fatalf("outbox %v, cursor %v", out, s.cursor("busy"))
 		}
 	})
@@ -110,7 +112,8 @@ func TestClaimVerdicts(t *testing.T) {
 		if _, err := s.client.Delete(t.Context(), common.CursorKey("headless")); err != nil {
 			t.Fatal(err)
 		}
-		if r := s.claim(planned("headless", version, t0, t1))[0]; r.Verdict != common.Stale || r.State != nil || r.Err == nil {
+		if r := s.claim(planned("headless", version, t0, t1))[0]; r.Verdict != common.Stale || r.State != nil ||
+			r.Err == nil {
 			t.Fatalf("%+v", r)
 		}
 	})
@@ -129,7 +132,14 @@ func TestClaimVerdicts(t *testing.T) {
 func TestClaimTrigger(t *testing.T) {
 	s := newStory(t)
 	version := s.put("a", t0)
-	trigger := common.Trigger{ID: "t1", Job: "a", JobUID: "uid-a", Fire: common.TriggeredFire("uid-a", "t1"), Attempt: 1, Cause: common.CauseManual}
+	trigger := common.Trigger{
+		ID:      "t1",
+		Job:     "a",
+		JobUID:  "uid-a",
+		Fire:    common.TriggeredFire("uid-a", "t1"),
+		Attempt: 1,
+		Cause:   common.CauseManual,
+	}
 	key := common.TriggerKey("a", "t1")
 	resp, err := s.client.Put(t.Context(), key, s.encode(trigger))
 	if err != nil {
@@ -148,7 +158,8 @@ func TestClaimTrigger(t *testing.T) {
 	if err := s.finish.Finish(t.Context(), []common.Outcome{{Run: done, Token: first.Fence}})[0]; err != nil {
 		t.Fatal(err)
 	}
-	if r := s.claim(claim)[0]; r.Verdict != common.Claimed || len(s.keys(common.TriggersPrefix)) != 0 || !s.cursor("a").Equal(t1) {
+	if r := s.claim(claim)[0]; r.Verdict != common.Claimed || len(s.keys(common.TriggersPrefix)) != 0 ||
+		!s.cursor("a").Equal(t1) {
 		t.Fatalf("after the run: %+v, cursor %v", r, s.cursor("a"))
 	}
 	// A worker that sees the trigger late finds it claimed.
@@ -262,7 +273,10 @@ func TestEachFireIsClaimedOnce(t *testing.T) {
 					starts[i].Add(1)
 					accounted.Add(1)
 					running.Add(-1)
-					if err := finisher.Finish(t.Context(), []common.Outcome{{Run: claim.Record.AsRun(common.StatusSucceeded), Token: r.Fence}})[0]; err != nil {
+					if err := finisher.Finish(t.Context(), []common.Outcome{{
+						Run:   claim.Record.AsRun(common.StatusSucceeded),
+						Token: r.Fence,
+					}})[0]; err != nil {
 						t.Error(err)
 					}
 					cursor = to

@@ -104,12 +104,19 @@ func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guard guard) 
 			continue
 		}
 		inner := resp.Responses[i].GetResponseTxn()
-		answers[i] = answer{succeeded: inner.Succeeded, lost: lost, sent: sent, responses: inner.Responses, revision: resp.Header.Revision}
+		answers[i] = answer{
+			succeeded: inner.Succeeded,
+			lost:      lost,
+			sent:      sent,
+			responses: inner.Responses,
+			revision:  resp.Header.Revision,
+		}
 	}
 	return answers
 }
 
-func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guard guard) (resp *clientv3.TxnResponse, sent time.Duration, lost bool, err error) {
+func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guard guard) (resp *clientv3.TxnResponse,
+	sent time.Duration, lost bool, err error) {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		compares, err := guard()
 		if err != nil {
@@ -130,7 +137,8 @@ func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guard guard)
 		lost = true
 		t.trouble(err)
 		if !etcdkit.Sleep(ctx, wait) {
-			return nil, 0, lost, fmt.Errorf("commit a batch of %d: %w (last answer: %w)", len(nested), context.Cause(ctx), err)
+			return nil, 0, lost, fmt.Errorf("commit a batch of %d: %w (last answer: %w)", len(nested),
+				context.Cause(ctx), err)
 		}
 	}
 }

@@ -98,7 +98,8 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 
 // followOp puts the trigger for a next attempt if the job has the given CreateRevision and further compares succeed;
 // otherwise it executes instead. The compares are evaluated before any write of the transaction.
-func followOp(next *common.Trigger, created int64, instead []clientv3.Op, unless ...clientv3.Cmp) (op clientv3.Op, size int, err error) {
+func followOp(next *common.Trigger, created int64, instead []clientv3.Op, unless ...clientv3.Cmp) (op clientv3.Op,
+	size int, err error) {
 	data, err := json.Marshal(next)
 	if err != nil {
 		return clientv3.Op{}, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)

@@ -18,7 +18,8 @@ func TestFinishOfARunThatAnotherLifeResolved(t *testing.T) {
 	if err := s.finish.Finish(t.Context(), []common.Outcome{{Run: lost, Token: result.Fence}})[0]; err != nil {
 		t.Fatal(err)
 	}
-	if err := s.finish.Finish(t.Context(), []common.Outcome{{Run: killed, Token: result.Fence}})[0]; err != common.ErrNotOurs {
+	if err := s.finish.Finish(t.Context(),
+		[]common.Outcome{{Run: killed, Token: result.Fence}})[0]; err != common.ErrNotOurs {
 		t.Fatalf("the later outcome: %v", err)
 	}
 	if got := s.outbox()[lost.ID]; got.Status != common.StatusLost {
@@ -33,8 +34,10 @@ func TestGiveBack(t *testing.T) {
 		meanwhile func(s *story, claim common.Claim)
 		want      common.Status // of the outcome; none where it is given back
 	}{
-		"given back":         {func(*story, common.Claim) {}, ""},
-		"the job is deleted": {func(s *story, claim common.Claim) { s.etcd(clientv3.OpDelete(common.JobKey(claim.Job))) }, common.StatusLost},
+		"given back": {func(*story, common.Claim) {}, ""},
+		"the job is deleted": {func(s *story, claim common.Claim) {
+			s.etcd(clientv3.OpDelete(common.JobKey(claim.Job)))
+		}, common.StatusLost},
 		"kill request": {func(s *story, claim common.Claim) {
 			s.etcd(clientv3.OpPut(common.KillKey(claim.Record.Owner.Worker, claim.Record.Run), "{}"))
 		}, common.StatusLost},
@@ -45,14 +48,21 @@ func TestGiveBack(t *testing.T) {
 			result := s.claim(claim)[0]
 			c.meanwhile(s, claim)
 			again := claim.Record.Again(nil, t1, t1)
-			back := common.Outcome{Run: claim.Record.AsRun(common.StatusLost), Token: result.Fence, Created: result.Created, Next: &again, Unbegun: true}
+			back := common.Outcome{
+				Run:     claim.Record.AsRun(common.StatusLost),
+				Token:   result.Fence,
+				Created: result.Created,
+				Next:    &again,
+				Unbegun: true,
+			}
 			if err := s.finish.Finish(t.Context(), []common.Outcome{back})[0]; err != nil {
 				t.Fatal(err)
 			}
 			if got := s.outbox()[claim.Record.Run].Status; got != c.want {
 				t.Errorf("outcome %q, want %q", got, c.want)
 			}
-			if n := len(s.keys(common.RunsPrefix)) + len(s.keys(common.LockPrefix)) + len(s.keys(common.KillerPrefix)); n != 0 {
+			if n := len(s.keys(common.RunsPrefix)) + len(s.keys(common.LockPrefix)) +
+				len(s.keys(common.KillerPrefix)); n != 0 {
 				t.Errorf("%d keys of the claim are left", n)
 			}
 			if n := len(s.keys(common.TriggersPrefix)); (n == 1) != (c.want == "") {

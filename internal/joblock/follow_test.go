@@ -49,7 +49,12 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 			r := s.verdict(common.Claimed, claim)
 			c.happen(s, claim.Record.Run)
 			next := claim.Record.Next(c.cause, t2)
-			outcome := common.Outcome{Run: claim.Record.AsRun(common.StatusFailed), Token: r.Fence, Created: r.Created, Next: &next}
+			outcome := common.Outcome{
+				Run:     claim.Record.AsRun(common.StatusFailed),
+				Token:   r.Fence,
+				Created: r.Created,
+				Next:    &next,
+			}
 			if err := s.finish.Finish(t.Context(), []common.Outcome{outcome})[0]; err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +62,8 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 			if triggers := s.keys(common.TriggersPrefix); (len(triggers) == 1) != c.next {
 				t.Fatalf("triggers %v", triggers)
 			}
-			if left := slices.Concat(s.keys(common.RunsPrefix), s.keys(common.LockPrefix), s.keys(common.KillerPrefix)); len(left) != 0 {
+			if left := slices.Concat(s.keys(common.RunsPrefix), s.keys(common.LockPrefix),
+				s.keys(common.KillerPrefix)); len(left) != 0 {
 				t.Fatalf("left %v", left)
 			}
 		})
@@ -75,13 +81,21 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 			job := common.StoredJob{Job: common.Job{Name: "a"}, UID: "another"}
 			s.txn(clientv3.OpPut(common.JobKey("a"), s.encode(job)))
 		}, true, false},
-		{"it does not decode", func(s *story, _ common.Orphan) { s.txn(clientv3.OpPut(common.JobKey("a"), "{")) }, true, false},
-		{"kill request", func(s *story, o common.Orphan) { s.txn(clientv3.OpPut(common.KillKey(me, o.Record.Run), "{}")) }, true, false},
+		{"it does not decode", func(s *story, _ common.Orphan) {
+			s.txn(clientv3.OpPut(common.JobKey("a"), "{"))
+		}, true, false},
+		{"kill request", func(s *story, o common.Orphan) {
+			s.txn(clientv3.OpPut(common.KillKey(me, o.Record.Run), "{}"))
+		}, true, false},
 		{"its owner took it back", func(s *story, o common.Orphan) {
 			s.txn(clientv3.OpPut(common.RecordKey("a", o.Record.Run), s.encode(o.Record)))
 		}, false, false},
-		{"its owner lives", func(s *story, o common.Orphan) { s.txn(clientv3.OpPut(common.LockKey("a", o.Record.Run), "{}")) }, false, false},
-		{"it was resolved", func(s *story, o common.Orphan) { s.txn(clientv3.OpDelete(common.RecordKey("a", o.Record.Run))) }, false, false},
+		{"its owner lives", func(s *story, o common.Orphan) {
+			s.txn(clientv3.OpPut(common.LockKey("a", o.Record.Run), "{}"))
+		}, false, false},
+		{"it was resolved", func(s *story, o common.Orphan) {
+			s.txn(clientv3.OpDelete(common.RecordKey("a", o.Record.Run)))
+		}, false, false},
 	} {
 		t.Run("resolve/"+c.name, func(t *testing.T) {
 			s := storyOn(t, server)
@@ -156,7 +170,11 @@ func TestHeavyBatch(t *testing.T) {
 			t.Fatalf("claim %d: %v", i, r.Err)
 		}
 		revisions[r.Fence]++
-		outcomes[i] = common.Outcome{Run: claims[i].Record.AsRun(common.StatusSucceeded), Token: r.Fence, Created: r.Created}
+		outcomes[i] = common.Outcome{
+			Run:     claims[i].Record.AsRun(common.StatusSucceeded),
+			Token:   r.Fence,
+			Created: r.Created,
+		}
 	}
 	if len(revisions) < 10 || len(revisions) > 34 {
 		t.Fatalf("in %d transactions", len(revisions))

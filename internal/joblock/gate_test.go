@@ -47,11 +47,13 @@ func TestClaim_RegistrationIsOlder_WritesNothing(t *testing.T) {
 		t.Fatalf("it left %v, %v", resp, err)
 	}
 	g.registered = put()
-	if result := claimer.Claim(t.Context(), []common.Claim{planned("a", version, t0, t1)})[0]; result.Verdict != common.Claimed {
+	if result := claimer.Claim(t.Context(),
+		[]common.Claim{planned("a", version, t0, t1)})[0]; result.Verdict != common.Claimed {
 		t.Fatalf("under its registration: %+v", result)
 	}
 	g.refuses = errors.New("etcd went back")
-	if result := claimer.Claim(t.Context(), []common.Claim{planned("a", version, t1, t1.Add(1))})[0]; !errors.Is(result.Err, g.refuses) {
+	if result := claimer.Claim(t.Context(),
+		[]common.Claim{planned("a", version, t1, t1.Add(1))})[0]; !errors.Is(result.Err, g.refuses) {
 		t.Fatalf("refused: %+v", result)
 	}
 }

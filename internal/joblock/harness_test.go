@@ -92,9 +92,20 @@ func (s *story) encode(v any) string {
 // planned is a claim of the fire at to.
 func planned(name string, version int64, from, to time.Time) common.Claim {
 	fire := common.PlannedFire("uid-"+name, to)
-	record := common.Record{Run: common.RunID(fire, 1), Fire: fire, Job: name, JobUID: "uid-" + name, JobVersion: version, PlannedAt: to,
-		Attempt: 1, Cause: common.CauseCron, Owner: common.Life{Worker: me, Life: "life1"}, Nonce: common.NewID(),
-		Policy: common.Policy{Overlap: common.OverlapSkip, LostAfter: time.Minute}, TTL: 15 * time.Second}
+	record := common.Record{
+		Run:        common.RunID(fire, 1),
+		Fire:       fire,
+		Job:        name,
+		JobUID:     "uid-" + name,
+		JobVersion: version,
+		PlannedAt:  to,
+		Attempt:    1,
+		Cause:      common.CauseCron,
+		Owner:      common.Life{Worker: me, Life: "life1"},
+		Nonce:      common.NewID(),
+		Policy:     common.Policy{Overlap: common.OverlapSkip, LostAfter: time.Minute},
+		TTL:        15 * time.Second,
+	}
 	skipped := record.AsRun(common.StatusSkipped)
 	skipped.ID, skipped.Attempt = common.RunID(fire, 0), 0
 	return common.Claim{Job: name, Version: version, From: from, To: to, Record: record, Skipped: skipped}

@@ -35,7 +35,8 @@ func TestLateFinisher(t *testing.T) {
 	if err != nil || len(orphans) != 1 {
 		t.Fatal(err, orphans)
 	}
-	if done, err := survivor.Resolve(t.Context(), orphans[0], claim.Record.AsRun(common.StatusLost), nil); err != nil || !done {
+	if done, err := survivor.Resolve(t.Context(), orphans[0], claim.Record.AsRun(common.StatusLost), nil); err != nil ||
+		!done {
 		t.Fatal(done, err)
 	}
 
@@ -54,7 +55,10 @@ func TestLateFinisher(t *testing.T) {
 		}
 	}
 	// What its own worker takes for lost as well adds nothing.
-	finish(common.Outcome{Run: ended, Token: result.Fence}, common.Outcome{Run: other.Record.AsRun(common.StatusLost), Token: 7})
+	finish(common.Outcome{Run: ended, Token: result.Fence}, common.Outcome{
+		Run:   other.Record.AsRun(common.StatusLost),
+		Token: 7,
+	})
 	again := ended
 	again.Status = common.StatusSucceeded
 	finish(common.Outcome{Run: again, Token: result.Fence})
@@ -63,7 +67,8 @@ func TestLateFinisher(t *testing.T) {
 		t.Fatalf("this worker's outbox has the outcomes %+v", got)
 	}
 	pending, err := joblock.NewOutbox(s.client, "worker2").Pending(t.Context(), 10)
-	if err != nil || len(pending.Batch.Runs) != 1 || pending.Batch.Runs[0].Status != common.StatusLost || len(pending.Batch.Late) != 0 {
+	if err != nil || len(pending.Batch.Runs) != 1 || pending.Batch.Runs[0].Status != common.StatusLost ||
+		len(pending.Batch.Late) != 0 {
 		t.Fatalf("%v, the survivor's outbox has %+v", err, pending.Batch)
 	}
 	late := s.late()

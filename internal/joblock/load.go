@@ -37,7 +37,8 @@ type Load struct {
 
 // NewLoad returns a Load. workers returns the number of live workers; report receives the result of each measurement,
 // and found the total size, as the queue "outboxes_bytes".
-func NewLoad(client *clientv3.Client, workers func() int, report func(error), found func(queue string, bytes int)) *Load {
+func NewLoad(client *clientv3.Client, workers func() int, report func(error),
+	found func(queue string, bytes int)) *Load {
 	return &Load{client: client, workers: workers, report: report, found: found}
 }
 
@@ -62,8 +63,10 @@ func (l *Load) look(ctx context.Context) error {
 	defer cancel()
 	end := clientv3.GetPrefixRangeEnd(common.OutboxPrefix)
 	resp, err := l.client.Txn(ctx).Then(
-		clientv3.OpGet(common.OutboxPrefix, clientv3.WithRange(end), clientv3.WithCountOnly(), clientv3.WithSerializable()),
-		clientv3.OpGet(max(l.next, common.OutboxPrefix), clientv3.WithRange(end), clientv3.WithLimit(loadSample), clientv3.WithSerializable()),
+		clientv3.OpGet(common.OutboxPrefix, clientv3.WithRange(end), clientv3.WithCountOnly(),
+			clientv3.WithSerializable()),
+		clientv3.OpGet(max(l.next, common.OutboxPrefix), clientv3.WithRange(end), clientv3.WithLimit(loadSample),
+			clientv3.WithSerializable()),
 	).Commit()
 	if err != nil {
 		return fmt.Errorf("measure the outboxes: %w", err)

@@ -30,10 +30,12 @@ func (c *Claimer) look(ctx context.Context, looks []common.Look) []common.Looked
 		if l.Trigger == "" {
 			ops = append(ops, clientv3.OpGet(common.CursorKey(l.Job), clientv3.WithSerializable()))
 		} else {
-			ops = append(ops, clientv3.OpGet(common.TriggerKey(l.Job, l.Trigger), clientv3.WithKeysOnly(), clientv3.WithSerializable()))
+			ops = append(ops, clientv3.OpGet(common.TriggerKey(l.Job, l.Trigger), clientv3.WithKeysOnly(),
+				clientv3.WithSerializable()))
 		}
 		if l.Runs {
-			ops = append(ops, clientv3.OpGet(common.RecordsOf(l.Job), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1),
+			ops = append(ops, clientv3.OpGet(common.RecordsOf(l.Job), clientv3.WithPrefix(), clientv3.WithKeysOnly(),
+				clientv3.WithLimit(1),
 				clientv3.WithSerializable()))
 		}
 	}

@@ -21,14 +21,19 @@ import (
 // intercepted makes a client whose transactions go through a hook.
 func (s *story) intercepted(hook func(method string, call func() error) error) *clientv3.Client {
 	s.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.server.Endpoint}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			call := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
-			if !strings.HasSuffix(method, "/Txn") {
-				return call()
-			}
-			return hook(method, call)
-		})}})
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{s.server.Endpoint},
+		Logger:    zap.NewNop(),
+		DialOptions: []grpc.DialOption{
+			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+				invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				call := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
+				if !strings.HasSuffix(method, "/Txn") {
+					return call()
+				}
+				return hook(method, call)
+			})},
+	})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -93,18 +98,34 @@ func TestLostAnswers(t *testing.T) {
 		{"replace, free", free(replace), []int{1}, common.Claimed},
 		{"allow", free(allow), []int{1}, common.Claimed},
 		{"trigger", trigger, []int{1}, common.Claimed},
-		{"patient, free", func(s *story) made { m := free(skip)(s); m.claim.Patient = true; return m }, []int{1}, common.Claimed},
-		{"passed", func(s *story) made { m := free(skip)(s); m.claim.Record = common.Record{}; return m }, []int{1}, common.Stale},
-		{"skip, busy", busy(skip, func(_ *story, m *made) { m.outcome[m.claim.Skipped.ID] = common.StatusSkipped }), []int{1}, common.Stale},
+		{"patient, free", func(s *story) made {
+			m := free(skip)(s)
+			m.claim.Patient = true
+			return m
+		}, []int{1}, common.Claimed},
+		{"passed", func(s *story) made {
+			m := free(skip)(s)
+			m.claim.Record = common.Record{}
+			return m
+		}, []int{1}, common.Stale},
+		{"skip, busy", busy(skip, func(_ *story, m *made) {
+			m.outcome[m.claim.Skipped.ID] = common.StatusSkipped
+		}), []int{1}, common.Stale},
 		{"queue, busy", busy(queue, func(_ *story, m *made) { m.queued = true }), []int{1}, common.Stale},
 		{"queue, full", busy(queue, func(s *story, m *made) {
 			s.trigger("a", common.QueuedTrigger, 0)
 			m.outcome[m.claim.Skipped.ID] = common.StatusSkipped
 		}), []int{1}, common.Stale},
-		{"replace, busy, the look", busy(replace, func(_ *story, m *made) { m.queued = true }), []int{1}, common.Queued},
-		{"replace, busy, the claim", busy(replace, func(_ *story, m *made) { m.queued = true }), []int{2}, common.Stale},
+		{"replace, busy, the look", busy(replace, func(_ *story, m *made) {
+			m.queued = true
+		}), []int{1}, common.Queued},
+		{"replace, busy, the claim", busy(replace, func(_ *story, m *made) {
+			m.queued = true
+		}), []int{2}, common.Stale},
 		{"replace, busy, both", busy(replace, func(_ *story, m *made) { m.queued = true }), []int{1, 3}, common.Stale},
-		{"patient, busy", busy(skip, func(_ *story, m *made) { m.claim.Patient, m.outcome = true, nil }), []int{1}, common.Blocked},
+		{"patient, busy", busy(skip, func(_ *story, m *made) {
+			m.claim.Patient, m.outcome = true, nil
+		}), []int{1}, common.Blocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := storyOn(t, server)
@@ -117,7 +138,8 @@ func TestLostAnswers(t *testing.T) {
 				t.Fatalf("%+v after %d troubles", r, troubles.Load())
 			}
 			if started := c.want == common.Claimed; started {
-				if len(s.keys(common.RecordsOf("a"))) != records+1 || r.Fence == 0 || r.Created == 0 || r.Job.Name != "a" {
+				if len(s.keys(common.RecordsOf("a"))) != records+1 || r.Fence == 0 || r.Created == 0 ||
+					r.Job.Name != "a" {
 					t.Fatalf("%+v, records %v", r, s.keys(common.RecordsOf("a")))
 				}
 				if m.claim.Gap != nil && fmt.Sprint(ids(r.Written)) != fmt.Sprint([]string{m.claim.Gap.ID}) {
@@ -146,7 +168,8 @@ func TestLostAnswerToABatch(t *testing.T) {
 	s := newStory(t)
 	version := s.put("busy", t0)
 	s.verdict(common.Claimed, planned("busy", version, t0, t1))
-	claims := []common.Claim{planned("busy", version, t1, t2), planned("free", s.put("free", t0), t0, t1), planned("gone", 7, t0, t1)}
+	claims := []common.Claim{planned("busy", version, t1, t2), planned("free", s.put("free", t0), t0, t1),
+		planned("gone", 7, t0, t1)}
 	results := joblock.NewClaimer(s.losing(1), s.session, me, quiet, nil).Claim(t.Context(), claims)
 	for i, want := range []common.Verdict{common.Stale, common.Claimed, common.Stale} {
 		if results[i].Verdict != want {
@@ -164,7 +187,12 @@ func TestLostAnswerToAFinish(t *testing.T) {
 	claim := planned("a", s.put("a", t0), t0, t1)
 	r := s.verdict(common.Claimed, claim)
 	next := claim.Record.Next(common.CauseRetry, t2)
-	outcome := common.Outcome{Run: claim.Record.AsRun(common.StatusFailed), Token: r.Fence, Created: r.Created, Next: &next}
+	outcome := common.Outcome{
+		Run:     claim.Record.AsRun(common.StatusFailed),
+		Token:   r.Fence,
+		Created: r.Created,
+		Next:    &next,
+	}
 	finisher := joblock.NewFinisher(s.losing(1, 2), me, quiet)
 	if err := finisher.Finish(t.Context(), []common.Outcome{outcome})[0]; err != nil {
 		t.Fatal(err)

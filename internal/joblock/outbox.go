@@ -116,7 +116,8 @@ func (o *Outbox) read(ctx context.Context, limit int) error {
 			limit *= readAhead
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := o.client.Get(callCtx, max(r.from, all), clientv3.WithRange(clientv3.GetPrefixRangeEnd(all)), clientv3.WithLimit(int64(limit)))
+		resp, err := o.client.Get(callCtx, max(r.from, all), clientv3.WithRange(clientv3.GetPrefixRangeEnd(all)),
+			clientv3.WithLimit(int64(limit)))
 		cancel()
 		if err != nil {
 			return err
@@ -165,7 +166,8 @@ func (o *Outbox) Ack(ctx context.Context, ids []string) error {
 		ops := make([]clientv3.Op, len(part))
 		for i, id := range part {
 			key := common.OutboxKey(o.worker, id)
-			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version(key), "=", 1)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version(key), "=", 1)},
+				[]clientv3.Op{clientv3.OpDelete(key)}, nil)
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		_, err := o.client.Txn(callCtx).Then(ops...).Commit()

@@ -45,7 +45,8 @@ func TestLongOutbox(t *testing.T) {
 				if err != nil || reads > 20 {
 					t.Fatal(reads, err)
 				}
-				if left := n + 1 - len(seen); pending.Waiting > left+1 || pending.Batch.Runs != nil && pending.Bytes < 20*len(pending.Batch.Runs) {
+				if left := n + 1 - len(seen); pending.Waiting > left+1 || pending.Batch.Runs != nil &&
+					pending.Bytes < 20*len(pending.Batch.Runs) {
 					t.Fatalf("says that %d wait, where %d are left; %d bytes", pending.Waiting, left, pending.Bytes)
 				}
 				skip = len(pending.Bad)
@@ -72,7 +73,8 @@ func TestLongOutbox(t *testing.T) {
 				}
 			}
 			outcome("run000y") // and later still
-			if pending, err := outbox.Pending(t.Context(), part+skip); err != nil || len(pending.Batch.Runs) != 1 || pending.Waiting != 1+skip {
+			if pending, err := outbox.Pending(t.Context(), part+skip); err != nil || len(pending.Batch.Runs) != 1 ||
+				pending.Waiting != 1+skip {
 				t.Fatalf("%+v, %v", pending, err)
 			}
 			if pending, err := outbox.Pending(t.Context(), part+skip); err != nil || len(pending.Batch.Runs) != 1 {
@@ -125,7 +127,8 @@ func TestAckById(t *testing.T) {
 	for _, kv := range after.Kvs {
 		left = append(left, string(kv.Key))
 	}
-	want := []string{common.OutboxKey(here, "run007"), common.OutboxKey(here, "unstored"), common.OutboxKey(there, "run000")}
+	want := []string{common.OutboxKey(here, "run007"), common.OutboxKey(here, "unstored"),
+		common.OutboxKey(there, "run000")}
 	if fmt.Sprint(left) != fmt.Sprint(want) {
 		t.Errorf("left %v, want %v", left, want)
 	}

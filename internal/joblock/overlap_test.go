@@ -20,7 +20,15 @@ func under(overlap common.Overlap, c common.Claim) common.Claim {
 	c.Record.Policy.Overlap = overlap
 	r := &c.Record
 	if overlap == common.OverlapQueue || overlap == common.OverlapReplace {
-		c.Queue = &common.Trigger{ID: common.QueuedTrigger, Job: r.Job, JobUID: r.JobUID, Fire: r.Fire, PlannedAt: r.PlannedAt, Attempt: 1, Cause: r.Cause}
+		c.Queue = &common.Trigger{
+			ID:        common.QueuedTrigger,
+			Job:       r.Job,
+			JobUID:    r.JobUID,
+			Fire:      r.Fire,
+			PlannedAt: r.PlannedAt,
+			Attempt:   1,
+			Cause:     r.Cause,
+		}
 	}
 	return c
 }
@@ -34,7 +42,14 @@ func gapped(c common.Claim) common.Claim {
 // trigger puts a trigger, and gives the claim of it.
 func (s *story) trigger(name, id string, version int64) common.Claim {
 	s.Helper()
-	trigger := common.Trigger{ID: id, Job: name, JobUID: "uid-" + name, Fire: common.TriggeredFire("uid-"+name, id), Attempt: 1, Cause: common.CauseManual}
+	trigger := common.Trigger{
+		ID:      id,
+		Job:     name,
+		JobUID:  "uid-" + name,
+		Fire:    common.TriggeredFire("uid-"+name, id),
+		Attempt: 1,
+		Cause:   common.CauseManual,
+	}
 	resp, err := s.client.Put(s.Context(), common.TriggerKey(name, id), s.encode(trigger))
 	if err != nil {
 		s.Fatal(err)
@@ -46,7 +61,8 @@ func triggered(version int64, trigger common.Trigger, revision int64) common.Cla
 	claim := planned(trigger.Job, version, t0, t1)
 	claim.From, claim.To = time.Time{}, time.Time{}
 	claim.Trigger, claim.TriggerRevision = &trigger, revision
-	claim.Record.Run, claim.Record.Fire, claim.Record.Attempt, claim.Record.Cause = trigger.RunID(), trigger.Fire, trigger.Attempt, trigger.Cause
+	claim.Record.Run, claim.Record.Fire, claim.Record.Attempt, claim.Record.Cause = trigger.RunID(), trigger.Fire,
+		trigger.Attempt, trigger.Cause
 	return claim
 }
 
@@ -79,7 +95,11 @@ func (s *story) verdict(want common.Verdict, claim common.Claim) common.ClaimRes
 // end finishes a run as succeeded.
 func (s *story) end(claim common.Claim, r common.ClaimResult) {
 	s.Helper()
-	if err := s.finish.Finish(s.Context(), []common.Outcome{{Run: claim.Record.AsRun(common.StatusSucceeded), Token: r.Fence, Created: r.Created}})[0]; err != nil {
+	if err := s.finish.Finish(s.Context(), []common.Outcome{{
+		Run:     claim.Record.AsRun(common.StatusSucceeded),
+		Token:   r.Fence,
+		Created: r.Created,
+	}})[0]; err != nil {
 		s.Fatal(err)
 	}
 }
@@ -134,7 +154,8 @@ func TestOverlapQueue(t *testing.T) {
 		t.Fatalf("written %v", r.Written)
 	}
 	third := gapped(under(common.OverlapQueue, planned("a", version, t2, t3)))
-	if r := s.verdict(common.Skipped, third); fmt.Sprint(ids(r.Written)) != fmt.Sprint([]string{third.Gap.ID, third.Skipped.ID}) {
+	if r := s.verdict(common.Skipped, third); fmt.Sprint(ids(r.Written)) != fmt.Sprint([]string{third.Gap.ID,
+		third.Skipped.ID}) {
 		t.Fatalf("written %v", r.Written)
 	}
 	waits, revision := s.queued("a")
@@ -149,8 +170,12 @@ func TestOverlapQueue(t *testing.T) {
 	}
 	fourth := under(common.OverlapQueue, planned("a", version, t3, t4)) // there is room again
 	s.verdict(common.Queued, fourth)
-	s.expectOutcomes(map[string]common.Status{first.Record.Run: common.StatusSucceeded, second.Gap.ID: common.StatusMissed,
-		third.Gap.ID: common.StatusMissed, third.Skipped.ID: common.StatusSkipped})
+	s.expectOutcomes(map[string]common.Status{
+		first.Record.Run: common.StatusSucceeded,
+		second.Gap.ID:    common.StatusMissed,
+		third.Gap.ID:     common.StatusMissed,
+		third.Skipped.ID: common.StatusSkipped,
+	})
 }
 
 // The last fire waits, the run before it is killed, and the fire whose place it takes is accounted for.
@@ -169,14 +194,16 @@ func TestOverlapReplace(t *testing.T) {
 	}
 	third := gapped(under(common.OverlapReplace, planned("a", version, t2, t3)))
 	replaced := common.RunID(second.Record.Fire, 0)
-	if r := s.verdict(common.Queued, third); fmt.Sprint(ids(r.Written)) != fmt.Sprint([]string{third.Gap.ID, replaced}) {
+	if r := s.verdict(common.Queued, third); fmt.Sprint(ids(r.Written)) != fmt.Sprint([]string{third.Gap.ID,
+		replaced}) {
 		t.Fatalf("written %v", r.Written)
 	}
 	waits, revision := s.queued("a")
 	if waits == nil || waits.RunID() != third.Record.Run || !s.cursor("a").Equal(t3) {
 		t.Fatalf("queued %+v, cursor %v", waits, s.cursor("a"))
 	}
-	if out := s.outbox()[replaced]; out.Status != common.StatusSkipped || out.Reason.Code != common.ReasonReplaced || out.Attempt != 0 || !out.PlannedAt.Equal(t2) {
+	if out := s.outbox()[replaced]; out.Status != common.StatusSkipped || out.Reason.Code != common.ReasonReplaced ||
+		out.Attempt != 0 || !out.PlannedAt.Equal(t2) {
 		t.Fatalf("replaced %+v", out)
 	}
 	s.end(first, run)
@@ -184,7 +211,11 @@ func TestOverlapReplace(t *testing.T) {
 		t.Fatalf("kills %v", left)
 	}
 	s.verdict(common.Claimed, triggered(version, *waits, revision))
-	s.expectOutcomes(map[string]common.Status{first.Record.Run: common.StatusSucceeded, third.Gap.ID: common.StatusMissed, replaced: common.StatusSkipped})
+	s.expectOutcomes(map[string]common.Status{
+		first.Record.Run: common.StatusSucceeded,
+		third.Gap.ID:     common.StatusMissed,
+		replaced:         common.StatusSkipped,
+	})
 }
 
 // Whatever happens between the look at what stands in the way and the claim: it is
@@ -199,15 +230,19 @@ func TestReplaceRaces(t *testing.T) {
 		wrote   string // the outcome that is written besides that of the first run
 	}{
 		{"nothing", func(*story, common.Claim, common.ClaimResult) {}, common.Queued, 1, ""},
-		{"the run ends", func(s *story, first common.Claim, run common.ClaimResult) { s.end(first, run) }, common.Claimed, 0, ""},
+		{"the run ends", func(s *story, first common.Claim, run common.ClaimResult) {
+			s.end(first, run)
+		}, common.Claimed, 0, ""},
 		{"its owner takes it back", func(s *story, first common.Claim, _ common.ClaimResult) {
-			if _, err := s.client.Put(s.Context(), common.RecordKey("a", first.Record.Run), s.encode(first.Record)); err != nil {
+			if _, err := s.client.Put(s.Context(), common.RecordKey("a", first.Record.Run),
+				s.encode(first.Record)); err != nil {
 				s.Fatal(err)
 			}
 		}, common.Queued, 1, ""},
 		{"another fire is queued", func(s *story, _ common.Claim, _ common.ClaimResult) {
 			other := common.Trigger{ID: common.QueuedTrigger, Job: "a", JobUID: "uid-a", Fire: "other", Attempt: 1}
-			if _, err := s.client.Put(s.Context(), common.TriggerKey("a", common.QueuedTrigger), s.encode(other)); err != nil {
+			if _, err := s.client.Put(s.Context(), common.TriggerKey("a", common.QueuedTrigger),
+				s.encode(other)); err != nil {
 				s.Fatal(err)
 			}
 		}, common.Queued, 1, "other.0"},
@@ -257,14 +292,16 @@ func TestReplaceThatNeverSettles(t *testing.T) {
 	s.verdict(common.Claimed, first)
 	client := s.intercepted(func(_ string, call func() error) error {
 		err := call()
-		if _, err := s.client.Put(s.Context(), common.RecordKey("a", first.Record.Run), s.encode(first.Record)); err != nil {
+		if _, err := s.client.Put(s.Context(), common.RecordKey("a", first.Record.Run),
+			s.encode(first.Record)); err != nil {
 			s.Error(err)
 		}
 		return err
 	})
 	claim := under(common.OverlapReplace, planned("a", version, t1, t2))
 	r := joblock.NewClaimer(client, s.session, me, quiet, nil).Claim(t.Context(), []common.Claim{claim})[0]
-	if r.Verdict != common.Blocked || len(s.keys(common.KillerPrefix))+len(s.keys(common.TriggersPrefix))+len(s.outbox()) != 0 || !s.cursor("a").Equal(t1) {
+	if r.Verdict != common.Blocked || len(s.keys(common.KillerPrefix))+len(s.keys(common.TriggersPrefix))+
+		len(s.outbox()) != 0 || !s.cursor("a").Equal(t1) {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -280,7 +317,8 @@ func TestReplaceOfManyInAFullBatch(t *testing.T) {
 		s.verdict(common.Claimed, under(common.OverlapAllow, planned("busy", version, cursor, to)))
 		cursor = to
 	}
-	claims := []common.Claim{gapped(under(common.OverlapReplace, planned("busy", version, cursor, cursor.Add(time.Minute))))}
+	claims := []common.Claim{gapped(under(common.OverlapReplace,
+		planned("busy", version, cursor, cursor.Add(time.Minute))))}
 	for i := 1; i < joblock.MaxBatch; i++ {
 		name := fmt.Sprintf("job-%03d", i)
 		claims = append(claims, gapped(under(common.OverlapReplace, planned(name, s.put(name, t0), t0, t1))))
@@ -312,7 +350,8 @@ func TestPatientClaim(t *testing.T) {
 			patient := gapped(under(overlap, planned("a", version, t1, t2)))
 			patient.Patient, patient.Queue, patient.Skipped = true, nil, common.Run{}
 			s.verdict(common.Blocked, patient)
-			if len(s.outbox())+len(s.keys(common.TriggersPrefix))+len(s.keys(common.KillerPrefix)) != 0 || !s.cursor("a").Equal(t1) {
+			if len(s.outbox())+len(s.keys(common.TriggersPrefix))+len(s.keys(common.KillerPrefix)) != 0 ||
+				!s.cursor("a").Equal(t1) {
 				t.Fatalf("outbox %v, triggers %v, cursor %v", s.outbox(), s.keys(common.TriggersPrefix), s.cursor("a"))
 			}
 			s.end(first, run)
@@ -327,7 +366,8 @@ func TestPatientClaim(t *testing.T) {
 func TestRunOfADeletedJobStandsInTheWay(t *testing.T) {
 	s := newStory(t)
 	s.verdict(common.Claimed, planned("a", s.put("a", t0), t0, t1))
-	if _, err := s.client.Txn(t.Context()).Then(clientv3.OpDelete(common.JobKey("a")), clientv3.OpDelete(common.CursorKey("a"))).Commit(); err != nil {
+	if _, err := s.client.Txn(t.Context()).Then(clientv3.OpDelete(common.JobKey("a")),
+		clientv3.OpDelete(common.CursorKey("a"))).Commit(); err != nil {
 		t.Fatal(err)
 	}
 	s.verdict(common.Skipped, planned("a", s.put("a", t1), t1, t2))
@@ -359,28 +399,36 @@ func TestLook(t *testing.T) {
 	trigger := s.trigger("a", "t", version)
 	s.put("b", t1)
 	looks := []common.Look{{Job: "a"}, {Job: "a", Runs: true}, {Job: "b"}, {Job: "none", Runs: true},
-		{Job: "a", Trigger: "t", Revision: trigger.TriggerRevision}, {Job: "a", Trigger: "t", Revision: trigger.TriggerRevision - 1, Runs: true},
+		{
+			Job:      "a",
+			Trigger:  "t",
+			Revision: trigger.TriggerRevision,
+		}, {Job: "a", Trigger: "t", Revision: trigger.TriggerRevision - 1, Runs: true},
 		{Job: "a", Trigger: "gone", Revision: 7}}
 	expect := func(want ...common.Looked) {
 		t.Helper()
 		got := s.claimer.Look(t.Context(), looks)
 		for i := range want {
-			if !got[i].Cursor.Equal(want[i].Cursor) || got[i].Taken != want[i].Taken || got[i].Busy != want[i].Busy || got[i].Err != nil {
+			if !got[i].Cursor.Equal(want[i].Cursor) || got[i].Taken != want[i].Taken || got[i].Busy != want[i].Busy ||
+				got[i].Err != nil {
 				t.Fatalf("look %+v: %+v, want %+v", looks[i], got[i], want[i])
 			}
 		}
 	}
 	at := func(c time.Time) common.Looked { return common.Looked{Cursor: c} }
-	expect(at(t0), at(t0), at(t1), common.Looked{}, common.Looked{}, common.Looked{Taken: true}, common.Looked{Taken: true})
+	expect(at(t0), at(t0), at(t1), common.Looked{}, common.Looked{}, common.Looked{Taken: true},
+		common.Looked{Taken: true})
 	s.verdict(common.Claimed, planned("a", version, t0, t1))
 	busy := at(t1)
 	busy.Busy = true
-	expect(at(t1), busy, at(t1), common.Looked{}, common.Looked{}, common.Looked{Taken: true, Busy: true}, common.Looked{Taken: true})
+	expect(at(t1), busy, at(t1), common.Looked{}, common.Looked{}, common.Looked{Taken: true, Busy: true},
+		common.Looked{Taken: true})
 
 	if _, err := s.client.Put(t.Context(), common.CursorKey("broken"), "soon"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.claimer.Look(t.Context(), []common.Look{{Job: "broken"}, {Job: "b"}}); got[0].Err == nil || got[1].Err != nil || !got[1].Cursor.Equal(t1) {
+	if got := s.claimer.Look(t.Context(), []common.Look{{Job: "broken"}, {Job: "b"}}); got[0].Err == nil ||
+		got[1].Err != nil || !got[1].Cursor.Equal(t1) {
 		t.Fatalf("%+v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -429,8 +477,14 @@ func TestQueue_EarlierAttemptGoesFirst(t *testing.T) {
 		want    common.Verdict
 	}{
 		{"none", common.Earlier{Seen: known}, t1, false, common.Claimed},
-		{"due", common.Earlier{Seen: known, Due: []string{common.RunID(common.PlannedFire("uid-a", t1), 2)}}, t1, true, common.Queued},
-		{"was due and has gone", common.Earlier{Seen: known, Due: []string{common.RunID(common.PlannedFire("uid-a", t1), 2)}}, t1, false, common.Claimed},
+		{"due", common.Earlier{
+			Seen: known,
+			Due:  []string{common.RunID(common.PlannedFire("uid-a", t1), 2)},
+		}, t1, true, common.Queued},
+		{"was due and has gone", common.Earlier{
+			Seen: known,
+			Due:  []string{common.RunID(common.PlannedFire("uid-a", t1), 2)},
+		}, t1, false, common.Claimed},
 		{"seen and not due", common.Earlier{Seen: known}, t1, true, common.Claimed},
 		{"newer than seen", common.Earlier{Seen: 1}, t1, true, common.Queued},
 		{"of a later fire", common.Earlier{Seen: 1}, t3, true, common.Claimed},
@@ -438,7 +492,14 @@ func TestQueue_EarlierAttemptGoesFirst(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := storyOn(t, server)
 			version := s.put("a", t1)
-			next := common.Trigger{Job: "a", JobUID: "uid-a", Fire: common.PlannedFire("uid-a", c.at), PlannedAt: c.at, Attempt: 2, Cause: common.CauseRerun}
+			next := common.Trigger{
+				Job:       "a",
+				JobUID:    "uid-a",
+				Fire:      common.PlannedFire("uid-a", c.at),
+				PlannedAt: c.at,
+				Attempt:   2,
+				Cause:     common.CauseRerun,
+			}
 			next.ID = next.RunID()
 			if c.attempt {
 				s.etcd(clientv3.OpPut(common.TriggerKey("a", next.ID), s.encode(next)))

@@ -73,7 +73,13 @@ func (c *Claimer) started(a *attempt, fence int64, responses []*etcdserverpb.Res
 	if !a.known {
 		return c.startedWith(a.claim, fence, first(responses[0]))
 	}
-	return common.ClaimResult{Verdict: common.Claimed, Fence: fence, Job: a.job.stored, Created: a.job.created, Written: written(a.claim.Gap)}
+	return common.ClaimResult{
+		Verdict: common.Claimed,
+		Fence:   fence,
+		Job:     a.job.stored,
+		Created: a.job.created,
+		Written: written(a.claim.Gap),
+	}
 }
 
 func (c *Claimer) startedWith(claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.ClaimResult {
@@ -85,7 +91,13 @@ func (c *Claimer) startedWith(claim *common.Claim, fence int64, job *mvccpb.KeyV
 		return common.ClaimResult{Err: fmt.Errorf("decode job %s: %w", job.Key, err), Unsure: true}
 	}
 	c.jobs.put(claim.Job, definition{version: job.ModRevision, created: job.CreateRevision, stored: stored})
-	return common.ClaimResult{Verdict: common.Claimed, Fence: fence, Job: stored, Created: job.CreateRevision, Written: written(claim.Gap)}
+	return common.ClaimResult{
+		Verdict: common.Claimed,
+		Fence:   fence,
+		Job:     stored,
+		Created: job.CreateRevision,
+		Written: written(claim.Gap),
+	}
 }
 
 // readStale finds out why the compares failed. If the record has our nonce, an earlier try of this claim was applied
@@ -113,13 +125,17 @@ func (c *Claimer) readStale(ctx context.Context, claim *common.Claim, a answer) 
 }
 
 // startedBefore returns the definition at the revision of a claim, not the current one.
-func (c *Claimer) startedBefore(ctx context.Context, claim *common.Claim, fence int64, job *mvccpb.KeyValue) common.ClaimResult {
+func (c *Claimer) startedBefore(ctx context.Context, claim *common.Claim, fence int64,
+	job *mvccpb.KeyValue) common.ClaimResult {
 	if job == nil || job.ModRevision != claim.Version {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		defer cancel()
 		resp, err := c.client.Get(callCtx, common.JobKey(claim.Job), clientv3.WithRev(fence))
 		if err != nil {
-			return common.ClaimResult{Unsure: true, Err: fmt.Errorf("read job %q as of revision %d: %w", claim.Job, fence, err)}
+			return common.ClaimResult{
+				Unsure: true,
+				Err:    fmt.Errorf("read job %q as of revision %d: %w", claim.Job, fence, err),
+			}
 		}
 		job = nil
 		if len(resp.Kvs) > 0 {

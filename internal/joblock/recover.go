@@ -42,21 +42,27 @@ func (r *Recoverer) Unresolved(ctx context.Context) (runs []common.Orphan, bad [
 			bad = append(bad, err)
 			continue
 		}
-		runs = append(runs, common.Orphan{Record: record, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision,
-			Locked: locked[common.LockKey(record.Job, record.Run)]})
+		runs = append(runs, common.Orphan{
+			Record:         record,
+			CreateRevision: kv.CreateRevision,
+			ModRevision:    kv.ModRevision,
+			Locked:         locked[common.LockKey(record.Job, record.Run)],
+		})
 	}
 	return runs, bad, nil
 }
 
 // Resolve resolves an orphan with an outcome, and creates the trigger next if the job still exists and there is no kill
 // request. It returns false if the orphan has changed since, has a lock, or was resolved by another worker.
-func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common.Run, next *common.Trigger) (bool, error) {
+func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common.Run,
+	next *common.Trigger) (bool, error) {
 	put, _, err := putOutcome(r.worker, &outcome)
 	if err != nil {
 		return false, err
 	}
 	job, run := o.Record.Job, o.Record.Run
-	record, lock, kill := common.RecordKey(job, run), common.LockKey(job, run), common.KillKey(o.Record.Owner.Worker, run)
+	record, lock, kill := common.RecordKey(job, run), common.LockKey(job, run),
+		common.KillKey(o.Record.Owner.Worker, run)
 	cmps := []clientv3.Cmp{etcdkit.Unchanged(record, o.ModRevision), etcdkit.Absent(lock)}
 	ops := []clientv3.Op{clientv3.OpDelete(record), clientv3.OpDelete(kill), put}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -82,7 +88,8 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 }
 
 // follow reports whether another attempt may follow, and returns the job's CreateRevision.
-func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Trigger) (follow bool, created int64, err error) {
+func (r *Recoverer) follow(ctx context.Context, o common.Orphan, next *common.Trigger) (follow bool, created int64,
+	err error) {
 	resp, err := r.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(next.Job)),
 		clientv3.OpGet(common.KillKey(o.Record.Owner.Worker, o.Record.Run), clientv3.WithKeysOnly())).Commit()
 	if err != nil {

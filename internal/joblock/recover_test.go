@@ -46,7 +46,8 @@ func TestResolveOrphans(t *testing.T) {
 	}
 	recoverer := joblock.NewRecoverer(s.client, me)
 	all, bad, err := recoverer.Unresolved(t.Context())
-	if err != nil || len(all) != 2 || len(bad) != 1 || !all[0].Locked || !all[1].Locked || all[0].Record.Run != claim.Record.Run {
+	if err != nil || len(all) != 2 || len(bad) != 1 || !all[0].Locked || !all[1].Locked ||
+		all[0].Record.Run != claim.Record.Run {
 		t.Fatalf("%+v, %v, %v", all, bad, err)
 	}
 	orphan := all[0]
@@ -63,8 +64,10 @@ func TestResolveOrphans(t *testing.T) {
 		t.Fatalf("resolve: %v, %v", done, err)
 	}
 	outcome := s.outbox()[claim.Record.Run]
-	if outcome.Status != common.StatusLost || outcome.Reason.Code != "worker_died" || len(s.keys(common.RecordsOf("a"))) != 0 || len(s.keys(common.KillerPrefix)) != 0 {
-		t.Fatalf("outcome %+v, records %v, kills %v", outcome, s.keys(common.RecordsOf("a")), s.keys(common.KillerPrefix))
+	if outcome.Status != common.StatusLost || outcome.Reason.Code != "worker_died" ||
+		len(s.keys(common.RecordsOf("a"))) != 0 || len(s.keys(common.KillerPrefix)) != 0 {
+		t.Fatalf("outcome %+v, records %v, kills %v", outcome, s.keys(common.RecordsOf("a")),
+			s.keys(common.KillerPrefix))
 	}
 	if done, err := recoverer.Resolve(t.Context(), orphan, lost(orphan), nil); done || err != nil {
 		t.Fatalf("resolved twice: %v, %v", done, err)
@@ -75,7 +78,9 @@ func TestResolveOrphans(t *testing.T) {
 func TestSessionTakesANewLease(t *testing.T) {
 	s := newStory(t)
 	grants := make(chan struct{}, 10)
-	session := joblock.NewSession(s.client, time.Second, bootclock.Now, slog.New(slog.DiscardHandler), func() { grants <- struct{}{} })
+	session := joblock.NewSession(s.client, time.Second, bootclock.Now, slog.New(slog.DiscardHandler), func() {
+		grants <- struct{}{}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- session.Run(ctx) }()
@@ -108,7 +113,8 @@ func TestSessionTakesANewLease(t *testing.T) {
 func TestOutboxAcknowledgesWhatWasRead(t *testing.T) {
 	s := newStory(t)
 	put := func(id string, status common.Status) {
-		if _, err := s.client.Put(t.Context(), common.OutboxKey(me, id), s.encode(common.Run{ID: id, Status: status})); err != nil {
+		if _, err := s.client.Put(t.Context(), common.OutboxKey(me, id),
+			s.encode(common.Run{ID: id, Status: status})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +148,10 @@ func TestFollowTriggersAndKills(t *testing.T) {
 	trouble := func(err error) { t.Log(err) }
 	news := make(chan scheduler.Triggers, 10)
 	go func() {
-		_ = joblock.FollowTriggers(ctx, s.client, trouble, func(_ context.Context, u scheduler.Triggers) error { news <- u; return nil })
+		_ = joblock.FollowTriggers(ctx, s.client, trouble, func(_ context.Context, u scheduler.Triggers) error {
+			news <- u
+			return nil
+		})
 	}()
 	if first := <-news; !first.Whole || len(first.Put) != 0 {
 		t.Fatalf("%+v", first)
@@ -167,7 +176,8 @@ func TestFollowTriggersAndKills(t *testing.T) {
 	}()
 	<-kills
 	for worker, run := range map[string]string{me: "r1", "worker2": "r2"} {
-		if _, err := s.client.Put(ctx, common.KillKey(worker, run), s.encode(common.Kill{Run: run, By: "ann"}), clientv3.WithPrevKV()); err != nil {
+		if _, err := s.client.Put(ctx, common.KillKey(worker, run), s.encode(common.Kill{Run: run, By: "ann"}),
+			clientv3.WithPrevKV()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,8 +198,14 @@ func TestPlantedValuesAreNotBelieved(t *testing.T) {
 	}
 	good := common.Run{ID: "good", Status: common.StatusFailed}
 	plant(common.OutboxKey(me, "good"), s.encode(good))
-	for id, value := range map[string]string{"null": "null", "empty": "{}", "other": s.encode(good), "going": `{"id":"going","status":"running"}`,
-		"weird": `{"id":"weird","status":"weird"}`, "broken": "{"} {
+	for id, value := range map[string]string{
+		"null":   "null",
+		"empty":  "{}",
+		"other":  s.encode(good),
+		"going":  `{"id":"going","status":"running"}`,
+		"weird":  `{"id":"weird","status":"weird"}`,
+		"broken": "{",
+	} {
 		plant(common.OutboxKey(me, id), value)
 	}
 	pending, err := joblock.NewOutbox(s.client, me).Pending(t.Context(), 100)

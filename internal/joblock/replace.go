@@ -39,7 +39,9 @@ func readStanding(responses []*etcdserverpb.ResponseOp) *standing {
 	s := &standing{}
 	for _, kv := range responses[0].GetResponseRange().GetKvs() {
 		seen := seenRecord{key: string(kv.Key), revision: kv.ModRevision}
-		if record, err := decodeAt(kv, func(r *common.Record) string { return common.RecordKey(r.Job, r.Run) }); err == nil {
+		if record, err := decodeAt(kv, func(r *common.Record) string {
+			return common.RecordKey(r.Job, r.Run)
+		}); err == nil {
 			seen.run, seen.worker = record.Run, record.Owner.Worker
 		}
 		s.records = append(s.records, seen)
@@ -69,7 +71,12 @@ func (b *builder) replace(s *standing) []clientv3.Op {
 	if replaced := b.replaced(s); replaced != nil {
 		ops = append(ops, b.outcome(replaced))
 	}
-	kill := common.Kill{By: "carillon", Code: common.ReasonReplaced, Note: "replaced by the fire of " + b.claim.To.UTC().Format(time.RFC3339), At: b.claim.Record.ClaimedAt}
+	kill := common.Kill{
+		By:   "carillon",
+		Code: common.ReasonReplaced,
+		Note: "replaced by the fire of " + b.claim.To.UTC().Format(time.RFC3339),
+		At:   b.claim.Record.ClaimedAt,
+	}
 	for _, r := range s.records {
 		if r.worker != "" {
 			kill.Run = r.run

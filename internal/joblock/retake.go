@@ -48,7 +48,8 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 		}
 		key := common.RecordKey(record.Job, record.Run)
 		nested[i] = nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(key, runs[i].Token)}, []clientv3.Op{
-			clientv3.OpPut(common.LockKey(record.Job, record.Run), string(owner), clientv3.WithLease(clientv3.LeaseID(lease))),
+			clientv3.OpPut(common.LockKey(record.Job, record.Run), string(owner),
+				clientv3.WithLease(clientv3.LeaseID(lease))),
 			clientv3.OpPut(key, string(data)),
 		}, nil), len(data)}
 	}

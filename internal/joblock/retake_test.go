@@ -83,7 +83,8 @@ func TestTakeBack(t *testing.T) {
 	if kv := s.get(lock); kv == nil || kv.Lease != int64(lease) {
 		t.Fatalf("lock %+v", kv)
 	}
-	if s.get(common.LockKey("b", again[1].Record.Run)) != nil || s.get(common.RecordKey("b", again[1].Record.Run)) != nil {
+	if s.get(common.LockKey("b", again[1].Record.Run)) != nil ||
+		s.get(common.RecordKey("b", again[1].Record.Run)) != nil {
 		t.Fatal("a run that was resolved stands again")
 	}
 	run := again[0].Record.AsRun(common.StatusSucceeded)
@@ -116,7 +117,9 @@ func TestSilentEtcdIsTold(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	var boot atomic.Int64
-	session := joblock.NewSession(client, 15*time.Second, func() time.Duration { return time.Duration(boot.Load()) }, slog.New(slog.DiscardHandler), func() {})
+	session := joblock.NewSession(client, 15*time.Second, func() time.Duration {
+		return time.Duration(boot.Load())
+	}, slog.New(slog.DiscardHandler), func() {})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = session.Run(ctx) }()
@@ -126,7 +129,8 @@ func TestSilentEtcdIsTold(t *testing.T) {
 		t.Fatalf("told too early: %+v", c)
 	}
 	boot.Store(int64(11 * time.Second))
-	for deadline := time.Now().Add(30 * time.Second); len(session.Conditions()) == 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); len(session.Conditions()) == 0; time.Sleep(
+		10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not told")
 		}
@@ -146,7 +150,8 @@ func TestClaimUnderTheNextLease(t *testing.T) {
 	}
 	asked := bootclock.Now()
 	result := s.claim(planned("a", s.put("a", t0), t0, t1))[0]
-	if result.Verdict != common.Claimed || result.Proof.Lease == before.Lease || result.Proof.Lease == 0 || result.Proof.Sent < asked {
+	if result.Verdict != common.Claimed || result.Proof.Lease == before.Lease || result.Proof.Lease == 0 ||
+		result.Proof.Sent < asked {
 		t.Fatalf("%+v, asked at %v, the lease before was %+v", result, asked, before)
 	}
 }

@@ -39,8 +39,19 @@ type Session struct {
 }
 
 // NewSession returns a session without a lease; Run grants it.
-func NewSession(client *clientv3.Client, ttl time.Duration, boot func() time.Duration, log *slog.Logger, taken func()) *Session {
-	return &Session{client: client, ttl: ttl, boot: boot, log: log, taken: taken, granted: ttl, answers: boot(), changed: make(chan struct{}), lost: make(chan struct{}, 1)}
+func NewSession(client *clientv3.Client, ttl time.Duration, boot func() time.Duration, log *slog.Logger,
+	taken func()) *Session {
+	return &Session{
+		client:  client,
+		ttl:     ttl,
+		boot:    boot,
+		log:     log,
+		taken:   taken,
+		granted: ttl,
+		answers: boot(),
+		changed: make(chan struct{}),
+		lost:    make(chan struct{}, 1),
+	}
 }
 
 // Run grants a lease and keeps it alive, one keep-alive at a time, so that each answer can be matched with its request.

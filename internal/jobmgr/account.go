@@ -46,15 +46,18 @@ func (s *Store) unreadable(job *common.StoredJob) error {
 // read.
 func errUnreadable(job *common.StoredJob, err error) error {
 	return &common.Error{Code: common.CodeConflict, Reason: "schedule_unreadable", Err: err,
-		Message: fmt.Sprintf("this master cannot read the schedule of job %q, so it cannot account for its fires", job.Name),
-		Hint:    "send the request to a master of the version that saved the job; replace a broken schedule, or delete the job"}
+		Message: fmt.Sprintf("this master cannot read the schedule of job %q, so it cannot account for its fires",
+			job.Name),
+		Hint: "send the request to a master of the version that saved the job; replace a broken schedule, or " +
+			"delete the job"}
 }
 
 // passOver accounts for the fires that the cursor passes when the job replaces the old one, and returns the
 // new cursor. The end of a pause passes the fires up to it; a changed schedule begins now. Pausing passes
 // nothing. An unreadable schedule is passed only if a readable one replaces it: otherwise a master of another
 // version can still count its fires.
-func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time, ops []clientv3.Op, err error) {
+func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time,
+	ops []clientv3.Op, err error) {
 	edited := timetableChanged(&old.Job, &job.Job)
 	ends := old.Paused && (edited || !job.Paused)
 	if !edited && !ends {
@@ -91,7 +94,8 @@ func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Ti
 // gapOp accounts for the fires of a job after its cursor, up to a time: one gap entry in the ledger, or none
 // if no fire is passed. If the fires cannot be counted (unreadable, or because of the schedule), the entry
 // covers the whole period.
-func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason, unreadable error) ([]clientv3.Op, error) {
+func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason,
+	unreadable error) ([]clientv3.Op, error) {
 	count, last, err := s.passed(&job, to)
 	if unreadable != nil {
 		err = unreadable

@@ -25,15 +25,31 @@ func TestTimetableChange(t *testing.T) {
 		last   time.Duration // of the fires passed
 	}{
 		{"none-passed", "0 * * * *", 30 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "@daily" }), true, 0, 0},
-		{"one-passed", "0 * * * *", 90 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "@daily" }), true, 1, time.Hour},
-		{"one-passed-just-now", "0 * * * *", time.Hour, edit(func(j *common.Job) { j.CronExpr = "@daily" }), true, 1, time.Hour},
-		{"many-passed", "* * * * *", 10*time.Minute + time.Second, edit(func(j *common.Job) { j.CronExpr = "@daily" }), true, 10, 10 * time.Minute},
-		{"another-zone", "* * * * *", 3 * time.Minute, edit(func(j *common.Job) { j.Timezone = "Asia/Shanghai" }), true, 3, 3 * time.Minute},
-		{"another-dst", "* * * * *", time.Minute, edit(func(j *common.Job) { j.DST = &common.DST{Gap: "skip"} }), true, 1, time.Minute},
-		{"schedule-removed", "@every 7m", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "" }), true, 2, 14 * time.Minute},
+		{"one-passed", "0 * * * *", 90 * time.Minute, edit(func(j *common.Job) {
+			j.CronExpr = "@daily"
+		}), true, 1, time.Hour},
+		{"one-passed-just-now", "0 * * * *", time.Hour, edit(func(j *common.Job) {
+			j.CronExpr = "@daily"
+		}), true, 1, time.Hour},
+		{"many-passed", "* * * * *", 10*time.Minute + time.Second, edit(func(j *common.Job) {
+			j.CronExpr = "@daily"
+		}), true, 10, 10 * time.Minute},
+		{"another-zone", "* * * * *", 3 * time.Minute, edit(func(j *common.Job) {
+			j.Timezone = "Asia/Shanghai"
+		}), true, 3, 3 * time.Minute},
+		{"another-dst", "* * * * *", time.Minute, edit(func(j *common.Job) {
+			j.DST = &common.DST{Gap: "skip"}
+		}), true, 1, time.Minute},
+		{"schedule-removed", "@every 7m", 15 * time.Minute, edit(func(j *common.Job) {
+			j.CronExpr = ""
+		}), true, 2, 14 * time.Minute},
 		{"schedule-added", "", 15 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "* * * * *" }), true, 0, 0},
-		{"command-alone", "* * * * *", 10 * time.Minute, edit(func(j *common.Job) { j.Command = "false" }), false, 0, 0},
-		{"a-clock-behind", "* * * * *", -10 * time.Minute, edit(func(j *common.Job) { j.CronExpr = "@daily" }), false, 0, 0},
+		{"command-alone", "* * * * *", 10 * time.Minute, edit(func(j *common.Job) {
+			j.Command = "false"
+		}), false, 0, 0},
+		{"a-clock-behind", "* * * * *", -10 * time.Minute, edit(func(j *common.Job) {
+			j.CronExpr = "@daily"
+		}), false, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &story{TB: t, client: s.client, clock: s.clock, catalog: s.catalog, store: s.store}
@@ -56,7 +72,8 @@ func TestTimetableChange(t *testing.T) {
 				}
 				return
 			}
-			if len(out) != 1 || out[0].Status != common.StatusMissed || out[0].Reason.Code != "edited" || out[0].Job != c.name ||
+			if len(out) != 1 || out[0].Status != common.StatusMissed || out[0].Reason.Code != "edited" ||
+				out[0].Job != c.name ||
 				out[0].JobVersion != old.Version || !out[0].PlannedAt.Equal(noon.Add(c.last)) || out[0].Attempt != 0 {
 				t.Fatalf("accounted for %+v", out)
 			}
@@ -65,7 +82,11 @@ func TestTimetableChange(t *testing.T) {
 				if gap != nil || out[0].ID != common.RunID(common.PlannedFire(old.UID, noon.Add(c.last)), 0) {
 					t.Fatalf("one fire: %+v", out[0])
 				}
-			case gap == nil || *gap != common.Gap{From: noon, To: noon.Add(c.last), Count: c.missed} || out[0].ID != common.GapID(old.UID, noon):
+			case gap == nil || *gap != common.Gap{
+				From:  noon,
+				To:    noon.Add(c.last),
+				Count: c.missed,
+			} || out[0].ID != common.GapID(old.UID, noon):
 				t.Fatalf("gap %+v of %+v", gap, out[0])
 			}
 			if changes := s.changes(c.name); len(changes) != 2 {
@@ -84,7 +105,8 @@ func TestGapTooLongToCount(t *testing.T) {
 	job.CronExpr = "@daily"
 	state := s.put(job)
 	out := s.outcomes(old.UID)
-	if len(out) != 1 || out[0].Gap == nil || !out[0].Gap.To.Equal(state.Cursor) || out[0].Gap.Count != jobmgr.MostCounted ||
+	if len(out) != 1 || out[0].Gap == nil || !out[0].Gap.To.Equal(state.Cursor) ||
+		out[0].Gap.Count != jobmgr.MostCounted ||
 		out[0].Reason.Data["count"] != "at_least" {
 		t.Fatalf("the cursor passed to %v, accounted for %+v", state.Cursor, out)
 	}
@@ -102,7 +124,8 @@ func TestDeleteAccountsForThePlan(t *testing.T) {
 		t.Fatalf("no fire was passed, accounted for %+v", out)
 	}
 	out := s.outcomes(many.UID)
-	if len(out) != 1 || out[0].Gap == nil || out[0].Gap.Count != 60 || out[0].Reason.Code != "deleted" || out[0].Status != common.StatusMissed {
+	if len(out) != 1 || out[0].Gap == nil || out[0].Gap.Count != 60 || out[0].Reason.Code != "deleted" ||
+		out[0].Status != common.StatusMissed {
 		t.Fatalf("accounted for %+v", out)
 	}
 }

@@ -50,7 +50,8 @@ func TestMasterAheadMovesNoCursor(t *testing.T) {
 	if state, _, err := store.Put(t.Context(), actor, titled, any0); err != nil || !state.Cursor.Equal(noon) {
 		t.Errorf("a title: %v, cursor %v", err, state.Cursor)
 	}
-	if state, err := store.Pause(t.Context(), actor, "j", common.PauseRequest{Note: "wait"}, any0); err != nil || !state.Cursor.Equal(noon) {
+	if state, err := store.Pause(t.Context(), actor, "j", common.PauseRequest{Note: "wait"}, any0); err != nil ||
+		!state.Cursor.Equal(noon) {
 		t.Errorf("a pause: %v, cursor %v", err, state.Cursor)
 	}
 	if err := store.Delete(t.Context(), actor, "yearly", any0, false); err != nil {

@@ -8,7 +8,8 @@ import (
 
 // Apply does what Put does, and also returns the previous state. A dry run checks the job in the same way and
 // writes nothing; the state that it returns has no version.
-func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition, dry bool) (common.Saved, error) {
+func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition,
+	dry bool) (common.Saved, error) {
 	job, faults, err := s.prepare(ctx, job)
 	if err != nil {
 		return common.Saved{}, err
@@ -17,7 +18,8 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		return common.Saved{}, refused(faults)
 	}
 	// A job that is probably new is created without a read: if it exists, its creation fails.
-	likelyNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.has(job.Name)) && s.mayMove() == nil
+	likelyNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.has(job.Name)) &&
+		s.mayMove() == nil
 	if likelyNew {
 		saved, done, err := s.save(ctx, actor, job, seen{}, false)
 		if err != nil || done {
@@ -47,9 +49,13 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 }
 
 // save replaces the job as it was read, if it is unchanged.
-func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, seen seen, dry bool) (common.Saved, bool, error) {
+func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, seen seen, dry bool) (common.Saved,
+	bool, error) {
 	if seen.job == nil {
-		saved := common.Saved{Effect: common.EffectCreated, State: common.JobState{StoredJob: common.StoredJob{Job: job}}}
+		saved := common.Saved{
+			Effect: common.EffectCreated,
+			State:  common.JobState{StoredJob: common.StoredJob{Job: job}},
+		}
 		if dry {
 			return saved, true, nil
 		}
@@ -84,7 +90,8 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 
 // Change replaces an existing job by the result of change, which is validated as a whole. change is called
 // again after a conflict with another writer; if it returns an error, the job stays as it is.
-func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(common.Job) (common.Job, error)) (common.JobState, error) {
+func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+	change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	for try := range tries {
 		seen, err := s.look(ctx, name)
 		if err != nil {
@@ -109,7 +116,12 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 			return common.JobState{}, err
 		}
 		if job.Name != name {
-			faults = append(faults, common.Fault{Location: "name", Code: "mismatch", Message: "must not change: a job cannot be renamed", Value: common.Excerpt(job.Name)})
+			faults = append(faults, common.Fault{
+				Location: "name",
+				Code:     "mismatch",
+				Message:  "must not change: a job cannot be renamed",
+				Value:    common.Excerpt(job.Name),
+			})
 		}
 		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &job) {
 			return common.JobState{}, refused(faults)

@@ -16,7 +16,8 @@ func TestApply(t *testing.T) {
 	for _, c := range []struct {
 		dry  bool
 		want common.Effect
-	}{{true, common.EffectCreated}, {false, common.EffectCreated}, {false, common.EffectUnchanged}, {true, common.EffectUnchanged}} {
+	}{{true, common.EffectCreated}, {false, common.EffectCreated}, {false, common.EffectUnchanged},
+		{true, common.EffectUnchanged}} {
 		saved, err := s.store.Apply(t.Context(), actor, job, any0, c.dry)
 		if err != nil || saved.Effect != c.want {
 			t.Fatalf("dry %t: %+v, %v; want %s", c.dry, saved, err, c.want)
@@ -33,7 +34,8 @@ func TestApply(t *testing.T) {
 	if state, err := s.store.Get(t.Context(), "a"); err != nil || state.Title != "" {
 		t.Errorf("a dry run wrote: %+v, %v", state, err)
 	}
-	if saved, err = s.store.Apply(t.Context(), actor, job, any0, false); err != nil || saved.State.Title != "new" || saved.State.Version == 0 {
+	if saved, err = s.store.Apply(t.Context(), actor, job, any0, false); err != nil || saved.State.Title != "new" ||
+		saved.State.Version == 0 {
 		t.Errorf("%+v, %v", saved, err)
 	}
 	forbidden := common.Precondition{May: func(string) error { return common.Errorf(common.CodeForbidden, "no") }}
@@ -57,8 +59,10 @@ func TestChange(t *testing.T) {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	for code, change := range map[common.Code]func(old common.Job) (common.Job, error){
-		common.CodeInvalid:   func(old common.Job) (common.Job, error) { old.Name = "b"; return old, nil },
-		common.CodeForbidden: func(old common.Job) (common.Job, error) { return old, common.Errorf(common.CodeForbidden, "no") },
+		common.CodeInvalid: func(old common.Job) (common.Job, error) { old.Name = "b"; return old, nil },
+		common.CodeForbidden: func(old common.Job) (common.Job, error) {
+			return old, common.Errorf(common.CodeForbidden, "no")
+		},
 	} {
 		if _, err := s.store.Change(t.Context(), actor, "patch", "a", any0, change); common.CodeOf(err) != code {
 			t.Errorf("%v, want %s", err, code)
@@ -68,7 +72,8 @@ func TestChange(t *testing.T) {
 	if _, err := s.store.Change(t.Context(), actor, "patch", "a", any0, bad); common.CodeOf(err) != common.CodeInvalid {
 		t.Error(err)
 	}
-	if _, err := s.store.Change(t.Context(), actor, "patch", "none", any0, bad); common.CodeOf(err) != common.CodeNotFound {
+	if _, err := s.store.Change(t.Context(), actor, "patch", "none", any0,
+		bad); common.CodeOf(err) != common.CodeNotFound {
 		t.Error(err)
 	}
 }
@@ -109,7 +114,8 @@ func TestOnce(t *testing.T) {
 		want      common.Code
 	}{
 		{common.Actor{Name: "ann", User: "ann"}, "k", "x", ""}, {common.Actor{Name: "ann", User: "ann"}, "k", "x", ""},
-		{common.Actor{Name: "ann", User: "ann"}, "k", "y", common.CodeConflict}, {common.Actor{Name: "bob", User: "bob"}, "k", "y", ""},
+		{common.Actor{Name: "ann", User: "ann"}, "k", "y", common.CodeConflict},
+		{common.Actor{Name: "bob", User: "bob"}, "k", "y", ""},
 		{common.Actor{Name: "ann", User: "ann"}, "l", "y", ""},
 	} {
 		err := s.store.Once(t.Context(), c.by, c.key, c.asks)

@@ -82,7 +82,8 @@ func (s *Store) Busy(ctx context.Context, jobs []string) (map[string]bool, error
 }
 
 // readAll executes reads in one transaction.
-func (s *Store) readAll(ctx context.Context, ops []clientv3.Op, visit func(i int, kvs []*mvccpb.KeyValue, count int64)) error {
+func (s *Store) readAll(ctx context.Context, ops []clientv3.Op,
+	visit func(i int, kvs []*mvccpb.KeyValue, count int64)) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()

@@ -44,7 +44,8 @@ func (b *Backlog) most() int64 {
 // Look counts the changes. If they may exceed the limit, it measures a part of those not yet measured at each
 // call; changes that were delivered since are subtracted at the mean size.
 func (b *Backlog) Look(ctx context.Context, client *clientv3.Client) error {
-	resp, err := client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithSerializable())
+	resp, err := client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(),
+		clientv3.WithSerializable())
 	if err != nil {
 		return etcdkit.Wrap(fmt.Errorf("count changes: %w", err))
 	}
@@ -58,7 +59,8 @@ func (b *Backlog) Look(ctx context.Context, client *clientv3.Client) error {
 		if key == "" {
 			key = common.ChangesPrefix
 		}
-		part, err := client.Get(ctx, key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)), clientv3.WithLimit(changesPerRead), clientv3.WithSerializable())
+		part, err := client.Get(ctx, key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)),
+			clientv3.WithLimit(changesPerRead), clientv3.WithSerializable())
 		if err != nil {
 			return etcdkit.Wrap(fmt.Errorf("measure changes: %w", err))
 		}
@@ -93,8 +95,14 @@ func (b *Backlog) Room() error {
 	if !full {
 		return nil
 	}
-	return &common.Error{Code: common.CodeUnavailable, Reason: "changes_full", Data: common.WordsOf("count", count), Message: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it accepts them", count),
-		Hint: "check that the log store runs; runs continue, and can be killed, and jobs can be paused"}
+	return &common.Error{
+		Code:   common.CodeUnavailable,
+		Reason: "changes_full",
+		Data:   common.WordsOf("count", count),
+		Message: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it "+
+			"accepts them", count),
+		Hint: "check that the log store runs; runs continue, and can be killed, and jobs can be paused",
+	}
 }
 
 // Conditions returns a condition while the changes exceed the limit.
@@ -103,6 +111,10 @@ func (b *Backlog) Conditions() []common.Condition {
 	if !full {
 		return nil
 	}
-	return []common.Condition{{Code: common.ConditionChangesFull, Data: common.Words{"count": strconv.FormatInt(count, 10)},
-		Text: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it accepts them", count)}}
+	return []common.Condition{{
+		Code: common.ConditionChangesFull,
+		Data: common.Words{"count": strconv.FormatInt(count, 10)},
+		Text: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it "+
+			"accepts them", count),
+	}}
 }

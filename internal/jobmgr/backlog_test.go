@@ -20,11 +20,19 @@ func TestBacklog(t *testing.T) {
 		if err := backlog.Look(t.Context(), s.client); err != nil {
 			t.Fatal(err)
 		}
-		if _, is := backlog.Waiting(); is != full || (len(backlog.Conditions()) == 1) != full || (backlog.Room() != nil) != full {
+		if _, is := backlog.Waiting(); is != full || (len(backlog.Conditions()) == 1) != full ||
+			(backlog.Room() != nil) != full {
 			t.Fatalf("full %v, want %v", is, full)
 		}
 	}
-	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Room: backlog.Room})
+	s.store = jobmgr.NewStore(jobmgr.Config{
+		Client:   s.client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  s.catalog,
+		Room:     backlog.Room,
+	})
 	s.put(minutely("a"))
 	for n := range 300 { // many small ones
 		s.raw(common.ChangeKey(fmt.Sprintf("0%d", n)), "{}")
@@ -45,9 +53,13 @@ func TestBacklog(t *testing.T) {
 	wantCode(t, "a creation", err, common.CodeUnavailable)
 	_, err = s.store.CreateOnce(t.Context(), actor, minutely("b"), "key")
 	wantCode(t, "a creation with a key", err, common.CodeUnavailable)
-	_, err = s.store.Change(t.Context(), actor, "patch", "a", any0, func(j common.Job) (common.Job, error) { j.Title = "x"; return j, nil })
+	_, err = s.store.Change(t.Context(), actor, "patch", "a", any0, func(j common.Job) (common.Job, error) {
+		j.Title = "x"
+		return j, nil
+	})
 	wantCode(t, "a change", err, common.CodeUnavailable)
-	if saved, err := s.store.Apply(t.Context(), actor, minutely("a"), any0, false); err != nil || saved.Effect != common.EffectUnchanged {
+	if saved, err := s.store.Apply(t.Context(), actor, minutely("a"), any0, false); err != nil ||
+		saved.Effect != common.EffectUnchanged {
 		t.Errorf("a save without a change: %v, %v", saved.Effect, err)
 	}
 	if _, err := s.store.Pause(t.Context(), actor, "a", common.PauseRequest{Note: "n"}, any0); err != nil {

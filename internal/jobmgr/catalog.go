@@ -37,7 +37,13 @@ type tables struct {
 }
 
 func newTables() tables {
-	return tables{jobs: map[string]*entry{}, byUID: map[string]*entry{}, bad: map[string]error{}, needs: map[string]int{}, used: map[unique.Handle[string]]usage{}}
+	return tables{
+		jobs:  map[string]*entry{},
+		byUID: map[string]*entry{},
+		bad:   map[string]error{},
+		needs: map[string]int{},
+		used:  map[unique.Handle[string]]usage{},
+	}
 }
 
 // NewCatalog returns an empty catalog.

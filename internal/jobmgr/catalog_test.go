@@ -49,7 +49,8 @@ func TestCatalogCounts(t *testing.T) {
 	s.remove("c")
 	wants("no job needs it any more", 0)
 	for name, until := range map[string]*time.Time{"a": nil, "b": new(s.clock.now().Add(time.Hour))} {
-		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Note: "why not", Until: until}, any0); err != nil {
+		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Note: "why not", Until: until},
+			any0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +62,8 @@ func TestCatalogCounts(t *testing.T) {
 func TestListOrderPagesAndFilters(t *testing.T) {
 	s := newStory(t)
 	for _, job := range []common.Job{
-		{Name: "b", Group: "g"}, {Name: "a-b"}, {Name: "a", Title: "Nightly Report"}, {Name: "a.b", Group: "g"}, {Name: "c", Group: "g2", Title: "ÄRGER"},
+		{Name: "b", Group: "g"}, {Name: "a-b"}, {Name: "a", Title: "Nightly Report"}, {Name: "a.b", Group: "g"},
+		{Name: "c", Group: "g2", Title: "ÄRGER"},
 		{Name: "report-2", Group: "g"},
 	} {
 		job.Command = "true"
@@ -182,7 +184,9 @@ func TestCatalogReportsBadJobs(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
-	eventually(t, "three jobs are bad", func() bool { return slices.Equal(bad(), []string{"broken", "headless", "turned"}) })
+	eventually(t, "three jobs are bad", func() bool {
+		return slices.Equal(bad(), []string{"broken", "headless", "turned"})
+	})
 	if names, _ := s.pages(common.JobQuery{}); !slices.Equal(names, []string{"good"}) {
 		t.Fatalf("listed: %v", names)
 	}

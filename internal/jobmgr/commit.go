@@ -15,7 +15,8 @@ import (
 
 // writeOps returns the operations that put or delete the job and record the change, both with the fields that
 // a newer version wrote. held is the present value.
-func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob, held []byte) ([]clientv3.Op, error) {
+func (s *Store) writeOps(actor common.Actor, verb string, before, after *common.StoredJob,
+	held []byte) ([]clientv3.Op, error) {
 	var name string
 	var from, to any
 	if before != nil {
@@ -56,7 +57,8 @@ func (s *Store) changeOp(actor common.Actor, verb, kind, name string, before, af
 
 // commit executes one transaction; done is false if its compares failed. If the response was lost, it checks
 // whether the transaction was applied.
-func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
+func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64,
+	done bool, err error) {
 	call, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	var out outcome
@@ -74,10 +76,21 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 	}
 	switch {
 	case out.unsure:
-		return 0, false, &common.Error{Code: common.CodeUnavailable, Reason: "unsure", Message: "etcd did not answer: outcome unknown, the request may have been applied or be applied shortly",
-			Hint: "read the present state; a request with an Idempotency-Key can be repeated", Err: fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err)}
+		return 0, false, &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "unsure",
+			Message: "etcd did not answer: outcome unknown, the request may have been applied or be applied shortly",
+			Hint:    "read the present state; a request with an Idempotency-Key can be repeated",
+			Err:     fmt.Errorf("%s job %q: %w: %w", verb, name, common.ErrUnsure, out.err),
+		}
 	case out.unsent && ctx.Err() == nil:
-		return 0, false, &common.Error{Code: common.CodeTooMany, Reason: "not_begun", Message: fmt.Sprintf("too many changes are queued before this one of %q", name), Hint: "nothing was changed; try again in a moment", Err: out.err}
+		return 0, false, &common.Error{
+			Code:    common.CodeTooMany,
+			Reason:  "not_begun",
+			Message: fmt.Sprintf("too many changes are queued before this one of %q", name),
+			Hint:    "nothing was changed; try again in a moment",
+			Err:     out.err,
+		}
 	case out.err != nil:
 		return 0, false, etcdkit.Wrap(fmt.Errorf("%s job %q: %w", verb, name, out.err))
 	}

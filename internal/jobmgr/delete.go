@@ -158,11 +158,13 @@ func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (n
 			if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
 				continue // its worker is unknown
 			}
-			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), common.KillRequest{Note: "the job was deleted"})
+			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning),
+				common.KillRequest{Note: "the job was deleted"})
 			if err != nil {
 				return clientv3.Cmp{}, err
 			}
-			ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)}, []clientv3.Op{kill}, nil))
+			ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)},
+				[]clientv3.Op{kill}, nil))
 		}
 		if _, _, err := s.commit(ctx, "kill the runs of", name, nil, ops); err != nil {
 			return clientv3.Cmp{}, err

@@ -36,7 +36,8 @@ func newEntry(job *common.JobState, timetable schedule.Schedule) (*entry, error)
 	}
 	return &entry{name: job.Name, uid: strings.Clone(job.UID), group: unique.Make(job.Group),
 		text: text, version: job.Version, created: job.Created, cursor: job.Cursor,
-		paused: job.Paused, pauseUntil: job.PauseUntil, jitter: job.Jitter.Or(0), retention: job.Retention, needs: job.MustHave(),
+		paused: job.Paused, pauseUntil: job.PauseUntil, jitter: job.Jitter.Or(0), retention: job.Retention,
+		needs:     job.MustHave(),
 		notifies:  job.Notify != nil && len(job.Notify.To) > 0,
 		timetable: timetable}, nil
 }
@@ -51,7 +52,8 @@ func (e *entry) state() common.JobState {
 // plan returns what planning needs of the job: its identity, cursor, pause, jitter and retention.
 func (e *entry) plan() *common.JobState {
 	s := &common.JobState{Version: e.version, Created: e.created, Cursor: e.cursor}
-	s.Name, s.UID, s.Group, s.Paused, s.PauseUntil, s.Retention = e.name, e.uid, e.group.Value(), e.paused, e.pauseUntil, e.retention
+	s.Name, s.UID, s.Group, s.Paused, s.PauseUntil, s.Retention = e.name, e.uid, e.group.Value(), e.paused,
+		e.pauseUntil, e.retention
 	if e.jitter > 0 {
 		s.Jitter = common.Duration(e.jitter.String())
 	}

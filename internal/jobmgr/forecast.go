@@ -37,7 +37,8 @@ func newForecasts() *forecasts { return &forecasts{turn: make(chan struct{}, 1)}
 // Forecast counts the planned fires of the jobs that match a query, from one time until before another; the
 // result may be a few seconds old. idle is the number of these jobs that have a schedule and are paused
 // without an end. The result is shared and must not be modified.
-func (s *Store) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast, idle int, err error) {
+func (s *Store) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast,
+	idle int, err error) {
 	selector, err := parseSelector(q.Selector)
 	if err != nil {
 		return nil, 0, err
@@ -63,7 +64,14 @@ func (s *Store) Forecast(ctx context.Context, q common.JobQuery, from, to time.T
 			found.PileUps[i].Top[j].Title = job.Title
 		}
 	}
-	s.ahead.known = slices.Insert(s.ahead.known, 0, knownForecast{q: q, from: from, to: to, revision: revision, found: found, idle: idle})
+	s.ahead.known = slices.Insert(s.ahead.known, 0, knownForecast{
+		q:        q,
+		from:     from,
+		to:       to,
+		revision: revision,
+		found:    found,
+		idle:     idle,
+	})
 	s.ahead.known = s.ahead.known[:min(len(s.ahead.known), maxForecasts)]
 	return found, idle, nil
 }
@@ -71,7 +79,8 @@ func (s *Store) Forecast(ctx context.Context, q common.JobQuery, from, to time.T
 func (f *forecasts) find(q common.JobQuery, from, to time.Time, revision int64) *knownForecast {
 	for i := range f.known {
 		k := &f.known[i]
-		if age := from.Sub(k.from); k.q == q && k.to.Equal(to) && k.revision == revision && age >= 0 && age < forecastFresh {
+		if age := from.Sub(k.from); k.q == q && k.to.Equal(to) && k.revision == revision && age >= 0 &&
+			age < forecastFresh {
 			return k
 		}
 	}

@@ -44,7 +44,8 @@ func (c *Catalog) groups(now int64) []common.GroupCount {
 
 // Labels counts the jobs that have each label, of one group if a group is given: at most so many keys, and so
 // many values of each, those with the most jobs. cut reports whether there are more keys.
-func (s *Store) Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool, err error) {
+func (s *Store) Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool,
+	err error) {
 	c := s.cfg.Catalog
 	c.reach(ctx, s.written.Load(), time.Second)
 	counts := map[string]map[string]int{}

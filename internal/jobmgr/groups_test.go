@@ -23,13 +23,17 @@ func TestGroupsAndLabels(t *testing.T) {
 		{Group: "b"},
 	} {
 		job.Name, job.Command = fmt.Sprintf("job-%d", i), "true"
-		jobs = append(jobs, common.JobState{StoredJob: common.StoredJob{Job: job, UID: common.NewID()}, Version: int64(i + 1)})
+		jobs = append(jobs, common.JobState{
+			StoredJob: common.StoredJob{Job: job, UID: common.NewID()},
+			Version:   int64(i + 1),
+		})
 	}
 	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
 	catalog.Fill(jobs, false)
 	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: func() time.Time { return now }})
 	groups, err := store.Groups(t.Context())
-	if want := []common.GroupCount{{Jobs: 1}, {Name: "a", Jobs: 1, Paused: 1}, {Name: "b", Jobs: 3, Paused: 1}}; err != nil || !reflect.DeepEqual(groups, want) {
+	if want := []common.GroupCount{{Jobs: 1}, {Name: "a", Jobs: 1, Paused: 1},
+		{Name: "b", Jobs: 3, Paused: 1}}; err != nil || !reflect.DeepEqual(groups, want) {
 		t.Errorf("groups %+v, %v; want %+v", groups, err, want)
 	}
 	x, y := common.ValueCount{Value: "x", Jobs: 3}, common.ValueCount{Value: "y", Jobs: 1}
@@ -46,12 +50,18 @@ func TestGroupsAndLabels(t *testing.T) {
 	}{
 		{"", 3, 2, []common.LabelCount{team, tier, zone}, false},
 		{"", 2, 1, []common.LabelCount{short, tier}, true},
-		{"a", 3, 3, []common.LabelCount{{Key: "team", Jobs: 1, Distinct: 1, Values: []common.ValueCount{y}}, zone}, false},
+		{"a", 3, 3, []common.LabelCount{{
+			Key:      "team",
+			Jobs:     1,
+			Distinct: 1,
+			Values:   []common.ValueCount{y},
+		}, zone}, false},
 		{"none", 3, 3, nil, false},
 	} {
 		got, cut, err := store.Labels(t.Context(), c.group, c.keys, c.values)
 		if err != nil || cut != c.cut || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("labels of %q, %d keys, %d values: %+v, cut %v, %v; want %+v", c.group, c.keys, c.values, got, cut, err, c.want)
+			t.Errorf("labels of %q, %d keys, %d values: %+v, cut %v, %v; want %+v", c.group, c.keys, c.values, got, cut,
+				err, c.want)
 		}
 	}
 }
@@ -91,10 +101,18 @@ func TestForecastIsCached(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	resumes, jobs := now.Add(12*time.Hour), []common.JobState{}
 	for i, job := range []common.Job{
-		{Title: "Hourly", Group: "a", CronExpr: "0 * * * *"}, {CronExpr: "0 * * * *", Paused: true}, {CronExpr: "0 * * * *", Paused: true, PauseUntil: &resumes}, {},
+		{
+			Title:    "Hourly",
+			Group:    "a",
+			CronExpr: "0 * * * *",
+		}, {CronExpr: "0 * * * *", Paused: true}, {CronExpr: "0 * * * *", Paused: true, PauseUntil: &resumes}, {},
 	} {
 		job.Name, job.Command, job.Timezone = fmt.Sprintf("job-%d", i), "true", "UTC"
-		jobs = append(jobs, common.JobState{StoredJob: common.StoredJob{Job: job, UID: common.NewID()}, Version: int64(i + 1), Cursor: now.Add(-time.Hour)})
+		jobs = append(jobs, common.JobState{
+			StoredJob: common.StoredJob{Job: job, UID: common.NewID()},
+			Version:   int64(i + 1),
+			Cursor:    now.Add(-time.Hour),
+		})
 	}
 	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
 	catalog.Fill(jobs, false)
@@ -119,8 +137,10 @@ func TestForecastIsCached(t *testing.T) {
 		{"", 11 * time.Second, 23 + 12, 1, 11 * time.Second},
 		{"", 5 * time.Second, 23 + 12, 1, time.Second},
 	} {
-		if fires, idle, begins := ask(c.group, now.Add(c.later)); fires != c.fires || idle != c.idle || !begins.Equal(now.Add(c.as)) {
-			t.Errorf("of %q after %v: %d fires, %d idle, as of %v; want %d, %d, %v", c.group, c.later, fires, idle, begins.Sub(now), c.fires, c.idle, c.as)
+		if fires, idle, begins := ask(c.group, now.Add(c.later)); fires != c.fires || idle != c.idle ||
+			!begins.Equal(now.Add(c.as)) {
+			t.Errorf("of %q after %v: %d fires, %d idle, as of %v; want %d, %d, %v", c.group, c.later, fires, idle,
+				begins.Sub(now), c.fires, c.idle, c.as)
 		}
 	}
 	catalog.Remove("job-0")

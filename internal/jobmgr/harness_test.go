@@ -48,7 +48,9 @@ func newStory(t testing.TB) *story {
 	s := &story{TB: t, server: etcdtest.StartServer(t), clock: &clock{}}
 	s.client = s.server.Client()
 	s.clock.set(noon)
-	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) { t.Log("trouble:", err) }, func() {}), schedule.NewInterner())
+	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) {
+		t.Log("trouble:", err)
+	}, func() {}), schedule.NewInterner())
 	s.store = s.master(s.catalog)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -60,8 +62,15 @@ func newStory(t testing.TB) *story {
 func (s *story) master(catalog *jobmgr.Catalog) *jobmgr.Store { return s.masterWith(catalog, nil) }
 
 func (s *story) masterWith(catalog *jobmgr.Catalog, outboxes *jobmgr.Outboxes) *jobmgr.Store {
-	return jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now,
-		Catalog: catalog, Outboxes: outboxes, Changed: func() { s.changed.Add(1) }})
+	return jobmgr.NewStore(jobmgr.Config{
+		Client:   s.client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  catalog,
+		Outboxes: outboxes,
+		Changed:  func() { s.changed.Add(1) },
+	})
 }
 
 // minutely returns a job that runs every minute.
@@ -97,7 +106,8 @@ func (s *story) trigger(name string) common.Trigger {
 // under reads the keys under a prefix, the oldest first.
 func (s *story) under(prefix string) []*mvccpb.KeyValue {
 	s.Helper()
-	resp, err := s.client.Get(s.Context(), prefix, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	resp, err := s.client.Get(s.Context(), prefix, clientv3.WithPrefix(),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -156,7 +166,9 @@ func (s *story) outcomes(uid string) []common.Run {
 // changes reads the changes of an object, the oldest first.
 func (s *story) changes(name string) []common.Change {
 	s.Helper()
-	return slices.DeleteFunc(all[common.Change](s, common.ChangesPrefix), func(c common.Change) bool { return c.Name != name })
+	return slices.DeleteFunc(all[common.Change](s, common.ChangesPrefix), func(c common.Change) bool {
+		return c.Name != name
+	})
 }
 
 func all[T any](s *story, prefix string) []T {
@@ -183,8 +195,18 @@ func encode(t testing.TB, v any) string {
 
 // record returns the record that a claim by a worker writes.
 func record(job, uid, run, worker string) common.Record {
-	return common.Record{Run: run, Fire: strings.TrimSuffix(run, ".1"), Job: job, JobUID: uid, PlannedAt: noon, ClaimedAt: noon, Attempt: 1,
-		Cause: common.CauseCron, Owner: common.Life{Worker: worker, Name: "box-" + worker, Life: "l"}, Nonce: common.NewID()}
+	return common.Record{
+		Run:       run,
+		Fire:      strings.TrimSuffix(run, ".1"),
+		Job:       job,
+		JobUID:    uid,
+		PlannedAt: noon,
+		ClaimedAt: noon,
+		Attempt:   1,
+		Cause:     common.CauseCron,
+		Owner:     common.Life{Worker: worker, Name: "box-" + worker, Life: "l"},
+		Nonce:     common.NewID(),
+	}
 }
 
 func wantCode(t testing.TB, what string, err error, want common.Code) {

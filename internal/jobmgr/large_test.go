@@ -17,10 +17,25 @@ import (
 func manyJobs(t testing.TB, n int) []common.JobState {
 	jobs := make([]common.JobState, n)
 	for i := range jobs {
-		job := common.StoredJob{Job: common.Job{Name: fmt.Sprintf("%04x-job-%d", uint16(i*40503), i), Title: fmt.Sprintf("Report %d of the evening", i),
-			Group: fmt.Sprintf("group-%02d", i%50), Labels: map[string]string{"team": fmt.Sprintf("team-%d", i%20), "tier": strconv.Itoa(i % 3)},
-			CronExpr: fmt.Sprintf("%d %d * * *", i%60, i/60%24), Timezone: "Asia/Shanghai", Command: "make report", Env: map[string]string{"REPORT": strconv.Itoa(i)},
-			Timeout: "1h", Paused: i%10 == 0}, UID: common.NewID(), CreatedAt: time.Unix(int64(i), 0).UTC(), UpdatedAt: time.Unix(int64(i), 0).UTC(), UpdatedBy: "ann"}
+		job := common.StoredJob{
+			Job: common.Job{
+				Name:  fmt.Sprintf("%04x-job-%d", uint16(i*40503), i),
+				Title: fmt.Sprintf("Report %d of the evening", i),
+				Group: fmt.Sprintf("group-%02d", i%50),
+				Labels: map[string]string{"team": fmt.Sprintf("team-%d", i%20),
+					"tier": strconv.Itoa(i % 3)},
+				CronExpr: fmt.Sprintf("%d %d * * *", i%60, i/60%24),
+				Timezone: "Asia/Shanghai",
+				Command:  "make report",
+				Env:      map[string]string{"REPORT": strconv.Itoa(i)},
+				Timeout:  "1h",
+				Paused:   i%10 == 0,
+			},
+			UID:       common.NewID(),
+			CreatedAt: time.Unix(int64(i), 0).UTC(),
+			UpdatedAt: time.Unix(int64(i), 0).UTC(),
+			UpdatedBy: "ann",
+		}
 		data, err := json.Marshal(&job)
 		if err == nil {
 			jobs[i].StoredJob, err = common.Decode[common.StoredJob](data)
@@ -67,9 +82,12 @@ func BenchmarkCatalogList100k(b *testing.B) {
 	catalog.Fill(manyJobs(b, 100_000), false)
 	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: time.Now})
 	for name, q := range map[string]common.JobQuery{
-		"all": {}, "middle": {After: "8000"}, "q": {Q: "99"}, "nowhere": {Q: "nowhere"}, "group": {Group: "group-07"}, "selector": {Selector: "team=none"}, "done": {Phase: common.PhaseDone},
-		"nextFire": {Order: common.OrderNextFire}, "updatedDown": {Order: common.OrderUpdated, Descending: true}, "byGroup": {Order: common.OrderGroup},
-		"deep": {Skip: 90_000}, "deepNextFire": {Skip: 50_000, Order: common.OrderNextFire}, "below": {Below: "group"},
+		"all": {}, "middle": {After: "8000"}, "q": {Q: "99"}, "nowhere": {Q: "nowhere"}, "group": {Group: "group-07"},
+		"selector": {Selector: "team=none"}, "done": {Phase: common.PhaseDone},
+		"nextFire": {Order: common.OrderNextFire}, "updatedDown": {Order: common.OrderUpdated, Descending: true},
+		"byGroup": {Order: common.OrderGroup},
+		"deep":    {Skip: 90_000}, "deepNextFire": {Skip: 50_000, Order: common.OrderNextFire},
+		"below":      {Below: "group"},
 		"everything": {Q: "9", Selector: "team!=team-3", Phase: common.PhaseActive, Order: common.OrderNextFire},
 	} {
 		q.Limit = 50

@@ -17,7 +17,14 @@ import (
 func TestLimits(t *testing.T) {
 	s := newStory(t)
 	store := func(limits jobmgr.Limits) *jobmgr.Store {
-		return jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Limits: limits})
+		return jobmgr.NewStore(jobmgr.Config{
+			Client:   s.client,
+			Interner: schedule.NewInterner(),
+			Timezone: "UTC",
+			Now:      s.clock.now,
+			Catalog:  s.catalog,
+			Limits:   limits,
+		})
 	}
 	job := func(group, name string, weight int) common.Job {
 		return common.Job{Name: name, Group: group, Command: "true " + strings.Repeat("x", weight)}
@@ -55,19 +62,25 @@ func TestLimits(t *testing.T) {
 		"bytes in all":          {jobmgr.Limits{Bytes: 8000}, job("green", "new", 8000), "job_bytes_limit"},
 		"bytes of the group":    {jobmgr.Limits{GroupBytes: 5000}, job("red", "red1", 4000), "group_job_bytes_limit"},
 		"made smaller":          {jobmgr.Limits{Bytes: 1, GroupBytes: 1}, job("red", "red2", 10), ""},
-		"as large as it was":    {jobmgr.Limits{Bytes: 1, GroupBytes: 1}, common.Job{Name: "blue2", Group: "blue", Command: "fals " + strings.Repeat("x", 1000)}, ""},
+		"as large as it was": {jobmgr.Limits{Bytes: 1, GroupBytes: 1}, common.Job{
+			Name:    "blue2",
+			Group:   "blue",
+			Command: "fals " + strings.Repeat("x", 1000),
+		}, ""},
 	} {
 		revision := s.revision()
 		_, _, err := store(c.limits).Put(t.Context(), actor, c.job, any0)
 		if c.reason == "" && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if e, ok := errors.AsType[*common.Error](err); c.reason != "" && (!ok || e.Reason != c.reason || e.Code != common.CodeConflict || e.Hint == "" || s.revision() != revision) {
+		if e, ok := errors.AsType[*common.Error](err); c.reason != "" &&
+			(!ok || e.Reason != c.reason || e.Code != common.CodeConflict || e.Hint == "" || s.revision() != revision) {
 			t.Errorf("%s: %v, want %s", name, err, c.reason)
 		}
 	}
 	// Urgent changes are made in any case.
-	if _, err := store(jobmgr.Limits{Bytes: 1, GroupBytes: 1}).Pause(t.Context(), actor, "red1", common.PauseRequest{Note: "it writes too much"}, any0); err != nil {
+	if _, err := store(jobmgr.Limits{Bytes: 1, GroupBytes: 1}).Pause(t.Context(), actor, "red1",
+		common.PauseRequest{Note: "it writes too much"}, any0); err != nil {
 		t.Error(err)
 	}
 	// A deleted job frees its share.

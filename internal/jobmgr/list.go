@@ -103,8 +103,15 @@ type filter struct {
 }
 
 func newFilter(q common.JobQuery, selector *placement.Selector, now time.Time) *filter {
-	return &filter{q: q, group: unique.Make(q.Group), wanted: strings.ToLower(q.Q), selector: selector, now: now.UnixNano(),
-		matches: map[unique.Handle[string]]bool{}, beneath: map[unique.Handle[string]]bool{}}
+	return &filter{
+		q:        q,
+		group:    unique.Make(q.Group),
+		wanted:   strings.ToLower(q.Q),
+		selector: selector,
+		now:      now.UnixNano(),
+		matches:  map[unique.Handle[string]]bool{},
+		beneath:  map[unique.Handle[string]]bool{},
+	}
 }
 
 func (f *filter) takes(job *slot) bool {

@@ -73,7 +73,8 @@ func TestListOrders(t *testing.T) {
 	}
 	// Ordered by the next fire; f does not fire, and c has no schedule.
 	names, _ := s.pages(common.JobQuery{Order: common.OrderNextFire, Limit: 2})
-	if len(names) != 6 || !slices.Equal(names[4:], []string{"c", "f"}) || slices.Index(names, "b") > slices.Index(names, "d") {
+	if len(names) != 6 || !slices.Equal(names[4:], []string{"c", "f"}) ||
+		slices.Index(names, "b") > slices.Index(names, "d") {
 		t.Error(names)
 	}
 	s.clock.forward(2 * time.Hour)
@@ -83,7 +84,8 @@ func TestListOrders(t *testing.T) {
 	if names, _ := s.pages(common.JobQuery{Order: common.OrderNextFire}); names[0] != "e" {
 		t.Errorf("first to fire after the end of its pause: %v", names)
 	}
-	if _, _, err := s.store.List(t.Context(), common.JobQuery{Selector: "="}); common.CodeOf(err) != common.CodeInvalid {
+	if _, _, err := s.store.List(t.Context(),
+		common.JobQuery{Selector: "="}); common.CodeOf(err) != common.CodeInvalid {
 		t.Error(err)
 	}
 }
@@ -145,7 +147,10 @@ func TestNamesStayInOrder(t *testing.T) {
 	for i := range 3000 {
 		name := fmt.Sprintf("j%04d", dice.IntN(10_000))
 		there[name] = true
-		jobs = append(jobs, common.JobState{StoredJob: common.StoredJob{UID: fmt.Sprint(i), Job: common.Job{Name: name, Command: "true"}}, Version: int64(i)})
+		jobs = append(jobs, common.JobState{
+			StoredJob: common.StoredJob{UID: fmt.Sprint(i), Job: common.Job{Name: name, Command: "true"}},
+			Version:   int64(i),
+		})
 	}
 	catalog.Fill(jobs, false)
 	for name := range there {

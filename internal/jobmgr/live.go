@@ -45,7 +45,8 @@ func (s *Store) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives
 		if o == nil {
 			most = 0 // unlimited
 		}
-		places, _, more, err := s.places(ctx, append(openOps(), clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithLimit(most)))...)
+		places, _, more, err := s.places(ctx,
+			append(openOps(), clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithLimit(most)))...)
 		if err != nil || !more {
 			return runlog.Lives{Runs: s.runsOf(places)}, err
 		}
@@ -71,7 +72,8 @@ func (s *Store) OpenRuns(ctx context.Context) ([]common.Run, error) {
 
 // openOps returns the operations that read the pending and active runs and the kill requests.
 func openOps() []clientv3.Op {
-	return []clientv3.Op{clientv3.OpGet(common.TriggersPrefix, clientv3.WithPrefix()), clientv3.OpGet(common.RunsPrefix, clientv3.WithPrefix()),
+	return []clientv3.Op{clientv3.OpGet(common.TriggersPrefix, clientv3.WithPrefix()),
+		clientv3.OpGet(common.RunsPrefix, clientv3.WithPrefix()),
 		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
 }
 
@@ -98,7 +100,8 @@ func (s *Store) locate(ctx context.Context, id string) (place, bool, error) {
 	if job, known := s.cfg.Catalog.Name(uidOf(id)); known {
 		triggers, records = common.TriggersOf(job), common.RecordsOf(job)
 	}
-	places, revision, _, err := s.places(ctx, clientv3.OpGet(triggers, clientv3.WithPrefix()), clientv3.OpGet(records, clientv3.WithPrefix()),
+	places, revision, _, err := s.places(ctx, clientv3.OpGet(triggers, clientv3.WithPrefix()),
+		clientv3.OpGet(records, clientv3.WithPrefix()),
 		clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix()))
 	if err != nil {
 		return place{}, false, err

@@ -115,7 +115,8 @@ func TestLateEndIsNoOutcome(t *testing.T) {
 	s.raw(common.LateKey("w1", "bad"), "{")
 	s.wantLive(r.Run, common.StatusLost, "w1")
 	late, err := s.store.LateEnds(t.Context())
-	if err != nil || len(late) != 1 || late[0].Run != r.Run || late[0].Status != common.StatusSucceeded || late[0].WorkerName != "box-w1" {
+	if err != nil || len(late) != 1 || late[0].Run != r.Run || late[0].Status != common.StatusSucceeded ||
+		late[0].WorkerName != "box-w1" {
 		t.Fatalf("%v, %+v", err, late)
 	}
 	// A master takes a value under a wrong key for neither.
@@ -152,7 +153,8 @@ func TestLiveRunOfDeletedJob(t *testing.T) {
 func TestUnreadableRunsBreakNoList(t *testing.T) {
 	s := newStory(t)
 	s.put(minutely("a"))
-	for _, key := range []string{common.TriggerKey("a", "bad"), common.RecordKey("a", "bad.1"), common.OutboxKey("w1", "bad.1"),
+	for _, key := range []string{common.TriggerKey("a", "bad"), common.RecordKey("a", "bad.1"),
+		common.OutboxKey("w1", "bad.1"),
 		common.OutboxKey(common.MasterOutbox, "bad.2"), common.TriggerKey("gone", "bad")} {
 		s.raw(key, "\x00{")
 	}
@@ -204,7 +206,8 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range append(open, one) {
-		if shown := r.Ending; r.ID == running.Run && (shown == nil || *shown != want) || r.ID != running.Run && shown != nil {
+		if shown := r.Ending; r.ID == running.Run && (shown == nil || *shown != want) || r.ID != running.Run &&
+			shown != nil {
 			t.Fatalf("%s shows %+v, want %+v", r.ID, shown, want)
 		}
 	}
@@ -217,7 +220,8 @@ func TestKill(t *testing.T) {
 		t.Fatalf("still waiting: %v", left)
 	}
 	out := s.outcomes(job.UID)
-	if len(out) != 1 || out[0].ID != waiting.RunID() || out[0].Status != common.StatusKilled || out[0].Reason.Data["by"] != "ann" ||
+	if len(out) != 1 || out[0].ID != waiting.RunID() || out[0].Status != common.StatusKilled ||
+		out[0].Reason.Data["by"] != "ann" ||
 		out[0].EndedAt == nil || !out[0].EndedAt.Equal(s.clock.now()) || out[0].StartedAt != nil {
 		t.Fatalf("outcome of the waiting run: %+v", out)
 	}
@@ -230,7 +234,8 @@ func TestKill(t *testing.T) {
 		t.Fatal("a refused kill wrote something")
 	}
 	for _, id := range []string{running.Run, waiting.RunID()} {
-		if changes := s.changes(id); len(changes) != 1 || changes[0].Verb != "kill" || changes[0].Kind != "run" || changes[0].Actor != actor {
+		if changes := s.changes(id); len(changes) != 1 || changes[0].Verb != "kill" || changes[0].Kind != "run" ||
+			changes[0].Actor != actor {
 			t.Fatalf("changes of %s: %+v", id, changes)
 		}
 	}
@@ -249,8 +254,11 @@ func TestKillRacingWithClaim(t *testing.T) {
 		}
 		<-claimed
 		unresolved, kills := s.keys(common.RecordsOf("a")), s.keys(common.KillerPrefix)
-		takenBack := slices.ContainsFunc(s.outcomes(job.UID), func(r common.Run) bool { return r.ID == trigger.RunID() })
-		if takenBack == (len(unresolved) == 1) || len(kills) != len(unresolved) || len(s.keys(common.TriggersPrefix)) != 0 {
+		takenBack := slices.ContainsFunc(s.outcomes(job.UID), func(r common.Run) bool {
+			return r.ID == trigger.RunID()
+		})
+		if takenBack == (len(unresolved) == 1) || len(kills) != len(unresolved) ||
+			len(s.keys(common.TriggersPrefix)) != 0 {
 			t.Fatalf("taken back %v, unresolved %v, kills to kill %v", takenBack, unresolved, kills)
 		}
 		if len(unresolved) == 1 {
@@ -270,8 +278,10 @@ func TestLiveRunWhileItMoves(t *testing.T) {
 		go func() {
 			defer close(moved)
 			for _, move := range [][]clientv3.Op{
-				{clientv3.OpDelete(common.TriggerKey("a", trigger.ID)), clientv3.OpPut(common.RecordKey("a", r.Run), encode(t, r))},
-				{clientv3.OpDelete(common.RecordKey("a", r.Run)), clientv3.OpPut(common.OutboxKey("w1", r.Run), encode(t, r.AsRun(common.StatusSucceeded)))},
+				{clientv3.OpDelete(common.TriggerKey("a", trigger.ID)),
+					clientv3.OpPut(common.RecordKey("a", r.Run), encode(t, r))},
+				{clientv3.OpDelete(common.RecordKey("a", r.Run)),
+					clientv3.OpPut(common.OutboxKey("w1", r.Run), encode(t, r.AsRun(common.StatusSucceeded)))},
 			} {
 				if _, err := s.client.Txn(t.Context()).Then(move...).Commit(); err != nil {
 					t.Error(err)

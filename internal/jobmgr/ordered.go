@@ -17,7 +17,9 @@ func byName(s slot, name string) int { return cmp.Compare(s.job.name, name) }
 
 // place returns the chunk and the index at which a name is, or would be inserted.
 func (o *ordered) place(name string) (chunk, at int, found bool) {
-	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []slot, name string) int { return byName(c[len(c)-1], name) })
+	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []slot, name string) int {
+		return byName(c[len(c)-1], name)
+	})
 	if chunk == len(o.chunks) {
 		chunk = max(0, chunk-1)
 	}

@@ -40,7 +40,15 @@ func NewOutboxes(client *clientv3.Client, report func(error)) *Outboxes {
 
 // Run follows the outboxes until the context ends.
 func (o *Outboxes) Run(ctx context.Context) error {
-	f := etcdkit.Follower{Client: o.client, Prefix: common.OutboxPrefix, Paged: true, Trouble: o.report, Alive: func() { o.report(nil) }, Probe: o.probe, Progress: o.reached}
+	f := etcdkit.Follower{
+		Client:   o.client,
+		Prefix:   common.OutboxPrefix,
+		Paged:    true,
+		Trouble:  o.report,
+		Alive:    func() { o.report(nil) },
+		Probe:    o.probe,
+		Progress: o.reached,
+	}
 	return f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
 		o.take(u)
 		return nil

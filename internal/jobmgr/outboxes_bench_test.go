@@ -19,8 +19,20 @@ func BenchmarkOutboxIndex(b *testing.B) {
 	runs := make([]common.Run, 0, waiting)
 	for i := range waiting {
 		at := noon.Add(time.Duration(i/jobs) * time.Second)
-		run := common.Run{Job: fmt.Sprint("job-", i%jobs), JobUID: fmt.Sprintf("uid%013d", i%jobs), PlannedAt: at, Attempt: 1, Status: common.StatusSucceeded, Cause: common.CauseCron,
-			Worker: "w1", WorkerName: "box-w1", ClaimedAt: &at, StartedAt: &at, EndedAt: &at, ExitCode: new(0)}
+		run := common.Run{
+			Job:        fmt.Sprint("job-", i%jobs),
+			JobUID:     fmt.Sprintf("uid%013d", i%jobs),
+			PlannedAt:  at,
+			Attempt:    1,
+			Status:     common.StatusSucceeded,
+			Cause:      common.CauseCron,
+			Worker:     "w1",
+			WorkerName: "box-w1",
+			ClaimedAt:  &at,
+			StartedAt:  &at,
+			EndedAt:    &at,
+			ExitCode:   new(0),
+		}
 		if i%97 == 0 {
 			run.Status, run.ExitCode = common.StatusFailed, new(1)
 		}
@@ -50,8 +62,11 @@ func BenchmarkOutboxIndex(b *testing.B) {
 			_, err := view.Fires(b.Context(), runlog.FireQuery{Limit: 100, Now: now, To: now})
 			return err
 		},
-		"one":  func() error { _, err := view.Run(b.Context(), last); return err },
-		"text": func() error { _, err := view.Runs(b.Context(), runlog.Query{Limit: 100, Text: "nowhere"}); return err },
+		"one": func() error { _, err := view.Run(b.Context(), last); return err },
+		"text": func() error {
+			_, err := view.Runs(b.Context(), runlog.Query{Limit: 100, Text: "nowhere"})
+			return err
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			var took []time.Duration

@@ -77,7 +77,8 @@ func (nothingDue) Planned(context.Context, *runlog.FireQuery) ([]common.Fire, bo
 // outcomes draws runs of all kinds: planned fires with one attempt and with several, triggered ones, gap
 // entries, and skipped fires.
 func outcomes(random *rand.Rand, n int) (runs []common.Run) {
-	jobs := []common.Run{{Job: "a", JobUID: "uid-a", Group: "ops"}, {Job: "b", JobUID: "uid-b"}, {Job: "b", JobUID: "uid-b2"}, {Job: "c", JobUID: "c", Group: "ops"}}
+	jobs := []common.Run{{Job: "a", JobUID: "uid-a", Group: "ops"}, {Job: "b", JobUID: "uid-b"},
+		{Job: "b", JobUID: "uid-b2"}, {Job: "c", JobUID: "c", Group: "ops"}}
 	exits := []*int{nil, new(0), new(1)}
 	for seen := map[string]bool{}; len(runs) < n; {
 		run := jobs[random.IntN(len(jobs))]
@@ -90,8 +91,11 @@ func outcomes(random *rand.Rand, n int) (runs []common.Run) {
 		attempts := 1
 		switch kind := random.IntN(10); kind {
 		case 0:
-			run = common.PassedOver(&common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: run.Job, Group: run.Group}, UID: run.JobUID},
-				Cursor: run.PlannedAt.Add(-time.Hour)}, run.PlannedAt, int64(1+random.IntN(3)), common.StatusMissed, common.Reason{Code: common.ReasonLate, Text: "note 3"})
+			run = common.PassedOver(&common.JobState{
+				StoredJob: common.StoredJob{Job: common.Job{Name: run.Job, Group: run.Group}, UID: run.JobUID},
+				Cursor:    run.PlannedAt.Add(-time.Hour),
+			}, run.PlannedAt, int64(1+random.IntN(3)), common.StatusMissed, common.Reason{Code: common.ReasonLate,
+				Text: "note 3"})
 			attempts = 0
 		case 1:
 			run.Fire = common.TriggeredFire(run.JobUID, common.NewID())
@@ -126,7 +130,8 @@ func (s *story) inOutboxes(runs []common.Run) {
 	for part := range slices.Chunk(runs, 100) {
 		ops := make([]clientv3.Op, len(part))
 		for i := range part {
-			ops[i] = clientv3.OpPut(common.OutboxKey([]string{"w0", "w1", common.MasterOutbox}[i%3], part[i].ID), encode(s, part[i]))
+			ops[i] = clientv3.OpPut(common.OutboxKey([]string{"w0", "w1", common.MasterOutbox}[i%3], part[i].ID),
+				encode(s, part[i]))
 		}
 		if _, err := s.client.Txn(s.Context()).Then(ops...).Commit(); err != nil {
 			s.Fatal(err)
@@ -168,7 +173,15 @@ func TestOutboxIndex_FindsWhatReadingAllDoes(t *testing.T) {
 			q := runlog.Query{Limit: 1 + random.IntN(60), Oldest: random.IntN(3) == 0}
 			narrow(random, &q)
 			s.sameRuns(plain, fast, q)
-			f := runlog.FireQuery{Job: q.Job, Group: q.Group, Statuses: q.Statuses, From: q.From, To: cmp.Or(q.To, noon.Add(time.Hour)), Now: noon.Add(time.Hour), Limit: q.Limit}
+			f := runlog.FireQuery{
+				Job:      q.Job,
+				Group:    q.Group,
+				Statuses: q.Statuses,
+				From:     q.From,
+				To:       cmp.Or(q.To, noon.Add(time.Hour)),
+				Now:      noon.Add(time.Hour),
+				Limit:    q.Limit,
+			}
 			s.sameFires(plain, fast, f)
 		}
 		for _, each := range []int{1, 3, 20} {
@@ -181,7 +194,8 @@ func TestOutboxIndex_FindsWhatReadingAllDoes(t *testing.T) {
 		}
 	}
 	for _, run := range live[:50] {
-		if got, found, err := store.LiveRun(t.Context(), run.ID); err != nil || !found || got.ID != run.ID || got.Note != run.Note {
+		if got, found, err := store.LiveRun(t.Context(), run.ID); err != nil || !found || got.ID != run.ID ||
+			got.Note != run.Note {
 			t.Fatalf("run %s: %v, %t, %+v", run.ID, err, found, got)
 		}
 	}
@@ -217,7 +231,8 @@ func (s *story) sameRuns(plain, fast *runlog.View, q runlog.Query) {
 	for pages := 0; ; pages++ {
 		want, err := plain.Runs(s.Context(), q)
 		got, err2 := fast.Runs(s.Context(), q)
-		if err != nil || err2 != nil || got.Partial != want.Partial || !reflect.DeepEqual(ids(got.Runs), ids(want.Runs)) {
+		if err != nil || err2 != nil || got.Partial != want.Partial ||
+			!reflect.DeepEqual(ids(got.Runs), ids(want.Runs)) {
 			s.Fatalf("page %d of %+v: %v, %v\n got %v\nwant %v", pages, q, err, err2, ids(got.Runs), ids(want.Runs))
 		}
 		if len(want.Runs) < q.Limit {
@@ -254,7 +269,8 @@ func (s *story) sameFires(plain, fast *runlog.View, q runlog.FireQuery) {
 		i := 0
 		for ; i < min(len(got), len(want)) && reflect.DeepEqual(got[i], want[i]); i++ {
 		}
-		s.Fatalf("fires of %+v: %d, want %d; they differ at %d:\n got %+v\nwant %+v", q, len(got), len(want), i, got[min(i, len(got)):min(i+2, len(got))], want[min(i, len(want)):min(i+2, len(want))])
+		s.Fatalf("fires of %+v: %d, want %d; they differ at %d:\n got %+v\nwant %+v", q, len(got), len(want), i,
+			got[min(i, len(got)):min(i+2, len(got))], want[min(i, len(want)):min(i+2, len(want))])
 	}
 }
 

@@ -111,7 +111,13 @@ type outboxRows struct {
 const outboxBlock = 4096
 
 func newOutboxRows() *outboxRows {
-	return &outboxRows{used: 1, chains: map[uint64]uint32{}, seed: maphash.MakeSeed(), jobs: map[outboxJob]*outboxJob{}, ids: map[string]uint32{}}
+	return &outboxRows{
+		used:   1,
+		chains: map[uint64]uint32{},
+		seed:   maphash.MakeSeed(),
+		jobs:   map[outboxJob]*outboxJob{},
+		ids:    map[string]uint32{},
+	}
 }
 
 func (t *outboxRows) at(n uint32) *outboxRow { return &t.blocks[n/outboxBlock][n%outboxBlock] }
@@ -178,9 +184,20 @@ func (t *outboxRows) put(owner string, o *narrow, round uint16) {
 	}
 	r := t.at(n)
 	next, shared := r.next, r.shared
-	*r = outboxRow{job: t.job(o.Job, o.JobUID, o.Group), planned: o.PlannedAt.UnixNano(), exit: noExit, owner: t.name(owner), worker: t.name(o.Worker), next: next, shared: shared,
-		attempt: uint16(o.Attempt), round: round, gap: o.Fire == o.ID,
-		status: uint8(slices.Index(common.Statuses[:], o.Status)), cause: uint8(slices.Index(common.Causes[:], o.Cause))}
+	*r = outboxRow{
+		job:     t.job(o.Job, o.JobUID, o.Group),
+		planned: o.PlannedAt.UnixNano(),
+		exit:    noExit,
+		owner:   t.name(owner),
+		worker:  t.name(o.Worker),
+		next:    next,
+		shared:  shared,
+		attempt: uint16(o.Attempt),
+		round:   round,
+		gap:     o.Fire == o.ID,
+		status:  uint8(slices.Index(common.Statuses[:], o.Status)),
+		cause:   uint8(slices.Index(common.Causes[:], o.Cause)),
+	}
 	if o.ExitCode != nil {
 		r.exit = int32(*o.ExitCode)
 	}

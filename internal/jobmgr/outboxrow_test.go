@@ -20,7 +20,14 @@ import (
 // drawnOutcome is one of a few: they share chains, and recur.
 func drawnOutcome(random *rand.Rand) (owner string, run common.Run) {
 	at := time.Date(2026, 1, 1, 0, 0, random.IntN(40), 0, time.UTC)
-	run = common.Run{Job: "a", JobUID: "uid", PlannedAt: at, Attempt: random.IntN(3), Status: common.StatusFailed, Cause: common.CauseCron}
+	run = common.Run{
+		Job:       "a",
+		JobUID:    "uid",
+		PlannedAt: at,
+		Attempt:   random.IntN(3),
+		Status:    common.StatusFailed,
+		Cause:     common.CauseCron,
+	}
 	switch random.IntN(4) {
 	case 0:
 		run.Fire = common.TriggeredFire("uid", fmt.Sprint(random.IntN(10)))
@@ -75,10 +82,12 @@ func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 		}
 		found := o.want(&runlog.LiveQuery{Query: runlog.Query{Limit: mostOutcomes}})
 		want := slices.Sorted(maps.Keys(there))
-		if slices.Sort(found.keys); !slices.Equal(found.keys, want) || o.rows.count != len(want) || o.revision != revision {
+		if slices.Sort(found.keys); !slices.Equal(found.keys, want) || o.rows.count != len(want) ||
+			o.revision != revision {
 			t.Fatalf("it holds %q\nwant %q", found.keys, want)
 		}
-		if at := o.keyOf(run.ID); (at != "") != (there[common.OutboxKey("w0", run.ID)] != nil || there[common.OutboxKey("w1", run.ID)] != nil) {
+		if at := o.keyOf(run.ID); (at != "") != (there[common.OutboxKey("w0", run.ID)] != nil ||
+			there[common.OutboxKey("w1", run.ID)] != nil) {
 			t.Fatalf("%s is at %q", run.ID, at)
 		}
 	}

@@ -27,7 +27,8 @@ func NewOutcomes(client *clientv3.Client) *Outcomes { return &Outcomes{client: c
 func (c *Outcomes) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
 	callCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	outcomes, err := c.client.Get(callCtx, common.OutboxOf(common.MasterOutbox), clientv3.WithPrefix(), clientv3.WithLimit(int64(limit)))
+	outcomes, err := c.client.Get(callCtx, common.OutboxOf(common.MasterOutbox), clientv3.WithPrefix(),
+		clientv3.WithLimit(int64(limit)))
 	if err != nil {
 		return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list the outcomes of changes: %w", err))
 	}

@@ -18,7 +18,8 @@ func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
 	s.clock.forward(time.Minute)
 	s.remove("a")
 	first, err := source.Pending(t.Context(), 10)
-	if err != nil || len(first.Batch.Changes) != 0 || len(first.Batch.Runs) != 1 || first.Batch.Runs[0].JobUID != job.UID || first.More {
+	if err != nil || len(first.Batch.Changes) != 0 || len(first.Batch.Runs) != 1 ||
+		first.Batch.Runs[0].JobUID != job.UID || first.More {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	again, err := source.Pending(t.Context(), 10)

@@ -8,14 +8,23 @@ import (
 
 // Pause pauses a job until a time, or until it is resumed. It moves no cursor: the fires of that time are
 // passed when the pause ends.
-func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest, pre common.Precondition) (common.JobState, error) {
+func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
+	pre common.Precondition) (common.JobState, error) {
 	if r.Until != nil && !r.Until.After(s.cfg.Now()) {
-		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{Location: "until", Code: "past",
-			Message: "must be in the future", Value: common.Excerpt(r.Until.String())})
+		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{
+			Location: "until",
+			Code:     "past",
+			Message:  "must be in the future",
+			Value:    common.Excerpt(r.Until.String()),
+		})
 	}
 	if r.Until != nil && !common.ValidTime(*r.Until) {
-		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{Location: "until", Code: "range",
-			Message: common.TimeRange, Value: common.Excerpt(r.Until.String())})
+		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{
+			Location: "until",
+			Code:     "range",
+			Message:  common.TimeRange,
+			Value:    common.Excerpt(r.Until.String()),
+		})
 	}
 	return s.edit(ctx, actor, "pause", name, pre, func(j *common.Job) {
 		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until
@@ -23,14 +32,16 @@ func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r co
 }
 
 // Resume ends the pause of a job now; the fires of the pause are recorded as skipped.
-func (s *Store) Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error) {
+func (s *Store) Resume(ctx context.Context, actor common.Actor, name string,
+	pre common.Precondition) (common.JobState, error) {
 	return s.edit(ctx, actor, "resume", name, pre, func(j *common.Job) {
 		j.Paused, j.PauseNote, j.PauseUntil = false, "", nil
 	})
 }
 
 // edit changes an existing job. Fields that it does not change are not validated.
-func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition, change func(*common.Job)) (common.JobState, error) {
+func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+	change func(*common.Job)) (common.JobState, error) {
 	for try := range tries {
 		seen, err := s.look(ctx, name)
 		if err != nil {

@@ -18,7 +18,8 @@ func TestPause(t *testing.T) {
 		return s.store.Pause(t.Context(), actor, "a", common.PauseRequest{Note: note, Until: until}, pre)
 	}
 	paused, err := pause("moving", nil, common.Precondition{Version: created.Version})
-	if err != nil || !paused.Paused || paused.PauseNote != "moving" || paused.PauseUntil != nil || paused.Version == created.Version ||
+	if err != nil || !paused.Paused || paused.PauseNote != "moving" || paused.PauseUntil != nil ||
+		paused.Version == created.Version ||
 		paused.Created != created.Created || created.Created == 0 || paused.UID != created.UID {
 		t.Fatalf("%+v, %v", paused, err)
 	}
@@ -43,7 +44,8 @@ func TestPause(t *testing.T) {
 		t.Fatalf("%+v, %v", later, err)
 	}
 	changes := s.changes("a")
-	if last := changes[len(changes)-1]; last.Verb != "pause" || last.Actor != actor || last.Before == nil || last.After == nil {
+	if last := changes[len(changes)-1]; last.Verb != "pause" || last.Actor != actor || last.Before == nil ||
+		last.After == nil {
 		t.Fatalf("%+v", last)
 	}
 }
@@ -75,18 +77,25 @@ func TestEndOfAPause(t *testing.T) {
 		cursor time.Duration
 		want   []entry
 	}{
-		{"resumed", 0, minutes(10) + 1, resume, minutes(10) + 1, []entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(10), 10}}},
-		{"resumed-after-one", 0, minutes(1), resume, minutes(1), []entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(1), 1}}},
+		{"resumed", 0, minutes(10) + 1, resume, minutes(10) + 1,
+			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(10), 10}}},
+		{"resumed-after-one", 0, minutes(1), resume, minutes(1),
+			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(1), 1}}},
 		{"resumed-at-once", 0, 10 * time.Second, resume, 10 * time.Second, nil},
-		{"resumed-early", minutes(60), minutes(3), resume, minutes(3), []entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(3), 3}}},
-		{"resumed-late", minutes(5), minutes(9), resume, minutes(4), []entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(4), 4}}},
-		{"saved-unpaused", 0, minutes(2), edit(func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil }), minutes(2),
+		{"resumed-early", minutes(60), minutes(3), resume, minutes(3),
+			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(3), 3}}},
+		{"resumed-late", minutes(5), minutes(9), resume, minutes(4),
+			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(4), 4}}},
+		{"saved-unpaused", 0, minutes(2), edit(func(j *common.Job) {
+			j.Paused, j.PauseNote, j.PauseUntil = false, "", nil
+		}), minutes(2),
 			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(2), 2}}},
 		{"saved-paused", 0, minutes(2), edit(func(j *common.Job) { j.Title = "x" }), 0, nil},
 		{"edited-paused", 0, minutes(2), edit(func(j *common.Job) { j.CronExpr = "@hourly" }), minutes(2),
 			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(2), 2}}},
 		{"edited-when-over", minutes(5), minutes(9), edit(func(j *common.Job) { j.CronExpr = "@hourly" }), minutes(9),
-			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(4), 4}, {common.StatusMissed, common.ReasonEdited, minutes(4), minutes(9), 5}}},
+			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(4), 4},
+				{common.StatusMissed, common.ReasonEdited, minutes(4), minutes(9), 5}}},
 		{"another-start", 0, minutes(2), edit(func(j *common.Job) { j.StartAt = new(noon.Add(time.Hour)) }), minutes(2),
 			[]entry{{common.StatusSkipped, common.ReasonPaused, 0, minutes(2), 2}}},
 	} {
@@ -110,7 +119,8 @@ func TestEndOfAPause(t *testing.T) {
 			}
 			for i, want := range c.want {
 				run := out[i]
-				if run.Status != want.status || run.Reason.Code != want.code || !run.PlannedAt.Equal(noon.Add(want.to)) ||
+				if run.Status != want.status || run.Reason.Code != want.code ||
+					!run.PlannedAt.Equal(noon.Add(want.to)) ||
 					want.code == common.ReasonPaused && run.Reason.Data["note"] != "moving" {
 					t.Errorf("%+v", run)
 				}
@@ -118,7 +128,11 @@ func TestEndOfAPause(t *testing.T) {
 					if run.Gap != nil || run.ID != common.RunID(common.PlannedFire(uid, noon.Add(want.to)), 0) {
 						t.Errorf("one fire: %+v", run)
 					}
-				} else if run.Gap == nil || *run.Gap != (common.Gap{From: noon.Add(want.from), To: noon.Add(want.to), Count: want.count}) {
+				} else if run.Gap == nil || *run.Gap != (common.Gap{
+					From:  noon.Add(want.from),
+					To:    noon.Add(want.to),
+					Count: want.count,
+				}) {
 					t.Errorf("gap %+v", run.Gap)
 				}
 			}

@@ -34,7 +34,13 @@ const (
 // order. whole is false if there may be older ones.
 func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
 	found := newest{q: q}
-	look := &dueLook{now: q.Now, each: dueOfEach, budget: dueEffort, tallies: map[time.Time]*schedule.Tally{}, more: map[string]bool{}}
+	look := &dueLook{
+		now:     q.Now,
+		each:    dueOfEach,
+		budget:  dueEffort,
+		tallies: map[time.Time]*schedule.Tally{},
+		more:    map[string]bool{},
+	}
 	jobs := map[string]*entry{}
 	if q.Job != "" {
 		job, err := s.planOf(ctx, q.Job)
@@ -152,8 +158,18 @@ func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reaso
 	state := job.plan()
 	state.Cursor = cursor
 	run := common.PassedOver(state, last, count, common.StatusWaiting, common.Reason{})
-	f := common.Fire{ID: run.Fire, Job: job.name, JobUID: job.uid, Group: job.group.Value(), PlannedAt: run.PlannedAt, Cause: common.CauseCron,
-		Status: common.StatusWaiting, Reason: reason, Attempts: []string{}, Gap: run.Gap}
+	f := common.Fire{
+		ID:        run.Fire,
+		Job:       job.name,
+		JobUID:    job.uid,
+		Group:     job.group.Value(),
+		PlannedAt: run.PlannedAt,
+		Cause:     common.CauseCron,
+		Status:    common.StatusWaiting,
+		Reason:    reason,
+		Attempts:  []string{},
+		Gap:       run.Gap,
+	}
 	if !all {
 		l.more[f.ID] = true
 	}
@@ -162,7 +178,8 @@ func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reaso
 
 // count counts the fires after a cursor, up to a time, and returns the last of them. If that exceeds the
 // budget, all is false, and the last one may be any up to that time.
-func (l *dueLook) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool, err error) {
+func (l *dueLook) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool,
+	err error) {
 	effort := int64(1)
 	if timetable.Lines() {
 		effort += int64(to.Sub(cursor) / time.Hour)
@@ -238,7 +255,8 @@ func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 
 // window returns the newest fires of a window of the future, its end exclusive. enough is false if the window
 // has more fires than the budget allows to read.
-func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end time.Time, budget int) (found newest, enough bool, err error) {
+func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end time.Time, budget int) (found newest,
+	enough bool, err error) {
 	found.q = q
 	for i, job := range jobs {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -269,8 +287,16 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 // planned returns a fire of the plan that no worker has claimed: it is due, or its planned time or jitter is
 // still to come.
 func planned(job *entry, at, now time.Time) common.Fire {
-	f := common.Fire{ID: common.PlannedFire(job.uid, at), Job: job.name, JobUID: job.uid, Group: job.group.Value(), PlannedAt: at.UTC(),
-		Cause: common.CauseCron, Status: common.StatusWaiting, Attempts: []string{}}
+	f := common.Fire{
+		ID:        common.PlannedFire(job.uid, at),
+		Job:       job.name,
+		JobUID:    job.uid,
+		Group:     job.group.Value(),
+		PlannedAt: at.UTC(),
+		Cause:     common.CauseCron,
+		Status:    common.StatusWaiting,
+		Attempts:  []string{},
+	}
 	due := at
 	if delay := job.delay(at); delay > 0 {
 		due = at.Add(delay)

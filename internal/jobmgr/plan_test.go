@@ -33,13 +33,19 @@ func summary(fires []common.Fire) []string {
 
 func TestDue(t *testing.T) {
 	s := newStory(t)
-	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog,
+	store := jobmgr.NewStore(jobmgr.Config{
+		Client:   s.client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  s.catalog,
 		Unplaced: func(j *common.StoredJob) *common.Reason {
 			if j.Name == "unplaced" {
 				return &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 			}
 			return nil
-		}})
+		},
+	})
 	put := func(name, line string, change func(*common.Job)) {
 		job := minutely(name)
 		job.CronExpr = line
@@ -66,17 +72,25 @@ func TestDue(t *testing.T) {
 		q    runlog.FireQuery
 		want []string
 	}{
-		"all": {runlog.FireQuery{}, []string{"many 12:03:30 waiting starting 210 since 12:00:00", "paused 12:03:00 waiting paused 3 since 12:00:00",
+		"all": {runlog.FireQuery{}, []string{"many 12:03:30 waiting starting 210 since 12:00:00",
+			"paused 12:03:00 waiting paused 3 since 12:00:00",
 			"over 12:03:00 waiting starting", "jitter 12:03:00 planned", "few 12:03:00 waiting starting",
-			"over 12:02:00 waiting starting", "over 12:01:00 waiting paused", "unplaced 12:02:00 waiting no_worker", "few 12:02:00 waiting starting", "one 12:01:00 waiting paused"}},
-		"of a group":        {runlog.FireQuery{Group: "ops"}, []string{"unplaced 12:02:00 waiting no_worker"}},
-		"of a job":          {runlog.FireQuery{Job: "few"}, []string{"few 12:03:00 waiting starting", "few 12:02:00 waiting starting"}},
-		"of one that waits": {runlog.FireQuery{Job: "paused"}, []string{"paused 12:03:00 waiting paused 3 since 12:00:00"}},
-		"of a broken job":   {runlog.FireQuery{Job: "broken"}, nil},
-		"of no job":         {runlog.FireQuery{Job: "never"}, nil},
-		"of no plan":        {runlog.FireQuery{Job: "manual"}, nil},
-		"in a minute":       {runlog.FireQuery{From: noon.Add(time.Minute), To: noon.Add(2 * time.Minute)}, []string{"one 12:01:00 waiting paused", "over 12:01:00 waiting paused"}},
-		"of a status":       {runlog.FireQuery{Statuses: []common.Status{common.StatusPlanned}}, []string{"jitter 12:03:00 planned"}},
+			"over 12:02:00 waiting starting", "over 12:01:00 waiting paused", "unplaced 12:02:00 waiting no_worker",
+			"few 12:02:00 waiting starting", "one 12:01:00 waiting paused"}},
+		"of a group": {runlog.FireQuery{Group: "ops"}, []string{"unplaced 12:02:00 waiting no_worker"}},
+		"of a job": {runlog.FireQuery{Job: "few"},
+			[]string{"few 12:03:00 waiting starting", "few 12:02:00 waiting starting"}},
+		"of one that waits": {runlog.FireQuery{Job: "paused"},
+			[]string{"paused 12:03:00 waiting paused 3 since 12:00:00"}},
+		"of a broken job": {runlog.FireQuery{Job: "broken"}, nil},
+		"of no job":       {runlog.FireQuery{Job: "never"}, nil},
+		"of no plan":      {runlog.FireQuery{Job: "manual"}, nil},
+		"in a minute": {runlog.FireQuery{
+			From: noon.Add(time.Minute),
+			To:   noon.Add(2 * time.Minute),
+		}, []string{"one 12:01:00 waiting paused", "over 12:01:00 waiting paused"}},
+		"of a status": {runlog.FireQuery{Statuses: []common.Status{common.StatusPlanned}},
+			[]string{"jitter 12:03:00 planned"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.q.Now, c.q.Limit = s.clock.now(), 50
@@ -110,7 +124,8 @@ func TestDue(t *testing.T) {
 		t.Errorf("%d fires, %v, %v", len(fires), whole, err)
 	}
 	q.Limit = 10
-	if fires, whole, err := store.Due(t.Context(), &q); err != nil || whole || len(fires) < 11 || summary(fires)[0] != "many 12:01:30 waiting starting" {
+	if fires, whole, err := store.Due(t.Context(), &q); err != nil || whole || len(fires) < 11 ||
+		summary(fires)[0] != "many 12:01:30 waiting starting" {
 		t.Errorf("%d fires, %v, %v", len(fires), whole, err)
 	}
 }
@@ -120,7 +135,8 @@ func TestDue(t *testing.T) {
 func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 	s := newStory(t)
 	random := rand.New(rand.NewPCG(3, 5))
-	lines := []string{"* * * * *", "* * * * * * *", "0 * * * *", "30 2 * * *", "@every 7m", "0 0 1 1 *", "* * 3 * * * *", "*/10 * * * * * *", "@at 2026-03-02T00:00:00Z"}
+	lines := []string{"* * * * *", "* * * * * * *", "0 * * * *", "30 2 * * *", "@every 7m", "0 0 1 1 *",
+		"* * 3 * * * *", "*/10 * * * * * *", "@at 2026-03-02T00:00:00Z"}
 	interner := schedule.NewInterner()
 	var jobs []common.Job
 	for i, line := range lines {
@@ -152,12 +168,21 @@ func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			terms := job.Terms()
-			for at, ok, err := timetable.Next(noon); ok && err == nil && at.Before(q.To); at, ok, err = timetable.Next(at) {
+			for at, ok, err := timetable.Next(noon); ok && err == nil && at.Before(q.To); at, ok,
+				err = timetable.Next(at) {
 				if !at.After(q.Now) || job.PauseUntil != nil && !at.After(*job.PauseUntil) {
 					continue
 				}
-				f := common.Fire{ID: common.PlannedFire(uids[job.Name], at), Job: job.Name, JobUID: uids[job.Name], Group: job.Group, PlannedAt: at.UTC(),
-					Cause: common.CauseCron, Status: common.StatusPlanned, Attempts: []string{}}
+				f := common.Fire{
+					ID:        common.PlannedFire(uids[job.Name], at),
+					Job:       job.Name,
+					JobUID:    uids[job.Name],
+					Group:     job.Group,
+					PlannedAt: at.UTC(),
+					Cause:     common.CauseCron,
+					Status:    common.StatusPlanned,
+					Attempts:  []string{},
+				}
 				if delay := terms.Delay(uids[job.Name], at); delay > 0 {
 					f.DueAt = new(at.Add(delay).UTC())
 				}
@@ -210,7 +235,11 @@ func BenchmarkPlanned(b *testing.B) {
 	for i := range jobs {
 		job := minutely(fmt.Sprintf("job-%06d", i))
 		job.CronExpr = fmt.Sprintf("%d %d * * *", i%60, i/60%24)
-		jobs[i] = common.JobState{StoredJob: common.StoredJob{Job: job, UID: fmt.Sprintf("%016d", i)}, Version: 1, Cursor: noon}
+		jobs[i] = common.JobState{
+			StoredJob: common.StoredJob{Job: job, UID: fmt.Sprintf("%016d", i)},
+			Version:   1,
+			Cursor:    noon,
+		}
 	}
 	catalog.Fill(jobs, false)
 	store := jobmgr.NewStore(jobmgr.Config{Interner: interner, Catalog: catalog, Now: func() time.Time { return noon }})

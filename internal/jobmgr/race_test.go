@@ -22,7 +22,8 @@ const claimed = "/test/claimed/"
 // claimNext claims the next fire of a job that fires every second, if it is due, in the way of a worker: by
 // compares with what it read. It returns false if there is no job.
 func (s *story) claimNext(ctx context.Context, name string) bool {
-	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name))).Commit()
+	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)),
+		clientv3.OpGet(common.CursorKey(name))).Commit()
 	if err != nil {
 		s.Error(err)
 		return false
@@ -154,13 +155,15 @@ func TestSavesRacingWithClaimsLoseNoFire(t *testing.T) {
 
 // runTrigger claims one pending trigger of a job that has no unresolved run, and otherwise ends that run.
 func (s *story) runTrigger(ctx context.Context, name string) {
-	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.RecordsOf(name), clientv3.WithPrefix()),
+	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.JobKey(name)),
+		clientv3.OpGet(common.RecordsOf(name), clientv3.WithPrefix()),
 		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix(), clientv3.WithLimit(1))).Commit()
 	if err != nil {
 		s.Error(err)
 		return
 	}
-	job, runs, waiting := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs, resp.Responses[2].GetResponseRange().Kvs
+	job, runs, waiting := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs,
+		resp.Responses[2].GetResponseRange().Kvs
 	var txn clientv3.Txn
 	switch {
 	case len(runs) > 0:
@@ -169,8 +172,10 @@ func (s *story) runTrigger(ctx context.Context, name string) {
 			s.Error(err)
 			return
 		}
-		txn = s.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(string(runs[0].Key)), "=", runs[0].CreateRevision)).
-			Then(clientv3.OpDelete(string(runs[0].Key)), clientv3.OpDelete(common.KillKey("w1", r.Run)), clientv3.OpPut(claimed+r.JobUID+"/"+r.Run, ""))
+		txn = s.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(string(runs[0].Key)), "=",
+			runs[0].CreateRevision)).
+			Then(clientv3.OpDelete(string(runs[0].Key)), clientv3.OpDelete(common.KillKey("w1", r.Run)),
+				clientv3.OpPut(claimed+r.JobUID+"/"+r.Run, ""))
 	case len(job) > 0 && len(waiting) > 0:
 		trigger, err := common.Decode[common.Trigger](waiting[0].Value)
 		if err != nil {
@@ -181,7 +186,8 @@ func (s *story) runTrigger(ctx context.Context, name string) {
 		txn = s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(common.JobKey(name)), "=", job[0].ModRevision),
 			clientv3.Compare(clientv3.CreateRevision(string(waiting[0].Key)), "=", waiting[0].CreateRevision),
 			clientv3.Compare(clientv3.CreateRevision(common.RecordsOf(name)), "=", 0).WithPrefix()).
-			Then(clientv3.OpDelete(string(waiting[0].Key)), clientv3.OpPut(common.RecordKey(name, run.Run), encode(s, run)))
+			Then(clientv3.OpDelete(string(waiting[0].Key)),
+				clientv3.OpPut(common.RecordKey(name, run.Run), encode(s, run)))
 	default:
 		return
 	}
@@ -225,7 +231,11 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 				s.runTrigger(t.Context(), name)
 			}
 		})
-		eventually(t, "some triggers are pending", func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) > round%7 })
+		eventually(t, "some triggers are pending", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(accepted) > round%7
+		})
 		for {
 			err := s.store.Delete(t.Context(), actor, name, any0, kill)
 			if err == nil {
@@ -263,7 +273,9 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 		if len(ends) != len(accepted) {
 			t.Errorf("round %d: %d accepted, %d ended", round, len(accepted), len(ends))
 		}
-		kills := slices.DeleteFunc(s.keys(common.KillsOf("w1")), func(k string) bool { return !strings.Contains(k, job.UID) })
+		kills := slices.DeleteFunc(s.keys(common.KillsOf("w1")), func(k string) bool {
+			return !strings.Contains(k, job.UID)
+		})
 		if kill && !slices.Equal(kills, unresolved) || !kill && len(kills) != 0 {
 			t.Errorf("round %d: %v run, kill requests for %v", round, unresolved, kills)
 		}
@@ -280,7 +292,8 @@ func TestTrigger_BurstOfOneJob_AllAccepted(t *testing.T) {
 	for i := range 50 { // the most that one job may have pending
 		asking.Go(func() {
 			<-begin
-			if _, err := masters[i%len(masters)].Trigger(t.Context(), actor, common.TriggerRequest{Job: "burst"}); err != nil {
+			if _, err := masters[i%len(masters)].Trigger(t.Context(), actor,
+				common.TriggerRequest{Job: "burst"}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -32,7 +32,11 @@ func (s *Store) waits(t *common.Trigger, unresolved bool, now time.Time) *common
 	}
 	if t.NotBefore.After(now) {
 		until := t.NotBefore.UTC().Format(time.RFC3339)
-		return &common.Reason{Code: common.ReasonBackoff, Data: map[string]string{"until": until}, Text: "the retry is due at " + until}
+		return &common.Reason{
+			Code: common.ReasonBackoff,
+			Data: map[string]string{"until": until},
+			Text: "the retry is due at " + until,
+		}
 	}
 	if !known {
 		return starting()

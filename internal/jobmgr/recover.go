@@ -24,7 +24,8 @@ func restoredReason() common.Reason {
 // other ids, each with an outcome of its own. Nothing of the old uid may follow: no run of the job may be
 // unresolved, and its triggers move to the new uid. bringBack returns no operations if that is not possible
 // now, or if the cursor is not in the future.
-func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, stored *common.StoredJob, now time.Time) ([]clientv3.Cmp, []clientv3.Op, error) {
+func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, stored *common.StoredJob,
+	now time.Time) ([]clientv3.Cmp, []clientv3.Op, error) {
 	if !common.CursorAhead(old.Cursor, now) || len(seen.triggers) > triggersPerTxn {
 		return nil, nil, nil
 	}
@@ -78,7 +79,8 @@ func (s *Store) names(ctx context.Context) (names []string, err error) {
 	from, end := common.JobsPrefix, clientv3.GetPrefixRangeEnd(common.JobsPrefix)
 	for {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.cfg.Client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(namesPerPage))
+		resp, err := s.cfg.Client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithKeysOnly(),
+			clientv3.WithLimit(namesPerPage))
 		cancel()
 		if err != nil {
 			return nil, etcdkit.Wrap(fmt.Errorf("list jobs: %w", err))
@@ -96,7 +98,8 @@ func (s *Store) names(ctx context.Context) (names []string, err error) {
 const namesPerPage = 5000
 
 // recoverJob recovers one job, and adds the result to out.
-func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest, out *common.Recovered) error {
+func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest,
+	out *common.Recovered) error {
 	for try := range tries {
 		seen, err := s.look(ctx, name)
 		if err != nil {
@@ -143,7 +146,8 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 				return err
 			}
 			var revision int64
-			if revision, committed, err = s.commit(ctx, "recover", name, append(seen.unchanged(name), cmps...), append(write, ops...)); err != nil {
+			if revision, committed, err = s.commit(ctx, "recover", name, append(seen.unchanged(name), cmps...),
+				append(write, ops...)); err != nil {
 				return err
 			}
 			s.wrote(revision, committed)
@@ -164,7 +168,8 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 
 // restore passes the fires between the backup and now, and ends the triggers and runs of the backup: they may
 // have been executed since. A pause continues, and passes its fires when it ends.
-func (s *Store) restore(ctx context.Context, actor common.Actor, seen seen, old common.JobState, now time.Time, r common.RecoverRequest, done *common.RecoveredJob) (cmps []clientv3.Cmp, ops []clientv3.Op, err error) {
+func (s *Store) restore(ctx context.Context, actor common.Actor, seen seen, old common.JobState, now time.Time,
+	r common.RecoverRequest, done *common.RecoveredJob) (cmps []clientv3.Cmp, ops []clientv3.Op, err error) {
 	records, err := s.records(ctx, old.Name)
 	if err != nil {
 		return nil, nil, err
@@ -204,7 +209,8 @@ func (s *Store) records(ctx context.Context, name string) ([]*mvccpb.KeyValue, e
 
 // endRuns requests the end of runs whose worker has died, so that they are not re-run; those of a live worker
 // are left to that worker, which finishes or releases them. It returns all of them.
-func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvccpb.KeyValue, dry bool) (runs []string, err error) {
+func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvccpb.KeyValue, dry bool) (runs []string,
+	err error) {
 	var ops []clientv3.Op
 	for _, kv := range records {
 		record, err := common.Decode[common.Record](kv.Value)
@@ -215,11 +221,13 @@ func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvcc
 		if s.cfg.Lives != nil && s.cfg.Lives(record.Owner) {
 			continue
 		}
-		kill, err := s.killOp(actor, record.AsRun(common.StatusRunning), common.KillRequest{Note: "etcd was restored from a backup"})
+		kill, err := s.killOp(actor, record.AsRun(common.StatusRunning),
+			common.KillRequest{Note: "etcd was restored from a backup"})
 		if err != nil {
 			return nil, err
 		}
-		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)}, []clientv3.Op{kill}, nil))
+		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)},
+			[]clientv3.Op{kill}, nil))
 	}
 	for part := range slices.Chunk(ops, killsPerTxn) {
 		if dry {
@@ -237,7 +245,8 @@ func (s *Store) accept(ctx context.Context, actor common.Actor, out *common.Reco
 	epoch := common.Epoch{ID: common.NewID(), At: s.cfg.Now().UTC(), By: actor.Name}
 	for try := range tries {
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.cfg.Client.Txn(callCtx).Then(clientv3.OpGet(common.EpochKey), clientv3.OpGet(common.AuditKey)).Commit()
+		resp, err := s.cfg.Client.Txn(callCtx).Then(clientv3.OpGet(common.EpochKey),
+			clientv3.OpGet(common.AuditKey)).Commit()
 		cancel()
 		if err != nil {
 			return etcdkit.Wrap(fmt.Errorf("read %s: %w", common.EpochKey, err))
@@ -262,7 +271,8 @@ func (s *Store) accept(ctx context.Context, actor common.Actor, out *common.Reco
 		if err != nil {
 			return err
 		}
-		_, done, err := s.commit(ctx, "accept", "etcd", []clientv3.Cmp{etcdkit.Unchanged(common.EpochKey, revision), etcdkit.Unchanged(common.AuditKey, audit)},
+		_, done, err := s.commit(ctx, "accept", "etcd", []clientv3.Cmp{etcdkit.Unchanged(common.EpochKey, revision),
+			etcdkit.Unchanged(common.AuditKey, audit)},
 			[]clientv3.Op{clientv3.OpPut(common.EpochKey, string(data)), change})
 		if err != nil || done {
 			out.Epoch = epoch.ID

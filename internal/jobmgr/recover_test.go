@@ -21,8 +21,14 @@ func (s *story) ahead(job common.Job) common.JobState {
 // on, since the earlier ones have outcomes already.
 func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
 	s := newStory(t)
-	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now,
-		Catalog: s.catalog, Proven: func() bool { return true }})
+	s.store = jobmgr.NewStore(jobmgr.Config{
+		Client:   s.client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  s.catalog,
+		Proven:   func() bool { return true },
+	})
 	for name, save := range map[string]func(common.Job) error{
 		"saved": func(j common.Job) error { j.Command = "false"; s.put(j); return nil },
 		"resumed": func(j common.Job) error {
@@ -49,7 +55,8 @@ func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
 		if err != nil || !after.Cursor.Equal(noon) || after.UID == before.UID || after.Created != before.Created {
 			t.Errorf("%s: %+v, %v", name, after, err)
 		}
-		if got, err := common.Decode[common.Trigger](s.under(common.TriggerKey(name, trigger.ID))[0].Value); err != nil || got.JobUID != after.UID || got.Fire != trigger.Fire {
+		if got, err := common.Decode[common.Trigger](s.under(common.TriggerKey(name,
+			trigger.ID))[0].Value); err != nil || got.JobUID != after.UID || got.Fire != trigger.Fire {
 			t.Errorf("%s: a pending trigger is %+v, %v", name, got, err)
 		}
 		if out := append(s.outcomes(before.UID), s.outcomes(after.UID)...); len(out) != 0 {
@@ -62,7 +69,13 @@ func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
 func TestCursorInFuture_StaysWhileAJobRuns(t *testing.T) {
 	s := newStory(t)
 	before := s.ahead(minutely("a"))
-	record := common.Record{Job: "a", JobUID: before.UID, Fire: common.PlannedFire(before.UID, noon), Run: common.RunID(common.PlannedFire(before.UID, noon), 1), Attempt: 1}
+	record := common.Record{
+		Job:     "a",
+		JobUID:  before.UID,
+		Fire:    common.PlannedFire(before.UID, noon),
+		Run:     common.RunID(common.PlannedFire(before.UID, noon), 1),
+		Attempt: 1,
+	}
 	s.raw(common.RecordKey("a", record.Run), encode(t, record))
 	edited := minutely("a")
 	edited.Command = "false"
@@ -85,7 +98,14 @@ func TestRecover_RestoredEtcd(t *testing.T) {
 	}
 	s.trigger("a")
 	fire := common.PlannedFire(job.UID, noon)
-	record := common.Record{Job: "a", JobUID: job.UID, Fire: fire, Run: common.RunID(fire, 1), Attempt: 1, Owner: common.Life{Worker: "w", Life: "l"}}
+	record := common.Record{
+		Job:     "a",
+		JobUID:  job.UID,
+		Fire:    fire,
+		Run:     common.RunID(fire, 1),
+		Attempt: 1,
+		Owner:   common.Life{Worker: "w", Life: "l"},
+	}
 	s.raw(common.RecordKey("a", record.Run), encode(t, record))
 	s.clock.forward(10 * time.Minute)
 
@@ -94,7 +114,8 @@ func TestRecover_RestoredEtcd(t *testing.T) {
 		if err != nil || len(done.Jobs) != 1 {
 			t.Fatalf("%+v, %v", done, err)
 		}
-		if got := done.Jobs[0]; got.Effect != common.RecoverPassedOver || len(got.Runs) != 1 || got.Triggers != 1 || !got.Cursor.Equal(noon) || !got.To.Equal(s.clock.now()) {
+		if got := done.Jobs[0]; got.Effect != common.RecoverPassedOver || len(got.Runs) != 1 || got.Triggers != 1 ||
+			!got.Cursor.Equal(noon) || !got.To.Equal(s.clock.now()) {
 			t.Errorf("dry %v: %+v", dry, got)
 		}
 		if kills := s.keys(common.KillerPrefix); dry != (len(kills) == 0) {
@@ -110,7 +131,8 @@ func TestRecover_RestoredEtcd(t *testing.T) {
 	var gaps, skipped int
 	for _, run := range s.outcomes(job.UID) {
 		switch {
-		case run.Gap != nil && run.Gap.Count == 10 && run.Status == common.StatusMissed && run.Reason.Code == common.ReasonRestored:
+		case run.Gap != nil && run.Gap.Count == 10 && run.Status == common.StatusMissed &&
+			run.Reason.Code == common.ReasonRestored:
 			gaps++
 		case run.Status == common.StatusSkipped && run.Reason.Code == common.ReasonRestored:
 			skipped++

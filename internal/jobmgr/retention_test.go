@@ -19,7 +19,10 @@ func TestRetention(t *testing.T) {
 	s.put(common.Job{Name: "own", Command: "true", Retention: &common.Retention{Age: "2d", Runs: 7}})
 	s.raw(common.JobKey("damaged"), "{")
 	s.raw(common.CursorKey("strange"), common.TimeKey(noon))
-	s.raw(common.JobKey("strange"), encode(t, common.StoredJob{Job: common.Job{Name: "strange", Command: "true", Retention: &common.Retention{Age: "2 moons"}}, UID: "u"}))
+	s.raw(common.JobKey("strange"), encode(t, common.StoredJob{
+		Job: common.Job{Name: "strange", Command: "true", Retention: &common.Retention{Age: "2 moons"}},
+		UID: "u",
+	}))
 	eventually(t, "the catalog has all jobs", func() bool {
 		jobs, bad := s.catalog.Len()
 		return jobs == 3 && bad == 1

@@ -13,7 +13,12 @@ import (
 func TestSecretsOfAJob(t *testing.T) {
 	s := newStory(t)
 	away := false
-	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog,
+	store := jobmgr.NewStore(jobmgr.Config{
+		Client:   s.client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  s.catalog,
 		Secrets: func(_ context.Context, job *common.Job) (faults []common.Fault, err error) {
 			if away {
 				return nil, common.Errorf(common.CodeUnavailable, "etcd does not answer")
@@ -24,7 +29,8 @@ func TestSecretsOfAJob(t *testing.T) {
 				}
 			}
 			return faults, nil
-		}})
+		},
+	})
 	job := common.Job{Name: "j", Command: "true", Env: map[string]string{"A": "secret:known"}}
 	made, err := store.Create(t.Context(), actor, job)
 	if err != nil || len(made.Needs) != 1 || made.Needs[0] != common.FeatureSecrets {
@@ -32,11 +38,22 @@ func TestSecretsOfAJob(t *testing.T) {
 	}
 	job.Env = map[string]string{"A": "secret:none"}
 	save := map[string]func() error{
-		"create": func() error { job := job; job.Name = "k"; _, err := store.Create(t.Context(), actor, job); return err },
-		"put":    func() error { _, _, err := store.Put(t.Context(), actor, job, common.Precondition{}); return err },
-		"dry":    func() error { _, err := store.Apply(t.Context(), actor, job, common.Precondition{}, true); return err },
+		"create": func() error {
+			job := job
+			job.Name = "k"
+			_, err := store.Create(t.Context(), actor, job)
+			return err
+		},
+		"put": func() error { _, _, err := store.Put(t.Context(), actor, job, common.Precondition{}); return err },
+		"dry": func() error {
+			_, err := store.Apply(t.Context(), actor, job, common.Precondition{}, true)
+			return err
+		},
 		"change": func() error {
-			_, err := store.Change(t.Context(), actor, "patch", "j", common.Precondition{}, func(common.Job) (common.Job, error) { return job, nil })
+			_, err := store.Change(t.Context(), actor, "patch", "j", common.Precondition{},
+				func(common.Job) (common.Job, error) {
+					return job, nil
+				})
 			return err
 		},
 	}
@@ -51,7 +68,8 @@ func TestSecretsOfAJob(t *testing.T) {
 		}
 	}
 	away = false
-	if _, faults, err := store.Validate(t.Context(), job); err != nil || len(faults) != 1 || faults[0].Code != "unknown_secret" {
+	if _, faults, err := store.Validate(t.Context(), job); err != nil || len(faults) != 1 ||
+		faults[0].Code != "unknown_secret" {
 		t.Errorf("%+v, %v", faults, err)
 	}
 	if got, err := store.Get(t.Context(), "j"); err != nil || got.Version != made.Version {

@@ -57,15 +57,23 @@ func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (see
 func (s seen) state() (common.JobState, error) {
 	state, err := decodeJob(s.job, s.cursor)
 	if err != nil {
-		return common.JobState{}, &common.Error{Code: common.CodeInternal, Message: "the job is damaged in etcd and has no plan", Err: err,
-			Hint: "delete the job and create it again"}
+		return common.JobState{}, &common.Error{
+			Code:    common.CodeInternal,
+			Message: "the job is damaged in etcd and has no plan",
+			Err:     err,
+			Hint:    "delete the job and create it again",
+		}
 	}
 	return state, nil
 }
 
 // remains returns the readable fields of a job that does not decode, or has no cursor.
 func (s seen) remains(name string) common.JobState {
-	state := common.JobState{StoredJob: common.StoredJob{Job: common.Job{Name: name}}, Version: s.job.ModRevision, Created: s.job.CreateRevision}
+	state := common.JobState{
+		StoredJob: common.StoredJob{Job: common.Job{Name: name}},
+		Version:   s.job.ModRevision,
+		Created:   s.job.CreateRevision,
+	}
 	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
 		state.StoredJob = stored
 	} else if fields, err := common.Decode[map[string]json.RawMessage](s.job.Value); err == nil {
@@ -98,8 +106,11 @@ func (s seen) satisfies(name string, pre common.Precondition) error {
 	case pre.Version != 0 && s.job == nil:
 		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
 	case pre.Version != 0 && s.job.ModRevision != pre.Version:
-		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
-			Hint: "another client saved it: read it again and repeat the change"}
+		return &common.Error{
+			Code:    common.CodeStale,
+			Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
+			Hint:    "another client saved it: read it again and repeat the change",
+		}
 	}
 	return nil
 }
@@ -118,5 +129,9 @@ func notFound(name string) error {
 }
 
 func busy(name string) error {
-	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("job %q changes too fast; try again", name)}
+	return &common.Error{
+		Code:    common.CodeConflict,
+		Reason:  "busy",
+		Message: fmt.Sprintf("job %q changes too fast; try again", name),
+	}
 }

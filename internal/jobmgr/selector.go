@@ -17,6 +17,11 @@ func selectorFaults(job *common.Job) []common.Fault {
 	if !ok {
 		return nil
 	}
-	return []common.Fault{{Location: "placement.selector", Code: "selector", Message: refusal.Message, Hint: refusal.Hint,
-		Value: common.Excerpt(job.Placement.Selector)}}
+	return []common.Fault{{
+		Location: "placement.selector",
+		Code:     "selector",
+		Message:  refusal.Message,
+		Hint:     refusal.Hint,
+		Value:    common.Excerpt(job.Placement.Selector),
+	}}
 }

@@ -77,7 +77,8 @@ func (s *slot) nextFire(now int64) int64 {
 		return known
 	}
 	next := int64(noFire)
-	if fire, ok, err := s.job.timetable.Upcoming(s.job.cursor, time.Unix(0, max(now, s.pausedUntil))); err == nil && ok {
+	if fire, ok, err := s.job.timetable.Upcoming(s.job.cursor, time.Unix(0, max(now, s.pausedUntil))); err == nil &&
+		ok {
 		next = nanos(fire)
 	}
 	atomic.StoreInt64(&s.next, next)

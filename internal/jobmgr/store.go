@@ -82,8 +82,14 @@ type Store struct {
 
 // NewStore returns a store.
 func NewStore(cfg Config) *Store {
-	return &Store{cfg: cfg, group: group{client: cfg.Client}, readers: make(chan struct{}, changesReaders), ahead: newForecasts(),
-		leases: newHourly(cfg.Client, bootclock.Now), keys: access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife)}
+	return &Store{
+		cfg:     cfg,
+		group:   group{client: cfg.Client},
+		readers: make(chan struct{}, changesReaders),
+		ahead:   newForecasts(),
+		leases:  newHourly(cfg.Client, bootclock.Now),
+		keys:    access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife),
+	}
 }
 
 // Get reads a job.
@@ -109,7 +115,8 @@ func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) 
 
 // CreateOnce creates a job that must not exist. Repeated with the same key within a day, it returns the job
 // that it created, in its present state.
-func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error) {
+func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.Job,
+	key string) (common.JobState, error) {
 	mark, err := newCreation(actor, &job, key)
 	if err != nil {
 		return common.JobState{}, err
@@ -137,7 +144,8 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 		if made {
 			state, err := s.Get(ctx, job.Name)
 			if err == nil && state.UID != answer.JobUID || common.CodeOf(err) == common.CodeNotFound {
-				return common.JobState{}, common.Errorf(common.CodeConflict, "job %q was created with this Idempotency-Key, and deleted since", job.Name)
+				return common.JobState{}, common.Errorf(common.CodeConflict,
+					"job %q was created with this Idempotency-Key, and deleted since", job.Name)
 			}
 			return state, err
 		}
@@ -161,7 +169,8 @@ func exists(name string) error {
 }
 
 // Put creates or replaces a job. It writes nothing if the job would not change.
-func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState, bool, error) {
+func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState,
+	bool, error) {
 	saved, err := s.Apply(ctx, actor, job, pre, false)
 	return saved.State, saved.Effect == common.EffectCreated, err
 }
@@ -204,7 +213,8 @@ func (s *Store) room() error {
 }
 
 // create creates a job; mark, which may be nil, is the tombstone of the request.
-func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, mark *tombstone) (common.JobState, bool, error) {
+func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, mark *tombstone) (common.JobState,
+	bool, error) {
 	if err := s.room(); err != nil {
 		return common.JobState{}, false, err
 	}
@@ -238,7 +248,8 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, 
 	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
 }
 
-func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, job common.Job, seen seen) (common.JobState, bool, error) {
+func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, job common.Job,
+	seen seen) (common.JobState, bool, error) {
 	old, err := seen.state()
 	if err != nil {
 		return common.JobState{}, false, err

@@ -17,12 +17,19 @@ import (
 func TestCreate(t *testing.T) {
 	s := newStory(t)
 	before := s.changed.Load()
-	state, err := s.store.Create(t.Context(), actor, common.Job{Name: "a", CronExpr: "30 2 * * MON-FRI", Command: "make report", Timeout: "1h",
-		Labels: map[string]string{"team": "data"}, DST: &common.DST{Gap: "run"}})
+	state, err := s.store.Create(t.Context(), actor, common.Job{
+		Name:     "a",
+		CronExpr: "30 2 * * MON-FRI",
+		Command:  "make report",
+		Timeout:  "1h",
+		Labels:   map[string]string{"team": "data"},
+		DST:      &common.DST{Gap: "run"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state.UID == "" || state.Timezone != "UTC" || !state.Cursor.Equal(noon) || !state.CreatedAt.Equal(noon) || state.UpdatedBy != "ann" {
+	if state.UID == "" || state.Timezone != "UTC" || !state.Cursor.Equal(noon) || !state.CreatedAt.Equal(noon) ||
+		state.UpdatedBy != "ann" {
 		t.Fatalf("created: %+v", state)
 	}
 	if s.changed.Load() != before+1 {
@@ -34,10 +41,12 @@ func TestCreate(t *testing.T) {
 	}
 	job, cursor := s.under(common.JobKey("a"))[0], s.under(common.CursorKey("a"))[0]
 	if job.ModRevision != state.Version || cursor.CreateRevision != job.CreateRevision {
-		t.Fatalf("job at %d, cursor at %d, version %d: not one transaction", job.ModRevision, cursor.CreateRevision, state.Version)
+		t.Fatalf("job at %d, cursor at %d, version %d: not one transaction", job.ModRevision, cursor.CreateRevision,
+			state.Version)
 	}
 	changes := s.changes("a")
-	if len(changes) != 1 || changes[0].Verb != "create" || changes[0].Kind != "job" || changes[0].Actor != actor || !changes[0].At.Equal(noon) ||
+	if len(changes) != 1 || changes[0].Verb != "create" || changes[0].Kind != "job" || changes[0].Actor != actor ||
+		!changes[0].At.Equal(noon) ||
 		changes[0].Before != nil || string(changes[0].After) != string(job.Value) {
 		t.Fatalf("changes: %+v", changes)
 	}
@@ -66,9 +75,24 @@ func TestDefaultsAreNotStored(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, want) || string(stored["timezone"]) != `"UTC"` {
 		t.Fatalf("stored fields %v (zone %s), want %v", got, stored["timezone"], want)
 	}
-	sent := common.Job{Name: "b", Title: "每晚报表", Group: "g", CronExpr: "@daily", Timezone: "Asia/Shanghai", Args: []string{"x", ""}, Stdin: "in",
-		Env: map[string]string{"K": ""}, WorkDir: "/srv", User: "u", Timeout: "1d", KillGrace: "0s", SuccessExitCodes: []int{0, 3},
-		Overlap: common.OverlapSkip, Output: &common.OutputPolicy{Max: "16MiB"}, DST: &common.DST{}}
+	sent := common.Job{
+		Name:             "b",
+		Title:            "每晚报表",
+		Group:            "g",
+		CronExpr:         "@daily",
+		Timezone:         "Asia/Shanghai",
+		Args:             []string{"x", ""},
+		Stdin:            "in",
+		Env:              map[string]string{"K": ""},
+		WorkDir:          "/srv",
+		User:             "u",
+		Timeout:          "1d",
+		KillGrace:        "0s",
+		SuccessExitCodes: []int{0, 3},
+		Overlap:          common.OverlapSkip,
+		Output:           &common.OutputPolicy{Max: "16MiB"},
+		DST:              &common.DST{},
+	}
 	s.put(sent)
 	if got, err := s.store.Get(t.Context(), "b"); err != nil || !reflect.DeepEqual(got.Job, sent) {
 		t.Fatalf("%v\nsent %+v\ngot  %+v", err, sent, got.Job)
@@ -83,8 +107,15 @@ func TestPutThatChangesNothingWritesNothing(t *testing.T) {
 	for what, job := range map[string]common.Job{
 		"the same":      {Name: "a", CronExpr: "@hourly", Command: "true"},
 		"with the zone": {Name: "a", CronExpr: "@hourly", Command: "true", Timezone: "UTC"},
-		"empty for absent": {Name: "a", CronExpr: "@hourly", Command: "true", Env: map[string]string{}, Labels: map[string]string{}, Args: []string{},
-			SuccessExitCodes: []int{}},
+		"empty for absent": {
+			Name:             "a",
+			CronExpr:         "@hourly",
+			Command:          "true",
+			Env:              map[string]string{},
+			Labels:           map[string]string{},
+			Args:             []string{},
+			SuccessExitCodes: []int{},
+		},
 	} {
 		state, created, err := s.store.Put(t.Context(), actor, job, common.Precondition{Version: first.Version})
 		if err != nil || created || !reflect.DeepEqual(state, first) {
@@ -102,11 +133,13 @@ func TestReplace(t *testing.T) {
 	s.clock.forward(10 * time.Minute)
 	job := minutely("a")
 	job.Command = "false"
-	state, created, err := s.store.Put(t.Context(), common.Actor{Name: "bob"}, job, common.Precondition{Version: first.Version})
+	state, created, err := s.store.Put(t.Context(), common.Actor{Name: "bob"}, job,
+		common.Precondition{Version: first.Version})
 	if err != nil || created {
 		t.Fatalf("%v, created %v", err, created)
 	}
-	if state.UID != first.UID || !state.CreatedAt.Equal(first.CreatedAt) || !state.UpdatedAt.Equal(s.clock.now()) || state.UpdatedBy != "bob" ||
+	if state.UID != first.UID || !state.CreatedAt.Equal(first.CreatedAt) || !state.UpdatedAt.Equal(s.clock.now()) ||
+		state.UpdatedBy != "bob" ||
 		state.Version <= first.Version || state.Command != "false" {
 		t.Fatalf("%+v", state)
 	}
@@ -114,7 +147,8 @@ func TestReplace(t *testing.T) {
 		t.Fatal("a change of the command alone moved the cursor")
 	}
 	changes := s.changes("a")
-	if len(changes) != 2 || changes[1].Verb != "replace" || changes[1].Actor.Name != "bob" || string(changes[1].Before) != string(changes[0].After) ||
+	if len(changes) != 2 || changes[1].Verb != "replace" || changes[1].Actor.Name != "bob" ||
+		string(changes[1].Before) != string(changes[0].After) ||
 		string(changes[1].After) != string(s.under(common.JobKey("a"))[0].Value) {
 		t.Fatalf("changes: %+v", changes)
 	}
@@ -138,10 +172,13 @@ func TestPreconditions(t *testing.T) {
 		return s.store.Delete(t.Context(), actor, name, common.Precondition{Version: version}, false)
 	}
 	wantCode(t, "put with a stale version", put(third, common.Precondition{Version: first.Version}), common.CodeStale)
-	wantCode(t, "put with a version yet to come", put(third, common.Precondition{Version: now.Version + 1}), common.CodeStale)
-	wantCode(t, "put with a version where there is no job", put(minutely("none"), common.Precondition{Version: 7}), common.CodeStale)
+	wantCode(t, "put with a version yet to come", put(third, common.Precondition{Version: now.Version + 1}),
+		common.CodeStale)
+	wantCode(t, "put with a version where there is no job", put(minutely("none"), common.Precondition{Version: 7}),
+		common.CodeStale)
 	wantCode(t, "put where there must be none", put(third, common.Precondition{Absent: true}), common.CodeStale)
-	wantCode(t, "the same put with a stale version", put(second, common.Precondition{Version: first.Version}), common.CodeStale)
+	wantCode(t, "the same put with a stale version", put(second, common.Precondition{Version: first.Version}),
+		common.CodeStale)
 	wantCode(t, "delete with a stale version", remove("a", first.Version), common.CodeStale)
 	wantCode(t, "delete of no job", remove("none", 0), common.CodeNotFound)
 	_, err := s.store.Get(t.Context(), "none")
@@ -154,7 +191,8 @@ func TestPreconditions(t *testing.T) {
 	if err := put(third, common.Precondition{Version: now.Version}); err != nil {
 		t.Fatal(err)
 	}
-	if _, created, err := s.store.Put(t.Context(), actor, minutely("c"), common.Precondition{Absent: true}); err != nil || !created {
+	if _, created, err := s.store.Put(t.Context(), actor, minutely("c"),
+		common.Precondition{Absent: true}); err != nil || !created {
 		t.Fatalf("put where there is none: %v, created %v", err, created)
 	}
 	state, _ := s.store.Get(t.Context(), "a")
@@ -220,19 +258,72 @@ func TestValidateListsEveryFault(t *testing.T) {
 	}{
 		{"nothing wrong", minutely("a"), nil},
 		{"no schedule", common.Job{Name: "a", Command: "true"}, nil},
-		{"everything", common.Job{Name: "A", Group: "..", CronExpr: "61 * * * *", Timezone: "Mars/Base", DST: &common.DST{Gap: "jump", Overlap: "none"},
-			Timeout: "soon", WorkDir: "srv"},
-			[]string{"command", "cronExpr", "dst.gap", "dst.overlap", "group", "name", "timeout", "timezone", "workDir"}},
-		{"line and zone", common.Job{Name: "a", Command: "true", CronExpr: "* * *", Timezone: "Local"}, []string{"cronExpr", "timezone"}},
-		{"the zone alone", common.Job{Name: "a", Command: "true", CronExpr: "@daily", Timezone: "Mars/Base"}, []string{"timezone"}},
-		{"the zone without a line", common.Job{Name: "a", Command: "true", Timezone: "Mars/Base"}, []string{"timezone"}},
-		{"line beside dst", common.Job{Name: "a", Command: "true", CronExpr: "* * 31 2 *", DST: &common.DST{Gap: "jump"}}, []string{"cronExpr", "dst.gap"}},
-		{"a line that is over", common.Job{Name: "a", Command: "true", CronExpr: "@at 2026-02-28T00:00:00Z"}, []string{"cronExpr"}},
-		{"an end that is over", common.Job{Name: "a", Command: "true", CronExpr: "@daily", EndAt: new(noon.Add(-time.Hour))}, []string{"endAt"}},
-		{"an end that is over, without a line", common.Job{Name: "a", Command: "true", EndAt: new(noon.Add(-time.Hour))}, nil},
-		{"no fire before the end", common.Job{Name: "a", Command: "true", CronExpr: "@daily", EndAt: new(noon.Add(time.Hour))}, []string{"cronExpr"}},
-		{"a selector", common.Job{Name: "a", Command: "true", Placement: &common.Placement{Selector: "zone=a,!disk"}}, nil},
-		{"no selector", common.Job{Name: "a", Command: "true", Placement: &common.Placement{Selector: "zone=a,"}}, []string{"placement.selector"}},
+		{"everything", common.Job{
+			Name:     "A",
+			Group:    "..",
+			CronExpr: "61 * * * *",
+			Timezone: "Mars/Base",
+			DST:      &common.DST{Gap: "jump", Overlap: "none"},
+			Timeout:  "soon",
+			WorkDir:  "srv",
+		},
+			[]string{"command", "cronExpr", "dst.gap", "dst.overlap", "group", "name", "timeout", "timezone",
+				"workDir"}},
+		{"line and zone", common.Job{
+			Name:     "a",
+			Command:  "true",
+			CronExpr: "* * *",
+			Timezone: "Local",
+		}, []string{"cronExpr", "timezone"}},
+		{"the zone alone", common.Job{
+			Name:     "a",
+			Command:  "true",
+			CronExpr: "@daily",
+			Timezone: "Mars/Base",
+		}, []string{"timezone"}},
+		{"the zone without a line", common.Job{
+			Name:     "a",
+			Command:  "true",
+			Timezone: "Mars/Base",
+		}, []string{"timezone"}},
+		{"line beside dst", common.Job{
+			Name:     "a",
+			Command:  "true",
+			CronExpr: "* * 31 2 *",
+			DST:      &common.DST{Gap: "jump"},
+		}, []string{"cronExpr", "dst.gap"}},
+		{"a line that is over", common.Job{
+			Name:     "a",
+			Command:  "true",
+			CronExpr: "@at 2026-02-28T00:00:00Z",
+		}, []string{"cronExpr"}},
+		{"an end that is over", common.Job{
+			Name:     "a",
+			Command:  "true",
+			CronExpr: "@daily",
+			EndAt:    new(noon.Add(-time.Hour)),
+		}, []string{"endAt"}},
+		{"an end that is over, without a line", common.Job{
+			Name:    "a",
+			Command: "true",
+			EndAt:   new(noon.Add(-time.Hour)),
+		}, nil},
+		{"no fire before the end", common.Job{
+			Name:     "a",
+			Command:  "true",
+			CronExpr: "@daily",
+			EndAt:    new(noon.Add(time.Hour)),
+		}, []string{"cronExpr"}},
+		{"a selector", common.Job{
+			Name:      "a",
+			Command:   "true",
+			Placement: &common.Placement{Selector: "zone=a,!disk"},
+		}, nil},
+		{"no selector", common.Job{
+			Name:      "a",
+			Command:   "true",
+			Placement: &common.Placement{Selector: "zone=a,"},
+		}, []string{"placement.selector"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			job, faults, err := s.store.Validate(t.Context(), c.job)
@@ -247,7 +338,8 @@ func TestValidateListsEveryFault(t *testing.T) {
 			}
 			_, _, err = s.store.Put(t.Context(), actor, c.job, any0)
 			wantCode(t, "put", err, common.CodeInvalid)
-			if refusal, ok := errors.AsType[*common.Error](err); !ok || !slices.Equal(locations(refusal.Faults), c.want) {
+			if refusal, ok := errors.AsType[*common.Error](err); !ok ||
+				!slices.Equal(locations(refusal.Faults), c.want) {
 				t.Fatalf("put returned %+v", refusal.Faults)
 			}
 		})
@@ -260,7 +352,10 @@ func TestValidateListsEveryFault(t *testing.T) {
 func TestRecreatedJobIsAnother(t *testing.T) {
 	s := newStory(t)
 	first := s.put(minutely("a"))
-	eventually(t, "the catalog has the uid", func() bool { name, known := s.catalog.Name(first.UID); return known && name == "a" })
+	eventually(t, "the catalog has the uid", func() bool {
+		name, known := s.catalog.Name(first.UID)
+		return known && name == "a"
+	})
 	waiting := s.trigger("a")
 	s.clock.forward(90 * time.Second)
 	s.remove("a")
@@ -270,21 +365,27 @@ func TestRecreatedJobIsAnother(t *testing.T) {
 		}
 	}
 	out := s.outcomes(first.UID)
-	if len(out) != 2 || out[0].ID != waiting.RunID() || out[0].Status != common.StatusSkipped || out[0].Reason.Code != "deleted" ||
-		out[1].ID != common.RunID(common.PlannedFire(first.UID, noon.Add(time.Minute)), 0) || out[1].Status != common.StatusMissed ||
+	if len(out) != 2 || out[0].ID != waiting.RunID() || out[0].Status != common.StatusSkipped ||
+		out[0].Reason.Code != "deleted" ||
+		out[1].ID != common.RunID(common.PlannedFire(first.UID, noon.Add(time.Minute)), 0) ||
+		out[1].Status != common.StatusMissed ||
 		out[1].Reason.Code != "deleted" {
 		t.Fatalf("accounted: %+v", out)
 	}
 	changes := s.changes("a")
 	last := changes[len(changes)-1]
-	if len(changes) != 3 || last.Verb != "delete" || last.After != nil || string(last.Before) != string(changes[0].After) {
+	if len(changes) != 3 || last.Verb != "delete" || last.After != nil ||
+		string(last.Before) != string(changes[0].After) {
 		t.Fatalf("changes: %+v", changes)
 	}
 	second := s.put(minutely("a"))
 	if second.UID == first.UID || !second.Cursor.Equal(s.clock.now()) {
 		t.Fatalf("recreated: %+v", second)
 	}
-	eventually(t, "the catalog has the new uid", func() bool { name, known := s.catalog.Name(second.UID); return known && name == "a" })
+	eventually(t, "the catalog has the new uid", func() bool {
+		name, known := s.catalog.Name(second.UID)
+		return known && name == "a"
+	})
 	if name, known := s.catalog.Name(first.UID); known {
 		t.Fatalf("the old uid still is %q's", name)
 	}
@@ -329,7 +430,8 @@ func TestTriggerLimit(t *testing.T) {
 	seen := map[string]bool{}
 	for range jobmgr.MaxTriggers {
 		trigger := s.trigger("a")
-		if seen[trigger.RunID()] || trigger.JobUID != job.UID || trigger.Cause != common.CauseManual || trigger.Attempt != 1 || trigger.By != "ann" ||
+		if seen[trigger.RunID()] || trigger.JobUID != job.UID || trigger.Cause != common.CauseManual ||
+			trigger.Attempt != 1 || trigger.By != "ann" ||
 			trigger.Note != "please" || !trigger.NotBefore.Equal(noon) {
 			t.Fatalf("%+v", trigger)
 		}

@@ -55,7 +55,11 @@ func newTombstone(actor common.Actor, r *common.TriggerRequest) (*tombstone, err
 func newMark(actor common.Actor, key, asks string) *tombstone {
 	owner := ownerOf(actor)
 	// The length of the owner separates it from the key.
-	return &tombstone{key: common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(owner), owner, key))), owner: owner, asks: asks}
+	return &tombstone{
+		key:   common.IdempotencyKey(digest(fmt.Sprintf("%d %s %s", len(owner), owner, key))),
+		owner: owner,
+		asks:  asks,
+	}
 }
 
 // ownerOf identifies the caller: a user, with any token or session, or a token without a user.
@@ -104,9 +108,16 @@ func (t *tombstone) answered(seen seen) (bool, common.Trigger, error) {
 	case err != nil:
 		return false, common.Trigger{}, fmt.Errorf("decode %s: %w", t.key, err)
 	case given.Asks != t.asks:
-		return false, common.Trigger{}, &common.Error{Code: common.CodeConflict, Message: "the Idempotency-Key was used before, for another request",
-			Hint:   "use a new key for each request",
-			Faults: []common.Fault{{Location: "header.Idempotency-Key", Code: "idempotency_reused", Message: "belongs to another request"}}}
+		return false, common.Trigger{}, &common.Error{
+			Code:    common.CodeConflict,
+			Message: "the Idempotency-Key was used before, for another request",
+			Hint:    "use a new key for each request",
+			Faults: []common.Fault{{
+				Location: "header.Idempotency-Key",
+				Code:     "idempotency_reused",
+				Message:  "belongs to another request",
+			}},
+		}
 	}
 	return true, given.Trigger, nil
 }
@@ -117,8 +128,15 @@ func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) 
 	if t.taken.IsZero() {
 		now := s.cfg.Now()
 		if wait, ok := s.keys.Take(now, t.owner); !ok {
-			return clientv3.Op{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_keys", RetryAfter: wait, Data: common.WordsOf("most", s.keys.Burst()),
-				Message: fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day", s.keys.Burst()), Hint: "use a key again only for the same request; requests without a key are not limited"}
+			return clientv3.Op{}, &common.Error{
+				Code:       common.CodeTooMany,
+				Reason:     "too_many_keys",
+				RetryAfter: wait,
+				Data:       common.WordsOf("most", s.keys.Burst()),
+				Message: fmt.Sprintf("you have used %d different keys as Idempotency-Key within a day",
+					s.keys.Burst()),
+				Hint: "use a key again only for the same request; requests without a key are not limited",
+			}
 		}
 		t.taken = now
 	}
@@ -173,7 +191,8 @@ func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) 
 		if err != nil {
 			return err
 		}
-		_, done, err := s.commit(ctx, "remember a key for", "", []clientv3.Cmp{etcdkit.Absent(mark.key)}, []clientv3.Op{put})
+		_, done, err := s.commit(ctx, "remember a key for", "", []clientv3.Cmp{etcdkit.Absent(mark.key)},
+			[]clientv3.Op{put})
 		if !mark.written(s, done, err) && (err != nil || done) {
 			return err
 		}

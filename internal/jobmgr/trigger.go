@@ -110,12 +110,30 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)
 	}
 	if len(seen.triggers) >= maxTriggers {
-		return common.Trigger{}, &common.Error{Code: common.CodeTooMany, Reason: "too_many_wait", Data: common.WordsOf("count", len(seen.triggers)), Message: fmt.Sprintf("%d runs of job %q are pending already", len(seen.triggers), r.Job),
-			Hint: "wait until they have ended, or kill them"}
+		return common.Trigger{}, &common.Error{
+			Code:    common.CodeTooMany,
+			Reason:  "too_many_wait",
+			Data:    common.WordsOf("count", len(seen.triggers)),
+			Message: fmt.Sprintf("%d runs of job %q are pending already", len(seen.triggers), r.Job),
+			Hint:    "wait until they have ended, or kill them",
+		}
 	}
 	now, id := s.cfg.Now().UTC(), common.NewID()
-	return common.Trigger{ID: id, Job: r.Job, JobUID: state.UID, Group: state.Group, Fire: common.TriggeredFire(state.UID, id), PlannedAt: now,
-		Attempt: 1, Cause: common.CauseManual, By: actor.Name, Note: r.Note, NotBefore: now, Params: r.Params, Worker: r.Worker}, nil
+	return common.Trigger{
+		ID:        id,
+		Job:       r.Job,
+		JobUID:    state.UID,
+		Group:     state.Group,
+		Fire:      common.TriggeredFire(state.UID, id),
+		PlannedAt: now,
+		Attempt:   1,
+		Cause:     common.CauseManual,
+		By:        actor.Name,
+		Note:      r.Note,
+		NotBefore: now,
+		Params:    r.Params,
+		Worker:    r.Worker,
+	}, nil
 }
 
 // Kill requests the end of a run, or deletes a pending one. The last request counts.
@@ -143,21 +161,29 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 			now := s.cfg.Now().UTC()
 			run := where.run
 			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
-			run.Reason = &common.Reason{Code: "killed_before_start", Data: map[string]string{"by": actor.Name, "note": r.Note},
-				Text: "it was cancelled before it started, by " + actor.Name}
+			run.Reason = &common.Reason{
+				Code: "killed_before_start",
+				Data: map[string]string{"by": actor.Name, "note": r.Note},
+				Text: "it was cancelled before it started, by " + actor.Name,
+			}
 			put, err := putOutcome(&run)
 			if err != nil {
 				return err
 			}
 			ops = append(ops, clientv3.OpDelete(where.key), put)
 		default:
-			return &common.Error{Code: common.CodeConflict, Reason: "ended", Message: fmt.Sprintf("run %q has ended", id)}
+			return &common.Error{
+				Code:    common.CodeConflict,
+				Reason:  "ended",
+				Message: fmt.Sprintf("run %q has ended", id),
+			}
 		}
 		change, err := s.changeOp(actor, "kill", "run", id, nil, killed(&where, r))
 		if err != nil {
 			return err
 		}
-		if _, done, err := s.commit(ctx, "kill a run of", where.run.Job, cmps, append(ops, change)); err != nil || done {
+		if _, done, err := s.commit(ctx, "kill a run of", where.run.Job, cmps, append(ops, change)); err != nil ||
+			done {
 			return err
 		}
 		if err := again(ctx, try); err != nil {
@@ -177,7 +203,13 @@ func killed(where *place, r common.KillRequest) map[string]string {
 }
 
 func (s *Store) killOp(actor common.Actor, run common.Run, r common.KillRequest) (clientv3.Op, error) {
-	data, err := json.Marshal(common.Kill{Run: run.ID, By: actor.Name, Note: r.Note, Signal: r.Signal, At: s.cfg.Now().UTC()})
+	data, err := json.Marshal(common.Kill{
+		Run:    run.ID,
+		By:     actor.Name,
+		Note:   r.Note,
+		Signal: r.Signal,
+		At:     s.cfg.Now().UTC(),
+	})
 	if err != nil {
 		return clientv3.Op{}, fmt.Errorf("encode kill request for %s: %w", run.ID, err)
 	}

@@ -19,16 +19,26 @@ import (
 
 func TestTriggerWithParameters(t *testing.T) {
 	s := newStory(t)
-	s.put(common.Job{Name: "a", Command: "true", Params: map[string]common.Param{"DAY": {Default: "today", Pattern: "[a-z]+"}}})
+	s.put(common.Job{
+		Name:    "a",
+		Command: "true",
+		Params:  map[string]common.Param{"DAY": {Default: "today", Pattern: "[a-z]+"}},
+	})
 	ask := func(params map[string]string) (common.Trigger, error) {
-		return s.store.Trigger(t.Context(), actor, common.TriggerRequest{Job: "a", Params: params, Worker: "north", Note: "n"})
+		return s.store.Trigger(t.Context(), actor, common.TriggerRequest{
+			Job:    "a",
+			Params: params,
+			Worker: "north",
+			Note:   "n",
+		})
 	}
 	trigger, err := ask(map[string]string{"DAY": "monday"})
 	if err != nil || trigger.Params["DAY"] != "monday" || trigger.Worker != "north" {
 		t.Fatalf("%+v, %v", trigger, err)
 	}
 	stored := all[common.Trigger](s, common.TriggersOf("a"))
-	if len(stored) != 1 || !maps.Equal(stored[0].Params, trigger.Params) || stored[0].Worker != "north" || stored[0].Note != "n" {
+	if len(stored) != 1 || !maps.Equal(stored[0].Params, trigger.Params) || stored[0].Worker != "north" ||
+		stored[0].Note != "n" {
 		t.Fatalf("stored %+v", stored)
 	}
 	run, found, err := s.store.LiveRun(t.Context(), trigger.RunID())
@@ -105,7 +115,9 @@ func TestIdempotencyKey(t *testing.T) {
 			return ask(actor, common.TriggerRequest{Job: "a", Note: "n", Key: "k2"})
 		},
 		"another actor": func() (common.Trigger, error) { return ask(common.Actor{Name: "bob"}, request) },
-		"no key":        func() (common.Trigger, error) { return ask(actor, common.TriggerRequest{Job: "a", Note: "n"}) },
+		"no key": func() (common.Trigger, error) {
+			return ask(actor, common.TriggerRequest{Job: "a", Note: "n"})
+		},
 	} {
 		other, err := ask()
 		if err != nil || other.RunID() == first.RunID() {
@@ -119,7 +131,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	for _, kv := range kvs {
 		left, err := s.client.TimeToLive(t.Context(), clientv3.LeaseID(kv.Lease))
-		if err != nil || left.TTL < int64(24*time.Hour/time.Second) || left.GrantedTTL > int64(27*time.Hour/time.Second) || kv.Lease != kvs[0].Lease {
+		if err != nil || left.TTL < int64(24*time.Hour/time.Second) ||
+			left.GrantedTTL > int64(27*time.Hour/time.Second) || kv.Lease != kvs[0].Lease {
 			t.Fatalf("%+v, %v", left, err)
 		}
 	}
@@ -165,7 +178,14 @@ func TestIdempotencyUnderConcurrency(t *testing.T) {
 // Many keys use one lease, and the keys of one identity are bounded; earlier keys are still remembered.
 func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 	s := newStory(t)
-	s.store = jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, KeysOfOne: 40})
+	s.store = jobmgr.NewStore(jobmgr.Config{
+		Client:    s.client,
+		Interner:  schedule.NewInterner(),
+		Timezone:  "UTC",
+		Now:       s.clock.now,
+		Catalog:   s.catalog,
+		KeysOfOne: 40,
+	})
 	s.put(minutely("a"))
 	once := func(who, key, asks string) error {
 		return s.store.Once(t.Context(), common.Actor{Name: who, User: who}, key, asks)
@@ -176,7 +196,8 @@ func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 		}
 	}
 	err := once("ann", "one more", "x")
-	if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeTooMany || e.Reason != "too_many_keys" || e.RetryAfter <= 0 {
+	if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeTooMany || e.Reason != "too_many_keys" ||
+		e.RetryAfter <= 0 {
 		t.Errorf("%v", err)
 	}
 	if err := errors.Join(once("ann", "0", "x"), once("bob", "0", "x")); err != nil {
@@ -218,8 +239,16 @@ func TestDeleteOfMany(t *testing.T) {
 	want := map[string]bool{}
 	for i := range 300 {
 		id := fmt.Sprintf("t%03d", i)
-		trigger := common.Trigger{ID: id, Job: "a", JobUID: job.UID, Fire: common.TriggeredFire(job.UID, id), PlannedAt: noon, Attempt: 1,
-			Cause: common.CauseManual, NotBefore: noon}
+		trigger := common.Trigger{
+			ID:        id,
+			Job:       "a",
+			JobUID:    job.UID,
+			Fire:      common.TriggeredFire(job.UID, id),
+			PlannedAt: noon,
+			Attempt:   1,
+			Cause:     common.CauseManual,
+			NotBefore: noon,
+		}
 		s.raw(common.TriggerKey("a", id), encode(t, trigger))
 		want[trigger.RunID()] = true
 		r := record("a", job.UID, common.RunID(common.PlannedFire(job.UID, noon.Add(time.Duration(i))), 1), "w1")
@@ -235,7 +264,8 @@ func TestDeleteOfMany(t *testing.T) {
 	if err := s.store.Delete(t.Context(), actor, "a", common.Precondition{Version: job.Version}, true); err != nil {
 		t.Fatal(err)
 	}
-	if left := slices.Concat(s.keys(common.TriggersOf("a")), s.keys(common.JobKey("a")+"/"), s.keys(common.CursorKey("a")+"/")); len(left) != 0 {
+	if left := slices.Concat(s.keys(common.TriggersOf("a")), s.keys(common.JobKey("a")+"/"),
+		s.keys(common.CursorKey("a")+"/")); len(left) != 0 {
 		t.Fatalf("left behind: %v", left)
 	}
 	if len(s.keys(common.TriggersOf("ab"))) != 1 {
@@ -264,17 +294,23 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 	noWorker := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 	var asked []string
 	var mu sync.Mutex
-	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog, Unplaced: func(j *common.StoredJob) *common.Reason {
-		mu.Lock()
-		defer mu.Unlock()
-		if j.Placement != nil {
-			asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
-		}
-		if j.Name == "unplaced" {
-			return noWorker
-		}
-		return nil
-	}})
+	store := jobmgr.NewStore(jobmgr.Config{
+		Client:   s.client,
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  s.catalog,
+		Unplaced: func(j *common.StoredJob) *common.Reason {
+			mu.Lock()
+			defer mu.Unlock()
+			if j.Placement != nil {
+				asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
+			}
+			if j.Name == "unplaced" {
+				return noWorker
+			}
+			return nil
+		},
+	})
 	put := func(name string, overlap common.Overlap) common.JobState {
 		return s.put(common.Job{Name: name, Command: "true", Overlap: overlap})
 	}
@@ -289,7 +325,8 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 		r := record(job.Name, job.UID, common.RunID(common.PlannedFire(job.UID, noon), 1), "w1")
 		s.raw(common.RecordKey(job.Name, r.Run), encode(t, r))
 	}
-	busy, free, beside, unplaced := put("busy", ""), put("free", ""), put("beside", common.OverlapAllow), put("unplaced", "")
+	busy, free, beside, unplaced := put("busy", ""), put("free", ""), put("beside", common.OverlapAllow),
+		put("unplaced", "")
 	standing(busy)
 	standing(beside)
 	add(busy, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonQueued)
@@ -298,7 +335,10 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 	add(free, common.Trigger{ID: common.QueuedTrigger, NotBefore: noon}, common.ReasonQueued)
 	add(beside, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonStarting)
 	add(unplaced, common.Trigger{ID: "x", NotBefore: noon}, common.ReasonNoWorker)
-	for name, placement := range map[string]common.Placement{"narrow": {Selector: "zone=a"}, "pinned": {Workers: []string{"south"}}} {
+	for name, placement := range map[string]common.Placement{
+		"narrow": {Selector: "zone=a"},
+		"pinned": {Workers: []string{"south"}},
+	} {
 		job := s.put(common.Job{Name: name, Command: "true", Placement: &placement})
 		add(job, common.Trigger{ID: "x", NotBefore: noon, Worker: "north"}, common.ReasonStarting)
 	}
@@ -317,7 +357,8 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 		if run.Reason == nil || run.Reason.Code != want[run.ID] || run.Reason.Text == "" {
 			t.Errorf("%s: %+v, want %s", run.ID, run.Reason, want[run.ID])
 		}
-		if one, found, err := store.LiveRun(t.Context(), run.ID); err != nil || !found || one.Reason == nil || one.Reason.Code != want[run.ID] {
+		if one, found, err := store.LiveRun(t.Context(), run.ID); err != nil || !found || one.Reason == nil ||
+			one.Reason.Code != want[run.ID] {
 			t.Errorf("alone: %+v, %v, %v", one.Reason, found, err)
 		}
 	}

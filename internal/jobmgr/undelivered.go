@@ -32,7 +32,8 @@ const (
 // LiveChanges returns the newest of the undelivered changes that match q and that keep accepts, the newest
 // first, at most q.Limit. partial reports that there was no time to read all. A change that does not decode
 // is skipped.
-func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
+func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
+	keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
 	select {
 	case s.readers <- struct{}{}:
 		defer func() { <-s.readers }()
@@ -53,7 +54,15 @@ func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery, keep func
 	}
 	named = append([]byte(`"name":`), named...)
 	began := time.Now()
-	w := changesWalk{client: s.cfg.Client, end: clientv3.GetPrefixRangeEnd(common.ChangesPrefix), from: s.cfg.Now(), oldest: oldest, least: least, width: firstStretch, limit: changesPerRead}
+	w := changesWalk{
+		client: s.cfg.Client,
+		end:    clientv3.GetPrefixRangeEnd(common.ChangesPrefix),
+		from:   s.cfg.Now(),
+		oldest: oldest,
+		least:  least,
+		width:  firstStretch,
+		limit:  changesPerRead,
+	}
 	w.before(q.Before)
 	if !q.To.IsZero() && q.To.Before(s.cfg.Now()) {
 		w.before(common.TimeKey(q.To))
@@ -87,7 +96,8 @@ func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery, keep func
 func (s *Store) oldestChange(ctx context.Context) (at time.Time, waits bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := s.cfg.Client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+	resp, err := s.cfg.Client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithLimit(1),
+		clientv3.WithKeysOnly())
 	if err != nil {
 		return time.Time{}, false, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
 	}

@@ -63,7 +63,8 @@ func TestLiveChangesInPages(t *testing.T) {
 		case n > 500:
 			at = at.Add(-time.Duration(rand.Int64N(int64(10 * time.Second))))
 		}
-		change, err := common.NewChange(at, actor, []string{"replace", "run"}[n%2], "job", fmt.Sprintf("j%d", n%7), nil, nil)
+		change, err := common.NewChange(at, actor, []string{"replace", "run"}[n%2], "job",
+			fmt.Sprintf("j%d", n%7), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +97,13 @@ func TestLiveChangesInPages(t *testing.T) {
 			t.Errorf("pages of %d: %d changes, or in another order", limit, len(got))
 		}
 	}
-	of, _, err := s.store.LiveChanges(t.Context(), runlog.ChangeQuery{Kind: "job", Name: "j3", Limit: 10_000}, func(c *common.Change) bool { return c.Verb == "run" })
-	if err != nil || len(of) < 200 || slices.ContainsFunc(of, func(c common.Change) bool { return c.Name != "j3" || c.Verb != "run" }) {
+	of, _, err := s.store.LiveChanges(t.Context(), runlog.ChangeQuery{Kind: "job", Name: "j3", Limit: 10_000},
+		func(c *common.Change) bool {
+			return c.Verb == "run"
+		})
+	if err != nil || len(of) < 200 || slices.ContainsFunc(of, func(c common.Change) bool {
+		return c.Name != "j3" || c.Verb != "run"
+	}) {
 		t.Errorf("%d changes of one job, %v", len(of), err)
 	}
 	to, from := s.clock.now().Add(-5*time.Minute), s.clock.now().Add(-25*time.Minute)
@@ -111,7 +117,10 @@ func TestLiveChangesInPages(t *testing.T) {
 	if err != nil || len(within) != n || n == 0 {
 		t.Errorf("%d of %d changes within that time, %v", len(within), n, err)
 	}
-	if late, err := s.live(runlog.ChangeQuery{To: time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC), Limit: 5}); err != nil || len(late) != 5 {
+	if late, err := s.live(runlog.ChangeQuery{
+		To:    time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC),
+		Limit: 5,
+	}); err != nil || len(late) != 5 {
 		t.Errorf("%d changes before 2500, %v", len(late), err)
 	}
 }

@@ -45,13 +45,16 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		got := s.value("a")
-		if encode(t, got["needed"]) != encode(t, needed) || got["\"odd\""] != 1.0 || got["retry"].(map[string]any)["jitter"] != "5s" ||
-			got["catchUp"].(map[string]any)["burst"] != 3.0 || got["params"].(map[string]any)["DAY"].(map[string]any)["secret"] != true {
+		if encode(t, got["needed"]) != encode(t, needed) || got["\"odd\""] != 1.0 ||
+			got["retry"].(map[string]any)["jitter"] != "5s" ||
+			got["catchUp"].(map[string]any)["burst"] != 3.0 ||
+			got["params"].(map[string]any)["DAY"].(map[string]any)["secret"] != true {
 			t.Errorf("%s: %v", what, got)
 		}
 		changes := slices.DeleteFunc(s.changes("a"), func(c common.Change) bool { return c.Verb == "run" })
 		last := changes[len(changes)-1]
-		if string(last.After) != string(s.under(common.JobKey("a"))[0].Value) || !strings.Contains(string(last.Before), `"burst":3`) {
+		if string(last.After) != string(s.under(common.JobKey("a"))[0].Value) ||
+			!strings.Contains(string(last.Before), `"burst":3`) {
 			t.Errorf("%s: the change is from %s to %s", what, last.Before, last.After)
 		}
 	}

@@ -25,7 +25,8 @@ func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
 	for name, write := range newerSchedules {
 		s.clock.set(noon)
 		s.newer(minutely(name), write)
-		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Until: new(noon.Add(10 * time.Minute))}, any0); err != nil {
+		if _, err := s.store.Pause(t.Context(), actor, name,
+			common.PauseRequest{Until: new(noon.Add(10 * time.Minute))}, any0); err != nil {
 			t.Fatalf("%s: pause moves no cursor: %v", name, err)
 		}
 		uid := s.value(name)["uid"].(string)
@@ -43,7 +44,8 @@ func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Note: "later"}, common.Precondition{Version: state.Version}); err != nil {
+		if _, err := s.store.Pause(t.Context(), actor, name, common.PauseRequest{Note: "later"},
+			common.Precondition{Version: state.Version}); err != nil {
 			t.Errorf("%s: pause again: %v", name, err)
 		}
 	}
@@ -79,7 +81,9 @@ func TestUnreadableScheduleIsReplaced(t *testing.T) {
 // decode at all.
 func TestUnreadableScheduleIsDeletedWithAnEntry(t *testing.T) {
 	s := newStory(t)
-	schedules := map[string]func(map[string]any){"undecodable": func(v map[string]any) { v["cronExpr"] = []any{"0 * * * *"} }}
+	schedules := map[string]func(map[string]any){"undecodable": func(v map[string]any) {
+		v["cronExpr"] = []any{"0 * * * *"}
+	}}
 	maps.Copy(schedules, newerSchedules)
 	for name, write := range schedules {
 		s.clock.set(noon)
@@ -96,7 +100,8 @@ func (s *story) wantUncounted(name, uid, reason string) {
 	s.Helper()
 	out := s.outcomes(uid)
 	if len(out) != 1 || out[0].Status != common.StatusMissed || out[0].Reason.Code != reason || out[0].Gap == nil ||
-		*out[0].Gap != (common.Gap{From: noon, To: noon.Add(time.Hour)}) || out[0].Reason.Data["count"] != common.CountAtLeast ||
+		*out[0].Gap != (common.Gap{From: noon, To: noon.Add(time.Hour)}) ||
+		out[0].Reason.Data["count"] != common.CountAtLeast ||
 		out[0].ID != common.GapID(uid, noon) {
 		s.Errorf("%s: accounted for %+v", name, out)
 	}

@@ -23,25 +23,37 @@ import (
 func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
 	var answer, all atomic.Bool
 	away := status.Error(codes.Unavailable, "lost")
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.server.Endpoint}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			if text, ok := req.(interface{ String() string }); !ok || !strings.HasSuffix(method, "/Txn") || !strings.Contains(text.String(), "request_put") {
-				return invoke(ctx, method, req, reply, cc, opts...)
-			}
-			if all.Swap(false) {
-				return away
-			}
-			err := invoke(ctx, method, req, reply, cc, opts...)
-			if answer.Swap(false) {
-				return away
-			}
-			return err
-		})}})
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{s.server.Endpoint},
+		Logger:    zap.NewNop(),
+		DialOptions: []grpc.DialOption{
+			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+				invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if text, ok := req.(interface{ String() string }); !ok || !strings.HasSuffix(method, "/Txn") ||
+					!strings.Contains(text.String(), "request_put") {
+					return invoke(ctx, method, req, reply, cc, opts...)
+				}
+				if all.Swap(false) {
+					return away
+				}
+				err := invoke(ctx, method, req, reply, cc, opts...)
+				if answer.Swap(false) {
+					return away
+				}
+				return err
+			})},
+	})
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { _ = client.Close() })
-	store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: s.clock.now, Catalog: s.catalog})
+	store = jobmgr.NewStore(jobmgr.Config{
+		Client:   client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      s.clock.now,
+		Catalog:  s.catalog,
+	})
 	return store, func(answerOnly bool) {
 		answer.Store(answerOnly)
 		all.Store(!answerOnly)

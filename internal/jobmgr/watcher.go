@@ -47,7 +47,14 @@ func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Wat
 // Run delivers all jobs, in parts, then every change, and all jobs again after any gap, until the context
 // ends.
 func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpdate) error) error {
-	follower := etcdkit.Follower{Client: w.client, Prefix: common.JobsPrefix, Paged: true, Silence: w.silence, Trouble: w.trouble, Alive: w.alive}
+	follower := etcdkit.Follower{
+		Client:  w.client,
+		Prefix:  common.JobsPrefix,
+		Paged:   true,
+		Silence: w.silence,
+		Trouble: w.trouble,
+		Alive:   w.alive,
+	}
 	listing := false
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
 		page := u.Whole || listing
@@ -136,7 +143,10 @@ func (w *Watcher) cursors(ctx context.Context, puts []put, page bool) error {
 func ofNew(puts []put) {
 	for i := range puts {
 		if p := &puts[i]; p.kv.CreateRevision == p.kv.ModRevision && p.err == nil && !p.stored.CreatedAt.IsZero() {
-			p.cursor = &mvccpb.KeyValue{Key: []byte(common.CursorKey(p.name)), Value: []byte(common.TimeKey(p.stored.CreatedAt))}
+			p.cursor = &mvccpb.KeyValue{
+				Key:   []byte(common.CursorKey(p.name)),
+				Value: []byte(common.TimeKey(p.stored.CreatedAt)),
+			}
 		}
 	}
 }
@@ -162,7 +172,8 @@ func allCursors(ctx context.Context, client *clientv3.Client, visit func(job str
 }
 
 // eachCursor reads the cursors of a range of keys, page by page.
-func eachCursor(ctx context.Context, client *clientv3.Client, key, end string, visit func(job string, kv *mvccpb.KeyValue)) error {
+func eachCursor(ctx context.Context, client *clientv3.Client, key, end string,
+	visit func(job string, kv *mvccpb.KeyValue)) error {
 	for key < end {
 		callCtx, cancel := context.WithTimeout(ctx, 2*callLimit)
 		resp, err := client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithLimit(5000))
@@ -194,7 +205,8 @@ func (w *Watcher) someCursors(ctx context.Context, puts []put) error {
 	for part := range slices.Chunk(without, cursorsPerTxn) {
 		ops := make([]clientv3.Op, 0, 2*len(part))
 		for _, p := range part {
-			ops = append(ops, clientv3.OpGet(common.CursorKey(p.name)), clientv3.OpGet(common.JobKey(p.name), clientv3.WithKeysOnly()))
+			ops = append(ops, clientv3.OpGet(common.CursorKey(p.name)),
+				clientv3.OpGet(common.JobKey(p.name), clientv3.WithKeysOnly()))
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		resp, err := w.client.Txn(callCtx).Then(ops...).Commit()

@@ -161,7 +161,11 @@ func TestWatcherDeliversNewJobs(t *testing.T) {
 	moved := noon.Add(time.Hour)
 	for name, created := range map[string]time.Time{"new": noon, "old": {}} {
 		if _, err := s.client.Txn(t.Context()).Then(
-			clientv3.OpPut(common.JobKey(name), encode(t, common.StoredJob{Job: minutely(name), UID: name, CreatedAt: created})),
+			clientv3.OpPut(common.JobKey(name), encode(t, common.StoredJob{
+				Job:       minutely(name),
+				UID:       name,
+				CreatedAt: created,
+			})),
 			clientv3.OpPut(common.CursorKey(name), common.TimeKey(moved))).Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +183,8 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 		for i := first; i < first+50; i++ {
 			name := fmt.Sprintf("j%05d", i)
 			want[name] = noon.Add(time.Duration(i) * time.Second)
-			ops = append(ops, clientv3.OpPut(common.JobKey(name), encode(t, common.StoredJob{Job: minutely(name), UID: "u-" + name})),
+			ops = append(ops, clientv3.OpPut(common.JobKey(name),
+				encode(t, common.StoredJob{Job: minutely(name), UID: "u-" + name})),
 				clientv3.OpPut(common.CursorKey(name), common.TimeKey(want[name])))
 		}
 		if _, err := s.client.Txn(t.Context()).Then(ops...).Commit(); err != nil {
@@ -197,7 +202,8 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 	ops := make([]clientv3.Op, 0, 120)
 	for i := range 120 {
 		name := fmt.Sprintf("j%05d", i)
-		ops = append(ops, clientv3.OpPut(common.JobKey(name), encode(t, common.StoredJob{Job: minutely(name), UID: "v-" + name})))
+		ops = append(ops, clientv3.OpPut(common.JobKey(name),
+			encode(t, common.StoredJob{Job: minutely(name), UID: "v-" + name})))
 	}
 	if _, err := s.client.Txn(t.Context()).Then(ops...).Commit(); err != nil {
 		t.Fatal(err)
@@ -205,7 +211,8 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 	eventually(t, "all changes are delivered", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.jobs["j00000"].UID == "v-j00000" && r.jobs["j00119"].UID == "v-j00119" && r.jobs["j00120"].UID == "u-j00120"
+		return r.jobs["j00000"].UID == "v-j00000" && r.jobs["j00119"].UID == "v-j00119" &&
+			r.jobs["j00120"].UID == "u-j00120"
 	})
 	r.has(t, nil, want)
 }
@@ -308,7 +315,9 @@ func TestWatcherEnds(t *testing.T) {
 	s := newStory(t)
 	w := jobmgr.NewWatcher(s.client, func(err error) { t.Error(err) }, func() {})
 	refusal := common.Errorf(common.CodeInternal, "no more")
-	if err := w.Run(t.Context(), func(context.Context, jobmgr.JobsUpdate) error { return refusal }); !errors.Is(err, refusal) {
+	if err := w.Run(t.Context(), func(context.Context, jobmgr.JobsUpdate) error {
+		return refusal
+	}); !errors.Is(err, refusal) {
 		t.Fatalf("ended with %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -12,9 +12,11 @@ var ErrAddress = errors.New("the address is not public, and not in the setting n
 
 // closed are networks that are not public, besides those that netip knows: the special-purpose
 // blocks of IANA's registries, and the metadata addresses of clouds.
-var closed = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
+var closed = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+	"198.51.100.0/24",
 	"203.0.113.0/24", "240.0.0.0/4", "168.63.129.16/32",
-	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10")
+	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16",
+	"fec0::/10")
 
 // nat64 addresses contain an IPv4 address in their last 32 bits.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
@@ -51,7 +53,8 @@ func CheckAddress(addr netip.Addr, allowed []netip.Prefix) error {
 // Public reports whether an address is reachable on the public Internet.
 func Public(addr netip.Addr) bool {
 	addr = addr.WithZone("").Unmap()
-	return addr.IsValid() && addr.IsGlobalUnicast() && !addr.IsPrivate() && !addr.IsLoopback() && !addr.IsLinkLocalUnicast() &&
+	return addr.IsValid() && addr.IsGlobalUnicast() && !addr.IsPrivate() && !addr.IsLoopback() &&
+		!addr.IsLinkLocalUnicast() &&
 		!addr.IsMulticast() && !addr.IsUnspecified() && !within(addr, closed)
 }
 

@@ -126,18 +126,36 @@ func (w *Wish) Faults(exists bool) (faults []common.Fault) {
 
 func addressFaults(to []string) (faults []common.Fault) {
 	if len(to) == 0 {
-		faults = append(faults, common.Fault{Location: "to", Code: "required", Message: "must contain at least one address"})
+		faults = append(faults, common.Fault{
+			Location: "to",
+			Code:     "required",
+			Message:  "must contain at least one address",
+		})
 	}
 	if len(to) > MaxAddresses {
-		faults = append(faults, common.Fault{Location: "to", Code: "too_many", Message: fmt.Sprintf("must be at most %d", MaxAddresses)})
+		faults = append(faults, common.Fault{
+			Location: "to",
+			Code:     "too_many",
+			Message:  fmt.Sprintf("must be at most %d", MaxAddresses),
+		})
 	}
 	for i, address := range to {
 		location := fmt.Sprintf("to[%d]", i)
 		switch {
 		case !ValidAddress(address):
-			faults = append(faults, common.Fault{Location: location, Code: "address", Value: common.Excerpt(address), Message: "must be a plain address, such as ops@example.com"})
+			faults = append(faults, common.Fault{
+				Location: location,
+				Code:     "address",
+				Value:    common.Excerpt(address),
+				Message:  "must be a plain address, such as ops@example.com",
+			})
 		case slices.Contains(to[:i], address):
-			faults = append(faults, common.Fault{Location: location, Code: "duplicate", Value: common.Excerpt(address), Message: "is a duplicate"})
+			faults = append(faults, common.Fault{
+				Location: location,
+				Code:     "duplicate",
+				Value:    common.Excerpt(address),
+				Message:  "is a duplicate",
+			})
 		}
 	}
 	return faults
@@ -146,7 +164,9 @@ func addressFaults(to []string) (faults []common.Fault) {
 // ValidAddress reports whether a text is a plain mail address.
 func ValidAddress(s string) bool {
 	parsed, err := mail.ParseAddress(s)
-	return err == nil && parsed.Address == s && len(s) <= 254 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '"' })
+	return err == nil && parsed.Address == s && len(s) <= 254 && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || r == '<' || r == '"'
+	})
 }
 
 // OriginOf returns scheme and host of a webhook's URL.

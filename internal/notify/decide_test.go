@@ -15,7 +15,16 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func outcome(minute int, status common.Status, reason ...string) *Outcome {
 	at := noon.Add(time.Duration(minute) * time.Minute)
 	fire := common.PlannedFire("uid", at)
-	run := common.Run{ID: common.RunID(fire, 1), Job: "nightly", JobUID: "uid", Fire: fire, PlannedAt: at, Attempt: 1, Status: status, EndedAt: new(at.Add(time.Second))}
+	run := common.Run{
+		ID:        common.RunID(fire, 1),
+		Job:       "nightly",
+		JobUID:    "uid",
+		Fire:      fire,
+		PlannedAt: at,
+		Attempt:   1,
+		Status:    status,
+		EndedAt:   new(at.Add(time.Second)),
+	}
 	if len(reason) > 0 {
 		run.Reason = &common.Reason{Code: reason[0]}
 	}
@@ -45,23 +54,38 @@ func TestStories(t *testing.T) {
 		count int64
 	}{
 		{"all is well", all, []*Outcome{outcome(0, "succeeded"), outcome(1, "succeeded")}, "- -", 0},
-		{"fails twice, recovers", all, []*Outcome{outcome(0, "failed"), outcome(1, "failed"), outcome(2, "succeeded"), outcome(3, "succeeded")}, "failed - recovered -", 2},
-		{"fails, recovers, fails", all, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded"), outcome(2, "failed")}, "failed recovered failed", 1},
-		{"fails for hours", all, []*Outcome{outcome(0, "failed"), outcome(30, "failed"), outcome(59, "failed"), outcome(61, "failed"), outcome(100, "failed"), outcome(130, "failed")},
+		{"fails twice, recovers", all, []*Outcome{outcome(0, "failed"), outcome(1, "failed"), outcome(2, "succeeded"),
+			outcome(3, "succeeded")}, "failed - recovered -", 2},
+		{"fails, recovers, fails", all, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded"), outcome(2, "failed")},
+			"failed recovered failed", 1},
+		{"fails for hours", all, []*Outcome{outcome(0, "failed"), outcome(30, "failed"), outcome(59, "failed"),
+			outcome(61, "failed"), outcome(100, "failed"), outcome(130, "failed")},
 			"failed - - failed - failed", 6},
 		{"the same outcome again", all, []*Outcome{outcome(0, "failed"), outcome(0, "failed")}, "failed -", 1},
-		{"an earlier fire succeeds later", all, []*Outcome{outcome(5, "failed"), outcome(4, "succeeded"), outcome(6, "succeeded")}, "failed - recovered", 1},
-		{"the fire is run again by hand", all, []*Outcome{outcome(5, "failed"), {Run: common.Run{ID: "again", JobUID: "uid", PlannedAt: noon.Add(5 * time.Minute), Attempt: 2, Status: "succeeded"}}}, "failed recovered", 1},
-		{"late, then failed", all, []*Outcome{lateOf(0), lateOf(0), outcome(0, "failed"), outcome(1, "succeeded")}, "late - failed recovered", 2},
+		{"an earlier fire succeeds later", all, []*Outcome{outcome(5, "failed"), outcome(4, "succeeded"),
+			outcome(6, "succeeded")}, "failed - recovered", 1},
+		{"the fire is run again by hand", all, []*Outcome{outcome(5, "failed"), {Run: common.Run{
+			ID:        "again",
+			JobUID:    "uid",
+			PlannedAt: noon.Add(5 * time.Minute),
+			Attempt:   2,
+			Status:    "succeeded",
+		}}}, "failed recovered", 1},
+		{"late, then failed", all, []*Outcome{lateOf(0), lateOf(0), outcome(0, "failed"), outcome(1, "succeeded")},
+			"late - failed recovered", 2},
 		{"late, then done", all, []*Outcome{lateOf(0), outcome(0, "succeeded")}, "late recovered", 1},
 		{"a gap", all, []*Outcome{gapOf(9, 7), outcome(10, "succeeded")}, "missed recovered", 7},
-		{"killed by a user", all, []*Outcome{outcome(0, "killed", "killed_by_user"), outcome(1, "killed", "replaced"), outcome(2, "skipped", "overlap"), outcome(3, "killed"), outcome(4, "killed", "killed_before_start")}, "- - - - -", 0},
+		{"killed by a user", all, []*Outcome{outcome(0, "killed", "killed_by_user"), outcome(1, "killed", "replaced"),
+			outcome(2, "skipped", "overlap"), outcome(3, "killed"), outcome(4, "killed", "killed_before_start")},
+			"- - - - -", 0},
 		{"killed with its worker", all, []*Outcome{outcome(0, "killed", "worker_stopping")}, "failed", 1},
 		{"all that is bad", all, []*Outcome{outcome(0, "timed_out")}, "failed", 1},
 		{"refused", all, []*Outcome{outcome(0, "refused")}, "failed", 1},
 		{"lost", all, []*Outcome{outcome(0, "lost")}, "lost", 1},
-		{"only what is wanted", []common.Event{"lost"}, []*Outcome{outcome(0, "failed"), outcome(1, "lost"), outcome(2, "succeeded"), outcome(3, "lost")}, "- lost - lost", 1},
-		{"recovery alone", []common.Event{"recovered"}, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded")}, "- -", 0},
+		{"only what is wanted", []common.Event{"lost"}, []*Outcome{outcome(0, "failed"), outcome(1, "lost"),
+			outcome(2, "succeeded"), outcome(3, "lost")}, "- lost - lost", 1},
+		{"recovery alone", []common.Event{"recovered"}, []*Outcome{outcome(0, "failed"), outcome(1, "succeeded")},
+			"- -", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state := State{Job: "nightly", UID: "uid"}
@@ -89,13 +113,17 @@ func TestHeld(t *testing.T) {
 	state := State{Job: "nightly", UID: "uid"}
 	state.take(outcome(0, "failed"), notify, noon)
 	state.Held = []string{"ops"}
-	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "recovered" || !changed || len(state.Held) != 1 || state.Trouble {
+	if tell, changed := state.take(outcome(1, "succeeded"), notify, noon); tell != "recovered" || !changed ||
+		len(state.Held) != 1 || state.Trouble {
 		t.Errorf("told %q, %+v", tell, state)
 	}
 }
 
 func TestState_ManyOutcomes_RemembersBoundedNumber(t *testing.T) {
-	state, notify := State{Job: "nightly", UID: "uid"}, &common.Notify{On: []common.Event{"failed"}, To: []string{"ops"}}
+	state, notify := State{Job: "nightly", UID: "uid"}, &common.Notify{
+		On: []common.Event{"failed"},
+		To: []string{"ops"},
+	}
 	for i := range 100 {
 		o := outcome(i, "failed")
 		o.Revision = int64(i + 1)
@@ -115,13 +143,21 @@ func TestAddresses(t *testing.T) {
 		ok    bool
 	}{
 		{"93.184.216.34", "", true}, {"2606:2800:220:1::1", "", true}, {"64:ff9b::5db8:d822", "", true},
-		{"127.0.0.1", "", false}, {"127.8.8.8", "", false}, {"::1", "", false}, {"0.0.0.0", "", false}, {"::", "", false}, {"0.1.2.3", "", false},
-		{"10.1.2.3", "", false}, {"172.16.0.1", "", false}, {"192.168.1.1", "", false}, {"fd00::1", "", false}, {"fc00::1", "", false},
-		{"169.254.169.254", "", false}, {"fe80::1", "", false}, {"fe80::1%eth0", "", false}, {"fd00:ec2::254", "", false}, {"100.100.100.200", "", false},
-		{"168.63.129.16", "", false}, {"192.0.0.192", "", false}, {"100.64.0.1", "", false}, {"224.0.0.1", "", false}, {"ff02::1", "", false}, {"255.255.255.255", "", false}, {"240.0.0.1", "", false},
-		{"::ffff:127.0.0.1", "", false}, {"::ffff:10.0.0.1", "", false}, {"::127.0.0.1", "", false}, {"64:ff9b::7f00:1", "", false}, {"64:ff9b::a9fe:a9fe", "", false}, {"64:ff9b:1::a00:1", "", false},
-		{"2002:7f00:1::", "", false}, {"2001:0:1::", "", false}, {"2001:db8::1", "", false}, {"198.18.0.1", "", false}, {"203.0.113.7", "", false},
-		{"10.1.2.3", "10.0.0.0/8", true}, {"::ffff:10.1.2.3", "10.0.0.0/8", true}, {"64:ff9b::a01:203", "10.0.0.0/8", true}, {"10.1.2.3", "10.2.0.0/16", false}, {"fe80::1%eth0", "fe80::/10", true}, {"::1", "::1/128", true},
+		{"127.0.0.1", "", false}, {"127.8.8.8", "", false}, {"::1", "", false}, {"0.0.0.0", "", false},
+		{"::", "", false}, {"0.1.2.3", "", false},
+		{"10.1.2.3", "", false}, {"172.16.0.1", "", false}, {"192.168.1.1", "", false}, {"fd00::1", "", false},
+		{"fc00::1", "", false},
+		{"169.254.169.254", "", false}, {"fe80::1", "", false}, {"fe80::1%eth0", "", false},
+		{"fd00:ec2::254", "", false}, {"100.100.100.200", "", false},
+		{"168.63.129.16", "", false}, {"192.0.0.192", "", false}, {"100.64.0.1", "", false}, {"224.0.0.1", "", false},
+		{"ff02::1", "", false}, {"255.255.255.255", "", false}, {"240.0.0.1", "", false},
+		{"::ffff:127.0.0.1", "", false}, {"::ffff:10.0.0.1", "", false}, {"::127.0.0.1", "", false},
+		{"64:ff9b::7f00:1", "", false}, {"64:ff9b::a9fe:a9fe", "", false}, {"64:ff9b:1::a00:1", "", false},
+		{"2002:7f00:1::", "", false}, {"2001:0:1::", "", false}, {"2001:db8::1", "", false}, {"198.18.0.1", "", false},
+		{"203.0.113.7", "", false},
+		{"10.1.2.3", "10.0.0.0/8", true}, {"::ffff:10.1.2.3", "10.0.0.0/8", true},
+		{"64:ff9b::a01:203", "10.0.0.0/8", true}, {"10.1.2.3", "10.2.0.0/16", false},
+		{"fe80::1%eth0", "fe80::/10", true}, {"::1", "::1/128", true},
 	} {
 		var allow []netip.Prefix
 		if c.allow != "" {
@@ -159,8 +195,21 @@ func TestBackoff(t *testing.T) {
 
 func TestText(t *testing.T) {
 	exit := 1
-	n := Notice{ID: "1", Subject: "failed", Data: Data{Event: "failed", Job: "nightly-report", Title: "x\r\nBcc: a@b", Worker: "bell-1", ExitCode: &exit, Status: "failed",
-		Output: "a\x1b[31mred\r\nb\u202e\n", PlannedAt: &noon, Reason: &common.Reason{Text: "exit code 1"}}}
+	n := Notice{
+		ID:      "1",
+		Subject: "failed",
+		Data: Data{
+			Event:     "failed",
+			Job:       "nightly-report",
+			Title:     "x\r\nBcc: a@b",
+			Worker:    "bell-1",
+			ExitCode:  &exit,
+			Status:    "failed",
+			Output:    "a\x1b[31mred\r\nb\u202e\n",
+			PlannedAt: &noon,
+			Reason:    &common.Reason{Text: "exit code 1"},
+		},
+	}
 	m := messageOf(&n)
 	if m.Subject != "[Carillon] nightly-report failed (exit 1) on bell-1" || m.Type != "run.failed" || m.ID != "msg_1" {
 		t.Errorf("%+v", m)
@@ -195,9 +244,17 @@ func TestWishes(t *testing.T) {
 		{"mail", Wish{Kind: KindMail, To: []string{"ops@example.com"}}, false, nil},
 		{"mail without addresses", Wish{Kind: KindMail}, true, []string{"to"}},
 		{"mail with a name", Wish{Kind: KindMail, To: []string{"Ops <ops@example.com>"}}, false, []string{"to[0]"}},
-		{"mail with a header", Wish{Kind: KindMail, To: []string{"ops@example.com\r\nBcc: x@y.z"}}, false, []string{"to[0]"}},
+		{"mail with a header", Wish{
+			Kind: KindMail,
+			To:   []string{"ops@example.com\r\nBcc: x@y.z"},
+		}, false, []string{"to[0]"}},
 		{"mail twice", Wish{Kind: KindMail, To: []string{"a@b.c", "a@b.c"}}, false, []string{"to[1]"}},
-		{"mail with a URL", Wish{Kind: KindMail, To: []string{"a@b.c"}, URL: hook, NewSecret: true}, false, []string{"url", "secret"}},
+		{"mail with a URL", Wish{
+			Kind:      KindMail,
+			To:        []string{"a@b.c"},
+			URL:       hook,
+			NewSecret: true,
+		}, false, []string{"url", "secret"}},
 		{"nothing", Wish{}, false, []string{"kind"}},
 		{"user in the URL", Wish{Kind: KindWebhook, URL: "https://a:b@example.com/"}, false, []string{"url"}},
 		{"no host", Wish{Kind: KindWebhook, URL: "https:///x"}, false, []string{"url"}},
@@ -205,7 +262,12 @@ func TestWishes(t *testing.T) {
 		{"fragment", Wish{Kind: KindWebhook, URL: hook + "#x"}, false, []string{"url"}},
 		{"new line", Wish{Kind: KindWebhook, URL: hook + "\r\nX: y"}, false, []string{"url"}},
 		{"short secret", Wish{Kind: KindWebhook, URL: hook, Secret: "whsec_c2hvcnQ="}, false, []string{"secret"}},
-		{"both secrets", Wish{Kind: KindWebhook, URL: hook, Secret: NewSecret(), NewSecret: true}, false, []string{"secret"}},
+		{"both secrets", Wish{
+			Kind:      KindWebhook,
+			URL:       hook,
+			Secret:    NewSecret(),
+			NewSecret: true,
+		}, false, []string{"secret"}},
 	} {
 		var at []string
 		for _, f := range c.wish.Faults(c.exists) {

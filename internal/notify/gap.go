@@ -29,7 +29,9 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error
 	}()
 	since := place.At.Add(-overlapOf)
 	jobs, _ := n.cfg.Jobs.Told()
-	told := slices.SortedFunc(slices.Values(jobs), func(a, b common.JobState) int { return strings.Compare(a.Name, b.Name) })
+	told := slices.SortedFunc(slices.Values(jobs), func(a, b common.JobState) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	for i := range told {
 		job := &told[i]
 		if place.Gap == nil || job.Name < place.Gap.Job {
@@ -50,7 +52,9 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error
 					outcomes = append(outcomes, o)
 				}
 			}
-			slices.SortFunc(outcomes, func(a, b Outcome) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Run.ID, b.Run.ID)) })
+			slices.SortFunc(outcomes, func(a, b Outcome) int {
+				return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Run.ID, b.Run.ID))
+			})
 			if err := n.settleAll(ctx, outcomes); err != nil {
 				return place, err
 			}

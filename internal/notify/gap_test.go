@@ -102,7 +102,8 @@ func TestConditions_WatchRefused_SaysStuckWithinAMinute(t *testing.T) {
 		w.mu.Unlock()
 		w.ended("a", "failed", 1, time.Now())
 		after(time.Minute)
-		if got := n.Conditions(); len(got) != 1 || got[0].Code != common.ConditionNotifyStuck || got[0].Data["error"] != "invalid auth token" {
+		if got := n.Conditions(); len(got) != 1 || got[0].Code != common.ConditionNotifyStuck ||
+			got[0].Data["error"] != "invalid auth token" {
 			t.Fatalf("conditions %+v after a minute without a watch", got)
 		}
 		w.mu.Lock()

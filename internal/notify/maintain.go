@@ -98,7 +98,8 @@ func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 }
 
 // summarizeTo creates summaries for some channels.
-func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[string]common.JobState, now time.Time) error {
+func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[string]common.JobState,
+	now time.Time) error {
 	toOne := func(to string) bool { return slices.Contains(channels, to) }
 	var held []State
 	for _, s := range n.states {
@@ -106,7 +107,9 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 			held = append(held, s)
 		}
 	}
-	slices.SortFunc(held, func(a, b State) int { return cmp.Or(a.FirstAt.Compare(b.FirstAt), cmp.Compare(a.Job, b.Job)) })
+	slices.SortFunc(held, func(a, b State) int {
+		return cmp.Or(a.FirstAt.Compare(b.FirstAt), cmp.Compare(a.Job, b.Job))
+	})
 	notices := n.summaries(channels, held, jobs, now)
 	for i := range held {
 		held[i].Held = slices.DeleteFunc(slices.Clone(held[i].Held), toOne)
@@ -133,14 +136,16 @@ func (n *Notifier) summarizeTo(ctx context.Context, channels []string, jobs map[
 
 // summaries returns one notification per channel for the jobs in trouble, and one for those that
 // have recovered: their number and the first names.
-func (n *Notifier) summaries(channels []string, held []State, jobs map[string]common.JobState, now time.Time) (notices []Notice) {
+func (n *Notifier) summaries(channels []string, held []State, jobs map[string]common.JobState,
+	now time.Time) (notices []Notice) {
 	for _, to := range channels {
 		for _, subject := range [...]Subject{SubjectSummary, SubjectRecovered} {
 			data := Data{Event: subject}
 			for i := range held {
 				s := &held[i]
 				job, wanted := jobs[s.Job]
-				if s.Trouble != (subject == SubjectSummary) || !wanted || job.UID != s.UID || !slices.Contains(s.Held, to) || !slices.Contains(job.Notify.To, to) {
+				if s.Trouble != (subject == SubjectSummary) || !wanted || job.UID != s.UID ||
+					!slices.Contains(s.Held, to) || !slices.Contains(job.Notify.To, to) {
 					continue
 				}
 				if data.Count++; data.Count == 1 {
@@ -154,8 +159,15 @@ func (n *Notifier) summaries(channels []string, held []State, jobs map[string]co
 				continue
 			}
 			data.URL = n.link(&data)
-			notices = append(notices, Notice{ID: noticeID(now, to, string(subject), data.Jobs[0]), Channel: to, Subject: subject,
-				Status: Waiting, CreatedAt: now, NextAt: now, Data: data})
+			notices = append(notices, Notice{
+				ID:        noticeID(now, to, string(subject), data.Jobs[0]),
+				Channel:   to,
+				Subject:   subject,
+				Status:    Waiting,
+				CreatedAt: now,
+				NextAt:    now,
+				Data:      data,
+			})
 		}
 	}
 	return notices

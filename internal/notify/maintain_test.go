@@ -26,7 +26,15 @@ func TestLateUnknown(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
 		var log bytes.Buffer
-		n := New(Config{Store: w, Channels: w, Jobs: w, History: blind{w}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Metrics: w})
+		n := New(Config{
+			Store:    w,
+			Channels: w,
+			Jobs:     w,
+			History:  blind{w},
+			Now:      time.Now,
+			Log:      slog.New(slog.NewTextHandler(&log, nil)),
+			Metrics:  w,
+		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if err := n.maintain(ctx); err != nil {

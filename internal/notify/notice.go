@@ -114,7 +114,8 @@ type NoticeQuery struct {
 
 // Matches reports whether a notification matches the filter, apart from the limit.
 func (q *NoticeQuery) Matches(n *Notice) bool {
-	return (q.Channel == "" || q.Channel == n.Channel) && (q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
+	return (q.Channel == "" || q.Channel == n.Channel) &&
+		(q.Job == "" || q.Job == n.Data.Job || slices.Contains(n.Data.Jobs, q.Job)) &&
 		(q.Status == "" || q.Status == n.Status) && (q.Before == "" || n.ID < q.Before)
 }
 
@@ -130,9 +131,23 @@ func noticeID(at time.Time, parts ...string) string {
 
 // dataOf describes a run for its notifications.
 func dataOf(job *common.StoredJob, run *common.Run, event common.Event) Data {
-	d := Data{Event: Subject(event), Job: run.Job, Group: run.Group, Title: job.Title, Fire: run.Fire, Status: run.Status, Cause: run.Cause,
-		Attempt: run.Attempt, Worker: run.WorkerName, PlannedAt: new(run.PlannedAt.UTC()), StartedAt: run.StartedAt, EndedAt: run.EndedAt,
-		ExitCode: run.ExitCode, Signal: run.Signal, Printed: run.OutputBytes}
+	d := Data{
+		Event:     Subject(event),
+		Job:       run.Job,
+		Group:     run.Group,
+		Title:     job.Title,
+		Fire:      run.Fire,
+		Status:    run.Status,
+		Cause:     run.Cause,
+		Attempt:   run.Attempt,
+		Worker:    run.WorkerName,
+		PlannedAt: new(run.PlannedAt.UTC()),
+		StartedAt: run.StartedAt,
+		EndedAt:   run.EndedAt,
+		ExitCode:  run.ExitCode,
+		Signal:    run.Signal,
+		Printed:   run.OutputBytes,
+	}
 	if run.Attempt > 0 {
 		d.Run = run.ID
 	}

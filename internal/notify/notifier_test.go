@@ -49,8 +49,16 @@ type world struct {
 }
 
 func newWorld() *world {
-	w := &world{news: make(chan struct{}), states: map[string]State{}, waiting: map[string]Notice{}, done: map[string]Notice{}, channels: map[string]Channel{},
-		jobs: map[string]common.JobState{}, runs: map[string]common.Run{}, answer: func(Channel, Message) Result { return Result{} }}
+	w := &world{
+		news:     make(chan struct{}),
+		states:   map[string]State{},
+		waiting:  map[string]Notice{},
+		done:     map[string]Notice{},
+		channels: map[string]Channel{},
+		jobs:     map[string]common.JobState{},
+		runs:     map[string]common.Run{},
+		answer:   func(Channel, Message) Result { return Result{} },
+	}
 	for _, name := range []string{"hook", "post"} {
 		w.channels[name] = Channel{Name: name, Kind: KindWebhook, Version: 1}
 	}
@@ -72,8 +80,18 @@ func (w *world) ended(job string, status common.Status, attempt int, planned tim
 	defer w.mu.Unlock()
 	w.revision++
 	fire := common.PlannedFire("uid-"+job, planned)
-	run := common.Run{ID: common.RunID(fire, attempt), Job: job, JobUID: "uid-" + job, JobVersion: w.jobs[job].Version, Fire: fire, PlannedAt: planned,
-		Attempt: attempt, Status: status, EndedAt: new(time.Now().UTC()), OutputBytes: 10}
+	run := common.Run{
+		ID:          common.RunID(fire, attempt),
+		Job:         job,
+		JobUID:      "uid-" + job,
+		JobVersion:  w.jobs[job].Version,
+		Fire:        fire,
+		PlannedAt:   planned,
+		Attempt:     attempt,
+		Status:      status,
+		EndedAt:     new(time.Now().UTC()),
+		OutputBytes: 10,
+	}
 	w.runs[run.ID] = run
 	w.outcomes = append(w.outcomes, Outcome{Run: run, Revision: w.revision})
 	close(w.news)
@@ -255,7 +273,8 @@ func (w *world) Exists(_ context.Context, run string) (bool, error) {
 	return found, nil
 }
 
-func (w *world) Since(_ context.Context, job string, since time.Time, after Mark) (page []common.Run, next Mark, err error) {
+func (w *world) Since(_ context.Context, job string, since time.Time, after Mark) (page []common.Run, next Mark,
+	err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pages++; w.away && w.pages%2 == 0 {
@@ -267,7 +286,9 @@ func (w *world) Since(_ context.Context, job string, since time.Time, after Mark
 			page = append(page, r)
 		}
 	}
-	slices.SortFunc(page, func(a, b common.Run) int { return cmp.Or(a.PlannedAt.Compare(b.PlannedAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(page, func(a, b common.Run) int {
+		return cmp.Or(a.PlannedAt.Compare(b.PlannedAt), cmp.Compare(a.ID, b.ID))
+	})
 	if len(page) <= 2 {
 		return page, Mark{}, nil
 	}
@@ -311,8 +332,17 @@ func (w *world) told() string {
 }
 
 func (w *world) notifier() *Notifier {
-	return New(Config{Store: w, Channels: w, Jobs: w, History: w, Senders: map[Kind]Sender{KindWebhook: w}, PublicURL: "https://carillon.example.com/",
-		Now: time.Now, Log: slog.New(slog.DiscardHandler), Metrics: w})
+	return New(Config{
+		Store:     w,
+		Channels:  w,
+		Jobs:      w,
+		History:   w,
+		Senders:   map[Kind]Sender{KindWebhook: w},
+		PublicURL: "https://carillon.example.com/",
+		Now:       time.Now,
+		Log:       slog.New(slog.DiscardHandler),
+		Metrics:   w,
+	})
 }
 
 // elected runs a notifier until stop is called, which waits for it.
@@ -360,10 +390,12 @@ func TestNotifier_TroubleNotifiedOnce(t *testing.T) {
 			t.Errorf("told %s, want %s", got, want)
 		}
 		m := w.sent[0]
-		if m.Data.Output != "the end" || m.Data.URL != "https://carillon.example.com/runs/"+m.Data.Run || m.Data.Count != 1 {
+		if m.Data.Output != "the end" || m.Data.URL != "https://carillon.example.com/runs/"+m.Data.Run ||
+			m.Data.Count != 1 {
 			t.Errorf("sent %+v", m.Data)
 		}
-		if last := w.sent[3].Data; last.Count != 2 || !last.FirstAt.Equal(at.UTC()) && last.FirstAt.Sub(at) > time.Minute {
+		if last := w.sent[3].Data; last.Count != 2 || !last.FirstAt.Equal(at.UTC()) &&
+			last.FirstAt.Sub(at) > time.Minute {
 			t.Errorf("recovered with %+v", last)
 		}
 		if len(w.waiting) != 0 || len(w.done) != 4 {
@@ -428,8 +460,18 @@ func TestNotifier_MasterDiesDuringTry_SentAgain(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
 		now := time.Now().UTC()
-		w.waiting["1"] = Notice{ID: "1", Channel: "hook", Subject: "failed", Status: Waiting, Attempts: 1, CreatedAt: now, TriedAt: now, NextAt: now.Add(claimFor), Version: 1,
-			Data: Data{Event: "failed", Job: "a"}}
+		w.waiting["1"] = Notice{
+			ID:        "1",
+			Channel:   "hook",
+			Subject:   "failed",
+			Status:    Waiting,
+			Attempts:  1,
+			CreatedAt: now,
+			TriedAt:   now,
+			NextAt:    now.Add(claimFor),
+			Version:   1,
+			Data:      Data{Event: "failed", Job: "a"},
+		}
 		stop := w.elected(t)
 		after(50 * time.Second)
 		if w.told() != "" {
@@ -476,7 +518,8 @@ func TestNotifier_FailedTry_Retried(t *testing.T) {
 		w.job("b", everything...)
 		after(16 * time.Minute)
 		waiting, _ := w.Waiting(t.Context())
-		if len(waiting) != 1 || waiting[0].Code != CodeTrouble || waiting[0].Answer != 503 || !slices.Equal(Failing(waiting, time.Now()), []string{"hook"}) {
+		if len(waiting) != 1 || waiting[0].Code != CodeTrouble || waiting[0].Answer != 503 ||
+			!slices.Equal(Failing(waiting, time.Now()), []string{"hook"}) {
 			t.Errorf("waiting: %+v", waiting)
 		}
 		after(2 * time.Hour)
@@ -506,7 +549,8 @@ func TestFailing_RejectedNotification_ChannelNotFailing(t *testing.T) {
 		failing := func() []string {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return Failing(slices.Concat(slices.Collect(maps.Values(w.waiting)), slices.Collect(maps.Values(w.done))), time.Now())
+			return Failing(slices.Concat(slices.Collect(maps.Values(w.waiting)), slices.Collect(maps.Values(w.done))),
+				time.Now())
 		}
 		stop := w.elected(t)
 		w.ended("a", "failed", 1, time.Now())
@@ -634,7 +678,13 @@ func TestSummariesToManyChannels(t *testing.T) {
 		const jobs, channels = 30, 120
 		for i := range jobs {
 			w.job(fmt.Sprintf("job-%03d", i), everything...)
-			w.states[fmt.Sprintf("job-%03d", i)] = State{Job: fmt.Sprintf("job-%03d", i), UID: fmt.Sprintf("uid-job-%03d", i), Trouble: true, Event: "failed", Count: 1}
+			w.states[fmt.Sprintf("job-%03d", i)] = State{
+				Job:     fmt.Sprintf("job-%03d", i),
+				UID:     fmt.Sprintf("uid-job-%03d", i),
+				Trouble: true,
+				Event:   "failed",
+				Count:   1,
+			}
 		}
 		for c := range channels {
 			name, job := fmt.Sprintf("channel-%02d", c), fmt.Sprintf("job-%03d", c%jobs)
@@ -658,7 +708,8 @@ func TestSummariesToManyChannels(t *testing.T) {
 			}
 		}
 		if len(heard) != channels || len(w.sent) != channels || w.refused > 0 {
-			t.Errorf("%d of %d channels have heard, of %d summaries; %d commits were refused", len(heard), channels, len(w.sent), w.refused)
+			t.Errorf("%d of %d channels have heard, of %d summaries; %d commits were refused", len(heard), channels,
+				len(w.sent), w.refused)
 		}
 		for _, s := range w.states {
 			if len(s.Held) > 0 {
@@ -738,7 +789,9 @@ func TestManyOutcomesAtOnce(t *testing.T) {
 			heard[m.Data.Event]++
 		}
 		for name := range w.channels {
-			if failed, recovered := heard[Subject("failed@"+name)], heard[Subject("recovered@"+name)]; strings.HasPrefix(name, "channel-") && (failed != 5 || recovered != 4) {
+			if failed, recovered := heard[Subject("failed@"+name)],
+				heard[Subject("recovered@"+name)]; strings.HasPrefix(name, "channel-") &&
+				(failed != 5 || recovered != 4) {
 				t.Errorf("%s received %d troubles and %d recoveries", name, failed, recovered)
 			}
 		}
@@ -786,7 +839,16 @@ func TestNotifier_FailingChannel_OthersUnaffected(t *testing.T) {
 		now := time.Now().UTC()
 		for i := range MaxWaiting {
 			id := fmt.Sprintf("%04d", i)
-			w.waiting[id] = Notice{ID: id, Channel: "hook", Subject: "failed", Status: Waiting, CreatedAt: now, NextAt: now, Version: 1, Data: Data{Event: "failed", Job: id}}
+			w.waiting[id] = Notice{
+				ID:        id,
+				Channel:   "hook",
+				Subject:   "failed",
+				Status:    Waiting,
+				CreatedAt: now,
+				NextAt:    now,
+				Version:   1,
+				Data:      Data{Event: "failed", Job: id},
+			}
 		}
 		const jobs = 250
 		for i := range jobs {
@@ -848,7 +910,8 @@ func TestGap(t *testing.T) {
 		w.ended("b", "succeeded", 1, at.Add(2*time.Minute))
 		after(time.Minute)
 		stop()
-		want := "a:failed@hook a:failed@post a:recovered@hook a:recovered@post b:missed@hook b:missed@post b:recovered@hook b:recovered@post"
+		want := "a:failed@hook a:failed@post a:recovered@hook a:recovered@post b:missed@hook b:missed@post " +
+			"b:recovered@hook b:recovered@post"
 		if got := w.told(); got != want {
 			t.Errorf("told %s, want %s", got, want)
 		}
@@ -863,7 +926,15 @@ func TestLate(t *testing.T) {
 		at := time.Now()
 		fire := common.PlannedFire("uid-a", at)
 		w.mu.Lock()
-		w.late = []common.Run{{ID: common.RunID(fire, 1), Job: "a", JobUID: "uid-a", Fire: fire, PlannedAt: at, Attempt: 1, Status: "running"}}
+		w.late = []common.Run{{
+			ID:        common.RunID(fire, 1),
+			Job:       "a",
+			JobUID:    "uid-a",
+			Fire:      fire,
+			PlannedAt: at,
+			Attempt:   1,
+			Status:    "running",
+		}}
 		w.mu.Unlock()
 		after(10 * time.Minute)
 		w.mu.Lock()
@@ -973,7 +1044,16 @@ func TestNotifier_LongBacklog_ReadOnce(t *testing.T) {
 		now := time.Now().UTC()
 		for i := range 1000 {
 			id := fmt.Sprintf("%04d", i)
-			w.waiting[id] = Notice{ID: id, Channel: "hook", Subject: "failed", Status: Waiting, CreatedAt: now, NextAt: now, Version: 1, Data: Data{Event: "failed", Job: id}}
+			w.waiting[id] = Notice{
+				ID:        id,
+				Channel:   "hook",
+				Subject:   "failed",
+				Status:    Waiting,
+				CreatedAt: now,
+				NextAt:    now,
+				Version:   1,
+				Data:      Data{Event: "failed", Job: id},
+			}
 		}
 		stop := w.elected(t)
 		after(time.Minute)
@@ -994,7 +1074,8 @@ func TestNotifier_Test(t *testing.T) {
 		t.Errorf("%+v, %v; sent %+v", n, err, w.sent)
 	}
 	w.answer = func(Channel, Message) Result { return Result{Err: errors.New("no"), Answer: 500} }
-	if n, err = w.notifier().Test(t.Context(), "hook", "ann"); err != nil || n.Status != Failed || n.Answer != 500 || len(w.waiting) != 0 {
+	if n, err = w.notifier().Test(t.Context(), "hook", "ann"); err != nil || n.Status != Failed || n.Answer != 500 ||
+		len(w.waiting) != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	if _, err := w.notifier().Test(t.Context(), "none", "ann"); common.CodeOf(err) != common.CodeNotFound {

@@ -75,8 +75,12 @@ func (n *Notifier) Conditions() (all []common.Condition) {
 		if p.err != nil {
 			why = common.Excerpt(p.err.Error())
 		}
-		all = append(all, common.Condition{Code: common.ConditionNotifyStuck, From: p.last.UTC(), Data: common.Words{"error": why},
-			Text: "notifications are stuck: outcomes are not read: " + why})
+		all = append(all, common.Condition{
+			Code: common.ConditionNotifyStuck,
+			From: p.last.UTC(),
+			Data: common.Words{"error": why},
+			Text: "notifications are stuck: outcomes are not read: " + why,
+		})
 	}
 	if !p.behind.IsZero() {
 		at := p.behind.UTC().Format(time.RFC3339)

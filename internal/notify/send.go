@@ -61,7 +61,9 @@ func (s *sending) done(t *tried, now time.Time) {
 	if t.rest > 0 {
 		s.rests[t.notice.Channel] = now.Add(t.rest)
 	}
-	i, found := slices.BinarySearchFunc(s.waiting, t.notice.ID, func(w Notice, id string) int { return cmp.Compare(w.ID, id) })
+	i, found := slices.BinarySearchFunc(s.waiting, t.notice.ID, func(w Notice, id string) int {
+		return cmp.Compare(w.ID, id)
+	})
 	switch {
 	case !found:
 	case t.settled && t.notice.Status == Waiting:
@@ -144,7 +146,8 @@ func Failing(notices []Notice, now time.Time) (channels []string) {
 	}
 	for i := range notices {
 		w := &notices[i]
-		if w.Status == Waiting && w.Attempts > 0 && now.Sub(w.TriedAt) >= failingFor && w.TriedAt.After(took[w.Channel]) && !slices.Contains(channels, w.Channel) {
+		if w.Status == Waiting && w.Attempts > 0 && now.Sub(w.TriedAt) >= failingFor &&
+			w.TriedAt.After(took[w.Channel]) && !slices.Contains(channels, w.Channel) {
 			channels = append(channels, w.Channel)
 		}
 	}
@@ -206,7 +209,8 @@ func (n *Notifier) attempt(ctx context.Context, w Notice) tried {
 // finish stores the result of a try.
 func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result Result, code string) tried {
 	now := n.cfg.Now().UTC()
-	log := n.cfg.Log.With("notice", w.ID, "channel", w.Channel, "kind", w.Kind, "job", w.Data.Job, "subject", w.Subject, "attempt", w.Attempts)
+	log := n.cfg.Log.With("notice", w.ID, "channel", w.Channel, "kind", w.Kind, "job", w.Data.Job, "subject", w.Subject,
+		"attempt", w.Attempts)
 	if result.Err == nil {
 		w.Status, w.Code, w.Error, w.DoneAt, w.NextAt = Sent, "", "", now, time.Time{}
 		n.cfg.Metrics.NoticeSent(string(w.Kind))
@@ -218,7 +222,8 @@ func (n *Notifier) finish(ctx context.Context, w Notice, channel Channel, result
 	switch {
 	case result.Gone:
 		code, result.Final = CodeGone, true
-		if err := n.cfg.Channels.Disable(context.WithoutCancel(ctx), channel, "the receiver answered 410 Gone"); err != nil {
+		if err := n.cfg.Channels.Disable(context.WithoutCancel(ctx), channel,
+			"the receiver answered 410 Gone"); err != nil {
 			log.Warn("channel_not_disabled", "error", err)
 		}
 	case result.Final:
@@ -272,14 +277,28 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 		return Notice{}, common.Errorf(common.CodeNotFound, "channel %q not found", common.Excerpt(name))
 	}
 	now := n.cfg.Now().UTC()
-	data := Data{Event: SubjectTest, Reason: &common.Reason{Code: "test", Text: "test requested by " + common.Excerpt(by)}}
+	data := Data{
+		Event:  SubjectTest,
+		Reason: &common.Reason{Code: "test", Text: "test requested by " + common.Excerpt(by)},
+	}
 	data.URL = n.link(&data)
-	w := Notice{ID: noticeID(now, name, common.NewID()), Channel: name, Kind: channel.Kind, Subject: SubjectTest, Attempts: 1,
-		CreatedAt: now, TriedAt: now, Data: data}
+	w := Notice{
+		ID:        noticeID(now, name, common.NewID()),
+		Channel:   name,
+		Kind:      channel.Kind,
+		Subject:   SubjectTest,
+		Attempts:  1,
+		CreatedAt: now,
+		TriedAt:   now,
+		Data:      data,
+	}
 	sender := n.cfg.Senders[channel.Kind]
 	if sender == nil {
-		return Notice{}, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("this master cannot send to channels of kind %s", channel.Kind),
-			Hint: "set smtpHost and smtpFrom to send mail"}
+		return Notice{}, &common.Error{
+			Code:    common.CodeConflict,
+			Message: fmt.Sprintf("this master cannot send to channels of kind %s", channel.Kind),
+			Hint:    "set smtpHost and smtpFrom to send mail",
+		}
 	}
 	message := messageOf(&w)
 	tryCtx, cancel := context.WithTimeout(ctx, testLimit)

@@ -43,7 +43,10 @@ func (n *Notifier) settle(ctx context.Context, name string, outcomes []Outcome) 
 func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outcome) (rest []Outcome, err error) {
 	for range commitTries {
 		before, inTrouble := n.states[name]
-		if inTrouble = inTrouble && before.Trouble; !inTrouble && !slices.ContainsFunc(outcomes, func(o Outcome) bool { e, _ := o.event(); return e != "" }) {
+		if inTrouble = inTrouble && before.Trouble; !inTrouble && !slices.ContainsFunc(outcomes, func(o Outcome) bool {
+			e, _ := o.event()
+			return e != ""
+		}) {
 			return nil, nil // no trouble, before and after
 		}
 		var version int64
@@ -92,7 +95,8 @@ func (n *Notifier) settleSome(ctx context.Context, name string, outcomes []Outco
 
 // decide updates a state with outcomes and returns the notifications, up to the number that is
 // written together, and the remaining outcomes.
-func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, outcomes []Outcome) (notices []Notice, rest []Outcome, changed bool, err error) {
+func (n *Notifier) decide(ctx context.Context, job *common.JobState, s *State, outcomes []Outcome) (notices []Notice,
+	rest []Outcome, changed bool, err error) {
 	now := n.cfg.Now().UTC()
 	for i := range outcomes {
 		if len(notices)+common.MaxNotified > perCommit {
@@ -149,10 +153,18 @@ func (n *Notifier) notices(job *common.JobState, s *State, o *Outcome, event com
 	}
 	var all []Notice
 	for _, to := range open {
-		all = append(all, Notice{ID: noticeID(o.at(), job.UID, o.name(), string(event), to), Channel: to, Subject: Subject(event), Status: Waiting,
-			CreatedAt: now, NextAt: now.Add(settleFor), Data: data})
+		all = append(all, Notice{
+			ID:        noticeID(o.at(), job.UID, o.name(), string(event), to),
+			Channel:   to,
+			Subject:   Subject(event),
+			Status:    Waiting,
+			CreatedAt: now,
+			NextAt:    now.Add(settleFor),
+			Data:      data,
+		})
 	}
-	n.cfg.Log.Info("notification_created", "job", job.Name, "event", event, "run", data.Run, "channels", open, "held", s.Held, "count", s.Count)
+	n.cfg.Log.Info("notification_created", "job", job.Name, "event", event, "run", data.Run, "channels", open, "held",
+		s.Held, "count", s.Count)
 	return all
 }
 

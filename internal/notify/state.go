@@ -111,7 +111,15 @@ func (s *State) take(o *Outcome, notify *common.Notify, now time.Time) (tell com
 	}
 	s.remember(o)
 	if !s.Trouble {
-		*s = State{Job: s.Job, UID: s.UID, Trouble: true, FirstAt: o.at(), Revision: s.Revision, Recent: s.Recent, Version: s.Version}
+		*s = State{
+			Job:      s.Job,
+			UID:      s.UID,
+			Trouble:  true,
+			FirstAt:  o.at(),
+			Revision: s.Revision,
+			Recent:   s.Recent,
+			Version:  s.Version,
+		}
 	}
 	s.Count += o.weight()
 	if o.Run.PlannedAt.After(s.LastAt) {

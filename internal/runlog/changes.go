@@ -12,7 +12,8 @@ import (
 type Undelivered interface {
 	// LiveChanges returns the newest changes that match and that keep accepts, the newest first; partial if
 	// there are too many to read them all.
-	LiveChanges(ctx context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error)
+	LiveChanges(ctx context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change,
+		partial bool, err error)
 }
 
 // Changes is the audit list as users see it: a change is listed immediately after it was made, and once.
@@ -27,7 +28,8 @@ func NewChanges(live Undelivered, store Reader) *Changes { return &Changes{live:
 // Of lists the changes of one object with one of the verbs, the newest first, before an id if it is not
 // empty. While the store is unavailable it lists only the undelivered ones, and partial is set; also if there
 // are too many undelivered ones to read them all.
-func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change, partial bool, err error) {
+func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, before string,
+	limit int) (found []common.Change, partial bool, err error) {
 	// Undelivered changes are read first: a change moves from there into the store, never back.
 	found, partial, err = c.live.LiveChanges(ctx, ChangeQuery{Kind: kind, Name: name, Before: before, Limit: limit},
 		func(c *common.Change) bool { return slices.Contains(verbs, c.Verb) })
@@ -35,7 +37,13 @@ func (c *Changes) Of(ctx context.Context, kind, name string, verbs []string, bef
 		return nil, false, err
 	}
 	for _, verb := range verbs {
-		stored, err := c.store.Changes(ctx, ChangeQuery{Kind: kind, Name: name, Verb: verb, Before: before, Limit: limit})
+		stored, err := c.store.Changes(ctx, ChangeQuery{
+			Kind:   kind,
+			Name:   name,
+			Verb:   verb,
+			Before: before,
+			Limit:  limit,
+		})
 		if isAway(ctx, err) {
 			partial = true
 			break

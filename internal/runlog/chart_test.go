@@ -53,12 +53,15 @@ func draw(c *Chart, hours []time.Time, now time.Time) (cells []rollup.Cell, tota
 // bucket as far as hours are kept.
 func TestChartCountsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Kiritimati", "Africa/Cairo", "America/Havana", "America/Santiago", "Asia/Kathmandu"}).Draw(t, "zone")
+		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles",
+			"Asia/Kolkata", "Pacific/Kiritimati", "Africa/Cairo", "America/Havana", "America/Santiago",
+			"Asia/Kathmandu"}).Draw(t, "zone")
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 300*24*60).Draw(t, "now")) * time.Minute)
+		now := time.Date(2026, 11, 21, 0, 0, 0, 0,
+			time.UTC).Add(time.Duration(rapid.IntRange(0, 300*24*60).Draw(t, "now")) * time.Minute)
 		days := rapid.Bool().Draw(t, "days")
 		reach := 24 * 80
 		if days {
@@ -67,7 +70,8 @@ func TestChartCountsOnce(t *testing.T) {
 		from := now.Add(-time.Duration(rapid.IntRange(1, reach).Draw(t, "hours back")) * time.Hour)
 		var hours []time.Time
 		for range rapid.IntRange(0, 300).Draw(t, "runs") {
-			hours = append(hours, rollup.HourOf(now.Add(-time.Duration(rapid.IntRange(0, reach).Draw(t, "hour"))*time.Hour)))
+			hours = append(hours,
+				rollup.HourOf(now.Add(-time.Duration(rapid.IntRange(0, reach).Draw(t, "hour"))*time.Hour)))
 		}
 		c := NewChart(from, now, now, days, zone)
 		cells, total := draw(c, hours, now)
@@ -85,7 +89,8 @@ func TestChartCountsOnce(t *testing.T) {
 			}
 		}
 		if total.Total() != sum || sum < inner || sum > int64(len(hours)) {
-			t.Fatalf("%d in buckets, %d in total, of %d runs, %d of them well within", sum, total.Total(), len(hours), inner)
+			t.Fatalf("%d in buckets, %d in total, of %d runs, %d of them well within", sum, total.Total(),
+				len(hours), inner)
 		}
 		recent := now.Add(48*time.Hour - HoursKept)
 		for i, start := range c.Starts {
@@ -152,8 +157,11 @@ func TestChartOfDaysWithoutMidnight(t *testing.T) {
 			hours = append(hours, at)
 		}
 		cells, _ := draw(chart, hours, now)
-		if got := chart.Starts[0].Format(time.RFC3339); got != c.start || len(cells) != 3 || cells[0].Total() != c.hours || cells[1].Total() != 24 {
-			t.Errorf("%s: %d days, the first begins at %s and has %d hours, the second %d; want %s and %d hours, then 24", name, len(cells), got,
+		if got := chart.Starts[0].Format(time.RFC3339); got != c.start || len(cells) != 3 ||
+			cells[0].Total() != c.hours || cells[1].Total() != 24 {
+			t.Errorf(
+				"%s: %d days, the first begins at %s and has %d hours, the second %d; want %s and %d hours, then 24",
+				name, len(cells), got,
 				cells[0].Total(), cells[1].Total(), c.start, c.hours)
 		}
 	}

@@ -51,7 +51,12 @@ func TestLate(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
-	running := common.Run{Status: common.StatusRunning, PlannedAt: nine.Add(-time.Hour), ClaimedAt: new(nine.Add(-time.Second)), StartedAt: &nine}
+	running := common.Run{
+		Status:    common.StatusRunning,
+		PlannedAt: nine.Add(-time.Hour),
+		ClaimedAt: new(nine.Add(-time.Second)),
+		StartedAt: &nine,
+	}
 	claimed := running
 	claimed.StartedAt = nil
 	ended := running

@@ -54,7 +54,8 @@ func TestManyHandedOverOutcomes(t *testing.T) {
 				d.t.Fatalf("%d are stored, %d wait to be acked", len(d.runs), len(d.outbox))
 			}
 			if d.writes-writes > 25 || d.acks > 25 || d.looks != looks || d.again > 0 {
-				d.t.Fatalf("%d writes, %d acks, %d looks, %d stored again", d.writes-writes, d.acks, d.looks-looks, d.again)
+				d.t.Fatalf("%d writes, %d acks, %d looks, %d stored again", d.writes-writes, d.acks,
+					d.looks-looks, d.again)
 			}
 		})
 		_ = d.end(0)

@@ -86,7 +86,15 @@ func (v *View) Fires(ctx context.Context, q FireQuery) (FirePage, error) {
 	if err != nil {
 		return FirePage{}, err
 	}
-	wanted := Query{Job: q.Job, Group: q.Group, Statuses: q.Statuses, From: q.From, To: q.To, Before: q.Before, Limit: q.Limit + 1}
+	wanted := Query{
+		Job:      q.Job,
+		Group:    q.Group,
+		Statuses: q.Statuses,
+		From:     q.From,
+		To:       q.To,
+		Before:   q.Before,
+		Limit:    q.Limit + 1,
+	}
 	live, err := v.live.LiveRuns(ctx, &LiveQuery{Query: wanted, Fires: true})
 	if err != nil {
 		return FirePage{}, err
@@ -181,8 +189,19 @@ func FireOf(attempts []common.Run) common.Fire {
 			last = &attempts[i]
 		}
 	}
-	f := common.Fire{ID: last.Fire, Job: last.Job, JobUID: last.JobUID, Group: last.Group, PlannedAt: last.PlannedAt, DueAt: last.DueAt,
-		Cause: first.Cause, Status: last.Status, Reason: last.Reason, Attempts: []string{}, Gap: last.Gap}
+	f := common.Fire{
+		ID:        last.Fire,
+		Job:       last.Job,
+		JobUID:    last.JobUID,
+		Group:     last.Group,
+		PlannedAt: last.PlannedAt,
+		DueAt:     last.DueAt,
+		Cause:     first.Cause,
+		Status:    last.Status,
+		Reason:    last.Reason,
+		Attempts:  []string{},
+		Gap:       last.Gap,
+	}
 	if f.Cause == common.CauseRetry || f.Cause == common.CauseRerun { // its first attempt is not available
 		f.Cause = common.CauseCron
 		if strings.HasPrefix(f.ID, f.JobUID+".t") {
@@ -224,7 +243,15 @@ func (m *merge) complete() bool { return m.ended || m.enough || m.count > m.q.Li
 // next returns the next read for the page.
 func (m *merge) next() Query {
 	q := m.q
-	return Query{Job: q.Job, Group: q.Group, Statuses: q.Statuses, From: q.From, To: q.To, Before: m.from, Limit: m.rows()}
+	return Query{
+		Job:      q.Job,
+		Group:    q.Group,
+		Statuses: q.Statuses,
+		From:     q.From,
+		To:       q.To,
+		Before:   m.from,
+		Limit:    m.rows(),
+	}
 }
 
 func (m *merge) rows() int { return max(minRows, 2*m.q.Limit) }

@@ -111,11 +111,28 @@ func attempt(fire string, at time.Time, n int, status common.Status) common.Run 
 	if n > 1 {
 		cause = common.CauseRetry
 	}
-	return common.Run{ID: common.RunID(fire, n), Fire: fire, Job: "a", JobUID: "u", PlannedAt: at, Attempt: n, Status: status, Cause: cause}
+	return common.Run{
+		ID:        common.RunID(fire, n),
+		Fire:      fire,
+		Job:       "a",
+		JobUID:    "u",
+		PlannedAt: at,
+		Attempt:   n,
+		Status:    status,
+		Cause:     cause,
+	}
 }
 
 func planFire(fire string, at time.Time, status common.Status) common.Fire {
-	return common.Fire{ID: fire, Job: "a", JobUID: "u", PlannedAt: at, Status: status, Cause: common.CauseCron, Attempts: []string{}}
+	return common.Fire{
+		ID:        fire,
+		Job:       "a",
+		JobUID:    "u",
+		PlannedAt: at,
+		Status:    status,
+		Cause:     common.CauseCron,
+		Attempts:  []string{},
+	}
 }
 
 // pagesOf lists all pages of a query.
@@ -144,8 +161,16 @@ func pagesOf(t rapid.TB, w *shelf, q FireQuery) (all []common.Fire) {
 
 func TestFires(t *testing.T) {
 	now := dawn.Add(time.Hour)
-	gap := common.Run{ID: common.GapID("u", dawn), Fire: common.GapID("u", dawn), Job: "a", JobUID: "u", PlannedAt: dawn.Add(9 * time.Minute),
-		Status: common.StatusMissed, Cause: common.CauseCron, Gap: &common.Gap{From: dawn, To: dawn.Add(9 * time.Minute), Count: 9}}
+	gap := common.Run{
+		ID:        common.GapID("u", dawn),
+		Fire:      common.GapID("u", dawn),
+		Job:       "a",
+		JobUID:    "u",
+		PlannedAt: dawn.Add(9 * time.Minute),
+		Status:    common.StatusMissed,
+		Cause:     common.CauseCron,
+		Gap:       &common.Gap{From: dawn, To: dawn.Add(9 * time.Minute), Count: 9},
+	}
 	at := func(m int) time.Time { return dawn.Add(time.Duration(m) * time.Minute) }
 	w := &shelf{
 		stored: []common.Run{gap,
@@ -154,26 +179,44 @@ func TestFires(t *testing.T) {
 			attempt("u.f12", at(12), 1, common.StatusFailed), attempt("u.f12", at(12), 2, common.StatusFailed),
 			attempt("u.f13", at(13), 0, common.StatusSkipped),
 			attempt("u.f14", at(14), 1, common.StatusSucceeded)},
-		live: []common.Run{attempt("u.f11", at(11), 2, common.StatusWaiting), attempt("u.f12", at(12), 2, common.StatusRunning),
+		live: []common.Run{attempt("u.f11", at(11), 2, common.StatusWaiting),
+			attempt("u.f12", at(12), 2, common.StatusRunning),
 			attempt("u.f15", at(15), 1, common.StatusRunning), attempt("u.f14", at(14), 1, common.StatusRunning)},
-		due:     []common.Fire{planFire("u.f15", at(15), common.StatusWaiting), planFire("u.f16", at(16), common.StatusWaiting)},
-		planned: []common.Fire{planFire("u.f70", at(70), common.StatusPlanned), planFire("u.f80", at(80), common.StatusPlanned)},
+		due: []common.Fire{planFire("u.f15", at(15), common.StatusWaiting),
+			planFire("u.f16", at(16), common.StatusWaiting)},
+		planned: []common.Fire{planFire("u.f70", at(70), common.StatusPlanned),
+			planFire("u.f80", at(80), common.StatusPlanned)},
 	}
 	for name, c := range map[string]struct {
 		q    FireQuery
 		want []string // id, status and number of attempts
 	}{
-		"all of it": {FireQuery{To: at(100)}, []string{"u.f80 planned 0", "u.f70 planned 0", "u.f16 waiting 0", "u.f15 running 1", "u.f14 succeeded 1",
+		"all of it": {FireQuery{To: at(100)}, []string{"u.f80 planned 0", "u.f70 planned 0", "u.f16 waiting 0",
+			"u.f15 running 1", "u.f14 succeeded 1",
 			"u.f13 skipped 0", "u.f12 failed 2", "u.f11 waiting 2", "u.f10 succeeded 2", gap.ID + " missed 0"}},
-		"no future":           {FireQuery{To: now, From: at(13)}, []string{"u.f16 waiting 0", "u.f15 running 1", "u.f14 succeeded 1", "u.f13 skipped 0"}},
-		"failed in the end":   {FireQuery{To: at(100), Statuses: []common.Status{common.StatusFailed}}, []string{"u.f12 failed 2"}},
-		"waiting, also again": {FireQuery{To: at(100), Statuses: []common.Status{common.StatusWaiting}}, []string{"u.f16 waiting 0", "u.f11 waiting 2"}},
-		"planned":             {FireQuery{To: at(75), Statuses: []common.Status{common.StatusPlanned}}, []string{"u.f70 planned 0"}},
+		"no future": {FireQuery{To: now, From: at(13)},
+			[]string{"u.f16 waiting 0", "u.f15 running 1", "u.f14 succeeded 1", "u.f13 skipped 0"}},
+		"failed in the end": {FireQuery{
+			To:       at(100),
+			Statuses: []common.Status{common.StatusFailed},
+		}, []string{"u.f12 failed 2"}},
+		"waiting, also again": {FireQuery{
+			To:       at(100),
+			Statuses: []common.Status{common.StatusWaiting},
+		}, []string{"u.f16 waiting 0", "u.f11 waiting 2"}},
+		"planned": {FireQuery{
+			To:       at(75),
+			Statuses: []common.Status{common.StatusPlanned},
+		}, []string{"u.f70 planned 0"}},
 		// What ended between the looks shows as it was: its outcome is not asked for.
-		"running":               {FireQuery{To: at(75), Statuses: []common.Status{common.StatusRunning}}, []string{"u.f15 running 1", "u.f14 running 1", "u.f12 running 2"}},
-		"of another job":        {FireQuery{To: at(100), Job: "b"}, nil},
-		"of another group":      {FireQuery{To: at(100), Group: "b"}, nil},
-		"exactly one, and gaps": {FireQuery{To: at(11), From: at(9)}, []string{"u.f10 succeeded 2", gap.ID + " missed 0"}},
+		"running": {FireQuery{
+			To:       at(75),
+			Statuses: []common.Status{common.StatusRunning},
+		}, []string{"u.f15 running 1", "u.f14 running 1", "u.f12 running 2"}},
+		"of another job":   {FireQuery{To: at(100), Job: "b"}, nil},
+		"of another group": {FireQuery{To: at(100), Group: "b"}, nil},
+		"exactly one, and gaps": {FireQuery{To: at(11), From: at(9)},
+			[]string{"u.f10 succeeded 2", gap.ID + " missed 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, limit := range []int{1, 2, 50, 1, 2, 50} {
@@ -204,8 +247,17 @@ func TestFireOf(t *testing.T) {
 	runs := []common.Run{attempt("u.f1", dawn, 2, common.StatusFailed), attempt("u.f1", dawn, 3, common.StatusWaiting)}
 	due := dawn.Add(time.Second)
 	runs[1].DueAt, runs[1].Reason = &due, &common.Reason{Code: common.ReasonBackoff}
-	want := common.Fire{ID: "u.f1", Job: "a", JobUID: "u", PlannedAt: dawn, DueAt: &due, Cause: common.CauseCron, Status: common.StatusWaiting,
-		Reason: runs[1].Reason, Attempts: []string{"u.f1.1", "u.f1.2", "u.f1.3"}}
+	want := common.Fire{
+		ID:        "u.f1",
+		Job:       "a",
+		JobUID:    "u",
+		PlannedAt: dawn,
+		DueAt:     &due,
+		Cause:     common.CauseCron,
+		Status:    common.StatusWaiting,
+		Reason:    runs[1].Reason,
+		Attempts:  []string{"u.f1.1", "u.f1.2", "u.f1.3"},
+	}
 	if got := FireOf(runs); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
@@ -227,17 +279,20 @@ func TestPagesOfFiresAreTheList(t *testing.T) {
 			n := rapid.IntRange(1, 4).Draw(t, "attempts")
 			statuses := make([]common.Status, n)
 			for k := range n {
-				statuses[k] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusLost}).Draw(t, "status")
+				statuses[k] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusLost}).Draw(t,
+					"status")
 			}
 			switch rapid.IntRange(0, 3).Draw(t, "place") {
 			case 0: // all stored
-				statuses[n-1] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusSucceeded, common.StatusKilled}).Draw(t, "last")
+				statuses[n-1] = rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusSucceeded,
+					common.StatusKilled}).Draw(t, "last")
 				for k := range n {
 					w.stored = append(w.stored, attempt(id, at, k+1, statuses[k]))
 				}
 				final[id] = FireOf([]common.Run{attempt(id, at, n, statuses[n-1]), attempt(id, at, 1, "")})
 			case 1: // the last one lives
-				statuses[n-1] = rapid.SampledFrom([]common.Status{common.StatusWaiting, common.StatusRunning, common.StatusFailed}).Draw(t, "last")
+				statuses[n-1] = rapid.SampledFrom([]common.Status{common.StatusWaiting, common.StatusRunning,
+					common.StatusFailed}).Draw(t, "last")
 				for k := range n - 1 {
 					w.stored = append(w.stored, attempt(id, at, k+1, statuses[k]))
 				}
@@ -256,11 +311,13 @@ func TestPagesOfFiresAreTheList(t *testing.T) {
 		}
 		q := FireQuery{Now: now, To: dawn.Add(100), Limit: rapid.IntRange(1, 12).Draw(t, "limit")}
 		if rapid.Bool().Draw(t, "narrowed") {
-			q.Statuses = rapid.SliceOfNDistinct(rapid.SampledFrom([]common.Status{common.StatusFailed, common.StatusSucceeded, common.StatusWaiting,
+			q.Statuses = rapid.SliceOfNDistinct(rapid.SampledFrom([]common.Status{common.StatusFailed,
+				common.StatusSucceeded, common.StatusWaiting,
 				common.StatusRunning, common.StatusPlanned, common.StatusLost}), 1, 3, rapid.ID).Draw(t, "statuses")
 		}
 		if rapid.Bool().Draw(t, "bounded") {
-			q.From, q.To = dawn.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "from"))), dawn.Add(time.Duration(rapid.IntRange(0, 90).Draw(t, "to")))
+			q.From, q.To = dawn.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "from"))),
+				dawn.Add(time.Duration(rapid.IntRange(0, 90).Draw(t, "to")))
 		}
 		var want []common.Fire
 		for _, f := range final {
@@ -288,7 +345,12 @@ func TestRareFiresCostLittle(t *testing.T) {
 		at := dawn.Add(time.Duration(i))
 		w.stored = append(w.stored, attempt(fire, at, 1, common.StatusFailed), attempt(fire, at, 2, status))
 	}
-	q := FireQuery{Now: dawn.Add(time.Hour), To: dawn.Add(time.Hour), Limit: 5, Statuses: []common.Status{common.StatusFailed}}
+	q := FireQuery{
+		Now:      dawn.Add(time.Hour),
+		To:       dawn.Add(time.Hour),
+		Limit:    5,
+		Statuses: []common.Status{common.StatusFailed},
+	}
 	page, err := NewView(w, w, w).Fires(t.Context(), q)
 	if err != nil || page.Next == nil || len(page.Fires) != 0 {
 		t.Fatalf("%+v, %v", page, err)

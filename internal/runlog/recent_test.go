@@ -38,7 +38,8 @@ func (s *annals) Last(ctx context.Context, jobs []string, n int) (map[string][]c
 	return last, nil
 }
 
-func (s *annals) LiveChanges(_ context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
+func (s *annals) LiveChanges(_ context.Context, q ChangeQuery, keep func(*common.Change) bool) (found []common.Change,
+	partial bool, err error) {
 	defer s.moves()
 	for _, c := range slices.Backward(s.waiting) {
 		if q.Matches(&c) && keep(&c) && len(found) < q.Limit {
@@ -114,8 +115,12 @@ func TestChangesAreListedOnce(t *testing.T) {
 		{name: "the page after it", before: "06", limit: 3, want: "05 03 02 "},
 		{name: "the store is away", limit: 10, away: true, want: "07 06 05 03 ", partial: true},
 	} {
-		s := &annals{away: c.away, stored: []common.Change{change(1, "create"), change(2, "replace"), change(3, "replace"), change(4, "run")},
-			waiting: []common.Change{change(3, "replace"), change(5, "replace"), change(6, "create"), change(7, "replace"), change(8, "run")}}
+		s := &annals{
+			away:   c.away,
+			stored: []common.Change{change(1, "create"), change(2, "replace"), change(3, "replace"), change(4, "run")},
+			waiting: []common.Change{change(3, "replace"), change(5, "replace"), change(6, "create"),
+				change(7, "replace"), change(8, "run")},
+		}
 		s.moves = func() {
 			s.stored = append(s.stored, s.waiting[1:1+c.move]...) // the first one is there already
 		}
@@ -138,8 +143,12 @@ func TestChangesAreListedOnce(t *testing.T) {
 		{q: ChangeQuery{Limit: 10, Name: "b"}, want: ""},
 		{q: ChangeQuery{Limit: 10}, away: true, want: "08 07 06 05 03 "},
 	} {
-		s := &annals{away: c.away, stored: []common.Change{change(1, "create"), change(2, "replace"), change(3, "replace"), change(4, "run")},
-			waiting: []common.Change{change(3, "replace"), change(5, "replace"), change(6, "create"), change(7, "replace"), change(8, "run")}}
+		s := &annals{
+			away:   c.away,
+			stored: []common.Change{change(1, "create"), change(2, "replace"), change(3, "replace"), change(4, "run")},
+			waiting: []common.Change{change(3, "replace"), change(5, "replace"), change(6, "create"),
+				change(7, "replace"), change(8, "run")},
+		}
 		s.stored[2].Link = &common.Link{Seq: 3}
 		s.moves = func() { s.stored = append(s.stored, s.waiting[1:1+c.move]...) }
 		found, partial, err := NewChanges(s, s).List(t.Context(), c.q)
@@ -186,14 +195,16 @@ func TestHabitsAskOnceAMinute(t *testing.T) {
 		}
 		return found
 	}
-	if found := ask("b", "a", "b", "a"); len(found) != 2 || found["a"].Samples != EnoughRuns || found["a"].Runs[2] != EnoughRuns {
+	if found := ask("b", "a", "b", "a"); len(found) != 2 || found["a"].Samples != EnoughRuns ||
+		found["a"].Runs[2] != EnoughRuns {
 		t.Errorf("found %+v", found)
 	}
 	ask("a", "none")
 	if found := ask("none", "a"); len(found) != 2 || found["none"].Samples != 0 {
 		t.Errorf("of a job without runs: %+v", found)
 	}
-	if want := []string{"[a b]", "[none]"}; !slices.Equal(store.asked, want) || !store.from.Equal(nine.Add(time.Hour-Recent)) {
+	if want := []string{"[a b]", "[none]"}; !slices.Equal(store.asked, want) ||
+		!store.from.Equal(nine.Add(time.Hour-Recent)) {
 		t.Errorf("asked %q from %v, want %q", store.asked, store.from, want)
 	}
 	now = now.Add(10 * time.Second)

@@ -54,7 +54,12 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, printed: map[string][]common.Chunk{}, chunks: map[string]common.Chunk{}, runs: map[string]common.Run{}}
+	return &world{
+		t:       t,
+		printed: map[string][]common.Chunk{},
+		chunks:  map[string]common.Chunk{},
+		runs:    map[string]common.Run{},
+	}
 }
 
 func place(c *common.Chunk) string { return fmt.Sprintf("%s/%08d", c.Run, c.Offset) }
@@ -203,7 +208,8 @@ func (w *world) expect(runs, chunks, waiting int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.runs) != runs || len(w.chunks) != chunks || len(w.outbox) != waiting {
-		w.t.Fatalf("%d runs and %d chunks are stored, %d outcomes wait; want %d, %d, %d", len(w.runs), len(w.chunks), len(w.outbox),
+		w.t.Fatalf("%d runs and %d chunks are stored, %d outcomes wait; want %d, %d, %d", len(w.runs), len(w.chunks),
+			len(w.outbox),
 			runs, chunks, waiting)
 	}
 }

@@ -157,8 +157,9 @@ func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, met
 	cfg.complete()
 	outbox, _ := source.(Outbox)
 	s := &Sink{cfg: cfg, source: source, outbox: outbox, writer: writer, log: log, metrics: metrics,
-		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), printed: make(chan struct{}, 1), spill: make(chan struct{}, 1),
-		ends: make(chan end), left: make(chan struct{}, 1)}
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), printed: make(chan struct{}, 1),
+		spill: make(chan struct{}, 1),
+		ends:  make(chan end), left: make(chan struct{}, 1)}
 	s.stalled.Store(true) // until Run
 	s.output.limit, s.output.lost = cfg.BufferBytes, map[string]common.Chunk{}
 	s.output.spooling = cfg.Spool != nil && cfg.Spool.State().Waiting > 0

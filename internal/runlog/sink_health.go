@@ -94,13 +94,15 @@ func (s *Sink) Conditions() (list []common.Condition) {
 	data := common.Words{"output": strconv.FormatInt(spool.Waiting, 10), "outcomes": strconv.Itoa(waiting.entries)}
 	if since, away := h.away(); away {
 		list = append(list, common.Condition{Code: common.ConditionLogStoreAway, From: since.UTC(), Data: data,
-			Text: fmt.Sprintf("the log store accepts nothing: backlog of %d outcomes in etcd, and %s of output on this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
+			Text: fmt.Sprintf("the log store accepts nothing: backlog of %d outcomes in etcd, and %s of output on "+
+				"this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
 	}
 	if h.outbox = s.outboxFull(h.outbox, waiting.bytes); h.outbox {
 		// The text stays the same for as long as the condition lasts: other workers plan again when it
 		// changes.
 		list = append(list, common.Condition{Code: common.ConditionOutboxFull, StopsClaims: true, Data: data,
-			Text: fmt.Sprintf("outcomes for the log store fill the outboxes in etcd, which are limited to %s: no fires are claimed", mebibytes(s.cfg.OutboxBytes))})
+			Text: fmt.Sprintf("outcomes for the log store fill the outboxes in etcd, which are limited to %s: no "+
+				"fires are claimed", mebibytes(s.cfg.OutboxBytes))})
 	}
 	if s.cfg.Spool == nil {
 		return list
@@ -108,12 +110,23 @@ func (s *Sink) Conditions() (list []common.Condition) {
 	if !over(spool.Dropped > h.told, spool.Bytes, spool.Max) {
 		h.told = spool.Dropped
 	} else {
-		list = append(list, common.Condition{Code: common.ConditionSpoolFull, Data: common.Words{"dropped": strconv.FormatInt(spool.Dropped-h.told, 10), "max": strconv.FormatInt(spool.Max, 10)},
-			Text: fmt.Sprintf("the spool is full: the oldest output on this worker's disk is being dropped, %s so far", mebibytes(spool.Dropped-h.told))})
+		list = append(list, common.Condition{
+			Code: common.ConditionSpoolFull,
+			Data: common.Words{
+				"dropped": strconv.FormatInt(spool.Dropped-h.told, 10),
+				"max":     strconv.FormatInt(spool.Max, 10),
+			},
+			Text: fmt.Sprintf("the spool is full: the oldest output on this worker's disk is being dropped, %s so far",
+				mebibytes(spool.Dropped-h.told)),
+		})
 	}
 	if spool.Refused != nil {
-		list = append(list, common.Condition{Code: common.ConditionDiskFull, StopsClaims: true, Data: common.Words{"error": spool.Refused.Error()},
-			Text: "this worker's disk accepts no more output: " + spool.Refused.Error()})
+		list = append(list, common.Condition{
+			Code:        common.ConditionDiskFull,
+			StopsClaims: true,
+			Data:        common.Words{"error": spool.Refused.Error()},
+			Text:        "this worker's disk accepts no more output: " + spool.Refused.Error(),
+		})
 	}
 	return list
 }
@@ -126,7 +139,8 @@ const leastShare = 256 << 10
 // outcomes are stored is not stopped by others.
 func (s *Sink) outboxFull(was bool, own int64) bool {
 	share := s.cfg.OutboxBytes / int64(max(s.cfg.Workers(), 1))
-	return over(was, own, share) || own > max(share/16, leastShare) && over(was, max(own, s.cfg.Outboxes()), s.cfg.OutboxBytes)
+	return over(was, own, share) || own > max(share/16, leastShare) &&
+		over(was, max(own, s.cfg.Outboxes()), s.cfg.OutboxBytes)
 }
 
 // Full reports whether the condition outbox_full was active at the last call of Conditions.

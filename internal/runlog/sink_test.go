@@ -121,7 +121,8 @@ func TestStoreAway(t *testing.T) {
 		}
 		d.set(func() {
 			if len(d.runs) != 0 || len(d.outbox) != 20 || d.dropped != 0 {
-				d.t.Fatalf("%d stored, %d wait, %d bytes dropped while the store was away", len(d.runs), len(d.outbox), d.dropped)
+				d.t.Fatalf("%d stored, %d wait, %d bytes dropped while the store was away", len(d.runs),
+					len(d.outbox), d.dropped)
 			}
 		})
 		d.set(func() {
@@ -261,7 +262,8 @@ func TestRefusedOutcome(t *testing.T) {
 		if err := d.end(0); err != nil {
 			d.t.Fatal(err)
 		}
-		if log := d.log.String(); strings.Count(log, "entry_refused_by_log_store") != 1 || !strings.Contains(log, "r1") {
+		if log := d.log.String(); strings.Count(log, "entry_refused_by_log_store") != 1 ||
+			!strings.Contains(log, "r1") {
 			d.t.Fatalf("logged: %s", log)
 		}
 	})

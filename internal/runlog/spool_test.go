@@ -44,7 +44,13 @@ func (s *drawer) tell() {
 	for _, c := range s.chunks[s.acked:] {
 		s.waiting += int64(len(c.Data)) + 20
 	}
-	s.state.Store(&SpoolState{Waiting: s.waiting, Bytes: s.waiting, Max: 1 << 40, End: uint64(len(s.chunks)), Refused: s.full})
+	s.state.Store(&SpoolState{
+		Waiting: s.waiting,
+		Bytes:   s.waiting,
+		Max:     1 << 40,
+		End:     uint64(len(s.chunks)),
+		Refused: s.full,
+	})
 }
 
 func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
@@ -120,7 +126,9 @@ func (s *drawer) fill(err error) {
 func (s *drawer) holds(c *common.Chunk) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.chunks, func(one common.Chunk) bool { return one.Run == c.Run && one.Offset == c.Offset })
+	return slices.ContainsFunc(s.chunks, func(one common.Chunk) bool {
+		return one.Run == c.Run && one.Offset == c.Offset
+	})
 }
 
 // mortal is a sink's access to the world until its process is killed: later calls have no effect.
@@ -230,10 +238,13 @@ func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 // failure ends.
 func TestOutputReachesTheDisk(t *testing.T) {
 	for name, trouble := range map[string]func(w *world){
-		"the store is away":    func(w *world) { w.away = func(int) error { return errors.New("away") } },
-		"the store hangs":      func(w *world) { w.hang = true },
-		"the store is slow":    func(w *world) { w.slow = 4 * time.Second },
-		"etcd does not answer": func(w *world) { w.stall = 5 * time.Second; w.cut = func(int) error { return errors.New("no leader") } },
+		"the store is away": func(w *world) { w.away = func(int) error { return errors.New("away") } },
+		"the store hangs":   func(w *world) { w.hang = true },
+		"the store is slow": func(w *world) { w.slow = 4 * time.Second },
+		"etcd does not answer": func(w *world) {
+			w.stall = 5 * time.Second
+			w.cut = func(int) error { return errors.New("no leader") }
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
@@ -412,7 +423,12 @@ func TestPrintedAtOnce(t *testing.T) {
 		for run := range runs {
 			printing.Go(func() {
 				for i := range n {
-					d.sink.Chunk(common.Chunk{Run: fmt.Sprintf("r%d", run), Offset: int64(i) << 16, Stream: common.Stdout, Data: make([]byte, 1<<16)})
+					d.sink.Chunk(common.Chunk{
+						Run:    fmt.Sprintf("r%d", run),
+						Offset: int64(i) << 16,
+						Stream: common.Stdout,
+						Data:   make([]byte, 1<<16),
+					})
 				}
 			})
 		}
@@ -470,7 +486,12 @@ func TestMuchIsDropped(t *testing.T) {
 				const n, size, every = 100_000, 20, 100
 				for i := range n {
 					run := fmt.Sprintf("r%d", i%3)
-					d.sink.Chunk(common.Chunk{Run: run, Offset: int64(i/3) * size, Stream: common.Stdout, Data: make([]byte, size)})
+					d.sink.Chunk(common.Chunk{
+						Run:    run,
+						Offset: int64(i/3) * size,
+						Stream: common.Stdout,
+						Data:   make([]byte, size),
+					})
 					if i%every == every-1 {
 						time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
 						virtualtime.Wait()
@@ -761,7 +782,8 @@ func TestStoreAwayRaisesCondition(t *testing.T) {
 					expect("log_store_away")
 				}
 				c := d.sink.Conditions()[0]
-				if from := c.From.Sub(began); from < 0 || from > 500*time.Millisecond || c.Data["outcomes"] != "1" || c.Data["output"] != fmt.Sprint(3<<20+20) {
+				if from := c.From.Sub(began); from < 0 || from > 500*time.Millisecond || c.Data["outcomes"] != "1" ||
+					c.Data["output"] != fmt.Sprint(3<<20+20) {
 					d.t.Fatalf("it began after %v: %+v", from, c)
 				}
 				if !strings.Contains(c.Text, "1 outcomes") || !strings.Contains(c.Text, "3.0 MiB") {
@@ -807,7 +829,11 @@ func TestStoreThatFaltersStaysAway(t *testing.T) {
 // stored continues.
 func TestBoundOfAllOutboxes(t *testing.T) {
 	total := int64(0)
-	spooling(t, SinkConfig{OutboxBytes: 64 << 20, Workers: func() int { return 4 }, Outboxes: func() int64 { return total }}, func(d *deck, s *drawer) {
+	spooling(t, SinkConfig{
+		OutboxBytes: 64 << 20,
+		Workers:     func() int { return 4 },
+		Outboxes:    func() int64 { return total },
+	}, func(d *deck, s *drawer) {
 		d.set(func() { d.away, d.entry = func(int) error { return errors.New("away") }, 1000 })
 		expect := func(want string) {
 			d.t.Helper()

@@ -109,8 +109,11 @@ func drawHistory(t *rapid.T) *history {
 	h := &history{patience: rapid.IntRange(0, 3).Draw(t, "patience")}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range rapid.IntRange(0, 20).Draw(t, "runs") {
-		h.runs = append(h.runs, common.Run{ID: fmt.Sprintf("run-%02d", i), Job: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "job"),
-			PlannedAt: start.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "planned")))})
+		h.runs = append(h.runs, common.Run{
+			ID:        fmt.Sprintf("run-%02d", i),
+			Job:       rapid.SampledFrom([]string{"a", "b"}).Draw(t, "job"),
+			PlannedAt: start.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "planned"))),
+		})
 		h.at = append(h.at, rapid.IntRange(nowhere, places-1).Draw(t, "place"))
 	}
 	slices.SortFunc(h.runs, func(a, b common.Run) int { return PositionOf(&a).Compare(PositionOf(&b)) })
@@ -128,7 +131,11 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
 		view := NewView(h, nil, h)
-		q := Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Job: rapid.SampledFrom([]string{"", "a"}).Draw(t, "job"), Oldest: rapid.Bool().Draw(t, "oldest")}
+		q := Query{
+			Limit:  rapid.IntRange(1, 5).Draw(t, "limit"),
+			Job:    rapid.SampledFrom([]string{"", "a"}).Draw(t, "job"),
+			Oldest: rapid.Bool().Draw(t, "oldest"),
+		}
 		var must []string // runs that were accepted before the first read
 		for i := range h.runs {
 			if h.at[i] != nowhere && (q.Job == "" || h.runs[i].Job == q.Job) {
@@ -246,22 +253,29 @@ func (b brokenStore) Run(context.Context, string) (common.Run, error) { return c
 func TestListsWhileTheStoreIsAway(t *testing.T) {
 	away := common.Errorf(common.CodeUnavailable, "the store does not answer")
 	now := dawn.Add(time.Hour)
-	running, ended := attempt("u.1", dawn.Add(time.Minute), 1, common.StatusRunning), attempt("u.2", dawn.Add(2*time.Minute), 1, common.StatusFailed)
-	w := &shelf{live: []common.Run{running, ended}, due: []common.Fire{planFire("u.3", dawn.Add(3*time.Minute), common.StatusWaiting)},
-		planned: []common.Fire{planFire("u.4", now.Add(time.Minute), common.StatusPlanned)}}
+	running, ended := attempt("u.1", dawn.Add(time.Minute), 1, common.StatusRunning),
+		attempt("u.2", dawn.Add(2*time.Minute), 1, common.StatusFailed)
+	w := &shelf{
+		live:    []common.Run{running, ended},
+		due:     []common.Fire{planFire("u.3", dawn.Add(3*time.Minute), common.StatusWaiting)},
+		planned: []common.Fire{planFire("u.4", now.Add(time.Minute), common.StatusPlanned)},
+	}
 	view := NewView(w, w, brokenStore{&history{between: func() {}}, away})
 	page, err := view.Runs(t.Context(), Query{Limit: 10})
-	if err != nil || !page.Partial || len(page.Runs) != 2 || page.Runs[0].ID != ended.ID || page.Runs[1].ID != running.ID {
+	if err != nil || !page.Partial || len(page.Runs) != 2 || page.Runs[0].ID != ended.ID ||
+		page.Runs[1].ID != running.ID {
 		t.Errorf("runs: %+v, %v", page, err)
 	}
 	// The ledger has pages as usual: each known fire is listed once, to the end.
 	q := FireQuery{Now: now, To: now.Add(time.Hour), Limit: 3}
 	fires, err := view.Fires(t.Context(), q)
-	if err != nil || !fires.Partial || len(fires.Fires) != 3 || fires.Fires[0].ID != "u.4" || fires.Fires[2].ID != "u.2" || fires.Next == nil {
+	if err != nil || !fires.Partial || len(fires.Fires) != 3 || fires.Fires[0].ID != "u.4" ||
+		fires.Fires[2].ID != "u.2" || fires.Next == nil {
 		t.Fatalf("fires: %+v, %v", fires, err)
 	}
 	q.Before, q.Settled = &fires.Next.Position, fires.Next.Settled
-	if fires, err = view.Fires(t.Context(), q); err != nil || !fires.Partial || len(fires.Fires) != 1 || fires.Fires[0].ID != "u.1" || fires.Next != nil {
+	if fires, err = view.Fires(t.Context(), q); err != nil || !fires.Partial || len(fires.Fires) != 1 ||
+		fires.Fires[0].ID != "u.1" || fires.Next != nil {
 		t.Errorf("the rest: %+v, %v", fires, err)
 	}
 	// A caller that has left gets no partial result.
@@ -274,12 +288,21 @@ func TestListsWhileTheStoreIsAway(t *testing.T) {
 
 // A late end that the store does not have yet is shown, and only for a lost run.
 func TestLateEndOnItsWay(t *testing.T) {
-	lost, ended := common.Run{ID: "u.1.1", Status: common.StatusLost}, common.Run{ID: "u.2.1", Status: common.StatusSucceeded}
-	stored := common.Run{ID: "u.3.1", Status: common.StatusLost, Orphaned: &common.LateEnd{Run: "u.3.1", Status: common.StatusKilled}}
+	lost, ended := common.Run{ID: "u.1.1", Status: common.StatusLost},
+		common.Run{ID: "u.2.1", Status: common.StatusSucceeded}
+	stored := common.Run{
+		ID:       "u.3.1",
+		Status:   common.StatusLost,
+		Orphaned: &common.LateEnd{Run: "u.3.1", Status: common.StatusKilled},
+	}
 	late := func(r common.Run) common.LateEnd { return common.LateEnd{Run: r.ID, Status: common.StatusFailed} }
 	for name, view := range map[string]*View{
-		"live":   NewView(&shelf{live: []common.Run{lost, ended, stored}, late: []common.LateEnd{late(lost), late(ended), late(stored)}}, nil, &shelf{}),
-		"stored": NewView(&shelf{late: []common.LateEnd{late(ended), late(stored), late(lost)}}, nil, &shelf{stored: []common.Run{lost, ended, stored}}),
+		"live": NewView(&shelf{
+			live: []common.Run{lost, ended, stored},
+			late: []common.LateEnd{late(lost), late(ended), late(stored)},
+		}, nil, &shelf{}),
+		"stored": NewView(&shelf{late: []common.LateEnd{late(ended), late(stored), late(lost)}}, nil,
+			&shelf{stored: []common.Run{lost, ended, stored}}),
 	} {
 		page, err := view.Runs(t.Context(), Query{})
 		if err != nil || len(page.Runs) != 3 {
@@ -290,7 +313,10 @@ func TestLateEndOnItsWay(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(one, r) {
 				t.Errorf("%s: %v, one is %+v, listed is %+v", name, err, one, r)
 			}
-			switch want := map[string]common.Status{lost.ID: common.StatusFailed, stored.ID: common.StatusKilled}[r.ID]; {
+			switch want := map[string]common.Status{
+				lost.ID:   common.StatusFailed,
+				stored.ID: common.StatusKilled,
+			}[r.ID]; {
 			case want == "" && r.Orphaned != nil, want != "" && (r.Orphaned == nil || r.Orphaned.Status != want):
 				t.Errorf("%s: run %s has the late end %+v", name, r.ID, r.Orphaned)
 			}
@@ -300,13 +326,29 @@ func TestLateEndOnItsWay(t *testing.T) {
 
 func TestQueryMatches(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 5, time.UTC)
-	run := common.Run{ID: "m", Job: "j", JobUID: "u", Group: "g", Worker: "w", Cause: common.CauseCron, Status: common.StatusLost, PlannedAt: at}
+	run := common.Run{
+		ID:        "m",
+		Job:       "j",
+		JobUID:    "u",
+		Group:     "g",
+		Worker:    "w",
+		Cause:     common.CauseCron,
+		Status:    common.StatusLost,
+		PlannedAt: at,
+	}
 	for _, c := range []struct {
 		q    Query
 		want bool
 	}{
 		{Query{}, true},
-		{Query{Job: "j", JobUID: "u", Group: "g", Worker: "w", Cause: common.CauseCron, Statuses: []common.Status{common.StatusKilled, common.StatusLost}}, true},
+		{Query{
+			Job:      "j",
+			JobUID:   "u",
+			Group:    "g",
+			Worker:   "w",
+			Cause:    common.CauseCron,
+			Statuses: []common.Status{common.StatusKilled, common.StatusLost},
+		}, true},
 		{Query{Job: "x"}, false},
 		{Query{JobUID: "x"}, false},
 		{Query{Group: "x"}, false},

@@ -43,8 +43,14 @@ func newCrowd(b *testing.B) *crowd {
 
 // job returns job i, with its own name and uid.
 func (c *crowd) job(i int) Job {
-	return Job{Name: fmt.Sprintf("job-%07d", i), UID: fmt.Sprintf("uid%013d", i), Version: int64(i + 1), Cursor: c.cursor,
-		Schedule: c.timetables[i%len(c.timetables)], Terms: &c.terms}
+	return Job{
+		Name:     fmt.Sprintf("job-%07d", i),
+		UID:      fmt.Sprintf("uid%013d", i),
+		Version:  int64(i + 1),
+		Cursor:   c.cursor,
+		Schedule: c.timetables[i%len(c.timetables)],
+		Terms:    &c.terms,
+	}
 }
 
 func (c *crowd) jobs(n int) []Job {

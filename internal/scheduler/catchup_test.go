@@ -37,7 +37,14 @@ func fireAt(t *testing.T, expr string, cursor time.Time, terms *common.Terms) Fi
 	if !ok || err != nil {
 		t.Fatalf("%s does not fire after %v: %v", expr, cursor, err)
 	}
-	return Fire{UID: "u", Cursor: cursor, At: at.UTC(), Due: at.Add(terms.Delay("u", at)).UTC(), Schedule: timetable, Terms: terms}
+	return Fire{
+		UID:      "u",
+		Cursor:   cursor,
+		At:       at.UTC(),
+		Due:      at.Add(terms.Delay("u", at)).UTC(),
+		Schedule: timetable,
+		Terms:    terms,
+	}
 }
 
 func TestDecide(t *testing.T) {
@@ -53,7 +60,13 @@ func TestDecide(t *testing.T) {
 		passed time.Duration // the last one passed, after noon
 	}{
 		{name: "in time", expr: "0 * * * *", cursor: time.Hour, want: Decision{Run: true, Cause: common.CauseCron}},
-		{name: "the clock went back", expr: "0 * * * *", cursor: time.Hour, now: -30 * time.Minute, want: Decision{Run: true, Cause: common.CauseCron}},
+		{
+			name:   "the clock went back",
+			expr:   "0 * * * *",
+			cursor: time.Hour,
+			now:    -30 * time.Minute,
+			want:   Decision{Run: true, Cause: common.CauseCron},
+		},
 		{name: "late, but within the deadline", expr: "* * * * *", cursor: time.Minute, now: deadline,
 			want: Decision{Run: true, Cause: common.CauseCron}},
 		{name: "just past the deadline", expr: "0 * * * *", cursor: time.Hour, now: deadline + 1,
@@ -65,34 +78,85 @@ func TestDecide(t *testing.T) {
 			want: Decision{Run: true, Cause: common.CauseCatchUp}},
 		{name: "the only one, beyond the window", expr: "0 12 * * *", cursor: day, now: time.Hour + 1,
 			want: Decision{Passed: 1}},
-		{name: "the last of several is merely late", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 31 * time.Minute,
-			want: Decision{Run: true, Cause: common.CauseCron, Passed: 3}, to: 30 * time.Minute, passed: 20 * time.Minute},
-		{name: "the last of several is to be caught up", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 39 * time.Minute,
-			want: Decision{Run: true, Cause: common.CauseCatchUp, Passed: 3}, to: 30 * time.Minute, passed: 20 * time.Minute},
+		{
+			name:   "the last of several is merely late",
+			expr:   "*/10 * * * *",
+			cursor: 10 * time.Minute,
+			now:    31 * time.Minute,
+			want:   Decision{Run: true, Cause: common.CauseCron, Passed: 3},
+			to:     30 * time.Minute,
+			passed: 20 * time.Minute,
+		},
+		{
+			name:   "the last of several is to be caught up",
+			expr:   "*/10 * * * *",
+			cursor: 10 * time.Minute,
+			now:    39 * time.Minute,
+			want:   Decision{Run: true, Cause: common.CauseCatchUp, Passed: 3},
+			to:     30 * time.Minute,
+			passed: 20 * time.Minute,
+		},
 		{name: "all beyond the window", expr: "0 12 * * *", cursor: day, now: 2*day + 2*time.Hour,
 			want: Decision{Passed: 3}, to: 2 * day, passed: 2 * day},
 		{name: "a long gap, in parts", expr: "* * * * *", cursor: time.Minute, now: 30 * day,
-			want: Decision{Passed: mostPassed}, to: (mostPassed - 1) * time.Minute, passed: (mostPassed - 1) * time.Minute},
-		{name: "its last part leaves what may be run", expr: "* * * * *", cursor: time.Minute, now: (mostPassed - 1) * time.Minute,
-			want: Decision{Passed: mostPassed - 1}, to: (mostPassed - 2) * time.Minute, passed: (mostPassed - 2) * time.Minute},
-		{name: "none: what is past its deadline goes by, what is merely late stays", expr: "* * * * *", cursor: time.Minute, now: 10 * time.Minute,
-			terms: []func(*common.Terms){none}, want: Decision{Passed: 5}, to: 4 * time.Minute, passed: 4 * time.Minute},
+			want: Decision{Passed: mostPassed}, to: (mostPassed - 1) * time.Minute,
+			passed: (mostPassed - 1) * time.Minute},
+		{
+			name:   "its last part leaves what may be run",
+			expr:   "* * * * *",
+			cursor: time.Minute,
+			now:    (mostPassed - 1) * time.Minute,
+			want:   Decision{Passed: mostPassed - 1},
+			to:     (mostPassed - 2) * time.Minute,
+			passed: (mostPassed - 2) * time.Minute,
+		},
+		{
+			name:   "none: what is past its deadline goes by, what is merely late stays",
+			expr:   "* * * * *",
+			cursor: time.Minute,
+			now:    10 * time.Minute,
+			terms:  []func(*common.Terms){none},
+			want:   Decision{Passed: 5},
+			to:     4 * time.Minute,
+			passed: 4 * time.Minute,
+		},
 		{name: "none: its own jitter makes it late", expr: "0 12 * * *", cursor: day, now: deadline + 2*time.Hour,
-			terms: []func(*common.Terms){none, func(t *common.Terms) { t.Jitter = 2 * time.Hour }}, want: Decision{Passed: 1}},
+			terms: []func(*common.Terms){none, func(t *common.Terms) {
+				t.Jitter = 2 * time.Hour
+			}}, want: Decision{Passed: 1}},
 		{name: "all: the oldest first", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 39 * time.Minute,
 			terms: []func(*common.Terms){all}, want: Decision{Run: true, Cause: common.CauseCatchUp}},
-		{name: "all: not those beyond the window", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 75 * time.Minute,
-			terms: []func(*common.Terms){all}, want: Decision{Passed: 2}, to: 10 * time.Minute, passed: 10 * time.Minute},
+		{
+			name:   "all: not those beyond the window",
+			expr:   "*/10 * * * *",
+			cursor: 10 * time.Minute,
+			now:    75 * time.Minute,
+			terms:  []func(*common.Terms){all},
+			want:   Decision{Passed: 2},
+			to:     10 * time.Minute,
+			passed: 10 * time.Minute,
+		},
 		{name: "all: not more than max", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 39 * time.Minute,
-			terms: []func(*common.Terms){all, func(t *common.Terms) { t.Max = 2 }}, want: Decision{Passed: 2}, to: 10 * time.Minute, passed: 10 * time.Minute},
-		{name: "a policy of a newer version, in time", expr: "0 * * * *", cursor: time.Hour, terms: []func(*common.Terms){policy("newer")},
-			want: Decision{Run: true, Cause: common.CauseCron}},
+			terms: []func(*common.Terms){all, func(t *common.Terms) {
+				t.Max = 2
+			}}, want: Decision{Passed: 2}, to: 10 * time.Minute, passed: 10 * time.Minute},
+		{
+			name:   "a policy of a newer version, in time",
+			expr:   "0 * * * *",
+			cursor: time.Hour,
+			terms:  []func(*common.Terms){policy("newer")},
+			want:   Decision{Run: true, Cause: common.CauseCron},
+		},
 		{name: "a pause that has ended", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: 39 * time.Minute,
-			terms: []func(*common.Terms){func(t *common.Terms) { t.Paused, t.PausedUntil = true, noon.Add(30*time.Minute).UnixNano() }},
-			want:  Decision{Passed: 3, Paused: true}, to: 20 * time.Minute, passed: 20 * time.Minute},
+			terms: []func(*common.Terms){func(t *common.Terms) {
+				t.Paused, t.PausedUntil = true, noon.Add(30*time.Minute).UnixNano()
+			}},
+			want: Decision{Passed: 3, Paused: true}, to: 20 * time.Minute, passed: 20 * time.Minute},
 		{name: "a fire after a pause that has ended", expr: "*/10 * * * *", cursor: 10 * time.Minute, now: time.Minute,
-			terms: []func(*common.Terms){latest, func(t *common.Terms) { t.Paused, t.PausedUntil = true, noon.Add(-time.Minute).UnixNano() }},
-			want:  Decision{Run: true, Cause: common.CauseCron}},
+			terms: []func(*common.Terms){latest, func(t *common.Terms) {
+				t.Paused, t.PausedUntil = true, noon.Add(-time.Minute).UnixNano()
+			}},
+			want: Decision{Run: true, Cause: common.CauseCron}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.want.To = noon.Add(c.to)
@@ -168,7 +232,8 @@ func TestExpire_PausedFiresPass(t *testing.T) {
 // once, in order, and exactly those that the policy selects run.
 func TestDecide_AccountsForEveryFireOnce(t *testing.T) {
 	for _, p := range []common.CatchUpPolicy{common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll} {
-		for _, gap := range []time.Duration{time.Second, 299 * time.Second, 301 * time.Second, time.Hour, mostPassed * time.Second,
+		for _, gap := range []time.Duration{time.Second, 299 * time.Second, 301 * time.Second, time.Hour,
+			mostPassed * time.Second,
 			(mostPassed + 1) * time.Second, 3 * mostPassed * time.Second} {
 			t.Run(string(p)+" "+gap.String(), func(t *testing.T) {
 				now := noon.Add(gap)
@@ -205,7 +270,8 @@ func TestDecide_AccountsForEveryFireOnce(t *testing.T) {
 					t.Fatalf("the last fire that ran was planned for %v, want %v", lastRun, now)
 				}
 				late := max(0, int64((gap-deadline)/time.Second)-1)
-				if want := map[common.CatchUpPolicy]int64{common.CatchUpAll: min(late, common.DefaultCatchUpMax)}[p]; caughtUp < want || caughtUp > want+1 {
+				if want := map[common.CatchUpPolicy]int64{common.CatchUpAll: min(late,
+					common.DefaultCatchUpMax)}[p]; caughtUp < want || caughtUp > want+1 {
 					t.Fatalf("%d fires were caught up, want %d", caughtUp, want)
 				}
 			})

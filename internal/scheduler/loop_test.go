@@ -97,7 +97,10 @@ func TestEdit_WhileUnsettled(t *testing.T) {
 		next    time.Time
 	}{
 		{"claimed before the edit", Settled{Cursor: start.Add(time.Second)}, start.Add(time.Minute)},
-		{"stale, as the edit made it", Settled{Version: 2, Cursor: start.Add(500 * time.Millisecond)}, start.Add(time.Minute)},
+		{"stale, as the edit made it", Settled{
+			Version: 2,
+			Cursor:  start.Add(500 * time.Millisecond),
+		}, start.Add(time.Minute)},
 		{"not decided", Settled{RetryAt: start.Add(30 * time.Second)}, start.Add(time.Minute)},
 		{"not decided for longer", Settled{RetryAt: start.Add(90 * time.Second)}, start.Add(90 * time.Second)},
 	} {
@@ -363,7 +366,8 @@ func TestExecutingTable(t *testing.T) {
 func TestJobsThatNeverFire_AreNotInTheAgenda(t *testing.T) {
 	bubble(t, func(r *rig) {
 		manual := Job{Name: "manual", UID: "m", Version: 1, Terms: &r.terms}
-		r.put(manual, r.job("over", "@at 1999-01-01T00:00:00Z", r.wall()), r.job("once", "@at 2000-01-01T01:00:00Z", r.wall()))
+		r.put(manual, r.job("over", "@at 1999-01-01T00:00:00Z", r.wall()),
+			r.job("once", "@at 2000-01-01T01:00:00Z", r.wall()))
 		f := r.within(time.Hour)
 		r.expect(f, "once", time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC))
 		r.done(f)
@@ -399,7 +403,8 @@ func TestCallsAfterRunHasEnded_ReturnTheirCause(t *testing.T) {
 func TestCompleteListInParts_DropsMissingJobsAtTheEnd(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
-		a, b, c := r.job("a", "0 * * * * * *", start), r.job("b", "0 * * * * * *", start), r.job("c", "0 * * * * * *", start)
+		a, b, c := r.job("a", "0 * * * * * *", start), r.job("b", "0 * * * * * *", start),
+			r.job("c", "0 * * * * * *", start)
 		planned := func(want int) {
 			r.Helper()
 			if n := r.meter.jobs(); n != want {

@@ -60,7 +60,8 @@ func TestAgendaIsASortedList(t *testing.T) {
 				}
 				for i, s := range a.nodes {
 					if int(s.item.index) != i+1 || s.item.due != s.due {
-						t.Fatalf("node %d with due time %d: its item has index %d and due time %d", i, s.due, s.item.index-1, s.item.due)
+						t.Fatalf("node %d with due time %d: its item has index %d and due time %d", i, s.due,
+							s.item.index-1, s.item.due)
 					}
 				}
 				if first := a.first(); first != nil && first.due != earliest() {
@@ -181,7 +182,15 @@ func (n *naive) due(now time.Time) (due []string) {
 			j.since = now
 		}
 		j.out = true
-		due = append(due, text(Fire{Job: j.Name, UID: j.UID, Version: j.Version, Cursor: j.Cursor, At: j.next, Due: at, Since: j.since}))
+		due = append(due, text(Fire{
+			Job:     j.Name,
+			UID:     j.UID,
+			Version: j.Version,
+			Cursor:  j.Cursor,
+			At:      j.next,
+			Due:     at,
+			Since:   j.since,
+		}))
 	}
 	for _, tr := range n.triggers {
 		if tr.out || tr.retry.After(now) || tr.NotBefore.After(now) {
@@ -195,7 +204,15 @@ func (n *naive) due(now time.Time) (due []string) {
 			continue
 		}
 		tr.out = true
-		due = append(due, text(Fire{Job: tr.Job, UID: tr.JobUID, Version: j.Version, At: tr.PlannedAt, Due: tr.NotBefore, Since: tr.since, Trigger: &tr.Trigger}))
+		due = append(due, text(Fire{
+			Job:     tr.Job,
+			UID:     tr.JobUID,
+			Version: j.Version,
+			At:      tr.PlannedAt,
+			Due:     tr.NotBefore,
+			Since:   tr.since,
+			Trigger: &tr.Trigger,
+		}))
 	}
 	slices.Sort(due)
 	return due
@@ -237,7 +254,8 @@ func text(f Fire) string {
 		id = fmt.Sprint(" trigger ", f.Trigger.ID, " of ", f.Trigger.Revision)
 		f.Cursor = time.Time{}
 	}
-	return fmt.Sprintf("%s/%s v%d from %d at %d due %d since %d%s", f.Job, f.UID, f.Version, f.Cursor.Unix(), f.At.Unix(),
+	return fmt.Sprintf("%s/%s v%d from %d at %d due %d since %d%s", f.Job, f.UID, f.Version, f.Cursor.Unix(),
+		f.At.Unix(),
 		f.Due.UnixMilli(), f.Since.Unix(), id)
 }
 
@@ -256,7 +274,8 @@ func markSent(p *plan, now time.Time) (fires []Fire) {
 func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 	in := schedule.NewInterner()
 	var timetables []schedule.Schedule
-	for _, expr := range []string{"* * * * * * *", "*/3 * * * * * *", "0 * * * * * *", "@every 7s", "@at 2026-01-01T00:01:00Z"} {
+	for _, expr := range []string{"* * * * * * *", "*/3 * * * * * *", "0 * * * * * *", "@every 7s",
+		"@at 2026-01-01T00:01:00Z"} {
 		s, err := in.Parse(schedule.Spec{Expr: expr, Zone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -266,7 +285,8 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 	timetables = append(timetables, schedule.Schedule{})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	names := []string{"a", "b", "c", "d", "e", "f"}
-	kinds := []*common.Terms{terms(), terms(), terms(jitter(10 * time.Second)), terms(paused(time.Time{})), terms(paused(start.Add(40 * time.Second))),
+	kinds := []*common.Terms{terms(), terms(), terms(jitter(10 * time.Second)), terms(paused(time.Time{})),
+		terms(paused(start.Add(40 * time.Second))),
 		terms(jitter(10*time.Second), paused(start.Add(2*time.Minute)))}
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -283,7 +303,8 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 
 		job := func(t *rapid.T, name string) Job {
 			return Job{Name: name, UID: uid.Draw(t, "uid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"),
-				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule"), Terms: rapid.SampledFrom(kinds).Draw(t, "terms")}
+				Cursor: when(t, "cursor"), Schedule: rapid.SampledFrom(timetables).Draw(t, "schedule"),
+				Terms: rapid.SampledFrom(kinds).Draw(t, "terms")}
 		}
 		put := func(j Job) {
 			p.putJob(j)
@@ -337,8 +358,11 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 				finish(t, nil)
 			},
 			"trigger": func(t *rapid.T) {
-				tr := Trigger{Trigger: trigger(name.Draw(t, "name"), rapid.StringMatching("[xyz]").Draw(t, "id"), when(t, "not before")),
-					Revision: rapid.Int64Range(1, 2).Draw(t, "revision")}
+				tr := Trigger{
+					Trigger: trigger(name.Draw(t, "name"), rapid.StringMatching("[xyz]").Draw(t, "id"),
+						when(t, "not before")),
+					Revision: rapid.Int64Range(1, 2).Draw(t, "revision"),
+				}
 				tr.JobUID = uid.Draw(t, "uid")
 				p.applyTriggers(Triggers{Put: []Trigger{tr}})
 				key := TriggerKey{tr.Job, tr.ID}
@@ -399,8 +423,10 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if len(p.jobs) != len(p.dense) || len(p.jobs) != len(model.jobs) || len(p.triggers) != len(model.triggers) {
-					t.Fatalf("%d jobs in %d slots and %d triggers, want %d and %d", len(p.jobs), len(p.dense), len(p.triggers),
+				if len(p.jobs) != len(p.dense) || len(p.jobs) != len(model.jobs) ||
+					len(p.triggers) != len(model.triggers) {
+					t.Fatalf("%d jobs in %d slots and %d triggers, want %d and %d", len(p.jobs), len(p.dense),
+						len(p.triggers),
 						len(model.jobs), len(model.triggers))
 				}
 				for i, e := range p.dense {

@@ -63,7 +63,8 @@ func TestJitter(t *testing.T) {
 func TestJitter_IsTheSameOnAllWorkers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
-		r.put(with(r.job("a", "0 0 * * * * *", start), jitter(time.Hour)), with(r.job("b", "0 0 * * * * *", start), jitter(time.Hour)))
+		r.put(with(r.job("a", "0 0 * * * * *", start), jitter(time.Hour)),
+			with(r.job("b", "0 0 * * * * *", start), jitter(time.Hour)))
 		one, two := r.within(2*time.Hour), r.within(2*time.Hour)
 		if one.Due.Equal(two.Due) {
 			r.Fatal("two jobs have the same delay")
@@ -137,12 +138,15 @@ func TestSince(t *testing.T) {
 func TestRetry_SendsPostponedFires(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
-		r.put(r.job("off", "0 * * * * * *", start), r.job("out", "0 * * * * * *", start), r.job("early", "0 30 * * * * *", start),
+		r.put(r.job("off", "0 * * * * * *", start), r.job("out", "0 * * * * * *", start),
+			r.job("early", "0 30 * * * * *", start),
 			with(r.job("jittered", "0 0 * * * * *", start.Add(-time.Minute)), jitter(time.Hour)),
 			with(r.job("paused", "0 * * * * * *", start), paused(time.Time{})),
-			with(r.job("paused for a while", "0 * * * * * *", start), paused(start.Add(time.Hour))), r.parked("triggered"))
+			with(r.job("paused for a while", "0 * * * * * *", start), paused(start.Add(time.Hour))),
+			r.parked("triggered"))
 		due := start.Add(terms(jitter(time.Hour)).Delay("uid-jittered", start))
-		r.trigger(Trigger{Trigger: trigger("triggered", "off", time.Time{})}, Trigger{Trigger: trigger("triggered", "early", start.Add(time.Hour))})
+		r.trigger(Trigger{Trigger: trigger("triggered", "off", time.Time{})},
+			Trigger{Trigger: trigger("triggered", "early", start.Add(time.Hour))})
 		shot := r.now()
 		r.expectTrigger(shot, "off")
 		taken := map[string]Fire{}
@@ -209,7 +213,8 @@ func TestPause(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		until := start.Add(150 * time.Second)
-		r.put(with(r.job("for ever", "0 * * * * * *", start), paused(time.Time{})), with(r.job("a", "0 * * * * * *", start), paused(until)))
+		r.put(with(r.job("for ever", "0 * * * * * *", start), paused(time.Time{})),
+			with(r.job("a", "0 * * * * * *", start), paused(until)))
 		r.quiet(149 * time.Second)
 		f := r.within(time.Second)
 		r.expect(f, "a", start.Add(time.Minute))
@@ -255,7 +260,13 @@ func TestStartAndEnd(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		from, to := start.Add(10*time.Minute), start.Add(12*time.Minute)
-		timetable, err := r.parse.OfJob(&common.Job{Name: "a", CronExpr: "* * * * *", Timezone: "UTC", StartAt: &from, EndAt: &to})
+		timetable, err := r.parse.OfJob(&common.Job{
+			Name:     "a",
+			CronExpr: "* * * * *",
+			Timezone: "UTC",
+			StartAt:  &from,
+			EndAt:    &to,
+		})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -294,7 +305,8 @@ func TestTriggerReplaced_WhileUnsettled(t *testing.T) {
 				c.settled.Fire = f
 				r.settle(c.settled)
 				next := r.within(c.wait)
-				if next.Trigger.Revision != 8 || next.Trigger.Fire != "later" || !next.Since.Equal(r.wall()) || next.Since.Equal(start) {
+				if next.Trigger.Revision != 8 || next.Trigger.Fire != "later" || !next.Since.Equal(r.wall()) ||
+					next.Since.Equal(start) {
 					r.Fatalf("sent %+v since %v", next.Trigger, next.Since)
 				}
 				r.settle(Settled{Fire: next, Gone: true})

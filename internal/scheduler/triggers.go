@@ -66,7 +66,8 @@ func (p *plan) ordered(job *jobEntry, f Fire) Fire {
 	}
 	f.Seen = p.seen
 	for _, e := range p.attempts[f.Job] {
-		if t := &e.trigger; t.JobUID == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) && len(f.Earlier) < mostEarlier {
+		if t := &e.trigger; t.JobUID == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) &&
+			len(f.Earlier) < mostEarlier {
 			f.Earlier = append(f.Earlier, Attempt{Trigger: t.ID, NotBefore: t.NotBefore})
 		}
 	}

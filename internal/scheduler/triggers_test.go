@@ -51,7 +51,8 @@ func TestTriggerBeforeItsJobIsKnown(t *testing.T) {
 func TestTriggerNotBefore(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.parked("a"))
-		r.trigger(Trigger{Trigger: trigger("a", "later", r.wall().Add(time.Minute))}, Trigger{Trigger: trigger("a", "now", time.Time{})})
+		r.trigger(Trigger{Trigger: trigger("a", "later", r.wall().Add(time.Minute))},
+			Trigger{Trigger: trigger("a", "now", time.Time{})})
 		r.expectTrigger(r.now(), "now")
 		r.quiet(59 * time.Second)
 		r.expectTrigger(r.within(time.Second), "later")
@@ -87,7 +88,10 @@ func TestTriggerGone(t *testing.T) {
 	}{
 		{"told", Triggers{Gone: []TriggerKey{key}}},
 		{"not in the whole table", Triggers{Whole: true}},
-		{"put and taken away at once", Triggers{Put: []Trigger{{Trigger: trigger("a", "t", time.Time{})}}, Gone: []TriggerKey{key}}},
+		{"put and taken away at once", Triggers{
+			Put:  []Trigger{{Trigger: trigger("a", "t", time.Time{})}},
+			Gone: []TriggerKey{key},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(r *rig) {
@@ -116,7 +120,8 @@ func TestTriggerGone(t *testing.T) {
 func TestCompleteList_KeepsListedTriggers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.parked("a"))
-		one, two := Trigger{Trigger: trigger("a", "1", time.Time{})}, Trigger{Trigger: trigger("a", "2", r.wall().Add(time.Minute))}
+		one, two := Trigger{Trigger: trigger("a", "1", time.Time{})},
+			Trigger{Trigger: trigger("a", "2", r.wall().Add(time.Minute))}
 		r.trigger(one, two)
 		f := r.now()
 		r.expectTrigger(f, "1")
@@ -155,7 +160,14 @@ func TestQueuedFire_ListsEarlierAttempts(t *testing.T) {
 	bubble(t, func(r *rig) {
 		begin := r.wall()
 		attempt := func(job string, at time.Time, change func(*common.Trigger)) Trigger {
-			next := common.Trigger{Job: job, JobUID: "uid-" + job, Fire: common.PlannedFire("uid-"+job, at), PlannedAt: at, Attempt: 2, NotBefore: begin.Add(time.Hour)}
+			next := common.Trigger{
+				Job:       job,
+				JobUID:    "uid-" + job,
+				Fire:      common.PlannedFire("uid-"+job, at),
+				PlannedAt: at,
+				Attempt:   2,
+				NotBefore: begin.Add(time.Hour),
+			}
 			next.ID = next.RunID()
 			if change != nil {
 				change(&next)
@@ -164,10 +176,16 @@ func TestQueuedFire_ListsEarlierAttempts(t *testing.T) {
 		}
 		first := attempt("queue", begin, nil)
 		pinned := attempt("queue", begin.Add(time.Second), func(t *common.Trigger) { t.Worker = "elsewhere" })
-		older := attempt("queue", begin.Add(2*time.Second), func(t *common.Trigger) { t.JobUID = "uid of a job before" })
+		older := attempt("queue", begin.Add(2*time.Second), func(t *common.Trigger) {
+			t.JobUID = "uid of a job before"
+		})
 		later := attempt("queue", begin.Add(10*time.Minute), nil)
 		manual := Trigger{Trigger: trigger("queue", "manual", begin.Add(time.Hour)), Revision: 7}
-		r.triggers(Triggers{Whole: true, Revision: 9, Put: []Trigger{first, pinned, older, later, manual, attempt("skip", begin, nil)}})
+		r.triggers(Triggers{
+			Whole:    true,
+			Revision: 9,
+			Put:      []Trigger{first, pinned, older, later, manual, attempt("skip", begin, nil)},
+		})
 		queues := r.terms
 		queues.Overlap = common.OverlapQueue
 		queue := r.job("queue", "* * * * *", begin)

@@ -138,7 +138,8 @@ func (a *Watchdog) changed(s *stretch) bool {
 }
 
 // list reads the entries of a span; whole is false if not all could be read.
-func (a *Watchdog) list(ctx context.Context, s *stretch, fires []time.Time, now time.Time) (found []common.Fire, whole bool, err error) {
+func (a *Watchdog) list(ctx context.Context, s *stretch, fires []time.Time, now time.Time) (found []common.Fire,
+	whole bool, err error) {
 	// An entry for several fires has the time of the last one, which the cursor has passed too.
 	q := runlog.FireQuery{
 		Job:     s.job.state.Name,
@@ -180,8 +181,9 @@ const together = 10 * time.Minute
 // miss records fires of a job without an entry, at least one.
 func (a *Watchdog) miss(job *common.JobState, fires []time.Time) {
 	first, last, now := fires[0].UTC(), fires[len(fires)-1].UTC(), time.Now()
-	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", first, "fire", common.PlannedFire(job.UID,
-		first),
+	a.cfg.Log.Error("fire_without_entry", "job", job.Name, "uid", job.UID, "planned_at", first, "fire",
+		common.PlannedFire(job.UID,
+			first),
 		"fires", len(fires), "last_planned_at", last)
 	a.cfg.Observer.NoEntry(len(fires))
 	a.mu.Lock()

@@ -21,7 +21,8 @@ func TestFireWithoutEntry(t *testing.T) {
 			w.each(15*time.Minute, func() { w.take(job, func(at time.Time) bool { return !at.Equal(lost) }) })
 			virtualtime.Wait()
 			conditions := w.Conditions()
-			if len(conditions) != 1 || conditions[0].Code != common.ConditionNoEntry || conditions[0].Data["job"] != "a" ||
+			if len(conditions) != 1 || conditions[0].Code != common.ConditionNoEntry ||
+				conditions[0].Data["job"] != "a" ||
 				conditions[0].Data["plannedAt"] != "2000-01-01T00:10:00Z" {
 				t.Errorf("conditions %v", conditions)
 			}
@@ -30,7 +31,8 @@ func TestFireWithoutEntry(t *testing.T) {
 				t.Errorf("told of for ever: %v", got)
 			}
 		})
-		if w.missed != 1 || strings.Count(w.log.String(), "fire_without_entry job=a uid=uid-a planned_at=2000-01-01T00:10:00") != 1 {
+		if w.missed != 1 || strings.Count(w.log.String(),
+			"fire_without_entry job=a uid=uid-a planned_at=2000-01-01T00:10:00") != 1 {
 			t.Errorf("%d are missed:\n%s", w.missed, w.log.String())
 		}
 	})
@@ -43,7 +45,9 @@ func TestLedgerAway(t *testing.T) {
 		job := w.add(common.Job{Name: "a", CronExpr: "* * * * *"})
 		lost := start.Add(10 * time.Minute)
 		w.during(func() {
-			w.each(10*time.Minute+30*time.Second, func() { w.take(job, func(at time.Time) bool { return !at.Equal(lost) }) })
+			w.each(10*time.Minute+30*time.Second, func() {
+				w.take(job, func(at time.Time) bool { return !at.Equal(lost) })
+			})
 			asked := 0
 			w.change(func() { w.away, asked = true, w.listed })
 			w.each(10*time.Minute, func() { w.take(job, all) })
@@ -73,7 +77,8 @@ func TestManyWithoutEntry(t *testing.T) {
 				t.Errorf("%d are missed, conditions %v", w.missed, c)
 			}
 		})
-		if lines := strings.Count(w.log.String(), "fire_without_entry"); w.missed < 3000 || lines > 250 || len(w.missing.found) > 7 {
+		if lines := strings.Count(w.log.String(), "fire_without_entry"); w.missed < 3000 || lines > 250 ||
+			len(w.missing.found) > 7 {
 			t.Errorf("%d are missed, in %d lines; %d are remembered", w.missed, lines, len(w.missing.found))
 		}
 		if !strings.Contains(w.log.String(), "fires=75 last_planned_at=2000-01-01T00:") {
@@ -91,8 +96,13 @@ func TestNoFalseAlarm(t *testing.T) {
 			w.take(job, all)
 		} else if m == 0 && time.Since(cursor) > 4*time.Minute {
 			to := time.Now().Truncate(time.Minute)
-			w.fires = append(w.fires, common.Fire{ID: common.GapID(job.state.UID, cursor), Job: "a", JobUID: job.state.UID, PlannedAt: to,
-				Gap: &common.Gap{From: cursor, To: to, Count: 4}})
+			w.fires = append(w.fires, common.Fire{
+				ID:        common.GapID(job.state.UID, cursor),
+				Job:       "a",
+				JobUID:    job.state.UID,
+				PlannedAt: to,
+				Gap:       &common.Gap{From: cursor, To: to, Count: 4},
+			})
 			w.cursors["a"] = to
 		}
 	}
@@ -102,15 +112,33 @@ func TestNoFalseAlarm(t *testing.T) {
 		job  common.Job
 		tick func(w *world, job planned) // each second
 	}{
-		{"every fire has its entry", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) { w.take(job, all) }},
+		{"every fire has its entry", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) {
+			w.take(job, all)
+		}},
 		{"one a second", common.Job{CronExpr: "* * * * * * *"}, func(w *world, job planned) { w.take(job, all) }},
 		{"an interval", common.Job{CronExpr: "@every 90s"}, func(w *world, job planned) { w.take(job, all) }},
 		{"gaps", common.Job{CronExpr: "* * * * *"}, gapped},
-		{"kept by number", common.Job{CronExpr: "* * * * *", Retention: &common.Retention{Runs: 1}}, func(w *world, job planned) { w.take(job, none) }},
-		{"paused", common.Job{CronExpr: "* * * * *", Paused: true, PauseUntil: new(start.Add(time.Minute))}, func(w *world, job planned) { w.take(job, none) }},
-		{"the store is away", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) { w.partial = true; w.take(job, none) }},
-		{"another version is there", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) { w.alike = false; w.take(job, none) }},
-		{"the clock is not known", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) { w.sure = errors.New("who knows"); w.take(job, none) }},
+		{"kept by number", common.Job{
+			CronExpr:  "* * * * *",
+			Retention: &common.Retention{Runs: 1},
+		}, func(w *world, job planned) { w.take(job, none) }},
+		{"paused", common.Job{
+			CronExpr:   "* * * * *",
+			Paused:     true,
+			PauseUntil: new(start.Add(time.Minute)),
+		}, func(w *world, job planned) { w.take(job, none) }},
+		{"the store is away", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) {
+			w.partial = true
+			w.take(job, none)
+		}},
+		{"another version is there", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) {
+			w.alike = false
+			w.take(job, none)
+		}},
+		{"the clock is not known", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) {
+			w.sure = errors.New("who knows")
+			w.take(job, none)
+		}},
 		{"edited all the time", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) {
 			changed := *job.state
 			changed.Version = w.jobs["a"].state.Version + 1
@@ -120,7 +148,12 @@ func TestNoFalseAlarm(t *testing.T) {
 		{"entries come late", common.Job{CronExpr: "* * * * *"}, func(w *world, job planned) {
 			w.take(job, none)
 			for at := w.cursors["a"].Add(-2 * time.Minute); at.After(start); at = at.Add(-time.Hour) {
-				w.fires = append(w.fires, common.Fire{ID: common.PlannedFire(job.state.UID, at), Job: "a", JobUID: job.state.UID, PlannedAt: at})
+				w.fires = append(w.fires, common.Fire{
+					ID:        common.PlannedFire(job.state.UID, at),
+					Job:       "a",
+					JobUID:    job.state.UID,
+					PlannedAt: at,
+				})
 			}
 		}},
 	} {
@@ -148,7 +181,8 @@ func TestOldStretch(t *testing.T) {
 			t.Errorf("%s: %d fires, want %d", expr, len(fires), want)
 		}
 		for _, at := range fires {
-			if expr == "@every 7m" && at.Sub(start)%(7*time.Minute) != 0 || at.Before(now.Add(-30*time.Minute)) || at.After(now) {
+			if expr == "@every 7m" && at.Sub(start)%(7*time.Minute) != 0 || at.Before(now.Add(-30*time.Minute)) ||
+				at.After(now) {
 				t.Errorf("%s: %v", expr, at)
 			}
 		}

@@ -227,9 +227,15 @@ func (a *Watchdog) inFuture() (found []common.Overdue) {
 	for name, w := range a.watches {
 		if w.ahead {
 			until := w.cursor.UTC().Format(time.RFC3339)
-			found = append(found, common.Overdue{Job: name, PlannedAt: w.first.UTC(), DueAt: w.due.UTC(), Since: w.since.UTC(),
+			found = append(found, common.Overdue{
+				Job:       name,
+				PlannedAt: w.first.UTC(),
+				DueAt:     w.due.UTC(),
+				Since:     w.since.UTC(),
 				Reason: &common.Reason{Code: common.ReasonCursorInFuture, Data: map[string]string{"until": until},
-					Text: "a wrong clock has accounted for its fires up to " + until + ": none of them runs until the cursor is repaired"}})
+					Text: "a wrong clock has accounted for its fires up to " + until +
+						": none of them runs until the cursor is repaired"},
+			})
 		}
 	}
 	slices.SortFunc(found, func(x, y common.Overdue) int { return cmp.Compare(x.Job, y.Job) })
@@ -267,7 +273,8 @@ func (a *Watchdog) Conditions() (all []common.Condition) {
 		first := a.ahead[0]
 		until := first.Reason.Data["until"]
 		all = append(all, common.Condition{Code: common.ConditionCursorInFuture, From: first.Since,
-			Text: fmt.Sprintf("jobs with a cursor in the future after a wrong clock: %d; the first is %s, which does not fire until %s",
+			Text: fmt.Sprintf("jobs with a cursor in the future after a wrong clock: %d; the first is %s, which does "+
+				"not fire until %s",
 				len(a.ahead), first.Job, until),
 			Data: common.Words{"count": strconv.Itoa(len(a.ahead)), "first": first.Job, "until": until}})
 	}

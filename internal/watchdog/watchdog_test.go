@@ -29,7 +29,11 @@ func jobOf(t testing.TB, job common.Job) planned {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planned{&common.JobState{StoredJob: common.StoredJob{Job: job, UID: "uid-" + job.Name}, Version: 1, Cursor: start}, timetable}
+	return planned{&common.JobState{
+		StoredJob: common.StoredJob{Job: job, UID: "uid-" + job.Name},
+		Version:   1,
+		Cursor:    start,
+	}, timetable}
 }
 
 func TestJudge(t *testing.T) {
@@ -59,14 +63,22 @@ func TestJudge(t *testing.T) {
 		{"overdue", hourly, 61 * time.Minute, at(time.Hour), at(61 * time.Minute)},
 		{"overdue for long", hourly, 9 * time.Hour, at(time.Hour), at(9 * time.Hour)},
 		{"not yet due for its jitter", jittered, time.Hour + delay + 59*time.Second, none, at(61*time.Minute + delay)},
-		{"overdue with its jitter", jittered, time.Hour + delay + time.Minute, at(time.Hour), at(time.Hour + delay + time.Minute)},
+		{"overdue with its jitter", jittered, time.Hour + delay + time.Minute, at(time.Hour),
+			at(time.Hour + delay + time.Minute)},
 		{"paused", with(func(j *common.Job) { j.Paused = true }), 9 * time.Hour, none, none},
-		{"paused until later", with(func(j *common.Job) { j.Paused, j.PauseUntil = true, new(at(10*time.Hour)) }), 9 * time.Hour, none, at(10*time.Hour + time.Minute)},
-		{"paused until before", with(func(j *common.Job) { j.Paused, j.PauseUntil = true, new(at(90*time.Minute)) }), 9 * time.Hour, at(2 * time.Hour), at(9 * time.Hour)},
-		{"begins later", with(func(j *common.Job) { j.StartAt = new(at(5 * time.Hour)) }), 4 * time.Hour, none, at(5*time.Hour + time.Minute)},
+		{"paused until later", with(func(j *common.Job) {
+			j.Paused, j.PauseUntil = true, new(at(10*time.Hour))
+		}), 9 * time.Hour, none, at(10*time.Hour + time.Minute)},
+		{"paused until before", with(func(j *common.Job) {
+			j.Paused, j.PauseUntil = true, new(at(90*time.Minute))
+		}), 9 * time.Hour, at(2 * time.Hour), at(9 * time.Hour)},
+		{"begins later", with(func(j *common.Job) {
+			j.StartAt = new(at(5 * time.Hour))
+		}), 4 * time.Hour, none, at(5*time.Hour + time.Minute)},
 		{"has ended", with(func(j *common.Job) { j.EndAt = new(at(30 * time.Minute)) }), 9 * time.Hour, none, none},
 		{"once, long ago", common.Job{Name: "a", CronExpr: "@at 1999-01-01T00:00:00Z"}, time.Hour, none, none},
-		{"each half hour", common.Job{Name: "a", CronExpr: "@every 30m"}, 32 * time.Minute, at(30 * time.Minute), at(32 * time.Minute)},
+		{"each half hour", common.Job{Name: "a", CronExpr: "@every 30m"}, 32 * time.Minute, at(30 * time.Minute),
+			at(32 * time.Minute)},
 	} {
 		job := jobOf(t, c.job)
 		first, _, again := judge(job.state, job.timetable, start, at(c.now))
@@ -99,10 +111,17 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{T: t, jobs: map[string]planned{}, cursors: map[string]time.Time{}, busy: map[string]bool{}, alike: true}
-	w.Watchdog = New(Config{Catalog: w, State: w, Ledger: w, Why: func(*common.StoredJob) *common.Reason { return w.reason },
-		Now: func() (time.Time, error) { defer w.lock()(); return time.Now(), w.sure }, Alike: func() bool { defer w.lock()(); return w.alike },
-		Away: func() bool { defer w.lock()(); return w.away },
-		Log:  slog.New(slog.NewTextHandler(&w.log, nil)), Observer: w})
+	w.Watchdog = New(Config{
+		Catalog:  w,
+		State:    w,
+		Ledger:   w,
+		Why:      func(*common.StoredJob) *common.Reason { return w.reason },
+		Now:      func() (time.Time, error) { defer w.lock()(); return time.Now(), w.sure },
+		Alike:    func() bool { defer w.lock()(); return w.alike },
+		Away:     func() bool { defer w.lock()(); return w.away },
+		Log:      slog.New(slog.NewTextHandler(&w.log, nil)),
+		Observer: w,
+	})
 	return w
 }
 
@@ -184,10 +203,16 @@ func (w *world) NoEntry(fires int) { w.missed += fires }
 // take moves a job's cursor past the fires that are due, with an entry for each one that keep wants.
 func (w *world) take(job planned, keep func(at time.Time) bool) {
 	name := job.state.Name
-	for at, ok, _ := job.timetable.Next(w.cursors[name]); ok && !at.After(time.Now()); at, ok, _ = job.timetable.Next(at) {
+	for at, ok, _ := job.timetable.Next(w.cursors[name]); ok && !at.After(time.Now()); at, ok,
+		_ = job.timetable.Next(at) {
 		w.cursors[name] = at
 		if keep(at) {
-			w.fires = append(w.fires, common.Fire{ID: common.PlannedFire(job.state.UID, at), Job: name, JobUID: job.state.UID, PlannedAt: at})
+			w.fires = append(w.fires, common.Fire{
+				ID:        common.PlannedFire(job.state.UID, at),
+				Job:       name,
+				JobUID:    job.state.UID,
+				PlannedAt: at,
+			})
 		}
 	}
 }
@@ -238,11 +263,13 @@ func TestOverdue(t *testing.T) {
 				t.Fatalf("at %v: %q are overdue", time.Now(), got)
 			}
 			o := w.Found()[0]
-			if !o.PlannedAt.Equal(start.Add(5*time.Minute)) || !o.DueAt.Equal(o.PlannedAt) || o.Since.Sub(o.DueAt) > 90*time.Second {
+			if !o.PlannedAt.Equal(start.Add(5*time.Minute)) || !o.DueAt.Equal(o.PlannedAt) ||
+				o.Since.Sub(o.DueAt) > 90*time.Second {
 				t.Errorf("overdue: %+v", o)
 			}
 			conditions := w.Conditions()
-			if len(conditions) != 1 || conditions[0].Code != common.ConditionOverdue || conditions[0].Data["first"] != "stuck" || conditions[0].Data["count"] != "1" {
+			if len(conditions) != 1 || conditions[0].Code != common.ConditionOverdue ||
+				conditions[0].Data["first"] != "stuck" || conditions[0].Data["count"] != "1" {
 				t.Errorf("conditions %v", conditions)
 			}
 			// Somebody takes it.
@@ -281,8 +308,17 @@ func TestComingBack(t *testing.T) {
 func TestOverdueForAReason(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.add(common.Job{Name: "one-by-one", CronExpr: "* * * * *", CatchUp: &common.CatchUp{Policy: common.CatchUpAll}})
-		w.add(common.Job{Name: "side-by-side", CronExpr: "* * * * *", Overlap: common.OverlapAllow, CatchUp: &common.CatchUp{Policy: common.CatchUpAll}})
+		w.add(common.Job{
+			Name:     "one-by-one",
+			CronExpr: "* * * * *",
+			CatchUp:  &common.CatchUp{Policy: common.CatchUpAll},
+		})
+		w.add(common.Job{
+			Name:     "side-by-side",
+			CronExpr: "* * * * *",
+			Overlap:  common.OverlapAllow,
+			CatchUp:  &common.CatchUp{Policy: common.CatchUpAll},
+		})
 		w.busy["one-by-one"], w.busy["side-by-side"] = true, true
 		w.reason = &common.Reason{Code: common.ReasonNoSlot}
 		w.during(func() {
@@ -437,8 +473,10 @@ func TestCursorInFuture_IsToldOf(t *testing.T) {
 			time.Sleep(90 * time.Second)
 			w.change(func() { w.cursors["a"] = start.Add(time.Hour) })
 			time.Sleep(3 * time.Minute)
-			if found, conditions := w.Found(), w.Conditions(); len(found) != 1 || found[0].Reason.Code != common.ReasonCursorInFuture ||
-				len(conditions) != 1 || conditions[0].Code != common.ConditionCursorInFuture || conditions[0].Data["first"] != "a" {
+			if found, conditions := w.Found(), w.Conditions(); len(found) != 1 ||
+				found[0].Reason.Code != common.ReasonCursorInFuture ||
+				len(conditions) != 1 || conditions[0].Code != common.ConditionCursorInFuture ||
+				conditions[0].Data["first"] != "a" {
 				t.Errorf("found %+v, conditions %+v", found, conditions)
 			}
 			w.change(func() {

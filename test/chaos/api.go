@@ -28,7 +28,8 @@ func newAPI(bases ...string) *api {
 
 // ask makes one request of one master; what is answered with success goes into out.
 // Headers are names, each followed by its value.
-func (a *api) ask(ctx context.Context, base, method, path string, body, out any, headers ...string) (status int, err error) {
+func (a *api) ask(ctx context.Context, base, method, path string, body, out any, headers ...string) (status int,
+	err error) {
 	var payload io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)

@@ -54,7 +54,8 @@ type strike struct {
 
 // faults returns all faults.
 func faults() []fault {
-	return slices.Concat(killFaults(), stopFaults(), hideFaults(), starveFaults(), cutFaults(), etcdFaults(), clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
+	return slices.Concat(killFaults(), stopFaults(), hideFaults(), starveFaults(), cutFaults(), etcdFaults(),
+		clockFaults(), masterFaults(), jobFaults(), storeFaults(), diskFaults(), commandFaults(), loadFaults())
 }
 
 // named returns a fault by its name.

@@ -15,7 +15,12 @@ func clockFaults() []fault {
 		name   string
 		offset time.Duration
 	}{{"clock-fast", 5 * time.Second}, {"clock-slow", -5 * time.Second}, {"clock-day", 24 * time.Hour}} {
-		all = append(all, fault{name: c.name, about: fmt.Sprintf("the worker's wall clock is off by %+v for 25s", c.offset), takes: 80 * time.Second, alone: true, needs: []resource{aWorker},
+		all = append(all, fault{
+			name:  c.name,
+			about: fmt.Sprintf("the worker's wall clock is off by %+v for 25s", c.offset),
+			takes: 80 * time.Second,
+			alone: true,
+			needs: []resource{aWorker},
 			run: func(ctx context.Context, s *strike) error {
 				if err := s.reborn(ctx, c.offset); err != nil {
 					return err
@@ -24,10 +29,17 @@ func clockFaults() []fault {
 					return err
 				}
 				return s.reborn(ctx, 0)
-			}})
+			},
+		})
 	}
-	return append(all, fault{name: "restart-worker", about: "the worker is asked to end, lets its runs end, and is started again", takes: 40 * time.Second, needs: []resource{aWorker}, unharmed: true,
-		run: func(ctx context.Context, s *strike) error { return s.reborn(ctx, 0) }})
+	return append(all, fault{
+		name:     "restart-worker",
+		about:    "the worker is asked to end, lets its runs end, and is started again",
+		takes:    40 * time.Second,
+		needs:    []resource{aWorker},
+		unharmed: true,
+		run:      func(ctx context.Context, s *strike) error { return s.reborn(ctx, 0) },
+	})
 }
 
 // reborn asks the worker to end, and waits for its next life, which has another clock.
@@ -52,20 +64,34 @@ func (s *strike) reborn(ctx context.Context, clock time.Duration) error {
 	})
 	// It wrote down its clock up to some seconds ago.
 	if err == nil && (ahead-clock > time.Second || ahead-clock < -8*time.Second) {
-		return fmt.Errorf("its clock is off by %v, and was to be by %v: was it built with -tags clockoffset?", ahead, clock)
+		return fmt.Errorf("its clock is off by %v, and was to be by %v: was it built with -tags clockoffset?",
+			ahead, clock)
 	}
 	return err
 }
 
 func masterFaults() []fault {
 	return []fault{
-		{name: "masters-away", about: "both masters are killed, for a minute", takes: 80 * time.Second, alone: true, needs: []resource{theHeads}, unharmed: true,
-			run: func(ctx context.Context, s *strike) error { return s.masterless(ctx, s.masters, time.Minute) }},
-		{name: "master-killed", about: "a master is killed, and is back after 5s", takes: 25 * time.Second, needs: []resource{theHeads}, unharmed: true,
+		{
+			name:     "masters-away",
+			about:    "both masters are killed, for a minute",
+			takes:    80 * time.Second,
+			alone:    true,
+			needs:    []resource{theHeads},
+			unharmed: true,
+			run:      func(ctx context.Context, s *strike) error { return s.masterless(ctx, s.masters, time.Minute) },
+		},
+		{
+			name:     "master-killed",
+			about:    "a master is killed, and is back after 5s",
+			takes:    25 * time.Second,
+			needs:    []resource{theHeads},
+			unharmed: true,
 			run: func(ctx context.Context, s *strike) error {
 				i := s.rng.IntN(len(s.masters))
 				return s.masterless(ctx, s.masters[i:i+1], 5*time.Second)
-			}},
+			},
+		},
 	}
 }
 

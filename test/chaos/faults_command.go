@@ -10,16 +10,34 @@ import (
 )
 
 func commandFaults() []fault {
-	return []fault{{name: "commands", about: "commands ignore TERM, leave children behind, hold their outputs open, print floods, one long line, NULs and what is not UTF-8, and read input that is never written",
-		takes: 40 * time.Second, unharmed: true, needs: []resource{theHands}, run: misbehave}}
+	return []fault{{
+		name: "commands",
+		about: "commands ignore TERM, leave children behind, hold their outputs open, print floods, one long " +
+			"line, NULs and what is not UTF-8, and read input that is never written",
+		takes:    40 * time.Second,
+		unharmed: true,
+		needs:    []resource{theHands},
+		run:      misbehave,
+	}}
 }
 
 // misbehaving is a job whose command gets some arguments more. It prints what is not
 // made of numbered lines only.
 func (s *strike) misbehaving(name string, args []string) *ownJob {
-	o := &ownJob{strike: s, job: check.Job{Name: name, Overlap: check.Skip, OnLost: check.Rerun, LostAfter: 20 * time.Second}}
-	o.body = map[string]any{"name": name, "endAt": s.until, "overlap": o.job.Overlap, "onLost": o.job.OnLost, "lostAfter": "20s", "killGrace": "1s",
-		"args": append([]string{filepath.Join(s.h.bin, "ledger"), "-file", s.ledger, "-locks", filepath.Join(s.stack.dir, "locks")}, args...)}
+	o := &ownJob{
+		strike: s,
+		job:    check.Job{Name: name, Overlap: check.Skip, OnLost: check.Rerun, LostAfter: 20 * time.Second},
+	}
+	o.body = map[string]any{
+		"name":      name,
+		"endAt":     s.until,
+		"overlap":   o.job.Overlap,
+		"onLost":    o.job.OnLost,
+		"lostAfter": "20s",
+		"killGrace": "1s",
+		"args": append([]string{filepath.Join(s.h.bin, "ledger"), "-file", s.ledger, "-locks",
+			filepath.Join(s.stack.dir, "locks")}, args...),
+	}
 	return o
 }
 
@@ -34,7 +52,12 @@ func misbehave(ctx context.Context, s *strike) error {
 		stdin   string
 		anyText bool
 	}{
-		{name: "deaf", every: 5, args: []string{"-ms", "60000", "60000", "-every", "100", "80", "-ignore-term"}, timeout: "2s"},
+		{
+			name:    "deaf",
+			every:   5,
+			args:    []string{"-ms", "60000", "60000", "-every", "100", "80", "-ignore-term"},
+			timeout: "2s",
+		},
 		{name: "daemon", every: 2, args: []string{"-ms", "300", "300", "-every", "50", "80", "-daemon", "60000"}},
 		{name: "holder", every: 3, args: []string{"-ms", "300", "300", "-every", "50", "80", "-hold", "60000"}},
 		{name: "garbage", every: 2, args: []string{"-ms", "100", "100", "-garbage"}, anyText: true},

@@ -47,29 +47,69 @@ func cutFaults() []fault {
 			if length == longCut {
 				like = likeLong
 			}
-			all = append(all, fault{name: name, jobs: like, about: fmt.Sprintf("the worker is cut off for %v: %s", length, c.about), takes: length + soon,
-				alone: length == longCut, needs: []resource{aWorker}, unharmed: length == shortCut,
-				run: func(ctx context.Context, s *strike) error { return s.cutOff(ctx, c.how, length) }})
+			all = append(all, fault{
+				name:     name,
+				jobs:     like,
+				about:    fmt.Sprintf("the worker is cut off for %v: %s", length, c.about),
+				takes:    length + soon,
+				alone:    length == longCut,
+				needs:    []resource{aWorker},
+				unharmed: length == shortCut,
+				run:      func(ctx context.Context, s *strike) error { return s.cutOff(ctx, c.how, length) },
+			})
 		}
 	}
 	return append(all,
-		fault{name: "cut-etcd", about: "etcd alone refuses the worker for 45s; the log store does not", takes: longCut + soon, alone: true, needs: []resource{aWorker}, jobs: likeLong,
+		fault{
+			name:  "cut-etcd",
+			about: "etcd alone refuses the worker for 45s; the log store does not",
+			takes: longCut + soon,
+			alone: true,
+			needs: []resource{aWorker},
+			jobs:  likeLong,
 			run: func(ctx context.Context, s *strike) error {
 				return s.behind(ctx, manner{refuse: true}, longCut)
-			}},
-		fault{name: "cut-etcd-silent", about: "etcd alone takes the worker's connections for 45s, and answers nothing", takes: longCut + soon, alone: true, needs: []resource{aWorker}, jobs: likeLong,
+			},
+		},
+		fault{
+			name:  "cut-etcd-silent",
+			about: "etcd alone takes the worker's connections for 45s, and answers nothing",
+			takes: longCut + soon,
+			alone: true,
+			needs: []resource{aWorker},
+			jobs:  likeLong,
 			run: func(ctx context.Context, s *strike) error {
 				return s.behind(ctx, manner{down: true}, longCut)
-			}},
-		fault{name: "slow-etcd", about: "all between the worker and etcd takes 300ms longer, each way, for 20s", takes: 22 * time.Second, needs: []resource{aWorker}, unharmed: true,
+			},
+		},
+		fault{
+			name:     "slow-etcd",
+			about:    "all between the worker and etcd takes 300ms longer, each way, for 20s",
+			takes:    22 * time.Second,
+			needs:    []resource{aWorker},
+			unharmed: true,
 			run: func(ctx context.Context, s *strike) error {
 				s.w.etcd.set(manner{delay: 300 * time.Millisecond})
 				defer s.w.etcd.set(manner{})
 				return sleep(ctx, 20*time.Second)
-			}},
-		fault{name: "answers-dropped", about: "each second, when claims are under way, etcd's answers to the worker are thrown away for some milliseconds and its connections cut", takes: 22 * time.Second,
-			needs: []resource{aWorker}, run: dropAnswers},
-		fault{name: "compacted", about: "etcd's history is compacted while the worker's watches are cut for 8s", takes: shortCut + soon, needs: []resource{aWorker}, unharmed: true, run: compact})
+			},
+		},
+		fault{
+			name: "answers-dropped",
+			about: "each second, when claims are under way, etcd's answers to the worker are thrown away for some " +
+				"milliseconds and its connections cut",
+			takes: 22 * time.Second,
+			needs: []resource{aWorker},
+			run:   dropAnswers,
+		},
+		fault{
+			name:     "compacted",
+			about:    "etcd's history is compacted while the worker's watches are cut for 8s",
+			takes:    shortCut + soon,
+			needs:    []resource{aWorker},
+			unharmed: true,
+			run:      compact,
+		})
 }
 
 // behind has the worker's proxies to etcd behave badly.
@@ -127,7 +167,13 @@ func (s *strike) revision(ctx context.Context) int64 {
 func (w *worker) sever(how cut) (mend func() error, err error) {
 	all := append(append(proxies{}, w.etcd...), w.mongo...)
 	if w.place == nil {
-		all.set(map[cut]manner{linkDown: {refuse: true}, blackhole: {up: true, down: true}, deaf: {down: true}, mute: {up: true}, halfOpen: {up: true, down: true}}[how])
+		all.set(map[cut]manner{
+			linkDown:  {refuse: true},
+			blackhole: {up: true, down: true},
+			deaf:      {down: true},
+			mute:      {up: true},
+			halfOpen:  {up: true, down: true},
+		}[how])
 		if how == linkDown {
 			all.cut()
 		}
@@ -154,7 +200,8 @@ func dropAnswers(ctx context.Context, s *strike) error {
 	end := s.begin(check.Event{Kind: "answers_dropped", Worker: s.w.id})
 	defer end()
 	for stop := time.Now().Add(20 * time.Second); time.Now().Before(stop); {
-		if err := sleepUntil(ctx, time.Now().Add(time.Second).Truncate(time.Second).Add(-2*time.Millisecond)); err != nil {
+		if err := sleepUntil(ctx, time.Now().Add(time.Second).Truncate(time.Second).
+			Add(-2*time.Millisecond)); err != nil {
 			return err
 		}
 		s.w.etcd.set(manner{forget: true})

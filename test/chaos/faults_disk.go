@@ -19,10 +19,26 @@ const smallDisk = 64 << 20
 func diskFaults() []fault {
 	needs := []resource{aWorker, theStore}
 	return []fault{
-		{name: "spool-full", about: "more is printed on a worker than its spool holds, while the log store is away", takes: 60 * time.Second, alone: true, unharmed: true,
-			needs: needs, env: []string{"CARILLON_SPOOL_MAX=16MiB"}, run: spoolFull},
-		{name: "disk-full", about: "the disk of a worker is full, while the log store is there and while it is away", takes: 60 * time.Second, alone: true, unharmed: true,
-			needs: needs, disk: smallDisk, run: diskFull},
+		{
+			name:     "spool-full",
+			about:    "more is printed on a worker than its spool holds, while the log store is away",
+			takes:    60 * time.Second,
+			alone:    true,
+			unharmed: true,
+			needs:    needs,
+			env:      []string{"CARILLON_SPOOL_MAX=16MiB"},
+			run:      spoolFull,
+		},
+		{
+			name:     "disk-full",
+			about:    "the disk of a worker is full, while the log store is there and while it is away",
+			takes:    60 * time.Second,
+			alone:    true,
+			unharmed: true,
+			needs:    needs,
+			disk:     smallDisk,
+			run:      diskFull,
+		},
 	}
 }
 
@@ -62,7 +78,8 @@ func furnish(dir string, script []scheduled) (env []string, clear func() error, 
 func (s *strike) flooding(ctx context.Context, jobs int, bytes int64, length time.Duration) error {
 	end := time.Now().Add(length).Truncate(time.Second)
 	for i := range jobs {
-		o := s.misbehaving(fmt.Sprintf("flooding-%d", i), []string{"-ms", "200", "200", "-flood", strconv.FormatInt(bytes, 10)})
+		o := s.misbehaving(fmt.Sprintf("flooding-%d", i),
+			[]string{"-ms", "200", "200", "-flood", strconv.FormatInt(bytes, 10)})
 		o.job.AnyText, o.job.MayMiss = true, true
 		o.body["placement"] = map[string]any{"workers": []string{s.w.name}}
 		o.body["endAt"] = end
@@ -80,7 +97,8 @@ func (s *strike) tells(ctx context.Context, code string, on bool) error {
 	what := fmt.Sprintf("%s says that %s is %t", s.w.name, code, on)
 	return s.wait(ctx, 40*time.Second, what, func() bool {
 		m, err := s.metrics(ctx, s.w)
-		return err == nil && (m[`carillon_condition{code="`+code+`"}`] > 0) == on || sleep(ctx, 100*time.Millisecond) != nil
+		return err == nil && (m[`carillon_condition{code="`+code+`"}`] > 0) == on ||
+			sleep(ctx, 100*time.Millisecond) != nil
 	})
 }
 

@@ -14,23 +14,73 @@ import (
 
 func etcdFaults() []fault {
 	restart := func(name, about string, length time.Duration, signal syscall.Signal, like setLike) fault {
-		return fault{name: name, about: about, takes: length + 20*time.Second, alone: length > 20*time.Second, needs: []resource{theEtcd}, jobs: like, unharmed: true,
-			run: func(ctx context.Context, s *strike) error { return s.etcdDown(ctx, s.etcds, length, signal) }}
+		return fault{
+			name:     name,
+			about:    about,
+			takes:    length + 20*time.Second,
+			alone:    length > 20*time.Second,
+			needs:    []resource{theEtcd},
+			jobs:     like,
+			unharmed: true,
+			run:      func(ctx context.Context, s *strike) error { return s.etcdDown(ctx, s.etcds, length, signal) },
+		}
 	}
 	return []fault{
 		restart("etcd-restart-5s", "all of etcd is stopped, for 5s", 5*time.Second, syscall.SIGTERM, likeShort),
-		restart("etcd-restart-40s", "all of etcd is killed, for 40s, under jobs that allow for it", 40*time.Second, syscall.SIGKILL, likePatient),
-		restart("etcd-killed-40s", "all of etcd is killed, for 40s, which is longer than jobs allow for", 40*time.Second, syscall.SIGKILL, likeLong).harmful(),
-		{name: "etcd-leader", about: "etcd's leader is killed, and is back after 8s", takes: 25 * time.Second, needs: []resource{theEtcd}, unharmed: true, run: killLeader},
-		{name: "etcd-quorum", jobs: likeLong, about: "two of three etcd servers are away for 2m", takes: 2*time.Minute + 30*time.Second, alone: true, needs: []resource{theEtcd},
+		restart("etcd-restart-40s", "all of etcd is killed, for 40s, under jobs that allow for it", 40*time.Second,
+			syscall.SIGKILL, likePatient),
+		restart("etcd-killed-40s", "all of etcd is killed, for 40s, which is longer than jobs allow for",
+			40*time.Second, syscall.SIGKILL, likeLong).harmful(),
+		{
+			name:     "etcd-leader",
+			about:    "etcd's leader is killed, and is back after 8s",
+			takes:    25 * time.Second,
+			needs:    []resource{theEtcd},
+			unharmed: true,
+			run:      killLeader,
+		},
+		{
+			name:  "etcd-quorum",
+			jobs:  likeLong,
+			about: "two of three etcd servers are away for 2m",
+			takes: 2*time.Minute + 30*time.Second,
+			alone: true,
+			needs: []resource{theEtcd},
 			run: func(ctx context.Context, s *strike) error {
 				return s.etcdDown(ctx, s.etcds[:2], 2*time.Minute, syscall.SIGKILL)
-			}},
-		{name: "etcd-nospace", about: "etcd is out of space for 25s: it answers, and takes no writes", takes: 40 * time.Second, needs: []resource{theEtcd}, unharmed: true, run: noSpace},
-		{name: "etcd-tokens-expire", about: "etcd asks for passwords, and tokens end under open streams: by silence, by restarts of its members, by changes of passwords", takes: 75 * time.Second,
-			alone: true, needs: []resource{theEtcd}, jobs: likePatient, unharmed: true, passwords: true, run: endTokens},
-		{name: "etcd-restored", about: "all of etcd is put back to a snapshot some seconds old, under running jobs, and accepted by an operator", takes: 70 * time.Second,
-			alone: true, needs: []resource{theEtcd}, jobs: likeLong, forgets: true, run: restoreEtcd},
+			},
+		},
+		{
+			name:     "etcd-nospace",
+			about:    "etcd is out of space for 25s: it answers, and takes no writes",
+			takes:    40 * time.Second,
+			needs:    []resource{theEtcd},
+			unharmed: true,
+			run:      noSpace,
+		},
+		{
+			name: "etcd-tokens-expire",
+			about: "etcd asks for passwords, and tokens end under open streams: by silence, by restarts of its " +
+				"members, by changes of passwords",
+			takes:     75 * time.Second,
+			alone:     true,
+			needs:     []resource{theEtcd},
+			jobs:      likePatient,
+			unharmed:  true,
+			passwords: true,
+			run:       endTokens,
+		},
+		{
+			name: "etcd-restored",
+			about: "all of etcd is put back to a snapshot some seconds old, under running jobs, and accepted by an " +
+				"operator",
+			takes:   70 * time.Second,
+			alone:   true,
+			needs:   []resource{theEtcd},
+			jobs:    likeLong,
+			forgets: true,
+			run:     restoreEtcd,
+		},
 	}
 }
 
@@ -105,7 +155,11 @@ func noSpace(ctx context.Context, s *strike) error {
 	}
 	end := s.begin(check.Event{Kind: check.EtcdAway, Text: "no space"})
 	defer end()
-	alarm := &pb.AlarmRequest{MemberID: status.Header.MemberId, Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
+	alarm := &pb.AlarmRequest{
+		MemberID: status.Header.MemberId,
+		Action:   pb.AlarmRequest_ACTIVATE,
+		Alarm:    pb.AlarmType_NOSPACE,
+	}
 	server := pb.NewMaintenanceClient(s.client.ActiveConnection())
 	if _, err := server.Alarm(ctx, alarm); err != nil {
 		return err

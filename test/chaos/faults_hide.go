@@ -14,11 +14,25 @@ func hideFaults() []fault {
 	const takes = 65 * time.Second
 	needs := []resource{aWorker, theHands}
 	return []fault{
-		{name: "stop-guardian-kill-worker", about: "SIGSTOP to the guardian, and SIGKILL to the worker some seconds later, while children hide in sessions of their own",
-			takes: takes, alone: true, needs: needs, run: stopGuardianKillWorker},
+		{
+			name: "stop-guardian-kill-worker",
+			about: "SIGSTOP to the guardian, and SIGKILL to the worker some seconds later, while children hide in " +
+				"sessions of their own",
+			takes: takes,
+			alone: true,
+			needs: needs,
+			run:   stopGuardianKillWorker,
+		},
 		// They live on until the worker starts again.
-		{name: "kill-both-hiding", about: "SIGKILL to worker and guardian while children hide, and a start some seconds later",
-			takes: takes, alone: true, needs: needs, permitted: []check.Rule{check.Survivor}, run: killBothHiding},
+		{
+			name:      "kill-both-hiding",
+			about:     "SIGKILL to worker and guardian while children hide, and a start some seconds later",
+			takes:     takes,
+			alone:     true,
+			needs:     needs,
+			permitted: []check.Rule{check.Survivor},
+			run:       killBothHiding,
+		},
 	}
 }
 
@@ -30,7 +44,8 @@ const outlast = 45 * time.Second
 func (s *strike) hide(ctx context.Context) error {
 	for _, how := range []string{"-daemon", "-hide"} {
 		for i := range 3 {
-			o := s.misbehaving(fmt.Sprintf("hides%s-%d", how, i), []string{"-ms", "3000", "8000", "-every", "200", "80", how, "90000"})
+			o := s.misbehaving(fmt.Sprintf("hides%s-%d", how, i), []string{"-ms", "3000", "8000", "-every", "200", "80",
+				how, "90000"})
 			if err := o.make(ctx, 2); err != nil {
 				return err
 			}

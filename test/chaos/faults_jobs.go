@@ -18,10 +18,38 @@ import (
 func jobFaults() []fault {
 	heads := []resource{theHeads}
 	return []fault{
-		{name: "save-race", about: "two masters save the same job at the same time, with other timetables, 15 times", takes: 25 * time.Second, needs: heads, unharmed: true, run: saveRace},
-		{name: "undecodable", about: "a job that cannot be read lies in etcd for 15s, and a worker is restarted meanwhile", takes: 60 * time.Second, needs: []resource{theHeads, aWorker}, unharmed: true, run: undecodable},
-		{name: "edit-running", about: "a job is paused, resumed, deleted and made again while it runs", takes: 50 * time.Second, needs: heads, unharmed: true, run: editRunning},
-		{name: "kill-ended", about: "runs are killed when they have just ended", takes: 30 * time.Second, needs: heads, unharmed: true, run: killEnded},
+		{
+			name:     "save-race",
+			about:    "two masters save the same job at the same time, with other timetables, 15 times",
+			takes:    25 * time.Second,
+			needs:    heads,
+			unharmed: true,
+			run:      saveRace,
+		},
+		{
+			name:     "undecodable",
+			about:    "a job that cannot be read lies in etcd for 15s, and a worker is restarted meanwhile",
+			takes:    60 * time.Second,
+			needs:    []resource{theHeads, aWorker},
+			unharmed: true,
+			run:      undecodable,
+		},
+		{
+			name:     "edit-running",
+			about:    "a job is paused, resumed, deleted and made again while it runs",
+			takes:    50 * time.Second,
+			needs:    heads,
+			unharmed: true,
+			run:      editRunning,
+		},
+		{
+			name:     "kill-ended",
+			about:    "runs are killed when they have just ended",
+			takes:    30 * time.Second,
+			needs:    heads,
+			unharmed: true,
+			run:      killEnded,
+		},
 	}
 }
 
@@ -37,10 +65,21 @@ type ownJob struct {
 
 // newJob makes a job that fires each so many seconds and runs for a time.
 func (s *strike) newJob(ctx context.Context, name string, every int, length time.Duration) (*ownJob, error) {
-	o := &ownJob{strike: s, job: check.Job{Name: name, Overlap: check.Skip, OnLost: check.Rerun, LostAfter: 20 * time.Second}}
+	o := &ownJob{
+		strike: s,
+		job:    check.Job{Name: name, Overlap: check.Skip, OnLost: check.Rerun, LostAfter: 20 * time.Second},
+	}
 	run := strconv.FormatInt(length.Milliseconds(), 10)
-	o.body = map[string]any{"name": name, "endAt": s.until, "overlap": o.job.Overlap, "onLost": o.job.OnLost, "lostAfter": "20s", "killGrace": "2s",
-		"args": []string{filepath.Join(s.h.bin, "ledger"), "-file", s.ledger, "-locks", filepath.Join(s.stack.dir, "locks"), "-ms", run, run, "-every", "200", "80"}}
+	o.body = map[string]any{
+		"name":      name,
+		"endAt":     s.until,
+		"overlap":   o.job.Overlap,
+		"onLost":    o.job.OnLost,
+		"lostAfter": "20s",
+		"killGrace": "2s",
+		"args": []string{filepath.Join(s.h.bin, "ledger"), "-file", s.ledger, "-locks",
+			filepath.Join(s.stack.dir, "locks"), "-ms", run, run, "-every", "200", "80"},
+	}
 	return o, o.make(ctx, every)
 }
 
@@ -66,7 +105,14 @@ func line(every int) string {
 
 // spell begins with a request.
 func (o *ownJob) spell(every int, before, after time.Time) check.Spell {
-	return check.Spell{Anchor: time.Unix(0, 0), Every: time.Duration(every) * time.Second, From: before.Add(-slack), FromLate: after.Add(slack), Until: o.until, UntilLate: o.until}
+	return check.Spell{
+		Anchor:    time.Unix(0, 0),
+		Every:     time.Duration(every) * time.Second,
+		From:      before.Add(-slack),
+		FromLate:  after.Add(slack),
+		Until:     o.until,
+		UntilLate: o.until,
+	}
 }
 
 // closed ends the last spell with a request.
@@ -98,7 +144,8 @@ func saveRace(ctx context.Context, s *strike) (err error) {
 			maps.Copy(body, o.body)
 			body["cronExpr"], body["description"] = line(every[i]), fmt.Sprintf("round %d of master %d", round, i+1)
 			group.Go(func() {
-				status[i], _ = s.ask(ctx, base, http.MethodPut, "/api/v1/jobs/"+o.job.Name, body, nil, "If-Match", fmt.Sprintf(`"%d"`, now.Meta.Version))
+				status[i], _ = s.ask(ctx, base, http.MethodPut, "/api/v1/jobs/"+o.job.Name, body, nil, "If-Match",
+					fmt.Sprintf(`"%d"`, now.Meta.Version))
 			})
 		}
 		group.Wait()
@@ -127,7 +174,11 @@ func saveRace(ctx context.Context, s *strike) (err error) {
 }
 
 func undecodable(ctx context.Context, s *strike) error {
-	keys := map[string]string{"/cron/jobs/planted-torn": `{"name":"planted-torn","cronExpr":"* * *`, "/cron/jobs/planted-number": "42", "/cron/jobs/planted-bytes": "\x00\xff\xfe"}
+	keys := map[string]string{
+		"/cron/jobs/planted-torn":   `{"name":"planted-torn","cronExpr":"* * *`,
+		"/cron/jobs/planted-number": "42",
+		"/cron/jobs/planted-bytes":  "\x00\xff\xfe",
+	}
 	for key, value := range keys {
 		if _, err := s.client.Put(ctx, key, value); err != nil {
 			return err
@@ -139,7 +190,8 @@ func undecodable(ctx context.Context, s *strike) error {
 	}
 	var page struct{ Items []struct{ Name string } }
 	if listed := s.get(ctx, "/api/v1/jobs?limit=500", &page); listed != nil || len(page.Items) == 0 {
-		err = errors.Join(err, fmt.Errorf("%w: jobs cannot be listed beside one that cannot be read: %w", errPromise, listed))
+		err = errors.Join(err, fmt.Errorf("%w: jobs cannot be listed beside one that cannot be read: %w",
+			errPromise, listed))
 	}
 	for key := range keys {
 		_, undone := s.client.Delete(context.WithoutCancel(ctx), key)
@@ -195,13 +247,17 @@ func killEnded(ctx context.Context, s *strike) error {
 	defer cancel()
 	kill := func(run string) (int, error) {
 		defer s.begin(check.Event{Kind: check.RunKilled, Run: run})()
-		return s.ask(ctx, s.bases[0], http.MethodPost, "/api/v1/runs/"+url.PathEscape(run)+"/kill", map[string]any{"note": "chaos"}, nil)
+		return s.ask(ctx, s.bases[0], http.MethodPost, "/api/v1/runs/"+url.PathEscape(run)+"/kill",
+			map[string]any{"note": "chaos"}, nil)
 	}
 	answers := map[int]int{}
 	var ended []string
 	for range 12 {
 		var last entry
-		if err := follow(ctx, s.ledger, func(e entry) bool { last = e; return e.what == "start" && e.length < 2*time.Second }); err != nil {
+		if err := follow(ctx, s.ledger, func(e entry) bool {
+			last = e
+			return e.what == "start" && e.length < 2*time.Second
+		}); err != nil {
 			return err
 		}
 		end := last.at.Add(last.length + time.Duration(s.rng.Int64N(int64(20*time.Millisecond))) - 12*time.Millisecond)

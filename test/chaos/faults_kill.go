@@ -55,7 +55,12 @@ func killFaults() []fault {
 	var all []fault
 	for _, who := range []whom{theWorker, theGuardian, theBoth} {
 		for _, m := range moments() {
-			f := fault{name: fmt.Sprintf("kill-%s-%s", who, m.name), about: fmt.Sprintf("SIGKILL to %s, %s", who, m.about), takes: 25 * time.Second, needs: []resource{aWorker}}
+			f := fault{
+				name:  fmt.Sprintf("kill-%s-%s", who, m.name),
+				about: fmt.Sprintf("SIGKILL to %s, %s", who, m.about),
+				takes: 25 * time.Second,
+				needs: []resource{aWorker},
+			}
 			if m.name == "in-command" {
 				f.name, f.jobs = fmt.Sprintf("kill-%s", who), likeLong
 			}
@@ -72,7 +77,15 @@ func killFaults() []fault {
 			all = append(all, f)
 		}
 	}
-	return append(all, fault{name: "kill-for-good", jobs: likeLong, about: "SIGKILL to the worker, which stays away for a minute", takes: 70 * time.Second, alone: true, needs: []resource{aWorker}, run: killForGood})
+	return append(all, fault{
+		name:  "kill-for-good",
+		jobs:  likeLong,
+		about: "SIGKILL to the worker, which stays away for a minute",
+		takes: 70 * time.Second,
+		alone: true,
+		needs: []resource{aWorker},
+		run:   killForGood,
+	})
 }
 
 // kill sends SIGKILL, and looks how long commands stay.
@@ -198,9 +211,16 @@ func killForGood(ctx context.Context, s *strike) error {
 // stopFaults freeze what they hit.
 func stopFaults() []fault {
 	stop := func(who whom, name string, length time.Duration, permitted ...check.Rule) fault {
-		return fault{name: fmt.Sprintf("stop-%s-%s", who, name), jobs: likeLong, about: fmt.Sprintf("SIGSTOP to %s for %v", who, length), takes: length + 5*time.Second,
-			alone: length > 20*time.Second, needs: []resource{aWorker}, permitted: permitted,
-			run: func(ctx context.Context, s *strike) error { return s.freeze(ctx, who, length, false) }}
+		return fault{
+			name:      fmt.Sprintf("stop-%s-%s", who, name),
+			jobs:      likeLong,
+			about:     fmt.Sprintf("SIGSTOP to %s for %v", who, length),
+			takes:     length + 5*time.Second,
+			alone:     length > 20*time.Second,
+			needs:     []resource{aWorker},
+			permitted: permitted,
+			run:       func(ctx context.Context, s *strike) error { return s.freeze(ctx, who, length, false) },
+		}
 	}
 	const short, long = 8 * time.Second, 40 * time.Second
 	return []fault{
@@ -208,9 +228,16 @@ func stopFaults() []fault {
 		stop(theWorker, "long", long), stop(theGuardian, "long", long),
 		// With both of them frozen no process is left to end the commands.
 		stop(theBoth, "long", long, check.Overlaps, check.Survivor),
-		{name: "freeze", jobs: likeLong, about: "SIGSTOP to everything of a worker, commands too, for 40s, as when a machine sleeps", takes: long + 5*time.Second, alone: true,
-			needs: []resource{aWorker}, permitted: []check.Rule{check.Overlaps, check.Survivor},
-			run: func(ctx context.Context, s *strike) error { return s.freeze(ctx, theBoth, long, true) }},
+		{
+			name:      "freeze",
+			jobs:      likeLong,
+			about:     "SIGSTOP to everything of a worker, commands too, for 40s, as when a machine sleeps",
+			takes:     long + 5*time.Second,
+			alone:     true,
+			needs:     []resource{aWorker},
+			permitted: []check.Rule{check.Overlaps, check.Survivor},
+			run:       func(ctx context.Context, s *strike) error { return s.freeze(ctx, theBoth, long, true) },
+		},
 	}
 }
 

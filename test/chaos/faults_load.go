@@ -15,12 +15,27 @@ import (
 // loadFaults are those that are measured under a load of their own.
 func loadFaults() []fault {
 	away := func(name string, length, drain time.Duration) fault {
-		return fault{name: name, about: fmt.Sprintf("the log store is away for %v under 100 runs a second", length), takes: length + 40*time.Second, rest: drain,
-			alone: true, unharmed: true, needs: []resource{theStore}, run: func(ctx context.Context, s *strike) error { return s.awayUnderLoad(ctx, length) }}
+		return fault{
+			name:     name,
+			about:    fmt.Sprintf("the log store is away for %v under 100 runs a second", length),
+			takes:    length + 40*time.Second,
+			rest:     drain,
+			alone:    true,
+			unharmed: true,
+			needs:    []resource{theStore},
+			run:      func(ctx context.Context, s *strike) error { return s.awayUnderLoad(ctx, length) },
+		}
 	}
 	return []fault{
-		{name: "flood", about: "a command prints 10 GB as fast as it can, three times, beside short ones", takes: calmFlood + floodLimit + 10*time.Second, alone: true, unharmed: true,
-			needs: []resource{aWorker}, run: flood},
+		{
+			name:     "flood",
+			about:    "a command prints 10 GB as fast as it can, three times, beside short ones",
+			takes:    calmFlood + floodLimit + 10*time.Second,
+			alone:    true,
+			unharmed: true,
+			needs:    []resource{aWorker},
+			run:      flood,
+		},
 		away("store-away-1m-100", time.Minute, 2*time.Minute),
 		away("store-away-10m-100", 10*time.Minute, 20*time.Minute),
 	}
@@ -73,14 +88,17 @@ func flood(ctx context.Context, s *strike) error {
 		return err
 	}
 	grown := peak - before.Memory
-	s.figure("%d times 10 GB in %v; the worker held %d MiB before and grew by at most %d MiB; other commands started late by %v at most of 99 in 100 before (%d), by %v beside it (%d): × %.1f",
-		floods, ended.Sub(began).Round(100*time.Millisecond), before.Memory>>20, grown>>20, brief(normal.P99), normal.N, brief(flooded.P99), flooded.N, float64(flooded.P99)/float64(normal.P99))
+	s.figure("%d times 10 GB in %v; the worker held %d MiB before and grew by at most %d MiB; other commands started "+
+		"late by %v at most of 99 in 100 before (%d), by %v beside it (%d): × %.1f",
+		floods, ended.Sub(began).Round(100*time.Millisecond), before.Memory>>20, grown>>20, brief(normal.P99), normal.N,
+		brief(flooded.P99), flooded.N, float64(flooded.P99)/float64(normal.P99))
 	var broken []error
 	if grown >= floodMemory {
 		broken = append(broken, fmt.Errorf("%w: the worker grew by %d MiB", errPromise, grown>>20))
 	}
 	if flooded.P99 >= 2*normal.P99 {
-		broken = append(broken, fmt.Errorf("%w: beside the flood, commands started %v late and not %v", errPromise, flooded.P99, normal.P99))
+		broken = append(broken, fmt.Errorf("%w: beside the flood, commands started %v late and not %v", errPromise,
+			flooded.P99, normal.P99))
 	}
 	return errors.Join(broken...)
 }
@@ -148,7 +166,8 @@ func (s *strike) lateness(from, to check.Boot) (check.Spread, error) {
 	}
 	var late []time.Duration
 	for i := range lines {
-		if l := &lines[i]; l.What == check.Start && l.At >= from && l.At < to && len(l.Job) > 6 && l.Job[:6] == "probe-" {
+		if l := &lines[i]; l.What == check.Start && l.At >= from && l.At < to && len(l.Job) > 6 &&
+			l.Job[:6] == "probe-" {
 			late = append(late, time.Unix(0, l.B).Sub(l.Planned))
 		}
 	}

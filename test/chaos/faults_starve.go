@@ -21,7 +21,13 @@ const starved = 25 * time.Second
 // starveFaults take away what a worker needs to start commands.
 func starveFaults() []fault {
 	starve := func(name, about string, run func(context.Context, *strike) error) fault {
-		return fault{name: name, about: fmt.Sprintf("%s for %v", about, starved), takes: starved + 5*time.Second, needs: []resource{aWorker}, run: run}
+		return fault{
+			name:  name,
+			about: fmt.Sprintf("%s for %v", about, starved),
+			takes: starved + 5*time.Second,
+			needs: []resource{aWorker},
+			run:   run,
+		}
 	}
 	return []fault{
 		starve("no-descriptors", "a worker may open no more files", noDescriptors),

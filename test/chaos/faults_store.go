@@ -10,23 +10,42 @@ import (
 // storeFaults are those of the log store. No run may be lost by any of them, and no
 // outcome, and no output: what it cannot take waits elsewhere.
 func storeFaults() []fault {
-	store := func(name, about string, length time.Duration, alone bool, run func(context.Context, *strike) error) fault {
-		return fault{name: "store-" + name, about: "the log store " + about, takes: length + 3*time.Second, alone: alone, unharmed: true,
-			needs: []resource{theStore}, run: run}
+	store := func(name, about string, length time.Duration, alone bool,
+		run func(context.Context, *strike) error) fault {
+		return fault{
+			name:     "store-" + name,
+			about:    "the log store " + about,
+			takes:    length + 3*time.Second,
+			alone:    alone,
+			unharmed: true,
+			needs:    []resource{theStore},
+			run:      run,
+		}
 	}
 	through := func(m manner, length time.Duration) func(context.Context, *strike) error {
 		return func(ctx context.Context, s *strike) error { return s.storeBehind(ctx, m, length) }
 	}
 	const short, long = 25 * time.Second, 3 * time.Minute
 	return []fault{
-		store("stopped", "stops for 25s", short, false, func(ctx context.Context, s *strike) error { return s.stopStore(ctx, short) }),
-		store("stopped-long", "stops for 3m", long, true, func(ctx context.Context, s *strike) error { return s.stopStore(ctx, long) }),
-		store("killed", "is killed, and comes back after a second", 5*time.Second, false, func(ctx context.Context, s *strike) error { return s.killStore(ctx, time.Second) }),
-		store("away", "is killed, and comes back after 25s", short, false, func(ctx context.Context, s *strike) error { return s.killStore(ctx, short) }),
-		store("slow", "answers a second late for 25s", short, false, through(manner{delay: 500 * time.Millisecond}, short)),
+		store("stopped", "stops for 25s", short, false, func(ctx context.Context, s *strike) error {
+			return s.stopStore(ctx, short)
+		}),
+		store("stopped-long", "stops for 3m", long, true, func(ctx context.Context, s *strike) error {
+			return s.stopStore(ctx, long)
+		}),
+		store("killed", "is killed, and comes back after a second", 5*time.Second, false,
+			func(ctx context.Context, s *strike) error {
+				return s.killStore(ctx, time.Second)
+			}),
+		store("away", "is killed, and comes back after 25s", short, false, func(ctx context.Context, s *strike) error {
+			return s.killStore(ctx, short)
+		}),
+		store("slow", "answers a second late for 25s", short, false,
+			through(manner{delay: 500 * time.Millisecond}, short)),
 		store("refusing", "takes no connection for 25s", short, false, through(manner{refuse: true}, short)),
 		store("mute", "takes all and answers nothing for 25s", short, false, through(manner{down: true}, short)),
-		store("forgetting", "answers, and its answers are lost, for 25s", short, false, through(manner{forget: true}, short)),
+		store("forgetting", "answers, and its answers are lost, for 25s", short, false,
+			through(manner{forget: true}, short)),
 	}
 }
 

@@ -33,7 +33,16 @@ func jobSet(seed uint64, n int, like setLike, helper, dir string, from, until ti
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var all []planned
 	for i := range n {
-		d := draft{rng: rng, name: fmt.Sprintf("job-%03d", i), from: from, until: until, lostAfter: 20 * time.Second, most: 7, shortest: 100 * time.Millisecond, longest: 8 * time.Second}
+		d := draft{
+			rng:       rng,
+			name:      fmt.Sprintf("job-%03d", i),
+			from:      from,
+			until:     until,
+			lostAfter: 20 * time.Second,
+			most:      7,
+			shortest:  100 * time.Millisecond,
+			longest:   8 * time.Second,
+		}
 		switch like {
 		case likeLong:
 			if i%3 == 0 {
@@ -66,11 +75,17 @@ func (d *draft) job(i int, helper, dir string) planned {
 	// Policies go round, so that each is in a small set too.
 	policies := []string{check.Skip, check.Queue, check.Replace, check.Allow}
 	losses := []string{check.Rerun, check.Rerun, check.Rerun, check.Abandon, check.Detach}
-	j := check.Job{Name: d.name, Overlap: policies[i%len(policies)], OnLost: losses[i%len(losses)], LostAfter: d.lostAfter}
+	j := check.Job{
+		Name:      d.name,
+		Overlap:   policies[i%len(policies)],
+		OnLost:    losses[i%len(losses)],
+		LostAfter: d.lostAfter,
+	}
 	line, spell := d.timetable()
 	j.Spells = []check.Spell{spell}
 	// Lengths are drawn evenly over their magnitudes: many are short, a few are long.
-	length := time.Duration(float64(d.shortest) * math.Exp(d.rng.Float64()*math.Log(float64(d.longest)/float64(d.shortest))))
+	length := time.Duration(float64(d.shortest) * math.Exp(
+		d.rng.Float64()*math.Log(float64(d.longest)/float64(d.shortest))))
 	args := []string{helper, "-file", filepath.Join(dir, "ledger"), "-ms", ms(length / 2), ms(length)}
 	if j.Exclusive() {
 		args = append(args, "-locks", filepath.Join(dir, "locks"))
@@ -79,9 +94,18 @@ func (d *draft) job(i int, helper, dir string) planned {
 		args = append(args, "-every", ms(max(100*time.Millisecond, length/20)), fmt.Sprint(size))
 	}
 	deadlines := []string{"5s", "15s", "1m"}
-	body := map[string]any{"name": j.Name, "cronExpr": line, "startAt": d.start(), "endAt": d.until, "overlap": j.Overlap, "onLost": j.OnLost,
-		"lostAfter": d.lostAfter.String(), "killGrace": "2s", "startDeadline": deadlines[d.rng.IntN(len(deadlines))],
-		"catchUp": map[string]any{"policy": []string{"latest", "all", "none"}[d.rng.IntN(3)], "max": 5}}
+	body := map[string]any{
+		"name":          j.Name,
+		"cronExpr":      line,
+		"startAt":       d.start(),
+		"endAt":         d.until,
+		"overlap":       j.Overlap,
+		"onLost":        j.OnLost,
+		"lostAfter":     d.lostAfter.String(),
+		"killGrace":     "2s",
+		"startDeadline": deadlines[d.rng.IntN(len(deadlines))],
+		"catchUp":       map[string]any{"policy": []string{"latest", "all", "none"}[d.rng.IntN(3)], "max": 5},
+	}
 	if i%4 == 1 {
 		j.RetryMax = 1 + d.rng.IntN(2)
 		body["retry"] = map[string]any{"max": j.RetryMax, "backoff": "1s", "maxBackoff": "2s"}

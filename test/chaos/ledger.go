@@ -65,6 +65,14 @@ func readEntry(line string) (entry, bool) {
 	at, err := strconv.ParseInt(f[1], 10, 64)
 	pid, err2 := strconv.Atoi(f[2])
 	length, err3 := strconv.ParseInt(f[10], 10, 64)
-	return entry{what: f[0], at: check.Boot(at), pid: pid, job: f[3], run: f[4], worker: f[8], length: time.Duration(length) * time.Millisecond},
+	return entry{
+			what:   f[0],
+			at:     check.Boot(at),
+			pid:    pid,
+			job:    f[3],
+			run:    f[4],
+			worker: f[8],
+			length: time.Duration(length) * time.Millisecond,
+		},
 		errors.Join(err, err2, err3) == nil
 }

@@ -57,7 +57,8 @@ func (s *share) Set(text string) error {
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.bin, "bin", "", "folder of the programs (default: make chaos-programs builds them into bin/chaos)")
+	flags.StringVar(&o.bin, "bin", "", "folder of the programs (default: make chaos-programs builds them into "+
+		"bin/chaos)")
 	flags.StringVar(&o.dir, "dir", "", "folder for what is kept of failed trials (default: a temporary one)")
 	flags.StringVar(&o.fault, "fault", "", "make this fault, alone")
 	flags.BoolVar(&o.all, "all", false, "make each fault once, alone")
@@ -67,13 +68,15 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.Uint64Var(&o.seed, "seed", 0, "what everything that is drawn by lot follows from (default: the time)")
 	flags.IntVar(&o.jobs, "jobs", 0, "number of jobs (default 24; 200 for -soak)")
 	flags.IntVar(&o.outputs, "outputs", 0, "read the output of so many runs of each trial (default 60; 15 for -quick)")
-	flags.StringVar(&o.results, "results", "", "write the results to this file too, as JSON, beside those of other trials that it holds")
+	flags.StringVar(&o.results, "results", "",
+		"write the results to this file too, as JSON, beside those of other trials that it holds")
 	flags.StringVar(&o.table, "table", "", "print the results of this file as a table in Markdown, and make nothing")
 	o.share = share{1, 1}
 	flags.Var(&o.share, "share", "make only every n-th of the trials, from this one on: 1/2 and 2/2 together make all")
 	flags.BoolVar(&o.list, "list", false, "list the faults")
 	flags.BoolVar(&o.keep, "keep", false, "keep the logs of all trials, not only of failed ones")
-	flags.BoolVar(&o.plain, "plain", false, "make no namespaces, as where they are not permitted: workers behind proxies only")
+	flags.BoolVar(&o.plain, "plain", false,
+		"make no namespaces, as where they are not permitted: workers behind proxies only")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -131,7 +134,8 @@ func start(ctx context.Context, o options, args []string, stdout, stderr io.Writ
 			if code, done := contained(ctx, args); done {
 				return code
 			}
-			fmt.Fprintln(stderr, "chaos: namespaces are not permitted here: all live in one network, and links are cut in proxies")
+			fmt.Fprintln(stderr, "chaos: namespaces are not permitted here: all live in one network, and links are "+
+				"cut in proxies")
 		}
 	} else if err := settle(); err != nil {
 		fmt.Fprintln(stderr, "chaos:", err)
@@ -174,7 +178,17 @@ func newLab(o options, stdout, stderr io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{host: h, dir: o.dir, keep: o.keep, plain: o.plain, results: o.results, share: o.share, outputs: manyOutputs, out: stdout, log: stderr}
+	l := &lab{
+		host:    h,
+		dir:     o.dir,
+		keep:    o.keep,
+		plain:   o.plain,
+		results: o.results,
+		share:   o.share,
+		outputs: manyOutputs,
+		out:     stdout,
+		log:     stderr,
+	}
 	if o.quick {
 		l.outputs = fewOutputs
 	}

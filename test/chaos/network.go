@@ -24,7 +24,8 @@ func newNetwork() (*network, error) {
 	if !inside() {
 		return &network{}, nil
 	}
-	return &network{real: true}, errors.Join(ip("link", "add", "bells", "type", "bridge"), ip("link", "set", "bells", "up"),
+	return &network{real: true}, errors.Join(ip("link", "add", "bells", "type", "bridge"),
+		ip("link", "set", "bells", "up"),
 		ip("addr", "add", hub+"/24", "dev", "bells"))
 }
 
@@ -62,7 +63,9 @@ func (n *network) newPlace() (*place, error) {
 		ip("link", "add", p.device, "type", "veth", "peer", "name", "eth0", "netns", at),
 		ip("link", "set", p.device, "master", "bells", "up"),
 		p.within(func() error {
-			return errors.Join(ip("link", "set", "lo", "up"), ip("addr", "add", fmt.Sprintf("10.203.0.%d/24", 10+n.next), "dev", "eth0"), ip("link", "set", "eth0", "up"))
+			return errors.Join(ip("link", "set", "lo", "up"),
+				ip("addr", "add", fmt.Sprintf("10.203.0.%d/24", 10+n.next), "dev", "eth0"),
+				ip("link", "set", "eth0", "up"))
 		}))
 }
 

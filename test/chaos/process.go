@@ -50,7 +50,13 @@ type command struct {
 }
 
 func (h *host) start(c command) (*process, error) {
-	p := &process{Cmd: exec.Command(filepath.Join(h.bin, c.program), c.args...), name: c.name, log: c.log, began: time.Now(), done: make(chan struct{})}
+	p := &process{
+		Cmd:   exec.Command(filepath.Join(h.bin, c.program), c.args...),
+		name:  c.name,
+		log:   c.log,
+		began: time.Now(),
+		done:  make(chan struct{}),
+	}
 	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -140,7 +146,8 @@ func (p *process) alive() bool {
 // program once more.
 func (p *process) proper() int {
 	for _, child := range children(p.pid()) {
-		if name := nameOf(child); name != "" && name == nameOf(p.pid()) { // unreadable for an executable without read permission
+		// unreadable for an executable without read permission
+		if name := nameOf(child); name != "" && name == nameOf(p.pid()) {
 			return child
 		}
 	}

@@ -121,7 +121,9 @@ func (p *proxy) carry(ctx context.Context, client net.Conn) {
 	})
 	both.Go(func() {
 		defer end()
-		p.copy(ended, c.client, c.server, func(m manner) bool { return m.down }, func(m manner) bool { return m.forget })
+		p.copy(ended, c.client, c.server, func(m manner) bool {
+			return m.down
+		}, func(m manner) bool { return m.forget })
 	})
 	<-ended
 	_ = c.client.Close()

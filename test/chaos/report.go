@@ -40,7 +40,8 @@ var columns = []struct {
 // other counts the violations without a column.
 func (r *row) other() int {
 	shown := 0
-	for _, rule := range []check.Rule{check.Doubled, check.Twice, check.Overlaps, check.Silent, check.Open, check.Outcome, check.Output} {
+	for _, rule := range []check.Rule{check.Doubled, check.Twice, check.Overlaps, check.Silent, check.Open,
+		check.Outcome, check.Output} {
 		shown += r.Count(rule)
 	}
 	return len(r.Violations) - shown

@@ -41,14 +41,16 @@ func (l *lab) run(ctx context.Context, o options) error {
 	}
 	for i := range o.mixes {
 		seed := o.seed + uint64(i)
-		l.make(ctx, fmt.Sprintf("mix %d", seed), seed, jobs, mix(seed, mixLength, mixable()), fmt.Sprintf("-mixes 1 -seed %d", seed))
+		l.make(ctx, fmt.Sprintf("mix %d", seed), seed, jobs, mix(seed, mixLength, mixable()),
+			fmt.Sprintf("-mixes 1 -seed %d", seed))
 	}
 	if o.soak > 0 {
 		script := mix(o.seed, o.soak, promised())
 		for i := range script { // runs of a minute, tried again, take long to come to rest
 			script[i].jobs, script[i].rest = likeSoak, max(script[i].rest, rest)
 		}
-		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), script, fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
+		l.make(ctx, fmt.Sprintf("soak of %v", o.soak), o.seed, cmp.Or(o.jobs, manyJobs), script,
+			fmt.Sprintf("-soak %v -seed %d", o.soak, o.seed))
 	}
 	return errors.Join(context.Cause(ctx), l.sum())
 }
@@ -85,7 +87,11 @@ func (l *lab) make(ctx context.Context, name string, seed uint64, jobs int, scri
 // alone makes a trial of one fault; the worker is drawn by lot.
 func (l *lab) alone(ctx context.Context, f fault, seed uint64, jobs int) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	l.make(ctx, f.name, seed, jobs, []scheduled{{fault: f, worker: rng.IntN(workers), seed: rng.Uint64()}}, fmt.Sprintf("-fault %s -seed %d", f.name, seed))
+	l.make(ctx, f.name, seed, jobs, []scheduled{{
+		fault:  f,
+		worker: rng.IntN(workers),
+		seed:   rng.Uint64(),
+	}}, fmt.Sprintf("-fault %s -seed %d", f.name, seed))
 }
 
 // mixable are the faults that go together with others in a short time.
@@ -108,7 +114,12 @@ func mix(seed uint64, length time.Duration, from []fault) []scheduled {
 	busy := map[string]time.Duration{} // until when a thing is not to be touched
 	var script []scheduled
 	for at := time.Duration(rng.Int64N(int64(3 * time.Second))); ; at += time.Duration(1+rng.IntN(6)) * time.Second {
-		s := scheduled{fault: from[rng.IntN(len(from))], at: at.Round(10 * time.Millisecond), worker: rng.IntN(workers), seed: rng.Uint64()}
+		s := scheduled{
+			fault:  from[rng.IntN(len(from))],
+			at:     at.Round(10 * time.Millisecond),
+			worker: rng.IntN(workers),
+			seed:   rng.Uint64(),
+		}
 		if at >= length {
 			return script
 		}
@@ -166,7 +177,12 @@ func quick(seed uint64) ([]scheduled, error) {
 			return nil, err
 		}
 		f.jobs = likeShort // long ones take long to come to rest
-		script = append(script, scheduled{fault: f, at: step.at, worker: (first + step.worker) % workers, seed: rng.Uint64()})
+		script = append(script, scheduled{
+			fault:  f,
+			at:     step.at,
+			worker: (first + step.worker) % workers,
+			seed:   rng.Uint64(),
+		})
 	}
 	return script, nil
 }

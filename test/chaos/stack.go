@@ -69,7 +69,16 @@ type worker struct {
 func newStack(ctx context.Context, h *host, dir string, env []string, passwords bool) (*stack, error) {
 	// The stack outlives the faults, and the interrupt that ends them.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &stack{h: h, dir: dir, env: env, ledger: filepath.Join(dir, "ledger"), journal: &journal{}, cancel: cancel, failed: make(chan error, 1), passwords: passwords}
+	s := &stack{
+		h:         h,
+		dir:       dir,
+		env:       env,
+		ledger:    filepath.Join(dir, "ledger"),
+		journal:   &journal{},
+		cancel:    cancel,
+		failed:    make(chan error, 1),
+		passwords: passwords,
+	}
 	if err := s.open(ctx, own); err != nil {
 		s.close()
 		return nil, err
@@ -96,7 +105,9 @@ func (s *stack) open(ctx, own context.Context) (err error) {
 			return err
 		}
 	}
-	if err := s.wait(ctx, startLimit, "all workers are registered", func() bool { return s.registered(ctx) }); err != nil {
+	if err := s.wait(ctx, startLimit, "all workers are registered", func() bool {
+		return s.registered(ctx)
+	}); err != nil {
 		return err
 	}
 	for _, w := range s.workers {
@@ -165,7 +176,8 @@ func (s *stack) startEtcd(ctx, own context.Context) error {
 		// Data written by a killed process is kept by the kernel: no fsync is needed here.
 		args := []string{"--name", name, "--data-dir", filepath.Join(s.dir, name),
 			"--unsafe-no-fsync", "--log-level", "warn", "--heartbeat-interval", "100", "--election-timeout", "1000",
-			"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
+			"--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers[i],
+			"--initial-advertise-peer-urls", peers[i],
 			"--initial-cluster", s.etcdCluster, "--initial-cluster-token", etcdToken}
 		if s.passwords {
 			args = append(args, etcdFlags()...)
@@ -175,11 +187,18 @@ func (s *stack) startEtcd(ctx, own context.Context) error {
 		})))
 	}
 	var err error
-	if s.client, err = clientv3.New(clientv3.Config{Endpoints: s.etcdURLs, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
-		DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: 2 * time.Second}); err != nil {
+	if s.client, err = clientv3.New(clientv3.Config{
+		Endpoints:            s.etcdURLs,
+		DialTimeout:          5 * time.Second,
+		Logger:               zap.NewNop(),
+		DialKeepAliveTime:    2 * time.Second,
+		DialKeepAliveTimeout: 2 * time.Second,
+	}); err != nil {
 		return err
 	}
-	if err := s.wait(ctx, startLimit, "etcd answers", func() bool { return s.etcdAnswers(ctx) }); err != nil || !s.passwords {
+	if err := s.wait(ctx, startLimit, "etcd answers", func() bool {
+		return s.etcdAnswers(ctx)
+	}); err != nil || !s.passwords {
 		return err
 	}
 	return s.restrict(ctx)
@@ -199,13 +218,21 @@ func (s *stack) startMongo(own context.Context) error {
 		return err
 	}
 	s.mongo = s.keep(own, newUnit("mongofast", func() (*process, error) {
-		return s.h.start(command{name: "mongofast", program: "mongofast", log: s.logOf("mongofast"), args: []string{"--listen", address, "--dir", filepath.Join(s.dir, "mongo")}})
+		return s.h.start(command{
+			name:    "mongofast",
+			program: "mongofast",
+			log:     s.logOf("mongofast"),
+			args:    []string{"--listen", address, "--dir", filepath.Join(s.dir, "mongo")},
+		})
 	}))
 	s.masterMongo, err = s.newProxies(own, "127.0.0.1", []string{address})
 	if err != nil {
 		return err
 	}
-	return s.wait(own, startLimit, "the log store listens", func() bool { p := s.mongo.process(); return p != nil && p.said("mongodb://") })
+	return s.wait(own, startLimit, "the log store listens", func() bool {
+		p := s.mongo.process()
+		return p != nil && p.said("mongodb://")
+	})
 }
 
 func (s *stack) newProxies(ctx context.Context, at string, upstreams []string) (proxies, error) {
@@ -243,14 +270,26 @@ func (s *stack) startMasters(ctx, own context.Context) (err error) {
 		bases = append(bases, "http://"+address)
 		name := fmt.Sprintf("master-%d", i+1)
 		s.masters = append(s.masters, s.keep(own, newUnit(name, func() (*process, error) {
-			return s.h.start(command{name: name, program: "carillon-master", log: s.logOf(name), args: append([]string{"--listen", address, "--log-level", "info", "--api-rate", "0"}, flags...)})
+			return s.h.start(command{
+				name:    name,
+				program: "carillon-master",
+				log:     s.logOf(name),
+				args:    append([]string{"--listen", address, "--log-level", "info", "--api-rate", "0"}, flags...),
+			})
 		})))
 	}
 	s.api = newAPI(bases...)
-	if err := s.wait(ctx, startLimit, "the masters are ready", func() bool { return s.ready(ctx, 0) && s.ready(ctx, 1) }); err != nil {
+	if err := s.wait(ctx, startLimit, "the masters are ready", func() bool {
+		return s.ready(ctx, 0) && s.ready(ctx, 1)
+	}); err != nil {
 		return err
 	}
-	p, err := s.h.start(command{name: "bootstrap", program: "carillon-master", log: s.logOf("bootstrap"), args: append([]string{"bootstrap"}, flags...)})
+	p, err := s.h.start(command{
+		name:    "bootstrap",
+		program: "carillon-master",
+		log:     s.logOf("bootstrap"),
+		args:    append([]string{"bootstrap"}, flags...),
+	})
 	if err != nil {
 		return err
 	}
@@ -281,7 +320,8 @@ func (s *stack) startWorker(own context.Context, i int) (err error) {
 	if w.mongo, err = s.newProxies(own, s.net.address(), []string{s.masterMongo[0].upstream}); err != nil {
 		return err
 	}
-	args := append([]string{"--name", name, "--data-dir", w.dir, "--metrics-listen", "unix:" + filepath.Join(s.dir, name+".sock"), "--log-level", "info"}, servers(w.etcd, w.mongo)...)
+	args := append([]string{"--name", name, "--data-dir", w.dir, "--metrics-listen",
+		"unix:" + filepath.Join(s.dir, name+".sock"), "--log-level", "info"}, servers(w.etcd, w.mongo)...)
 	args = append(args, s.accounts.flags(workerUser(i))...)
 	w.unit = newUnit(name, func() (*process, error) {
 		env := slices.Clone(s.env)
@@ -291,7 +331,14 @@ func (s *stack) startWorker(own context.Context, i int) (err error) {
 		if w.id != "" {
 			s.add(check.Event{Kind: check.WorkerStarted, Worker: w.id})
 		}
-		return s.h.start(command{name: name, program: "carillon-worker", log: s.logOf(name), at: w.place, env: env, args: args})
+		return s.h.start(command{
+			name:    name,
+			program: "carillon-worker",
+			log:     s.logOf(name),
+			at:      w.place,
+			env:     env,
+			args:    args,
+		})
 	})
 	s.keep(own, w.unit)
 	return nil

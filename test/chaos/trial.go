@@ -299,10 +299,13 @@ func (t *trial) judge(ctx context.Context, script []scheduled, r *row) error {
 		harmless = harmless && s.unharmed
 	}
 	if died := lostAlive(&h); harmless && len(died) > 0 {
-		r.Errors = append(r.Errors, fmt.Sprintf("%d commands died, and none may: %s", len(died), strings.Join(died, " ")))
+		r.Errors = append(r.Errors, fmt.Sprintf("%d commands died, and none may: %s", len(died),
+			strings.Join(died, " ")))
 	}
 	before := len(r.Violations)
-	r.Violations = slices.DeleteFunc(r.Violations, func(v check.Violation) bool { return slices.Contains(permitted, v.Rule) })
+	r.Violations = slices.DeleteFunc(r.Violations, func(v check.Violation) bool {
+		return slices.Contains(permitted, v.Rule)
+	})
 	r.Permitted = before - len(r.Violations)
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -341,7 +344,8 @@ func (t *trial) sample(h *check.History) map[string]bool {
 	for i := range h.Lines {
 		line := &h.Lines[i]
 		met := slices.ContainsFunc(h.Journal, func(e check.Event) bool {
-			return (e.Worker == "" || e.Worker == line.Worker) && line.At.Add(3*time.Second) > e.At && line.At < max(e.At, e.Until).Add(2*time.Second)
+			return (e.Worker == "" || e.Worker == line.Worker) && line.At.Add(3*time.Second) > e.At &&
+				line.At < max(e.At, e.Until).Add(2*time.Second)
 		})
 		if met {
 			first[line.Run] = true

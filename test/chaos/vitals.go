@@ -70,8 +70,12 @@ func (s *stack) vitals(ctx context.Context, w *worker) (vitals, error) {
 	if err != nil {
 		return vitals{}, err
 	}
-	return vitals{Jobs: int(m["carillon_planned_jobs"]), Goroutines: int(m["go_goroutines"]), Files: int(m["process_open_fds"]),
-		Memory: int64(m["process_resident_memory_bytes"])}, nil
+	return vitals{
+		Jobs:       int(m["carillon_planned_jobs"]),
+		Goroutines: int(m["go_goroutines"]),
+		Files:      int(m["process_open_fds"]),
+		Memory:     int64(m["process_resident_memory_bytes"]),
+	}, nil
 }
 
 // allVitals are those of all workers, by name.

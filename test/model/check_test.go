@@ -108,8 +108,16 @@ func (c *checker) breaks(promise, format string, args ...any) {
 // check tells which promises were broken. until is when every fire should be accounted
 // for of the jobs that live.
 func check(w *world, until time.Time) []string {
-	c := &checker{world: w, stories: map[string]*story{}, records: map[string]int{}, claimed: map[string]int64{}, wanted: map[string]string{}, ledger: map[string]rawRun{},
-		removed: map[string]removal{}, retaken: map[string]int{}}
+	c := &checker{
+		world:   w,
+		stories: map[string]*story{},
+		records: map[string]int{},
+		claimed: map[string]int64{},
+		wanted:  map[string]string{},
+		ledger:  map[string]rawRun{},
+		removed: map[string]removal{},
+		retaken: map[string]int{},
+	}
 	c.readHistory()
 	c.readLedger()
 	c.outcomes()
@@ -180,7 +188,8 @@ func (c *checker) readHistory() {
 			}
 			if ahead := at.Sub(e.at); ahead > mostAhead && !c.ahead {
 				c.ahead = true
-				c.breaks("G1", "the cursor of %s is moved %v into the future by %s at %s", job, ahead, e.by, wallTime(e.at))
+				c.breaks("G1", "the cursor of %s is moved %v into the future by %s at %s", job, ahead, e.by,
+					wallTime(e.at))
 			}
 			cursors[job], moved[job] = at, true
 		}
@@ -212,7 +221,8 @@ func (c *checker) readHistory() {
 			if e.created != 0 {
 				t := decode[rawTrigger](e.value)
 				c.wanted[fmt.Sprintf("%s.%d", t.Fire, t.Attempt)] = "a trigger asked for it"
-				if strings.HasSuffix(e.key, fmt.Sprintf("/%s.%d", t.Fire, t.Attempt)) && !strings.HasPrefix(t.Fire, t.UID+".t") {
+				if strings.HasSuffix(e.key, fmt.Sprintf("/%s.%d", t.Fire, t.Attempt)) &&
+					!strings.HasPrefix(t.Fire, t.UID+".t") {
 					attempts[e.key] = t
 				}
 			} else {
@@ -241,14 +251,17 @@ func (c *checker) order(claim event, r rawRecord, attempts map[string]rawTrigger
 		return
 	}
 	for key, t := range attempts {
-		if strings.HasPrefix(key, "/cron/triggers/"+r.Job+"/") && t.UID == r.UID && t.PlannedAt.Before(r.PlannedAt) && r.ClaimedAt.Sub(t.NotBefore) > differ {
-			c.breaks("order", "%s was claimed at %s, and attempt %d of %s has been due since %s", r.Run, wallTime(r.ClaimedAt), t.Attempt, t.Fire, wallTime(t.NotBefore))
+		if strings.HasPrefix(key, "/cron/triggers/"+r.Job+"/") && t.UID == r.UID && t.PlannedAt.Before(r.PlannedAt) &&
+			r.ClaimedAt.Sub(t.NotBefore) > differ {
+			c.breaks("order", "%s was claimed at %s, and attempt %d of %s has been due since %s", r.Run,
+				wallTime(r.ClaimedAt), t.Attempt, t.Fire, wallTime(t.NotBefore))
 		}
 	}
 }
 
 // readJob takes in that a job was made, saved or deleted.
-func (c *checker) readJob(r *revision, e event, current map[string]*story, cursors map[string]time.Time, moved map[string]bool) {
+func (c *checker) readJob(r *revision, e event, current map[string]*story, cursors map[string]time.Time,
+	moved map[string]bool) {
 	name := e.key[len("/cron/jobs/"):]
 	if e.created == 0 {
 		s := current[name]
@@ -281,8 +294,13 @@ func (c *checker) readJob(r *revision, e event, current map[string]*story, curso
 
 // readRemoval takes in that a record went.
 func (c *checker) readRemoval(r *revision, e event, record rawRecord, job *story, doomed map[string]bool) {
-	gone := removal{record: record, at: e.at, by: e.by, doomed: doomed["/cron/killer/"+record.Owner.Worker+"/"+record.Run],
-		jobIs: job != nil && job.lives && job.uid == record.UID}
+	gone := removal{
+		record: record,
+		at:     e.at,
+		by:     e.by,
+		doomed: doomed["/cron/killer/"+record.Owner.Worker+"/"+record.Run],
+		jobIs:  job != nil && job.lives && job.uid == record.UID,
+	}
 	for _, put := range r.under("/cron/outbox/") {
 		if put.created != 0 && strings.HasSuffix(put.key, "/"+record.Run) {
 			run := decode[rawRun](put.value)
@@ -370,7 +388,8 @@ func (c *checker) fires(until time.Time) {
 		case run.Gap != nil:
 			covered := s.between(run.Gap.From, run.Gap.To)
 			if int64(len(covered)) != run.Gap.Count {
-				c.breaks("G1", "%s counts %d fires from %s to %s, and there were %d", run.text(), run.Gap.Count, wallTime(run.Gap.From), wallTime(run.Gap.To), len(covered))
+				c.breaks("G1", "%s counts %d fires from %s to %s, and there were %d", run.text(), run.Gap.Count,
+					wallTime(run.Gap.From), wallTime(run.Gap.To), len(covered))
 			}
 			for _, at := range covered {
 				add(run.UID, at, "the gap "+run.text())
@@ -391,7 +410,8 @@ func (c *checker) fires(until time.Time) {
 			case 1:
 			default:
 				sort.Strings(told)
-				c.breaks("G1", "the fire of %s (%s) at %s has %d entries: %s", s.job, uid, wallTime(at), len(told), strings.Join(told, "; "))
+				c.breaks("G1", "the fire of %s (%s) at %s has %d entries: %s", s.job, uid, wallTime(at), len(told),
+					strings.Join(told, "; "))
 			}
 			delete(entries[uid], at)
 		}
@@ -449,17 +469,20 @@ func (c *checker) lost() {
 	for run, gone := range c.removed {
 		switch {
 		case gone.outcome == nil:
-			c.breaks("G1", "the record of %s went at %s by %s, and no outcome came with that", run, wallTime(gone.at), gone.by)
+			c.breaks("G1", "the record of %s went at %s by %s, and no outcome came with that", run,
+				wallTime(gone.at), gone.by)
 			continue
 		case c.ledger[run].text() != gone.outcome.text():
-			c.breaks("G1", "two outcomes: %s by %s at %s, and %s in the ledger", gone.outcome.text(), gone.by, wallTime(gone.at), c.ledger[run].text())
+			c.breaks("G1", "two outcomes: %s by %s at %s, and %s in the ledger", gone.outcome.text(), gone.by,
+				wallTime(gone.at), c.ledger[run].text())
 		}
 		if gone.outcome.Status != "lost" || gone.outcome.Reason.Code == "claimed_twice" {
 			continue
 		}
 		again := gone.record.Policy.OnLost == "rerun" && gone.record.Attempt < 3 && gone.jobIs && !gone.doomed
 		if gone.next != again {
-			c.breaks("G4", "%s of %s by %s at %s: another attempt is %t, and came with it %t", gone.outcome.text(), gone.record.Job, gone.by, wallTime(gone.at), again, gone.next)
+			c.breaks("G4", "%s of %s by %s at %s: another attempt is %t, and came with it %t", gone.outcome.text(),
+				gone.record.Job, gone.by, wallTime(gone.at), again, gone.next)
 		}
 	}
 }
@@ -473,7 +496,8 @@ func (c *checker) attempts() {
 	for _, x := range c.world.diary {
 		for _, other := range byFire[x.fire] {
 			if other.ended.After(x.began) && x.ended.After(other.began) && !c.leftAlone(other) && !c.leftAlone(x) {
-				c.breaks("G3", "two attempts of a fire: %s ran on %s from %s to %s, and %s on %s from %s to %s", other.run, other.life, wallTime(other.began),
+				c.breaks("G3", "two attempts of a fire: %s ran on %s from %s to %s, and %s on %s from %s to %s",
+					other.run, other.life, wallTime(other.began),
 					wallTime(other.ended), x.run, x.life, wallTime(x.began), wallTime(x.ended))
 			}
 		}
@@ -525,7 +549,8 @@ func (c *checker) executions() {
 			}
 			for _, earlier := range all[:i] {
 				if earlier.ended.After(later.began) && later.ended.After(earlier.began) && !c.leftAlone(earlier) {
-					c.breaks("G3", "%s: %s ran on %s from %s to %s, and %s on %s from %s to %s", job, earlier.run, earlier.life, wallTime(earlier.began),
+					c.breaks("G3", "%s: %s ran on %s from %s to %s, and %s on %s from %s to %s", job, earlier.run,
+						earlier.life, wallTime(earlier.began),
 						wallTime(earlier.ended), later.run, later.life, wallTime(later.began), wallTime(later.ended))
 				}
 			}

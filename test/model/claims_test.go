@@ -142,7 +142,11 @@ func claimAll(ctx context.Context, w *world) (history []porcupine.Operation) {
 					time.Sleep(time.Until(to.Add(time.Duration(random.Int64N(int64(6*time.Second))) - skew)))
 					callCtx, cancel := context.WithTimeout(ctx, time.Duration(random.Int64N(int64(20*time.Second))))
 					claim := fireOfPlan(job, version[job], from, to, common.Life{Worker: link.name, Life: "1"})
-					op := porcupine.Operation{ClientId: i, Input: asked{job, claim.Record.Fire, claim.Record.Nonce}, Call: time.Since(began).Nanoseconds()}
+					op := porcupine.Operation{
+						ClientId: i,
+						Input:    asked{job, claim.Record.Fire, claim.Record.Nonce},
+						Call:     time.Since(began).Nanoseconds(),
+					}
 					result := claimer.Claim(callCtx, []common.Claim{claim})[0]
 					cancel()
 					op.Return, op.Output = time.Since(began).Nanoseconds(), unknown
@@ -194,7 +198,8 @@ func ledgerAgrees(t *testing.T, w *world, history []porcupine.Operation) {
 	}
 	for _, op := range history {
 		in := op.Input.(asked)
-		if mine := slices.Contains(owners[in.fire], in.nonce); op.Output == granted && !mine || op.Output == stale && mine {
+		if mine := slices.Contains(owners[in.fire], in.nonce); op.Output == granted && !mine ||
+			op.Output == stale && mine {
 			t.Errorf("%v was answered %v, but etcd had %v", in, op.Output, owners[in.fire])
 		}
 	}

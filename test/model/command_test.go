@@ -22,8 +22,17 @@ const mostHidden = 18 * time.Second
 // before it is killed. A worker that is frozen tells it nothing.
 func (l *life) Run(ctx context.Context, task dispatch.Task) common.Run {
 	r := &task.Record
-	x := execution{worker: l.id.Worker, life: l.id.Life, job: r.Job, uid: r.JobUID, run: r.Run, fire: r.Fire, attempt: r.Attempt,
-		forbids: r.Policy.Overlap.Forbids(), detaches: r.Policy.OnLost == common.LostDetach}
+	x := execution{
+		worker:   l.id.Worker,
+		life:     l.id.Life,
+		job:      r.Job,
+		uid:      r.JobUID,
+		run:      r.Run,
+		fire:     r.Fire,
+		attempt:  r.Attempt,
+		forbids:  r.Policy.Overlap.Forbids(),
+		detaches: r.Policy.OnLost == common.LostDetach,
+	}
 	outcome := func(s common.Status, code string) common.Run {
 		run, now := r.AsRun(s), l.wall()
 		run.EndedAt, run.Reason = &now, &common.Reason{Code: code}
@@ -83,7 +92,14 @@ func (l *life) begin(x execution, r *common.Record) *command {
 		l.starts = nil
 	}
 	l.mu.Unlock()
-	return &command{life: l, x: l.world.begin(x), record: r, over: time.After(l.length()), fails: l.chance(0.2), stubborn: l.chance(0.3)}
+	return &command{
+		life:     l,
+		x:        l.world.begin(x),
+		record:   r,
+		over:     time.After(l.length()),
+		fails:    l.chance(0.2),
+		stubborn: l.chance(0.3),
+	}
 }
 
 // nextBegin is closed when the next command is started.

@@ -89,7 +89,8 @@ func (s *server) wipe(t testing.TB) {
 			return
 		}
 		if rev := gone.Header.Revision; rev > 1 {
-			if _, err := s.kv.Compact(ctx, &pb.CompactionRequest{Revision: rev, Physical: true}); err != nil && !errors.Is(err, rpctypes.ErrGRPCCompacted) {
+			if _, err := s.kv.Compact(ctx, &pb.CompactionRequest{Revision: rev, Physical: true}); err != nil &&
+				!errors.Is(err, rpctypes.ErrGRPCCompacted) {
 				t.Error(err)
 			}
 		}

@@ -62,8 +62,17 @@ type life struct {
 
 // born makes a life and starts it.
 func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, rate float64, swept bool) *life {
-	l := &life{world: w, id: id, skew: skew, rate: rate, link: newLink(w, id.Worker+"/"+id.Life), wake: make(chan struct{}, 1), dead: make(chan struct{}),
-		random: w.randomOf("life " + id.Life), triggers: map[scheduler.TriggerKey]scheduler.Trigger{}}
+	l := &life{
+		world:    w,
+		id:       id,
+		skew:     skew,
+		rate:     rate,
+		link:     newLink(w, id.Worker+"/"+id.Life),
+		wake:     make(chan struct{}, 1),
+		dead:     make(chan struct{}),
+		random:   w.randomOf("life " + id.Life),
+		triggers: map[scheduler.TriggerKey]scheduler.Trigger{},
+	}
 	base := ctx
 	ctx, l.cancel = context.WithCancel(ctx)
 	client, quiet := l.link.client(base), func(error) {}
@@ -72,20 +81,39 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	l.guard = members.NewGuard(l.members, id.Worker, l.wall, nil, nil)
 	l.loop = scheduler.New(w.log, deaf{}, l.wall)
 	l.gate = &gate{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, time.Now)}
-	l.gate.keeper = members.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration, l.gate.WentBack)
+	l.gate.keeper = members.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration,
+		l.gate.WentBack)
 	l.link.lineage = l.gate.Lineage
 	l.finisher = joblock.NewFinisher(client, id.Worker, quiet)
 	l.outbox = joblock.NewOutbox(client, id.Worker)
 	l.dispatcher = dispatch.New(dispatch.Config{
-		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet, l.gate), l}, Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
-		Session: &session{Session: l.session, life: l}, Locks: locks{joblock.NewRetaker(client, l.session, quiet), l}, Boot: l.boot, Beat: l.beat,
-		Causes:  dispatch.Causes{Stopping: errStopping, CutOff: errCutOff, Killed: func(common.Kill) error { return errKilled }},
-		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int { return 20 }, MaxBatch: joblock.MaxBatch,
+		Plan: l.loop, Claimer: claimer{joblock.NewClaimer(client, l.session, id.Worker, quiet, l.gate), l},
+		Finisher: finisher{l.finisher, l}, Runner: l, Cluster: l,
+		Session: &session{Session: l.session, life: l}, Locks: locks{joblock.NewRetaker(client, l.session, quiet), l},
+		Boot: l.boot, Beat: l.beat,
+		Causes: dispatch.Causes{
+			Stopping: errStopping,
+			CutOff:   errCutOff,
+			Killed:   func(common.Kill) error { return errKilled },
+		},
+		Written: l.written, Unsure: l.rouse, Life: id, TTL: l.session.TTL, Slots: func() int {
+			return 20
+		}, MaxBatch: joblock.MaxBatch,
 		Drain: 10 * time.Second, Stop: 20 * time.Second, Now: l.wall, Log: w.log, Metrics: deaf{},
 	})
 	recoverer := joblock.NewRecoverer(client, id.Worker)
-	l.recovery = &dispatch.Recovery{Orphans: orphans{recoverer, l}, Cluster: l, Life: id, Swept: swept, Written: l.rouse, Resolved: func(string) {},
-		Owns: l.dispatcher.Owns, Disown: l.dispatcher.Disown, Now: l.wall, Log: w.log}
+	l.recovery = &dispatch.Recovery{
+		Orphans:  orphans{recoverer, l},
+		Cluster:  l,
+		Life:     id,
+		Swept:    swept,
+		Written:  l.rouse,
+		Resolved: func(string) {},
+		Owns:     l.dispatcher.Owns,
+		Disown:   l.dispatcher.Disown,
+		Now:      l.wall,
+		Log:      w.log,
+	}
 	w.mutation.atBirth(l)
 	l.parts.Go(func() { l.live(base, ctx, client, recoverer) })
 	return l
@@ -124,12 +152,13 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 		func() { _ = joblock.FollowKills(ctx, client, l.id.Worker, quiet, l.dispatcher.Kills) },
 		func() { _ = l.dispatcher.Run(ctx); cancel() },
 		func() {
-			_ = jobmgr.NewWatcher(client, quiet, func() {}).Run(ctx, func(ctx context.Context, u jobmgr.JobsUpdate) error {
-				for _, b := range u.Bad {
-					l.world.complain("worker %s cannot read job %s: %v", l.id.Worker, b.Name, b.Err)
-				}
-				return l.loop.Jobs(ctx, feed.Jobs(u.Whole, u.Jobs, u.Gone, nil))
-			})
+			_ = jobmgr.NewWatcher(client, quiet, func() {}).Run(ctx,
+				func(ctx context.Context, u jobmgr.JobsUpdate) error {
+					for _, b := range u.Bad {
+						l.world.complain("worker %s cannot read job %s: %v", l.id.Worker, b.Name, b.Err)
+					}
+					return l.loop.Jobs(ctx, feed.Jobs(u.Whole, u.Jobs, u.Gone, nil))
+				})
 		},
 		func() { _ = joblock.FollowTriggers(ctx, client, quiet, l.takeTriggers) },
 		func() { l.deliverAll(ctx) },
@@ -200,7 +229,15 @@ func (l *life) chance(p float64) bool {
 
 func (l *life) registration() common.Registration {
 	running, used := l.dispatcher.Running()
-	return common.Registration{Life: l.id, Slots: 20, Running: running, Used: used, Clock: l.wall().UTC(), Trouble: l.Trouble(), Features: common.Features[:]}
+	return common.Registration{
+		Life:     l.id,
+		Slots:    20,
+		Running:  running,
+		Used:     used,
+		Clock:    l.wall().UTC(),
+		Trouble:  l.Trouble(),
+		Features: common.Features[:],
+	}
 }
 
 // Members is dispatch.Cluster's.

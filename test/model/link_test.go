@@ -36,17 +36,18 @@ type link struct {
 	name        string
 	rewrite     func(*pb.TxnRequest)                  // a mutation's; may be nil
 	reread      func(*pb.TxnRequest, *pb.TxnResponse) // likewise
-	lateAnswer  func(*pb.TxnRequest, *pb.TxnResponse) // receives answers that arrive after the caller has stopped waiting; may be nil
-	lineage     *etcdkit.Lineage                      // looks at each answer; may be nil
-	mu          sync.Mutex
-	random      *rand.Rand
-	cutUntil    time.Time     // nothing gets through
-	deafUntil   time.Time     // requests do, answers do not
-	stallUntil  time.Time     // of watches
-	blindUntil  time.Time     // reads do not get through
-	dead        bool          // nothing new is sent, ever
-	frozen      bool          // nor now
-	progress    chan struct{} // closed, and made anew, when progress is asked for
+	// receives answers that arrive after the caller has stopped waiting; may be nil
+	lateAnswer func(*pb.TxnRequest, *pb.TxnResponse)
+	lineage    *etcdkit.Lineage // looks at each answer; may be nil
+	mu         sync.Mutex
+	random     *rand.Rand
+	cutUntil   time.Time     // nothing gets through
+	deafUntil  time.Time     // requests do, answers do not
+	stallUntil time.Time     // of watches
+	blindUntil time.Time     // reads do not get through
+	dead       bool          // nothing new is sent, ever
+	frozen     bool          // nor now
+	progress   chan struct{} // closed, and made anew, when progress is asked for
 	// Called once, when the next keep-alive or grant has its effect; it says how much
 	// longer the answer takes. May be nil.
 	onAlive, onGrant func(clientv3.LeaseID) time.Duration
@@ -76,7 +77,12 @@ type fate struct {
 func (l *link) fate() fate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := fate{request: true, answer: true, there: l.between(50*time.Microsecond, 5*time.Millisecond), back: l.between(50*time.Microsecond, 5*time.Millisecond)}
+	f := fate{
+		request: true,
+		answer:  true,
+		there:   l.between(50*time.Microsecond, 5*time.Millisecond),
+		back:    l.between(50*time.Microsecond, 5*time.Millisecond),
+	}
 	w, now := l.world.weather(), time.Now()
 	switch {
 	case l.dead || l.frozen || now.Before(l.cutUntil):
@@ -92,7 +98,8 @@ func (l *link) fate() fate {
 	case p < w.lostRequest+w.lostAnswer:
 		f.answer, f.giveUp = false, l.between(10*time.Millisecond, 2*time.Second)
 	case p < w.lostRequest+w.lostAnswer+w.late:
-		f.answer, f.there, f.giveUp = false, l.between(100*time.Millisecond, mostLate), l.between(time.Millisecond, 300*time.Millisecond)
+		f.answer, f.there, f.giveUp = false, l.between(100*time.Millisecond, mostLate),
+			l.between(time.Millisecond, 300*time.Millisecond)
 	case p < w.lostRequest+w.lostAnswer+w.late+w.slow:
 		f.there, f.back = l.between(0, 3*time.Second), l.between(0, time.Second)
 	}
@@ -319,7 +326,8 @@ func (s *leases) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clien
 }
 
 // TimeToLive is clientv3.Lease's: the keys of a lease.
-func (s *leases) TimeToLive(ctx context.Context, id clientv3.LeaseID, _ ...clientv3.LeaseOption) (*clientv3.LeaseTimeToLiveResponse, error) {
+func (s *leases) TimeToLive(ctx context.Context, id clientv3.LeaseID,
+	_ ...clientv3.LeaseOption) (*clientv3.LeaseTimeToLiveResponse, error) {
 	return call(ctx, s.link, func() (*clientv3.LeaseTimeToLiveResponse, error) {
 		keys, lives := s.link.world.keysOf(s.link.name, id)
 		if !lives {

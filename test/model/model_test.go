@@ -72,7 +72,8 @@ func TestModel(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("model: %d seeds in %v, %d runs, %d changes of etcd", *seeds, time.Since(began).Round(time.Millisecond), tally.runs.Load(), tally.changes.Load())
+	t.Logf("model: %d seeds in %v, %d runs, %d changes of etcd", *seeds, time.Since(began).Round(time.Millisecond),
+		tally.runs.Load(), tally.changes.Load())
 	t.Logf("model: %s", tally.text())
 }
 
@@ -91,7 +92,9 @@ func TestRulesMatter(t *testing.T) {
 				}
 				servers.use(t, func(s *server) {
 					broken := tally.trial(t, s, seed, m)
-					if i := slices.IndexFunc(broken, func(b string) bool { return strings.HasPrefix(b, m.breaks()) }); i >= 0 {
+					if i := slices.IndexFunc(broken, func(b string) bool {
+						return strings.HasPrefix(b, m.breaks())
+					}); i >= 0 {
 						if broke++; first == "" {
 							first = fmt.Sprintf("seed %d: %s", seed, broken[i])
 						}

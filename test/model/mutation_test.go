@@ -50,7 +50,8 @@ const (
 )
 
 // mutations are tried by chance; the moments and the stories have those for which that would take long.
-var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly, sweepsForAll, sweepsAll, noFence,
+var mutations = []mutation{outOfOrder, noGap, noCursor, noVersion, noRecords, noNonce, ownedTwice, termsOfNow, tooEarly,
+	sweepsForAll, sweepsAll, noFence,
 	blindFinish, blindSave, forgetfulSave, twoPerJob, blindRetake, leftGone, startedBack, noTrigger, overtakes}
 
 // breaks is the promise that the rule is for; empty where several are.
@@ -191,7 +192,9 @@ func (m mutation) atSave(l *link) {
 		l.rewrite = func(r *pb.TxnRequest) { dropCompares(r, common.CursorPrefix) }
 	case forgetfulSave:
 		l.rewrite = func(r *pb.TxnRequest) {
-			if slices.ContainsFunc(r.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.JobsPrefix) }) {
+			if slices.ContainsFunc(r.Success, func(op *pb.RequestOp) bool {
+				return under(op.GetRequestPut().GetKey(), common.JobsPrefix)
+			}) {
 				dropPuts(r, common.OutboxPrefix)
 			}
 		}
@@ -237,12 +240,16 @@ func dropCompares(n *pb.TxnRequest, prefix string) {
 }
 
 func dropPuts(n *pb.TxnRequest, prefix string) {
-	n.Success = slices.DeleteFunc(n.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), prefix) })
+	n.Success = slices.DeleteFunc(n.Success, func(op *pb.RequestOp) bool {
+		return under(op.GetRequestPut().GetKey(), prefix)
+	})
 }
 
 // putsOutcome reports whether a nested transaction writes an outcome unless something else comes in its place.
 func putsOutcome(n *pb.TxnRequest) bool {
-	return slices.ContainsFunc(n.Success, func(op *pb.RequestOp) bool { return under(op.GetRequestPut().GetKey(), common.OutboxPrefix) })
+	return slices.ContainsFunc(n.Success, func(op *pb.RequestOp) bool {
+		return under(op.GetRequestPut().GetKey(), common.OutboxPrefix)
+	})
 }
 
 // dropTriggers leaves out the triggers that follow a run.
@@ -332,13 +339,16 @@ func (c claimer) withTriggers(ctx context.Context, claims []common.Claim) []comm
 	now := c.life.wall()
 	c.life.mu.Lock()
 	for key, t := range c.life.triggers {
-		i := slices.IndexFunc(claims, func(cl common.Claim) bool { return cl.Job == key.Job && cl.Trigger == nil && cl.Record.Run != "" })
+		i := slices.IndexFunc(claims, func(cl common.Claim) bool {
+			return cl.Job == key.Job && cl.Trigger == nil && cl.Record.Run != ""
+		})
 		if i < 0 || t.NotBefore.After(now) || key.ID == common.QueuedTrigger {
 			continue
 		}
 		also := claims[i]
 		also.Trigger, also.TriggerRevision, also.Gap, also.Queue, also.Patient = &t.Trigger, t.Revision, nil, nil, false
-		also.Record.Nonce, also.Record.Run, also.Record.Fire, also.Record.Attempt = common.NewID(), t.RunID(), t.Fire, t.Attempt
+		also.Record.Nonce, also.Record.Run, also.Record.Fire, also.Record.Attempt = common.NewID(), t.RunID(),
+			t.Fire, t.Attempt
 		also.Record.PlannedAt, also.Record.Cause = t.PlannedAt, t.Cause
 		all = append(all, also)
 	}

@@ -85,7 +85,8 @@ func (w *world) replay(at *server) {
 			put := &pb.PutRequest{Key: []byte(e.key), Value: []byte(e.value), Lease: e.lease}
 			op := &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: put}}
 			if e.created == 0 {
-				op.Request = &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: &pb.DeleteRangeRequest{Key: []byte(e.key)}}
+				op.Request = &pb.RequestOp_RequestDeleteRange{
+					RequestDeleteRange: &pb.DeleteRangeRequest{Key: []byte(e.key)}}
 			}
 			txn.Success = append(txn.Success, op)
 		}
@@ -148,7 +149,8 @@ func TestEtcdIsRestoredWhileClaimsAreOnTheirWay(t *testing.T) {
 			time.Sleep(time.Until(fire.Add(2 * time.Second)))
 			s.world.restore(spare, backup)
 			time.Sleep(30 * time.Second)
-			if _, err := s.masters[0].store.Recover(ctx, modelActor, common.RecoverRequest{Restored: true}); err != nil {
+			if _, err := s.masters[0].store.Recover(ctx, modelActor,
+				common.RecoverRequest{Restored: true}); err != nil {
 				t.Error(err)
 			}
 			accepted = time.Now()

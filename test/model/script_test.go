@@ -80,12 +80,14 @@ func play(ctx context.Context, w *world) (until time.Time) {
 
 // run sets a cluster up, has part done with it, and brings it to rest. It tells until
 // when every fire of the jobs that live is to be accounted for.
-func run(ctx context.Context, w *world, jobs []string, skews []time.Duration, part func(context.Context, *script)) (until time.Time) {
+func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
+	part func(context.Context, *script)) (until time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.start = time.Now().Add(-time.Hour)
 	s := &script{world: w, random: w.randomOf("script"), jobs: jobs}
 	for i := range 2 {
-		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i), s.between(-2*time.Second, 2*time.Second)))
+		s.masters = append(s.masters, s.newMaster(ctx, fmt.Sprintf("master%d", i),
+			s.between(-2*time.Second, 2*time.Second)))
 	}
 	for i, skew := range skews {
 		s.boxes = append(s.boxes, &box{id: fmt.Sprintf("worker%d", i), skew: skew, rate: s.rate(i)})
@@ -135,9 +137,10 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
 		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
 	session := joblock.NewSession(client, ttl, sinceNow(), s.world.log, func() {})
-	presence := members.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {}, func() common.MasterPresence {
-		return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
-	})
+	presence := members.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {},
+		func() common.MasterPresence {
+			return common.MasterPresence{ID: name, Host: name, Clock: time.Now().Add(skew).UTC()}
+		})
 	s.background.Go(func() { _ = session.Run(ctx) })
 	s.background.Go(func() { _ = presence.Run(ctx) })
 	s.world.mutation.atSave(m.link)
@@ -177,8 +180,9 @@ func pick[T any](s *script, from ...T) T { return from[s.random.IntN(len(from))]
 // define makes a job.
 func (s *script) define(name string) common.Job {
 	j := common.Job{Name: name, Timezone: "UTC", Command: "true",
-		CronExpr:      pick(s, "@every 7s", "@every 11s", "@every 13s", "@every 29s", "@every 41s", "* * * * *"),
-		Overlap:       pick(s, common.OverlapSkip, common.OverlapSkip, common.OverlapQueue, common.OverlapReplace, common.OverlapAllow),
+		CronExpr: pick(s, "@every 7s", "@every 11s", "@every 13s", "@every 29s", "@every 41s", "* * * * *"),
+		Overlap: pick(s, common.OverlapSkip, common.OverlapSkip, common.OverlapQueue, common.OverlapReplace,
+			common.OverlapAllow),
 		OnLost:        pick(s, common.LostRerun, common.LostRerun, common.LostAbandon, common.LostDetach),
 		LostAfter:     pick(s, s.world.mutation.lostAfter()...),
 		StartDeadline: pick[common.Duration](s, "3s", "10s", "30s"),
@@ -197,7 +201,8 @@ func (s *script) define(name string) common.Job {
 		j.Overlap, j.CronExpr = common.OverlapQueue, "@every 7s"
 	}
 	if s.world.lostAfter != "" {
-		j.CronExpr, j.Overlap, j.OnLost, j.LostAfter, j.KillGrace = "@every 13s", common.OverlapSkip, common.LostRerun, s.world.lostAfter, "0s"
+		j.CronExpr, j.Overlap, j.OnLost, j.LostAfter, j.KillGrace = "@every 13s", common.OverlapSkip, common.LostRerun,
+			s.world.lostAfter, "0s"
 	}
 	if s.random.IntN(2) == 0 {
 		j.Retry = &common.Retry{Max: pick(s, 1, 2), Backoff: "2s", MaxBackoff: "10s"}
@@ -370,8 +375,14 @@ func (s *script) start(ctx context.Context, b *box, swept bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.born++
-	life := common.Life{Worker: b.id, Name: b.id, Life: fmt.Sprintf("%s-%d", b.id, b.born), BootID: fmt.Sprintf("%s-boot-%d", b.id, b.boot), PIDNamespace: "1",
-		Marked: b.born%unmarkedEvery != 0}
+	life := common.Life{
+		Worker:       b.id,
+		Name:         b.id,
+		Life:         fmt.Sprintf("%s-%d", b.id, b.born),
+		BootID:       fmt.Sprintf("%s-boot-%d", b.id, b.boot),
+		PIDNamespace: "1",
+		Marked:       b.born%unmarkedEvery != 0,
+	}
 	b.now = s.world.born(ctx, life, b.skew, b.rate, swept)
 	s.mu.Lock()
 	s.lives = append(s.lives, b.now)

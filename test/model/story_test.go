@@ -18,11 +18,15 @@ import (
 
 // putJob writes a job that allows overlap, and its cursor, and gives its version.
 func putJob(ctx context.Context, client *clientv3.Client, name string, cursor time.Time) int64 {
-	data, err := json.Marshal(common.StoredJob{Job: common.Job{Name: name, CronExpr: "@every 5s", Command: "true", Overlap: common.OverlapAllow}, UID: common.NewID()})
+	data, err := json.Marshal(common.StoredJob{
+		Job: common.Job{Name: name, CronExpr: "@every 5s", Command: "true", Overlap: common.OverlapAllow},
+		UID: common.NewID(),
+	})
 	if err != nil {
 		panic(err)
 	}
-	resp, err := client.Txn(ctx).Then(clientv3.OpPut(common.JobKey(name), string(data)), clientv3.OpPut(common.CursorKey(name), common.TimeKey(cursor))).Commit()
+	resp, err := client.Txn(ctx).Then(clientv3.OpPut(common.JobKey(name), string(data)),
+		clientv3.OpPut(common.CursorKey(name), common.TimeKey(cursor))).Commit()
 	if err != nil {
 		panic(err)
 	}
@@ -32,9 +36,15 @@ func putJob(ctx context.Context, client *clientv3.Client, name string, cursor ti
 // fireOfPlan is a claim of the fire at to.
 func fireOfPlan(job string, version int64, from, to time.Time, owner common.Life) common.Claim {
 	fire := common.PlannedFire("uid-"+job, to)
-	return common.Claim{Job: job, Version: version, From: from, To: to, Record: common.Record{Run: common.RunID(fire, 1), Fire: fire, Job: job, JobUID: "uid-" + job,
-		PlannedAt: to, Attempt: 1, Cause: common.CauseCron, Owner: owner, Nonce: common.NewID(), TTL: ttl,
-		Policy: common.Policy{Overlap: common.OverlapAllow, LostAfter: time.Minute}}}
+	return common.Claim{
+		Job:     job,
+		Version: version,
+		From:    from,
+		To:      to,
+		Record: common.Record{Run: common.RunID(fire, 1), Fire: fire, Job: job, JobUID: "uid-" + job,
+			PlannedAt: to, Attempt: 1, Cause: common.CauseCron, Owner: owner, Nonce: common.NewID(), TTL: ttl,
+			Policy: common.Policy{Overlap: common.OverlapAllow, LostAfter: time.Minute}},
+	}
 }
 
 // cluster plays a part with a cluster of its own, and checks the promises after it.
@@ -49,7 +59,8 @@ func cluster(t *testing.T, seed uint64, skews []time.Duration, part func(context
 }
 
 // without leaves a rule out, and gives what was broken.
-func without(t *testing.T, m mutation, seed uint64, skews []time.Duration, part func(context.Context, *script)) (*world, []string) {
+func without(t *testing.T, m mutation, seed uint64, skews []time.Duration, part func(context.Context, *script)) (*world,
+	[]string) {
 	t.Helper()
 	s := startServer(t)
 	s.wipe(t)
@@ -75,8 +86,15 @@ func TestJobChangesWhileItIsClaimed(t *testing.T) {
 			}
 		}
 		for i := range 12 {
-			job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: fmt.Sprintf("@every %ds", 2+i%3), LostAfter: "20s", KillGrace: "1s",
-				Placement: &common.Placement{Strategy: common.StrategyAny}}
+			job := common.Job{
+				Name:      "a",
+				Timezone:  "UTC",
+				Command:   "true",
+				CronExpr:  fmt.Sprintf("@every %ds", 2+i%3),
+				LostAfter: "20s",
+				KillGrace: "1s",
+				Placement: &common.Placement{Strategy: common.StrategyAny},
+			}
 			time.Sleep(s.between(time.Second, 8*time.Second))
 			state, _, err := m.store.Put(ctx, modelActor, job, common.Precondition{})
 			must(state, err)
@@ -112,10 +130,13 @@ func TestTwoSavesRace(t *testing.T) {
 				job := seen.Job
 				job.CronExpr = fmt.Sprintf("@every %ds", 3+(2*i+n)%5)
 				job.Title = fmt.Sprintf("save %d of master %d", i, n)
-				racing.Go(func() { _, _, errs[n] = m.store.Put(ctx, modelActor, job, common.Precondition{Version: seen.Version}) })
+				racing.Go(func() {
+					_, _, errs[n] = m.store.Put(ctx, modelActor, job, common.Precondition{Version: seen.Version})
+				})
 			}
 			racing.Wait()
-			if refused := errors.Join(errs...); (errs[0] == nil) == (errs[1] == nil) || common.CodeOf(refused) != common.CodeStale {
+			if refused := errors.Join(errs...); (errs[0] == nil) == (errs[1] == nil) ||
+				common.CodeOf(refused) != common.CodeStale {
 				t.Errorf("two saves of version %d: %v, %v", seen.Version, errs[0], errs[1])
 			}
 		}
@@ -148,7 +169,14 @@ func TestFutureDatedClockConsumesNothing(t *testing.T) {
 func TestFrozenAtTheStartOfACommand(t *testing.T) {
 	part := func(ctx context.Context, s *script) {
 		s.world.last(50 * time.Second)
-		job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 10s", LostAfter: "20s", KillGrace: "0s"}
+		job := common.Job{
+			Name:      "a",
+			Timezone:  "UTC",
+			Command:   "true",
+			CronExpr:  "@every 10s",
+			LostAfter: "20s",
+			KillGrace: "0s",
+		}
 		if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
 			t.Error(err)
 		}
@@ -185,9 +213,18 @@ func TestLogStoreIsAwayForADay(t *testing.T) {
 	away := 24 * time.Hour
 	part := func(ctx context.Context, s *script) {
 		put := func(name, line string, pinned ...string) {
-			job := common.Job{Name: name, Timezone: "UTC", Command: "true", CronExpr: line, LostAfter: "20s", KillGrace: "1s", StartDeadline: "20s"}
+			job := common.Job{
+				Name:          name,
+				Timezone:      "UTC",
+				Command:       "true",
+				CronExpr:      line,
+				LostAfter:     "20s",
+				KillGrace:     "1s",
+				StartDeadline: "20s",
+			}
 			if len(pinned) > 0 {
-				job.Placement, job.CatchUp = &common.Placement{Workers: pinned}, &common.CatchUp{Policy: common.CatchUpNone}
+				job.Placement, job.CatchUp = &common.Placement{Workers: pinned},
+					&common.CatchUp{Policy: common.CatchUpNone}
 			}
 			if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
 				t.Error(err)

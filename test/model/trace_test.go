@@ -15,7 +15,8 @@ func (w *world) trace(broken string) string {
 	for _, what := range fireText.FindAllString(broken, -1) {
 		for _, x := range w.diary {
 			if strings.HasPrefix(x.run, what) {
-				lines = append(lines, fmt.Sprintf("%s ran on %s until %s: %s of %s", wallTime(x.began), x.life, wallTime(x.ended), x.run, x.job))
+				lines = append(lines, fmt.Sprintf("%s ran on %s until %s: %s of %s", wallTime(x.began), x.life,
+					wallTime(x.ended), x.run, x.job))
 			}
 		}
 		for _, e := range w.history {
@@ -24,7 +25,8 @@ func (w *world) trace(broken string) string {
 				if e.created == 0 {
 					value = "is deleted"
 				}
-				lines = append(lines, fmt.Sprintf("%s rev %d by %s: %s %.800s", wallTime(e.at), e.rev, e.by, e.key, value))
+				lines = append(lines, fmt.Sprintf("%s rev %d by %s: %s %.800s", wallTime(e.at), e.rev, e.by,
+					e.key, value))
 			}
 		}
 	}

@@ -86,7 +86,8 @@ type remark struct {
 
 func newWorld(s *server, seed uint64, m mutation) *world {
 	w := &world{seed: seed, server: s, mutation: m, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}),
-		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{}, finished: map[string]common.Status{}, counts: map[string]int{}, outboxes: map[string]bool{}}
+		leases: map[clientv3.LeaseID]*time.Timer{}, ledger: map[string][]common.Run{},
+		finished: map[string]common.Status{}, counts: map[string]int{}, outboxes: map[string]bool{}}
 	if os.Getenv("MODEL_LOG") != "" {
 		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -186,7 +187,8 @@ func (w *world) grant() clientv3.LeaseID {
 	w.leases[id] = time.AfterFunc(w.life(), func() { w.expire(id) })
 	w.mu.Unlock()
 	w.atEtcd("lease", func(s *server) {
-		if _, err := s.etcd.Server.LeaseGrant(context.Background(), &pb.LeaseGrantRequest{ID: int64(id), TTL: 3600}); err != nil {
+		if _, err := s.etcd.Server.LeaseGrant(context.Background(),
+			&pb.LeaseGrantRequest{ID: int64(id), TTL: 3600}); err != nil {
 			panic(err)
 		}
 	})
@@ -221,7 +223,8 @@ func (w *world) expire(id clientv3.LeaseID) {
 		return
 	}
 	w.atEtcd("lease", func(s *server) {
-		if _, err := s.etcd.Server.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: int64(id)}); err != nil {
+		if _, err := s.etcd.Server.LeaseRevoke(context.Background(),
+			&pb.LeaseRevokeRequest{ID: int64(id)}); err != nil {
 			panic(err)
 		}
 	})
@@ -236,7 +239,8 @@ func (w *world) keysOf(by string, id clientv3.LeaseID) (keys [][]byte, lives boo
 		return nil, false
 	}
 	w.atEtcd(by, func(s *server) {
-		resp, err := s.etcd.Server.LeaseTimeToLive(context.Background(), &pb.LeaseTimeToLiveRequest{ID: int64(id), Keys: true})
+		resp, err := s.etcd.Server.LeaseTimeToLive(context.Background(),
+			&pb.LeaseTimeToLiveRequest{ID: int64(id), Keys: true})
 		if lives = err == nil; lives {
 			keys = resp.Keys
 		}

@@ -23,16 +23,29 @@ func TestAccess(t *testing.T) {
 	second.token = first.token
 	eventually(t, "the masters are ready", func() bool { return first.ready() && second.ready() })
 	const password, later = "blue horse under a quiet bridge", "nine green lamps along the canal"
-	first.do(http.StatusCreated, http.MethodPost, "/api/v1/users", map[string]any{"name": "ann", "groups": map[string]string{"reports": "editor"}, "password": password}, nil)
-	first.do(http.StatusCreated, http.MethodPost, "/api/v1/users", map[string]any{"name": "root", "role": "admin", "password": password}, nil)
+	first.do(http.StatusCreated, http.MethodPost, "/api/v1/users", map[string]any{
+		"name":     "ann",
+		"groups":   map[string]string{"reports": "editor"},
+		"password": password,
+	}, nil)
+	first.do(http.StatusCreated, http.MethodPost, "/api/v1/users", map[string]any{
+		"name":     "root",
+		"role":     "admin",
+		"password": password,
+	}, nil)
 
 	ann := enters(t, first, "ann", password)
 	var token struct{ ID, Token string }
-	ann.do(http.StatusCreated, http.MethodPost, "/api/v1/tokens", map[string]any{"name": "nightly", "role": "operator", "groups": []string{"reports"}}, &token)
+	ann.do(http.StatusCreated, http.MethodPost, "/api/v1/tokens", map[string]any{
+		"name":   "nightly",
+		"role":   "operator",
+		"groups": []string{"reports"},
+	}, &token)
 	script := []*api{{t: t, base: first.base, token: token.Token}, {t: t, base: second.base, token: token.Token}}
 	job := map[string]any{"name": "report", "command": "true", "group": "reports"}
 	first.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/report", job, nil)
-	first.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/other", map[string]any{"name": "other", "command": "true"}, nil)
+	first.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/other",
+		map[string]any{"name": "other", "command": "true"}, nil)
 	for _, a := range script {
 		eventually(t, "the script may run the jobs of its group", func() bool {
 			status, err := a.try(http.MethodPost, "/api/v1/jobs/report/run", nil, nil)
@@ -54,11 +67,14 @@ func TestAccess(t *testing.T) {
 	at.do(http.StatusOK, http.MethodGet, "/api/v1/auth/me", nil, nil)
 	first.do(http.StatusOK, http.MethodPatch, "/api/v1/users/ann", map[string]any{"password": later}, nil)
 	for _, v := range []*visitor{ann, at} {
-		eventually(t, "the session is over", func() bool { return v.status(http.MethodGet, "/api/v1/auth/me", nil, nil) == http.StatusUnauthorized })
+		eventually(t, "the session is over", func() bool {
+			return v.status(http.MethodGet, "/api/v1/auth/me", nil, nil) == http.StatusUnauthorized
+		})
 	}
 	enters(t, second, "ann", later)
 
-	if out, err := exec.Command(filepath.Join(bin, "carillon-master"), c.flags("bootstrap")...).CombinedOutput(); err == nil {
+	if out, err := exec.Command(filepath.Join(bin, "carillon-master"),
+		c.flags("bootstrap")...).CombinedOutput(); err == nil {
 		t.Errorf("a second bootstrap: %s", out)
 	}
 	first.do(http.StatusConflict, http.MethodDelete, "/api/v1/users/root", nil, nil)
@@ -85,7 +101,8 @@ func enters(t *testing.T, a *api, user, password string) *visitor {
 		t.Fatal(err)
 	}
 	v := &visitor{t: t, base: a.base, client: &http.Client{Jar: jar}}
-	v.do(http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]string{"user": user, "password": password}, nil)
+	v.do(http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]string{"user": user, "password": password},
+		nil)
 	return v
 }
 

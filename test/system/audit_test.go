@@ -70,7 +70,8 @@ func TestAuditChainOfKilledMasters(t *testing.T) {
 	var writing sync.WaitGroup
 	client := &http.Client{Timeout: 2 * time.Second}
 	save := func(base string, writer, n int) bool {
-		req, err := http.NewRequest(http.MethodPut, fmt.Sprintf("%s/api/v1/jobs/job-%d", base, writer), bytes.NewReader(fmt.Appendf(nil, `{"name":"job-%d","command":"true","title":"%d"}`, writer, n)))
+		req, err := http.NewRequest(http.MethodPut, fmt.Sprintf("%s/api/v1/jobs/job-%d", base, writer),
+			bytes.NewReader(fmt.Appendf(nil, `{"name":"job-%d","command":"true","title":"%d"}`, writer, n)))
 		if err != nil {
 			t.Error(err)
 			return true
@@ -161,7 +162,8 @@ func TestAuditChainOfKilledMasters(t *testing.T) {
 				}
 				NextCursor string
 			}
-			third.do(http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/audit?kind=job&name=job-%d&limit=500%s", w, cursor), nil, &page)
+			third.do(http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/audit?kind=job&name=job-%d&limit=500%s", w,
+				cursor), nil, &page)
 			for _, e := range page.Items {
 				if seen == 0 && e.After.Title != fmt.Sprint(saved[w]) && e.After.Title != fmt.Sprint(saved[w]+1) {
 					t.Errorf("the last of writer %d is %q, it has saved %d", w, e.After.Title, saved[w])

@@ -17,7 +17,8 @@ import (
 // cronctl calls the program as the admin of a standalone's folder, and gives what it prints.
 func cronctl(t *testing.T, a *api, dir string, args ...string) string {
 	t.Helper()
-	p := launchWith(t, []string{"CARILLON_SERVER=" + a.base, "CARILLON_TOKEN_FILE=" + filepath.Join(dir, "admin.token")},
+	p := launchWith(t, []string{"CARILLON_SERVER=" + a.base,
+		"CARILLON_TOKEN_FILE=" + filepath.Join(dir, "admin.token")},
 		"cronctl", filepath.Join(bin, "cronctl"), args...)
 	if code := p.exit(); code != 0 {
 		t.Fatalf("cronctl %s ended with %d: %s", strings.Join(args, " "), code, p.text())
@@ -68,9 +69,15 @@ func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	dir, backups := t.TempDir(), t.TempDir()
 	p, a := standalone(t, dir)
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "title": "每秒", "cronExpr": "* * * * * * *",
-		"command": "echo \"tick $CARILLON_RUN_ID\"\necho 'to stderr: \"#1\"' >&2\n", "env": map[string]string{"NO": "no"}}, nil)
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "broken", "command": "echo bad; exit 3"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "tick",
+		"title":    "每秒",
+		"cronExpr": "* * * * * * *",
+		"command":  "echo \"tick $CARILLON_RUN_ID\"\necho 'to stderr: \"#1\"' >&2\n",
+		"env":      map[string]string{"NO": "no"},
+	}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs",
+		map[string]any{"name": "broken", "command": "echo bad; exit 3"}, nil)
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/broken/run", map[string]string{}, nil)
 	eventually(t, "there is a history", func() bool {
 		return a.count("job=tick", status("succeeded")) >= 3 && a.count("job=broken", status("failed")) == 1
@@ -91,7 +98,8 @@ func TestBackupAndRestore(t *testing.T) {
 	eventually(t, "a backup has all until then", func() bool {
 		online = filepath.Join(backups, fmt.Sprintf("online-%d.sqlite", n))
 		n++
-		if said := backup(0, online); !strings.Contains(said, "runs and fires") || !strings.Contains(said, "cronctl export") {
+		if said := backup(0, online); !strings.Contains(said, "runs and fires") ||
+			!strings.Contains(said, "cronctl export") {
 			t.Errorf("backup says %q", said)
 		}
 		return holds(t, online, a.runs("to="+before.UTC().Format(time.RFC3339Nano)))

@@ -15,13 +15,15 @@ import (
 func wrongClocks(t *testing.T) func(dir, offset string) (*process, *api) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "carillon-standalone")
-	if out, err := exec.Command("go", "build", "-tags", "clockoffset", "-o", path, "../../cmd/standalone").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "clockoffset", "-o", path,
+		"../../cmd/standalone").CombinedOutput(); err != nil {
 		t.Fatalf("build with -tags clockoffset: %v\n%s", err, out)
 	}
 	return func(dir, offset string) (*process, *api) {
 		t.Helper()
 		address := freePort(t)
-		p := launchWith(t, []string{"CARILLON_CLOCK_OFFSET=" + offset}, "carillon-standalone", path, "--data-dir", dir, "--listen", address)
+		p := launchWith(t, []string{"CARILLON_CLOCK_OFFSET=" + offset}, "carillon-standalone", path, "--data-dir", dir,
+			"--listen", address)
 		return p, entered(t, p, dir, address)
 	}
 }
@@ -47,7 +49,11 @@ func TestClockJumpsAhead_JobsGoOn(t *testing.T) {
 	t.Parallel()
 	launch, dir := wrongClocks(t), t.TempDir()
 	p, a := launch(dir, "0s")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": tick, "cronExpr": "* * * * * * *", "command": "true"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     tick,
+		"cronExpr": "* * * * * * *",
+		"command":  "true",
+	}, nil)
 	eventually(t, "the job runs", func() bool { return a.ticks() >= 2 })
 	p.end(syscall.SIGTERM)
 
@@ -72,13 +78,18 @@ func TestCursorsInFuture_AreRecovered(t *testing.T) {
 	t.Parallel()
 	launch, dir := wrongClocks(t), t.TempDir()
 	p, a := launch(dir, "1h")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": tick, "cronExpr": "* * * * * * *", "command": "true"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     tick,
+		"cronExpr": "* * * * * * *",
+		"command":  "true",
+	}, nil)
 	eventually(t, "the job runs", func() bool { return a.ticks() >= 2 })
 	p.end(syscall.SIGTERM)
 
 	_, a = launch(dir, "0s")
 	within(t, 2*time.Minute, "the cursor is reported", func() bool { return a.has("cursor_in_future") })
-	if text := cronctl(t, a, dir, "recover"); !strings.Contains(text, "nothing was changed") || !strings.Contains(text, "brought_back") {
+	if text := cronctl(t, a, dir, "recover"); !strings.Contains(text, "nothing was changed") ||
+		!strings.Contains(text, "brought_back") {
 		t.Errorf("a dry recovery says %s", text)
 	}
 	before := a.ticks()

@@ -52,7 +52,8 @@ func (c *cluster) master() *api {
 }
 
 func (c *cluster) worker(name string) *process {
-	return start(c.t, "carillon-worker", c.flags("--name", name, "--data-dir", filepath.Join(c.dir, name), "--metrics-listen", "off")...)
+	return start(c.t, "carillon-worker", c.flags("--name", name, "--data-dir", filepath.Join(c.dir, name),
+		"--metrics-listen", "off")...)
 }
 
 // bootstrap makes the first admin token; of two at the same time one wins.
@@ -78,8 +79,12 @@ func TestCluster(t *testing.T) {
 	a.token = c.bootstrap()
 	eventually(t, "the master is ready", a.ready)
 	east, west := c.worker("east"), c.worker("west")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "echo on $CARILLON_WORKER",
-		"placement": map[string]any{"strategy": "any"}}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":      "tick",
+		"cronExpr":  "* * * * * * *",
+		"command":   "echo on $CARILLON_WORKER",
+		"placement": map[string]any{"strategy": "any"},
+	}, nil)
 	by := func(worker string) func(run) bool {
 		return func(r run) bool { return r.WorkerName == worker && r.Status == "succeeded" }
 	}
@@ -93,8 +98,12 @@ func TestCluster(t *testing.T) {
 	eventually(t, "fires go on without east", func() bool { return a.count("job=tick", by("west")) >= soFar+3 })
 
 	gate := filepath.Join(c.dir, "gate")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long", "cronExpr": "* * * * * * *", "onLost": "abandon",
-		"command": "echo begun; while [ ! -e " + gate + " ]; do sleep 0.05; done"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "long",
+		"cronExpr": "* * * * * * *",
+		"onLost":   "abandon",
+		"command":  "echo begun; while [ ! -e " + gate + " ]; do sleep 0.05; done",
+	}, nil)
 	eventually(t, "the long job runs", func() bool { return a.count("job=long", status("running")) == 1 })
 	if code := west.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("west was killed, but ended with %d", code)
@@ -130,7 +139,11 @@ func TestSurvivors(t *testing.T) {
 	jobs := 0
 	for ; jobs < 12 || len(shares) < 3; jobs++ {
 		name := fmt.Sprintf("tick-%d", jobs)
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "cronExpr": "* * * * * * *", "command": "true"}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":     name,
+			"cronExpr": "* * * * * * *",
+			"command":  "true",
+		}, nil)
 		var placed struct{ Items []struct{ Name string } }
 		eventually(t, "three workers may run it", func() bool {
 			a.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/"+name+"/placement", nil, &placed)
@@ -147,11 +160,18 @@ func TestSurvivors(t *testing.T) {
 		eventually(t, worker+" takes its share", takes(worker))
 	}
 	long := func(name, onLost string) {
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "onLost": onLost, "lostAfter": "20s", "killGrace": "1s",
-			"command": `echo attempt $CARILLON_ATTEMPT; [ "$CARILLON_ATTEMPT" -gt 1 ] || sleep 600`}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":      name,
+			"onLost":    onLost,
+			"lostAfter": "20s",
+			"killGrace": "1s",
+			"command":   `echo attempt $CARILLON_ATTEMPT; [ "$CARILLON_ATTEMPT" -gt 1 ] || sleep 600`,
+		}, nil)
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]any{"worker": "west"}, nil)
 		eventually(t, name+" runs on west", func() bool {
-			return a.count("job="+name, func(r run) bool { return r.Status == "running" && r.WorkerName == "west" }) == 1
+			return a.count("job="+name, func(r run) bool {
+				return r.Status == "running" && r.WorkerName == "west"
+			}) == 1
 		})
 	}
 	long("again", "rerun")
@@ -175,7 +195,9 @@ func TestSurvivors(t *testing.T) {
 	for i := range jobs {
 		name := fmt.Sprintf("tick-%d", i)
 		eventually(t, name+" goes on without west", func() bool {
-			return a.count("job="+name, func(r run) bool { return r.PlannedAt.After(lost) && r.Status == "succeeded" }) > 0
+			return a.count("job="+name, func(r run) bool {
+				return r.PlannedAt.After(lost) && r.Status == "succeeded"
+			}) > 0
 		})
 		a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/"+name, nil, nil)
 		everyFireOnce(t, a.runs("job="+name))
@@ -188,7 +210,9 @@ func TestStoresAway(t *testing.T) {
 	c := &cluster{t: t, dir: t.TempDir(), etcdAt: freePort(t), mongoAt: freePort(t)}
 	a := c.master()
 	worker := c.worker("east")
-	eventually(t, "the worker says what it waits for", func() bool { return strings.Contains(worker.text(), "session_grant_failed") })
+	eventually(t, "the worker says what it waits for", func() bool {
+		return strings.Contains(worker.text(), "session_grant_failed")
+	})
 	if a.ready() || !worker.alive() {
 		t.Fatal("ready without etcd, or ended for want of it")
 	}
@@ -202,7 +226,8 @@ func TestStoresAway(t *testing.T) {
 	// Without the log store, what runs is found in etcd.
 	var accepted struct{ Run string }
 	eventually(t, "jobs can be saved and run", func() bool {
-		status, err := a.try(http.MethodPost, "/api/v1/jobs", map[string]any{"name": "hello", "command": "echo hello"}, nil)
+		status, err := a.try(http.MethodPost, "/api/v1/jobs", map[string]any{"name": "hello", "command": "echo hello"},
+			nil)
 		return err == nil && (status == http.StatusCreated || status == http.StatusConflict)
 	})
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/hello/run", map[string]string{}, &accepted)
@@ -227,7 +252,8 @@ func TestStoresAway(t *testing.T) {
 				return c.Code == "log_store_away" && (c.Who == "east") == (who == "east")
 			})
 		}
-		return err == nil && status == http.StatusOK && overview.LogStore == "away" && says("east") && says("the master")
+		return err == nil && status == http.StatusOK && overview.LogStore == "away" && says("east") &&
+			says("the master")
 	})
 	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs?job=hello", nil, &listed)
 	if !listed.Partial || len(listed.Items) != 1 || !a.ready() || !strings.Contains(worker.text(), "condition_began") {
@@ -237,7 +263,8 @@ func TestStoresAway(t *testing.T) {
 	eventually(t, "outcome and output are in the log store", func() bool {
 		var text string
 		code, err := a.try(http.MethodGet, "/api/v1/runs/"+accepted.Run+"/output", nil, &text)
-		return err == nil && code == http.StatusOK && text == "hello\n" && a.count("job=hello", status("succeeded")) == 1
+		return err == nil && code == http.StatusOK && text == "hello\n" &&
+			a.count("job=hello", status("succeeded")) == 1
 	})
 	eventually(t, "all is well again", func() bool {
 		status, err := a.try(http.MethodGet, "/api/v1/stats/overview", nil, &overview)
@@ -254,14 +281,16 @@ func TestImportCrontab(t *testing.T) {
 	dir := t.TempDir()
 	_, a := standalone(t, dir)
 	tab := filepath.Join(t.TempDir(), "crontab")
-	lines := "SHELL=/bin/sh\nMAILTO=ops@example.com\n# m h dom mon dow command\n17 * * * * cd / && run-parts --report /etc/cron.hourly\n" +
+	lines := "SHELL=/bin/sh\nMAILTO=ops@example.com\n# m h dom mon dow command\n17 * * * * cd / && run-parts " +
+		"--report /etc/cron.hourly\n" +
 		"0 3 * * 1-5 cat%one%two\n@daily echo day\n@reboot echo up\n"
 	if err := os.WriteFile(tab, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	importIt := func() string {
 		t.Helper()
-		p := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"), "import-crontab", tab, "--timezone", "Europe/Berlin")
+		p := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"),
+			"import-crontab", tab, "--timezone", "Europe/Berlin")
 		if code := p.exit(); code != 1 { // the line with @reboot is left out
 			t.Fatalf("import ended with %d: %s", code, p.text())
 		}

@@ -46,8 +46,15 @@ func newTopology(t *testing.T) *topology {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &topology{t: t, dir: t.TempDir(), etcdAt: freePort(t), peerAt: freePort(t), masterAt: freePort(t), mongoAt: freePort(t),
-		metricsAt: map[string]string{"worker-1": freePort(t), "worker-2": freePort(t)}}
+	p := &topology{
+		t:         t,
+		dir:       t.TempDir(),
+		etcdAt:    freePort(t),
+		peerAt:    freePort(t),
+		masterAt:  freePort(t),
+		mongoAt:   freePort(t),
+		metricsAt: map[string]string{"worker-1": freePort(t), "worker-2": freePort(t)},
+	}
 	var file struct{ Services any }
 	if err := yaml.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
@@ -73,7 +80,8 @@ func (p *topology) here(service, text string) string {
 		"/opt/carillon", filepath.Join("..", "..", "deploy"),
 		"/usr/bin", bin, "/usr/local/bin", bin,
 		"0.0.0.0:2379", p.etcdAt, "//etcd:2379", "//"+p.etcdAt, "127.0.0.1:2379", p.etcdAt, "127.0.0.1:2380", p.peerAt,
-		"0.0.0.0:7070", "0.0.0.0"+port(p.masterAt), "localhost:7070", p.masterAt, "127.0.0.1:7071", p.metricsAt[service],
+		"0.0.0.0:7070", "0.0.0.0"+port(p.masterAt), "localhost:7070", p.masterAt, "127.0.0.1:7071",
+		p.metricsAt[service],
 	).Replace(text)
 }
 
@@ -216,16 +224,25 @@ func TestCompose(t *testing.T) {
 
 	token := p.completes("master", "/usr/bin/carillon-master", "bootstrap").text()
 	a := &api{t: t, base: "https://" + p.masterAt, token: strings.TrimSpace(token),
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.authority(), MinVersion: tls.VersionTLS12}}}}
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "echo on $CARILLON_JOB",
-		"placement": map[string]any{"strategy": "any"}}, nil)
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+			RootCAs:    p.authority(),
+			MinVersion: tls.VersionTLS12,
+		}}}}
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":      "tick",
+		"cronExpr":  "* * * * * * *",
+		"command":   "echo on $CARILLON_JOB",
+		"placement": map[string]any{"strategy": "any"},
+	}, nil)
 	for name := range workers {
 		eventually(t, name+" takes fires", func() bool {
 			return a.count("job=tick", func(r run) bool { return r.WorkerName == name && r.Status == "succeeded" }) > 0
 		})
 	}
 
-	if id := p.completes("worker-1", "/usr/bin/carillon-worker", "id", "--data-dir=/var/lib/carillon-worker").text(); strings.TrimSpace(id) != registered(t, p.etcdAs("etcd-users"))["worker-1"].Worker {
+	if id := p.completes("worker-1", "/usr/bin/carillon-worker", "id",
+		"--data-dir=/var/lib/carillon-worker").text(); strings.TrimSpace(id) != registered(t,
+		p.etcdAs("etcd-users"))["worker-1"].Worker {
 		t.Errorf("worker-1 says that it is %q", id)
 	}
 	workers["worker-2"] = p.wholeLife(a, workers["worker-2"])
@@ -241,7 +258,10 @@ func TestCompose(t *testing.T) {
 	ids := registered(t, root)
 	for what, try := range map[string]func() error{
 		"define jobs": func() error { _, err := client.Put(t.Context(), common.JobKey("tick"), "{}"); return err },
-		"read tokens": func() error { _, err := client.Get(t.Context(), common.AuthPrefix, clientv3.WithPrefix()); return err },
+		"read tokens": func() error {
+			_, err := client.Get(t.Context(), common.AuthPrefix, clientv3.WithPrefix())
+			return err
+		},
 		"be another": func() error {
 			_, err := client.Put(t.Context(), common.WorkerKey(ids["worker-2"].Worker), "{}")
 			return err
@@ -282,13 +302,17 @@ func (p *topology) mongoGate() *mongoGate {
 	for _, user := range []string{"carillon-master", "carillon-worker"} {
 		passwords[user] = mongoPassword(p.t, p.secret("mongo", user+".password"))
 	}
-	gate := newMongoGate(p.t, p.mongoAt, p.secret("mongo", "mongo.crt"), p.secret("mongo", "mongo.key"), p.authority(), passwords,
+	gate := newMongoGate(p.t, p.mongoAt, p.secret("mongo", "mongo.crt"), p.secret("mongo", "mongo.key"),
+		p.authority(), passwords,
 		map[string][]string{"carillon-worker": {"find", "getmore", "insert", "createindexes"},
 			"CN=carillon-worker-1": {"find", "getmore", "insert", "createindexes"},
-			"carillon-master":      {"aggregate", "find", "getmore", "killcursors", "insert", "delete", "createindexes", "dropindexes", "listindexes", "listcollections"}})
+			"carillon-master": {"aggregate", "find", "getmore", "killcursors", "insert", "delete", "createindexes",
+				"dropindexes", "listindexes", "listcollections"}})
 	for _, service := range []string{"master", "worker-1", "worker-2"} {
-		uri := strings.Replace(mongoPassword(p.t, p.secret(service, "mongodb.uri")), "@mongo:27017", "@"+gate.address(), 1)
-		if err := os.WriteFile(p.secret(service, "mongodb.uri"), []byte(p.here(service, uri)+"&authMechanism=SCRAM-SHA-256\n"), 0o600); err != nil {
+		uri := strings.Replace(mongoPassword(p.t, p.secret(service, "mongodb.uri")), "@mongo:27017",
+			"@"+gate.address(), 1)
+		if err := os.WriteFile(p.secret(service, "mongodb.uri"),
+			[]byte(p.here(service, uri)+"&authMechanism=SCRAM-SHA-256\n"), 0o600); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -330,7 +354,8 @@ func (p *topology) keepsToItsRole(gate *mongoGate) {
 	if err := os.WriteFile(certificate, both, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shows := "mongodb://" + gate.address() + "/?authMechanism=MONGODB-X509&authSource=$external&tls=true&tlsCAFile=" + p.secret("worker-1", "ca.crt")
+	shows := "mongodb://" + gate.address() + "/?authMechanism=MONGODB-X509&authSource=$external&tls=true&tlsCAFile=" +
+		p.secret("worker-1", "ca.crt")
 	if err := ping(shows + "&tlsCertificateKeyFile=" + certificate); err != nil {
 		t.Errorf("with a certificate: %v", err)
 	}
@@ -338,17 +363,21 @@ func (p *topology) keepsToItsRole(gate *mongoGate) {
 		t.Errorf("with a certificate it asked for %v, and was refused %v", asked, refused)
 	}
 	for what, other := range map[string]string{
-		"no certificate":       shows,
-		"a wrong password":     strings.Replace(uri, password, "wrong-"+password, 1),
-		"an unknown name":      strings.Replace(uri, "carillon-worker:", "mallory:", 1),
-		"another authority":    strings.Replace(uri, "tlsCAFile="+p.secret("worker-1", "ca.crt"), "tlsCAFile="+p.secret("master", "tls.crt"), 1),
-		"no TLS":               strings.Replace(uri, "tls=true&tlsCAFile="+p.secret("worker-1", "ca.crt"), "tls=false", 1),
-		"no name, no password": strings.Replace(strings.Replace(uri, "carillon-worker:"+password+"@", "", 1), "&authMechanism=SCRAM-SHA-256", "", 1),
+		"no certificate":   shows,
+		"a wrong password": strings.Replace(uri, password, "wrong-"+password, 1),
+		"an unknown name":  strings.Replace(uri, "carillon-worker:", "mallory:", 1),
+		"another authority": strings.Replace(uri, "tlsCAFile="+p.secret("worker-1", "ca.crt"),
+			"tlsCAFile="+p.secret("master", "tls.crt"), 1),
+		"no TLS": strings.Replace(uri, "tls=true&tlsCAFile="+p.secret("worker-1", "ca.crt"),
+			"tls=false", 1),
+		"no name, no password": strings.Replace(strings.Replace(uri, "carillon-worker:"+password+"@", "", 1),
+			"&authMechanism=SCRAM-SHA-256", "", 1),
 	} {
 		if other == uri {
 			t.Fatalf("%s is no other address", what)
 		}
-		if err := ping(strings.Replace(other, "authSource=carillon&", "", 1)); err == nil || strings.Contains(err.Error(), password) {
+		if err := ping(strings.Replace(other, "authSource=carillon&", "", 1)); err == nil ||
+			strings.Contains(err.Error(), password) {
 			t.Errorf("with %s: %v", what, err)
 		}
 	}
@@ -383,21 +412,30 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 		eventually(t, "one of the queue runs", func() bool { return a.count("job=queues", status("running")) == 1 })
 		for _, r := range a.runs("job=queues") {
 			if r.Status == "running" {
-				a.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+r.ID+"/kill", map[string]string{"note": "enough"}, nil)
+				a.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+r.ID+"/kill",
+					map[string]string{"note": "enough"}, nil)
 			}
 		}
 		eventually(t, "it is killed", func() bool { return a.count("job=queues", status("killed")) == killed+1 })
 	}
-	eventually(t, "a fire makes the one before give way", func() bool { return a.count("job=gives", status("killed")) > 1 })
+	eventually(t, "a fire makes the one before give way", func() bool {
+		return a.count("job=gives", status("killed")) > 1
+	})
 	a.do(http.StatusNoContent, http.MethodDelete, "/api/v1/jobs/gives", nil, nil)
 
-	a.do(http.StatusCreated, http.MethodPut, "/api/v1/secrets/db", map[string]any{"value": "correct horse battery"}, nil)
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "knows", "env": map[string]string{"PASSWORD": "secret:db"},
-		"command": `[ "$PASSWORD" = "correct horse battery" ]`}, nil)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/secrets/db",
+		map[string]any{"value": "correct horse battery"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":    "knows",
+		"env":     map[string]string{"PASSWORD": "secret:db"},
+		"command": `[ "$PASSWORD" = "correct horse battery" ]`,
+	}, nil)
 	for _, name := range []string{"worker-1", "worker-2"} {
 		begin("knows", map[string]any{"worker": name})
 		eventually(t, name+" opens a secret", func() bool {
-			return a.count("job=knows", func(r run) bool { return r.Status == "succeeded" && r.WorkerName == name }) == 1
+			return a.count("job=knows", func(r run) bool {
+				return r.Status == "succeeded" && r.WorkerName == name
+			}) == 1
 		})
 	}
 
@@ -407,7 +445,9 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 	}
 	within(t, 2*time.Minute, "the other one resolves what worker-2 ran, and runs it again", func() bool {
 		return a.count("job=dies", status("lost")) == 1 &&
-			a.count("job=dies", func(r run) bool { return r.Status == "succeeded" && r.WorkerName == "worker-1" && r.Attempt == 2 }) == 1
+			a.count("job=dies", func(r run) bool {
+				return r.Status == "succeeded" && r.WorkerName == "worker-1" && r.Attempt == 2
+			}) == 1
 	})
 	worker = p.start("worker-2")
 	p.healthy("worker-2")
@@ -424,8 +464,9 @@ func TestProcessOne(t *testing.T) {
 	c, a := readyCluster(t)
 	begin := func() (outside *process, one string) {
 		t.Helper()
-		outside = launch(t, "carillon-worker", "unshare", append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", filepath.Join(bin, "carillon-worker")},
-			c.flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"), "--metrics-listen", "off")...)...)
+		outside = launch(t, "carillon-worker", "unshare",
+			append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", filepath.Join(bin, "carillon-worker")},
+				c.flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"), "--metrics-listen", "off")...)...)
 		eventually(t, "the worker is process 1", func() bool {
 			below := children(t, strconv.Itoa(outside.Process.Pid))
 			if len(below) == 1 {
@@ -437,11 +478,16 @@ func TestProcessOne(t *testing.T) {
 	}
 	runs := func(name, command string) {
 		t.Helper()
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "command": command, "onLost": "abandon"}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":    name,
+			"command": command,
+			"onLost":  "abandon",
+		}, nil)
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]string{}, nil)
 	}
 	outside, one := begin()
-	runs("litter", "for i in 1 2 3; do (setsid sh -c 'sleep 0.0'$i &); (true &); done; (setsid sleep 3600 &); sleep 0.2")
+	runs("litter",
+		"for i in 1 2 3; do (setsid sh -c 'sleep 0.0'$i &); (true &); done; (setsid sleep 3600 &); sleep 0.2")
 	eventually(t, "the run has ended", func() bool { return a.count("job=litter", status("succeeded")) == 1 })
 	eventually(t, "nothing is left of it, neither living nor dead", func() bool {
 		workers := children(t, one)

@@ -34,7 +34,8 @@ func readyCluster(t *testing.T) (*cluster, *api) {
 func (c *cluster) joined(client *clientv3.Client, name string, more ...string) *process {
 	c.t.Helper()
 	before := registered(c.t, client)[name].Life.Life
-	p := start(c.t, "carillon-worker", c.flags(append([]string{"--name", name, "--data-dir", filepath.Join(c.dir, name), "--metrics-listen", "off"}, more...)...)...)
+	p := start(c.t, "carillon-worker", c.flags(append([]string{"--name", name, "--data-dir", filepath.Join(c.dir, name),
+		"--metrics-listen", "off"}, more...)...)...)
 	eventually(c.t, name+" is registered", func() bool {
 		now, found := registered(c.t, client)[name]
 		return found && now.Life.Life != before
@@ -48,7 +49,8 @@ func leftBehind(t *testing.T, client *clientv3.Client, worker string) (keys []st
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for _, prefix := range []string{common.WorkersPrefix, common.LockPrefix, common.RunsPrefix, common.OutboxOf(worker), common.KillsOf(worker)} {
+	for _, prefix := range []string{common.WorkersPrefix, common.LockPrefix, common.RunsPrefix, common.OutboxOf(worker),
+		common.KillsOf(worker)} {
 		resp, err := client.Get(ctx, prefix, clientv3.WithPrefix())
 		if err != nil {
 			t.Fatal(err)
@@ -70,8 +72,13 @@ func (a *api) everySecond(n int, command string) (names []string) {
 	for i := range n {
 		overlap := []string{"allow", "skip"}[i%2]
 		name := fmt.Sprintf("%s-%d", overlap, i)
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "cronExpr": "* * * * * * *", "command": command, "overlap": overlap,
-			"placement": map[string]any{"strategy": []string{"any", "hash"}[i/2%2]}}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":      name,
+			"cronExpr":  "* * * * * * *",
+			"command":   command,
+			"overlap":   overlap,
+			"placement": map[string]any{"strategy": []string{"any", "hash"}[i/2%2]},
+		}, nil)
 		names = append(names, name)
 	}
 	return names
@@ -90,7 +97,8 @@ func (a *api) allSucceeded(t *testing.T, names []string) {
 		for _, r := range all {
 			overlapped := strings.HasPrefix(name, "skip") && r.Reason.Code == "overlap"
 			if r.Status != "succeeded" && r.Status != "planned" && !overlapped {
-				t.Errorf("%s: the fire at %s on %s is %s (%s)", name, r.PlannedAt.Format(time.TimeOnly), r.WorkerName, r.Status, r.Reason.Code)
+				t.Errorf("%s: the fire at %s on %s is %s (%s)", name, r.PlannedAt.Format(time.TimeOnly), r.WorkerName,
+					r.Status, r.Reason.Code)
 			}
 		}
 	}
@@ -111,8 +119,11 @@ func TestDrainOfAWorker(t *testing.T) {
 	}
 	eventually(t, "both workers take their shares", func() bool { return on("east") > 0 && on("west") > 0 })
 	gate := filepath.Join(c.dir, "gate")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "patient", "placement": map[string]any{"workers": []string{"east"}},
-		"command": "echo begun; while [ ! -e " + gate + " ]; do sleep 0.05; done; echo ended"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":      "patient",
+		"placement": map[string]any{"workers": []string{"east"}},
+		"command":   "echo begun; while [ ! -e " + gate + " ]; do sleep 0.05; done; echo ended",
+	}, nil)
 	var accepted struct{ Run string }
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/patient/run", map[string]string{}, &accepted)
 	eventually(t, "it runs on east", func() bool {
@@ -168,7 +179,11 @@ func TestDrainDeadline(t *testing.T) {
 	}
 	ids := map[string]string{}
 	for name, k := range commands {
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "killGrace": k.grace, "command": k.command}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":      name,
+			"killGrace": k.grace,
+			"command":   k.command,
+		}, nil)
 		var accepted struct{ Run string }
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]string{}, &accepted)
 		ids[name] = accepted.Run
@@ -193,7 +208,8 @@ func TestDrainDeadline(t *testing.T) {
 	for name, want := range commands {
 		var got run
 		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+ids[name], nil, &got)
-		if text := output(ids[name]); got.Status != "killed" || got.Reason.Code != "worker_stopping" || got.Signal != want.signal || !strings.Contains(text, want.printed) {
+		if text := output(ids[name]); got.Status != "killed" || got.Reason.Code != "worker_stopping" ||
+			got.Signal != want.signal || !strings.Contains(text, want.printed) {
 			t.Errorf("%s is %s (%s), signal %q, output %q", name, got.Status, got.Reason.Code, got.Signal, text)
 		}
 	}
@@ -205,7 +221,8 @@ func TestSecondSignalHurries(t *testing.T) {
 	c, a := readyCluster(t)
 	client := c.keys()
 	east := c.joined(client, "east", "--drain-timeout", "1h")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long", "command": "exec sleep 3600"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs",
+		map[string]any{"name": "long", "command": "exec sleep 3600"}, nil)
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/long/run", map[string]string{}, nil)
 	eventually(t, "it runs", func() bool { return a.count("job=long", status("running")) == 1 })
 	for range 2 {
@@ -215,14 +232,18 @@ func TestSecondSignalHurries(t *testing.T) {
 	}
 	eventually(t, "it shows that it drains", func() bool { return registered(t, client)["east"].Draining })
 	before := registered(t, client)["east"].Clock
-	eventually(t, "a second has passed, and more", func() bool { return registered(t, client)["east"].Clock.Sub(before) > 2*time.Second })
+	eventually(t, "a second has passed, and more", func() bool {
+		return registered(t, client)["east"].Clock.Sub(before) > 2*time.Second
+	})
 	if n := a.count("job=long", status("running")); n != 1 || !east.alive() {
 		t.Fatalf("two signals at once hurried it: %d runs", n)
 	}
 	if code := east.end(syscall.SIGTERM); code != 0 {
 		t.Errorf("it stopped with %d", code)
 	}
-	if n := a.count("job=long", func(r run) bool { return r.Status == "killed" && r.Reason.Code == "worker_stopping" }); n != 1 {
+	if n := a.count("job=long", func(r run) bool {
+		return r.Status == "killed" && r.Reason.Code == "worker_stopping"
+	}); n != 1 {
 		t.Errorf("the run: %+v", a.runs("job=long"))
 	}
 }
@@ -237,7 +258,8 @@ func TestDrainIsShownAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch := client.Watch(t.Context(), common.WorkersPrefix, clientv3.WithPrefix(), clientv3.WithRev(resp.Header.Revision+1))
+	watch := client.Watch(t.Context(), common.WorkersPrefix, clientv3.WithPrefix(),
+		clientv3.WithRev(resp.Header.Revision+1))
 	if code := east.end(syscall.SIGTERM); code != 0 {
 		t.Fatalf("it stopped with %d", code)
 	}
@@ -274,7 +296,9 @@ func TestRollingRestart(t *testing.T) {
 	for round := range 2 {
 		for _, name := range slices.Sorted(maps.Keys(workers)) {
 			soFar := took(name)
-			eventually(t, fmt.Sprintf("%s takes its share, round %d", name, round), func() bool { return took(name) > soFar })
+			eventually(t, fmt.Sprintf("%s takes its share, round %d", name, round), func() bool {
+				return took(name) > soFar
+			})
 			if code := workers[name].end(syscall.SIGTERM); code != 0 {
 				t.Errorf("%s stopped with %d", name, code)
 			}

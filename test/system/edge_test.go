@@ -76,12 +76,16 @@ func newEdge(t *testing.T) *edge {
 	dir := t.TempDir()
 	e := &edge{t: t, address: freePort(t), certs: newShown(t), issuer: oidctest.Start(t)}
 	base := "https://" + e.address
-	e.p = launchWith(t, []string{"CARILLON_OIDC_CLIENT_SECRET=" + oidctest.ClientSecret}, "carillon-standalone", filepath.Join(bin, "carillon-standalone"),
+	e.p = launchWith(t, []string{"CARILLON_OIDC_CLIENT_SECRET=" + oidctest.ClientSecret}, "carillon-standalone",
+		filepath.Join(bin, "carillon-standalone"),
 		"--data-dir", dir, "--listen", e.address, "--tls-cert", e.certs.cert, "--tls-key", e.certs.key,
-		"--public-url", base, "--oidc-issuer", e.issuer.URL, "--oidc-client-id", oidctest.ClientID, "--oidc-roles", "ops=operator")
+		"--public-url", base, "--oidc-issuer", e.issuer.URL, "--oidc-client-id", oidctest.ClientID, "--oidc-roles",
+		"ops=operator")
 	e.api = &api{t: t, base: base, client: e.client(nil)}
 	eventually(t, "it is ready", func() bool { return e.ready() || !e.p.alive() })
-	eventually(t, "the welcome is printed", func() bool { return strings.Contains(e.p.text(), "admin.token") || !e.p.alive() })
+	eventually(t, "the welcome is printed", func() bool {
+		return strings.Contains(e.p.text(), "admin.token") || !e.p.alive()
+	})
 	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +98,11 @@ func newEdge(t *testing.T) *edge {
 func (e *edge) client(jar http.CookieJar) *http.Client {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: e.certs.pool}, ForceAttemptHTTP2: true}
 	e.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     transport,
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // send makes a request with just these headers, and gives the answer with its body.
@@ -132,10 +140,15 @@ func TestEdge(t *testing.T) {
 }
 
 func (e *edge) tls(t *testing.T) {
-	if resp, _ := e.send(e.api.client, http.MethodGet, "/healthz", ""); resp.ProtoMajor != 2 || resp.TLS.Version < tls.VersionTLS13 || resp.Header.Get("Strict-Transport-Security") == "" {
+	if resp, _ := e.send(e.api.client, http.MethodGet, "/healthz", ""); resp.ProtoMajor != 2 ||
+		resp.TLS.Version < tls.VersionTLS13 || resp.Header.Get("Strict-Transport-Security") == "" {
 		t.Errorf("%s, TLS %x, %v", resp.Proto, resp.TLS.Version, resp.Header)
 	}
-	if conn, err := tls.Dial("tcp", e.address, &tls.Config{RootCAs: e.certs.pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}); err == nil {
+	if conn, err := tls.Dial("tcp", e.address, &tls.Config{
+		RootCAs:    e.certs.pool,
+		MinVersion: tls.VersionTLS10,
+		MaxVersion: tls.VersionTLS11,
+	}); err == nil {
 		_ = conn.Close()
 		t.Error("TLS 1.1 is good enough")
 	}
@@ -156,15 +169,22 @@ func (e *edge) sizes(t *testing.T) {
 		headers            []string
 		want               int
 	}{
-		"a job beyond 64 KiB":    {http.MethodPost, "/api/v1/jobs", job(`,"description":"` + strings.Repeat("x", 64<<10) + `"`), mine, http.StatusRequestEntityTooLarge},
-		"a body beyond 256 KiB":  {http.MethodPost, "/api/v1/auth/login", `{"token":"` + strings.Repeat("x", 256<<10) + `"}`, mine[2:], http.StatusRequestEntityTooLarge},
-		"deep JSON":              {http.MethodPost, "/api/v1/jobs", job(`,"labels":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40)), mine, http.StatusUnprocessableEntity},
-		"a page of 501":          {http.MethodGet, "/api/v1/jobs?limit=501", "", mine, http.StatusUnprocessableEntity},
-		"a form":                 {http.MethodPost, "/api/v1/jobs", "name=a&command=true", []string{mine[0], mine[1], "Content-Type", "application/x-www-form-urlencoded"}, http.StatusUnsupportedMediaType},
+		"a job beyond 64 KiB": {http.MethodPost, "/api/v1/jobs",
+			job(`,"description":"` + strings.Repeat("x", 64<<10) + `"`), mine, http.StatusRequestEntityTooLarge},
+		"a body beyond 256 KiB": {http.MethodPost, "/api/v1/auth/login", `{"token":"` + strings.Repeat("x", 256<<10) +
+			`"}`, mine[2:], http.StatusRequestEntityTooLarge},
+		"deep JSON": {http.MethodPost, "/api/v1/jobs",
+			job(`,"labels":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40)), mine,
+			http.StatusUnprocessableEntity},
+		"a page of 501": {http.MethodGet, "/api/v1/jobs?limit=501", "", mine, http.StatusUnprocessableEntity},
+		"a form": {http.MethodPost, "/api/v1/jobs", "name=a&command=true",
+			[]string{mine[0], mine[1], "Content-Type", "application/x-www-form-urlencoded"},
+			http.StatusUnsupportedMediaType},
 		"an encoded slash":       {http.MethodGet, "/api/v1/jobs/a%2Fb", "", mine, http.StatusUnprocessableEntity},
 		"a change by a question": {http.MethodGet, "/api/v1/jobs/a/run", "", mine, http.StatusMethodNotAllowed},
 	} {
-		if resp, text := e.send(e.api.client, c.method, c.path, c.body, c.headers...); resp.StatusCode != c.want || !strings.Contains(text, `"requestId"`) {
+		if resp, text := e.send(e.api.client, c.method, c.path, c.body, c.headers...); resp.StatusCode != c.want ||
+			!strings.Contains(text, `"requestId"`) {
 			t.Errorf("%s: %d, want %d: %.200s", name, resp.StatusCode, c.want, text)
 		}
 	}
@@ -189,15 +209,18 @@ func (e *edge) login() *http.Cookie {
 		e.t.Fatalf("no login link in %q", e.p.text())
 	}
 	preset := strings.Repeat("a", 52)
-	resp, text := e.send(e.api.client, http.MethodPost, "/api/v1/auth/login", `{"code":"`+link[1]+`"}`, "Content-Type", "application/json", "Cookie", "__Host-carillon="+preset)
+	resp, text := e.send(e.api.client, http.MethodPost, "/api/v1/auth/login", `{"code":"`+link[1]+`"}`, "Content-Type",
+		"application/json", "Cookie", "__Host-carillon="+preset)
 	if resp.StatusCode != http.StatusOK || len(resp.Cookies()) != 1 {
 		e.t.Fatalf("%d: %s", resp.StatusCode, text)
 	}
 	c := resp.Cookies()[0]
-	if c.Name != "__Host-carillon" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || len(c.Value) < 43 || c.Value == preset {
+	if c.Name != "__Host-carillon" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" ||
+		c.Domain != "" || len(c.Value) < 43 || c.Value == preset {
 		e.t.Errorf("the session's cookie: %v", c)
 	}
-	if resp, _ := e.send(e.api.client, http.MethodGet, "/api/v1/auth/me", "", "Cookie", "__Host-carillon="+preset); resp.StatusCode != http.StatusUnauthorized {
+	if resp, _ := e.send(e.api.client, http.MethodGet, "/api/v1/auth/me", "", "Cookie",
+		"__Host-carillon="+preset); resp.StatusCode != http.StatusUnauthorized {
 		e.t.Errorf("a session that a browser brought along is good: %d", resp.StatusCode)
 	}
 	return c
@@ -214,17 +237,24 @@ func (e *edge) crossSite(t *testing.T, session *http.Cookie) {
 		"an origin that is hidden": {"Origin", "null"},
 		"plain HTTP of our name":   {"Origin", "http://" + e.address},
 	} {
-		for method, path := range map[string]string{http.MethodPost: "/api/v1/jobs", http.MethodPut: "/api/v1/jobs/forged", http.MethodDelete: "/api/v1/jobs/forged"} {
-			if resp, text := e.send(e.api.client, method, path, job, append(headers, "Content-Type", "application/json", "Cookie", cookie)...); resp.StatusCode != http.StatusForbidden {
+		for method, path := range map[string]string{
+			http.MethodPost:   "/api/v1/jobs",
+			http.MethodPut:    "/api/v1/jobs/forged",
+			http.MethodDelete: "/api/v1/jobs/forged",
+		} {
+			if resp, text := e.send(e.api.client, method, path, job, append(headers, "Content-Type", "application/json",
+				"Cookie", cookie)...); resp.StatusCode != http.StatusForbidden {
 				t.Errorf("%s, %s: %d %s", name, method, resp.StatusCode, text)
 			}
 		}
 	}
-	if resp, text := e.send(e.api.client, http.MethodPost, "/api/v1/jobs", job, "Sec-Fetch-Site", "same-origin", "Origin", e.base, "Content-Type", "application/json", "Cookie", cookie); resp.StatusCode != http.StatusCreated {
+	if resp, text := e.send(e.api.client, http.MethodPost, "/api/v1/jobs", job, "Sec-Fetch-Site", "same-origin",
+		"Origin", e.base, "Content-Type", "application/json", "Cookie", cookie); resp.StatusCode != http.StatusCreated {
 		t.Errorf("our own page: %d %s", resp.StatusCode, text)
 	}
 	// Beside a token a cookie counts nothing.
-	if resp, _ := e.send(e.api.client, http.MethodGet, "/api/v1/auth/me", "", "Authorization", "Bearer car_x", "Cookie", cookie); resp.StatusCode != http.StatusUnauthorized {
+	if resp, _ := e.send(e.api.client, http.MethodGet, "/api/v1/auth/me", "", "Authorization", "Bearer car_x", "Cookie",
+		cookie); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a bad token beside a good cookie: %d", resp.StatusCode)
 	}
 }
@@ -253,7 +283,8 @@ func (e *edge) sso(t *testing.T) {
 	if home := visit(callback); home != e.base+"/runs" {
 		t.Errorf("the browser ends at %s", home)
 	}
-	if resp, text := e.send(browser, http.MethodGet, "/api/v1/auth/me", ""); resp.StatusCode != http.StatusOK || !strings.Contains(text, `"oidc:ann"`) || !strings.Contains(text, `"operator"`) {
+	if resp, text := e.send(browser, http.MethodGet, "/api/v1/auth/me", ""); resp.StatusCode != http.StatusOK ||
+		!strings.Contains(text, `"oidc:ann"`) || !strings.Contains(text, `"operator"`) {
 		t.Errorf("%d %s", resp.StatusCode, text)
 	}
 	if again := visit(callback); !strings.HasSuffix(again, "/#sso=refused") {
@@ -265,7 +296,8 @@ func (e *edge) sso(t *testing.T) {
 	}
 	e.p.mu.Lock()
 	defer e.p.mu.Unlock()
-	if !bytes.Contains(e.p.log.Bytes(), []byte("sso_failed")) || bytes.Contains(e.p.log.Bytes(), []byte(oidctest.ClientSecret)) {
+	if !bytes.Contains(e.p.log.Bytes(), []byte("sso_failed")) ||
+		bytes.Contains(e.p.log.Bytes(), []byte(oidctest.ClientSecret)) {
 		t.Error("the log does not tell of it, or tells the secret")
 	}
 }
@@ -274,8 +306,10 @@ func (e *edge) sso(t *testing.T) {
 func (e *edge) forwarded(t *testing.T) {
 	last := 0
 	for i := range 8 {
-		resp, _ := e.send(e.api.client, http.MethodPost, "/api/v1/auth/login", `{"token":"car_x"}`, "Content-Type", "application/json",
-			"X-Forwarded-For", fmt.Sprintf("198.51.%d.1", i), "Forwarded", fmt.Sprintf("for=198.51.%d.1", i), "X-Real-IP", fmt.Sprintf("198.51.%d.1", i))
+		resp, _ := e.send(e.api.client, http.MethodPost, "/api/v1/auth/login", `{"token":"car_x"}`, "Content-Type",
+			"application/json",
+			"X-Forwarded-For", fmt.Sprintf("198.51.%d.1", i), "Forwarded", fmt.Sprintf("for=198.51.%d.1", i),
+			"X-Real-IP", fmt.Sprintf("198.51.%d.1", i))
 		if last = resp.StatusCode; last == http.StatusTooManyRequests {
 			if resp.Header.Get("Retry-After") == "" {
 				t.Error("there is no Retry-After")
@@ -312,6 +346,7 @@ func (e *edge) reload(t *testing.T) {
 	e.certs.replace("third")
 	eventually(t, "the next good one is shown, and nothing more is reported", func() bool {
 		status, err := e.try(http.MethodGet, "/readyz", nil, &ready)
-		return err == nil && status == http.StatusOK && !strings.Contains(ready, "certificate") && e.certs.of(e.address) == "third"
+		return err == nil && status == http.StatusOK && !strings.Contains(ready, "certificate") &&
+			e.certs.of(e.address) == "third"
 	})
 }

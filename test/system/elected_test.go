@@ -56,9 +56,18 @@ func TestElected(t *testing.T) {
 	second.token = first.token
 	eventually(t, "the second is ready", second.ready)
 	c.worker("east")
-	second.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "runs", "cronExpr": "* * * * * * *", "command": "true"}, nil)
-	second.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "nowhere", "cronExpr": "* * * * * * *", "command": "true",
-		"startDeadline": "1d", "placement": map[string]any{"selector": "planet=mars"}}, nil)
+	second.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "runs",
+		"cronExpr": "* * * * * * *",
+		"command":  "true",
+	}, nil)
+	second.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":          "nowhere",
+		"cronExpr":      "* * * * * * *",
+		"command":       "true",
+		"startDeadline": "1d",
+		"placement":     map[string]any{"selector": "planet=mars"},
+	}, nil)
 	eventually(t, "the second knows who is elected", func() bool {
 		o := second.overview()
 		return o.Leader != nil && o.Leader.Since.Equal(since)
@@ -76,7 +85,8 @@ func TestElected(t *testing.T) {
 	eventually(t, "the third is ready", third.ready)
 	eventually(t, "the third knows of the job", func() bool { return third.overview().has("fires_overdue") })
 	for _, condition := range third.overview().Degraded {
-		if condition.Code == "fires_overdue" && (condition.Data["count"] != "1" || condition.Data["first"] != "nowhere") {
+		if condition.Code == "fires_overdue" &&
+			(condition.Data["count"] != "1" || condition.Data["first"] != "nowhere") {
 			t.Errorf("overdue are %v", condition.Data)
 		}
 	}

@@ -68,7 +68,8 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 	p, a := standalone(t, dir, "--secrets", "db="+file, "--log-level", "debug")
 	// It is printed whole, in two writes, and as what could not be found.
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "blabber",
-		"command": `s=$(cat ` + file + `); echo "password: $s!"; printf %.7s "$s" >&2; sleep 0.3; printf '%s\n' "${s#???????}" >&2; cd "/$s"; exit 3`}, nil)
+		"command": `s=$(cat ` + file +
+			`); echo "password: $s!"; printf %.7s "$s" >&2; sleep 0.3; printf '%s\n' "${s#???????}" >&2; cd "/$s"; exit 3`}, nil)
 	for _, secret := range []string{first, second} {
 		keep(secret)
 		id := a.runJob("blabber")
@@ -77,7 +78,8 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 			status, err := a.try(http.MethodGet, "/api/v1/runs/"+id+"/output", nil, &output)
 			return err == nil && status == http.StatusOK && strings.Count(output, "\n") == 3
 		})
-		if !strings.Contains(output, "password: [secret:db]!\n") || strings.Count(output, "[secret:db]") < 3 || strings.Contains(output, secret) {
+		if !strings.Contains(output, "password: [secret:db]!\n") || strings.Count(output, "[secret:db]") < 3 ||
+			strings.Contains(output, secret) {
 			t.Errorf("printed: %q", output)
 		}
 		var hits found
@@ -85,7 +87,8 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 		if len(hits.Items) != 0 || !hits.Complete || hits.Scanned.Runs == 0 {
 			t.Errorf("it is found: %+v", hits)
 		}
-		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/search?q="+url.QueryEscape("password: [secret:db]!"), nil, &hits)
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/search?q="+url.QueryEscape("password: [secret:db]!"),
+			nil, &hits)
 		if len(hits.Items) == 0 || hits.Items[0].Run.ID != id {
 			t.Errorf("its replacement is not found: %+v", hits)
 		}
@@ -108,7 +111,8 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := start(t, "carillon-standalone", "--data-dir", dir, "--listen", freePort(t), "--secrets", "db="+file)
-	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "secrets.db") || strings.Contains(refused.text(), second) {
+	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "secrets.db") ||
+		strings.Contains(refused.text(), second) {
 		t.Errorf("with a file that everybody may read it ended with %d: %s", code, refused.text())
 	}
 }
@@ -120,7 +124,8 @@ func TestSearchWhileARunGoesOn(t *testing.T) {
 	_, a := standalone(t, dir)
 	gate := filepath.Join(t.TempDir(), "gate")
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "talker",
-		"command": `printf '\033[31mstep\033[0m one\nstep two\n'; while [ ! -e ` + gate + ` ]; do sleep 0.05; done; printf 'step three'`}, nil)
+		"command": `printf '\033[31mstep\033[0m one\nstep two\n'; while [ ! -e ` + gate +
+			` ]; do sleep 0.05; done; printf 'step three'`}, nil)
 	var accepted struct{ Run string }
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/talker/run", map[string]string{}, &accepted)
 	path := "/api/v1/runs/" + accepted.Run + "/output"
@@ -136,7 +141,8 @@ func TestSearchWhileARunGoesOn(t *testing.T) {
 		status, err := a.try(http.MethodGet, path+"/search?q=step+(one|two)&regex=true", nil, &in)
 		return err == nil && status == http.StatusOK && len(in.Matches) == 2
 	})
-	if in.Complete || in.NextOffset != 27 || in.Matches[0].Text != "step one" || in.Matches[0].Offset != 5 || in.Matches[0].Length != 12 {
+	if in.Complete || in.NextOffset != 27 || in.Matches[0].Text != "step one" || in.Matches[0].Offset != 5 ||
+		in.Matches[0].Length != 12 {
 		t.Errorf("%+v", in)
 	}
 	var hits found
@@ -156,8 +162,10 @@ func TestSearchWhileARunGoesOn(t *testing.T) {
 	if in.Matches[0].Offset != 32 || text != "three" {
 		t.Errorf("%+v, at its offset stands %q", in.Matches[0], text)
 	}
-	cli := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"), "search", "-E", "^step t", "--job", "talker")
-	if code := cli.exit(); code != 0 || !strings.Contains(cli.text(), "step two") || !strings.Contains(cli.text(), "step three") {
+	cli := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"), "search", "-E",
+		"^step t", "--job", "talker")
+	if code := cli.exit(); code != 0 || !strings.Contains(cli.text(), "step two") ||
+		!strings.Contains(cli.text(), "step three") {
 		t.Errorf("cronctl ended with %d: %s", code, cli.text())
 	}
 }

@@ -93,7 +93,11 @@ func TestFlood(t *testing.T) {
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	struck := filepath.Join(t.TempDir(), "struck")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "bell", "cronExpr": "* * * * * * *", "command": "echo x >> " + struck}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "bell",
+		"cronExpr": "* * * * * * *",
+		"command":  "echo x >> " + struck,
+	}, nil)
 	strikes := func() int {
 		data, err := os.ReadFile(struck)
 		if err != nil && !os.IsNotExist(err) {
@@ -102,7 +106,8 @@ func TestFlood(t *testing.T) {
 		return bytes.Count(data, []byte("\n"))
 	}
 	var script struct{ Token string }
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/tokens", map[string]any{"name": "script", "role": "viewer"}, &script)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/tokens", map[string]any{"name": "script", "role": "viewer"},
+		&script)
 	eventually(t, "the job runs", func() bool { return strikes() > 0 })
 	begin := time.Now()
 
@@ -110,7 +115,8 @@ func TestFlood(t *testing.T) {
 	f := &flood{t: t, ctx: ctx, address: strings.TrimPrefix(a.base, "http://")}
 	defer func() { stop(); f.all.Wait() }()
 	f.slowly(1000, "GET /api/v1/jobs HTTP/1.1\r\nHost: carillon\r\nX-Slow: ")
-	f.slowly(400, "POST /api/v1/auth/login HTTP/1.1\r\nHost: carillon\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"token\":\"")
+	f.slowly(400, "POST /api/v1/auth/login HTTP/1.1\r\nHost: carillon\r\nContent-Type: "+
+		"application/json\r\nContent-Length: 1000\r\n\r\n{\"token\":\"")
 	alone := func(path string) (int, string, error) { // over a connection of its own
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, nil)
@@ -156,7 +162,9 @@ func TestFlood(t *testing.T) {
 		return err == nil && status == http.StatusOK
 	})
 	a.do(http.StatusOK, http.MethodPost, "/api/v1/jobs/bell/pause", map[string]any{"note": "enough"}, nil)
-	eventually(t, "its runs have ended", func() bool { return a.count("job=bell", status("running"))+a.count("job=bell", status("waiting")) == 0 })
+	eventually(t, "its runs have ended", func() bool {
+		return a.count("job=bell", status("running"))+a.count("job=bell", status("waiting")) == 0
+	})
 	runs := a.runs("job=bell")
 	everyFireOnce(t, runs)
 	for _, r := range runs {

@@ -27,7 +27,8 @@ func BenchmarkIdleWorker100k(b *testing.B) {
 	c := newCluster(b)
 	fill(b, c, jobs)
 	address := freePort(b)
-	w := start(b, "carillon-worker", c.flags("--name", "idle", "--data-dir", filepath.Join(c.dir, "idle"), "--metrics-listen", address)...)
+	w := start(b, "carillon-worker", c.flags("--name", "idle", "--data-dir", filepath.Join(c.dir, "idle"),
+		"--metrics-listen", address)...)
 	began := time.Now()
 	eventually(b, "all jobs are planned", func() bool {
 		resp, err := http.Get("http://" + address + "/metrics")
@@ -65,13 +66,20 @@ func fill(b *testing.B, c *cluster, n int) {
 	for i := 0; i < n; {
 		var ops []clientv3.Op
 		for ; len(ops) < 100 && i < n; i++ {
-			job := common.StoredJob{UID: common.NewID(), CreatedAt: now, UpdatedAt: now, Job: common.Job{Name: fmt.Sprintf("job-%06d", i),
-				Command: "true", Timezone: "Europe/Berlin", CronExpr: fmt.Sprintf("%d %d %d %d *", i%60, i/60%24, 1+i%28, month)}}
+			job := common.StoredJob{
+				UID:       common.NewID(),
+				CreatedAt: now,
+				UpdatedAt: now,
+				Job: common.Job{Name: fmt.Sprintf("job-%06d", i),
+					Command: "true", Timezone: "Europe/Berlin", CronExpr: fmt.Sprintf("%d %d %d %d *", i%60, i/60%24,
+						1+i%28, month)},
+			}
 			data, err := json.Marshal(job)
 			if err != nil {
 				b.Fatal(err)
 			}
-			ops = append(ops, clientv3.OpPut(common.JobKey(job.Name), string(data)), clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
+			ops = append(ops, clientv3.OpPut(common.JobKey(job.Name), string(data)),
+				clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
 		}
 		if _, err := client.Txn(b.Context()).Then(ops...).Commit(); err != nil {
 			b.Fatal(err)

@@ -17,7 +17,10 @@ func BenchmarkLiveOutput(b *testing.B) {
 	for name, pause := range map[string]string{"now-and-then": "1.37", "each-300-ms": "0.3", "each-20-ms": "0.02"} {
 		b.Run(name, func(b *testing.B) {
 			a := &api{t: b, base: a.base, token: a.token}
-			a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "command": "while :; do date +%s%N; sleep " + pause + "; done"}, nil)
+			a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+				"name":    name,
+				"command": "while :; do date +%s%N; sleep " + pause + "; done",
+			}, nil)
 			var accepted struct{ Run string }
 			a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", map[string]string{}, &accepted)
 			stream := a.stream(accepted.Run, "")

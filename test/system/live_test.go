@@ -131,14 +131,18 @@ func TestLiveOutput(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	// The next line is printed once the one before has been read, so each of them is read live.
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "talker",
-		"command": `i=0; while [ $i -lt 10 ]; do echo "line $i"; while [ ! -e ` + gate + `.$i ]; do sleep 0.05; done; i=$((i+1)); done; echo done >&2`}, nil)
+		"command": `i=0; while [ $i -lt 10 ]; do echo "line $i"; while [ ! -e ` + gate +
+			`.$i ]; do sleep 0.05; done; i=$((i+1)); done; echo done >&2`}, nil)
 	var accepted struct{ Run string }
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/talker/run", map[string]string{}, &accepted)
 	stream := a.stream(accepted.Run, "")
-	follower := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"), "logs", "-f", accepted.Run)
+	follower := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"), "logs", "-f",
+		accepted.Run)
 	for i := range 10 {
 		stream.until(fmt.Sprintf("line %d\n", i))
-		eventually(t, "cronctl has printed it", func() bool { return strings.HasSuffix(follower.text(), fmt.Sprintf("line %d\n", i)) })
+		eventually(t, "cronctl has printed it", func() bool {
+			return strings.HasSuffix(follower.text(), fmt.Sprintf("line %d\n", i))
+		})
 		if got := stream.text; got != counted(i+1) {
 			t.Fatalf("after line %d: %q", i, got)
 		}
@@ -152,7 +156,8 @@ func TestLiveOutput(t *testing.T) {
 		}
 	}
 	want := counted(10) + "done\n"
-	if end := stream.toEnd(); end.Run.Status != "succeeded" || !end.Complete || end.Offset != int64(len(want)) || stream.text != want {
+	if end := stream.toEnd(); end.Run.Status != "succeeded" || !end.Complete || end.Offset != int64(len(want)) ||
+		stream.text != want {
 		t.Errorf("it ended as %+v with %q", end, stream.text)
 	}
 	if code := follower.exit(); code != 0 || follower.text() != want {
@@ -185,8 +190,13 @@ func TestLiveOutputOfAWorkerThatIsKilled(t *testing.T) {
 	c.worker("east")
 	west := c.worker("west")
 	printed := filepath.Join(c.dir, "printed")
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "talker", "onLost": "abandon", "lostAfter": "20s", "killGrace": "1s",
-		"command": `i=0; while :; do echo "line $i" >> ` + printed + `; echo "line $i"; i=$((i+1)); sleep 0.3; done`}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":      "talker",
+		"onLost":    "abandon",
+		"lostAfter": "20s",
+		"killGrace": "1s",
+		"command":   `i=0; while :; do echo "line $i" >> ` + printed + `; echo "line $i"; i=$((i+1)); sleep 0.3; done`,
+	}, nil)
 	var accepted struct{ Run string }
 	eventually(t, "west can be sent a run", func() bool {
 		code, err := a.try(http.MethodPost, "/api/v1/jobs/talker/run", map[string]string{"worker": "west"}, &accepted)

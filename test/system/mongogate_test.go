@@ -50,18 +50,30 @@ func subject(client net.Conn) string {
 // beforeLogin is MongoDB's response before a login.
 var beforeLogin = []string{"hello", "ismaster", "saslstart", "saslcontinue", "ping", "endsessions", "buildinfo"}
 
-func newMongoGate(t *testing.T, behind, certificate, key string, clients *x509.CertPool, passwords map[string]string, may map[string][]string) *mongoGate {
+func newMongoGate(t *testing.T, behind, certificate, key string, clients *x509.CertPool, passwords map[string]string,
+	may map[string][]string) *mongoGate {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
-		ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{pair},
+		MinVersion:   tls.VersionTLS12,
+		ClientAuth:   tls.VerifyClientCertIfGiven,
+		ClientCAs:    clients,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &mongoGate{t: t, listener: listener, behind: behind, passwords: passwords, may: may, used: map[string]map[string]bool{}}
+	g := &mongoGate{
+		t:         t,
+		listener:  listener,
+		behind:    behind,
+		passwords: passwords,
+		may:       may,
+		used:      map[string]map[string]bool{},
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -113,7 +125,8 @@ func (g *mongoGate) serve(client net.Conn) {
 			continue
 		}
 		if !g.allowed(login.user, command) {
-			if err := reply(client, message, bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(13)}, {Key: "codeName", Value: "Unauthorized"},
+			if err := reply(client, message, bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(13)},
+				{Key: "codeName", Value: "Unauthorized"},
 				{Key: "errmsg", Value: "not authorized to execute command " + command}}); err != nil {
 				return
 			}
@@ -252,7 +265,8 @@ const (
 )
 
 func (s *scram) answer(command string, body bson.Raw) (bson.D, bool) {
-	refused := bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(18)}, {Key: "codeName", Value: "AuthenticationFailed"}, {Key: "errmsg", Value: "Authentication failed."}}
+	refused := bson.D{{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(18)},
+		{Key: "codeName", Value: "AuthenticationFailed"}, {Key: "errmsg", Value: "Authentication failed."}}
 	if command == "authenticate" {
 		if s.shown == "" {
 			return refused, true
@@ -268,7 +282,8 @@ func (s *scram) answer(command string, body bson.Raw) (bson.D, bool) {
 	if err != nil {
 		return refused, true
 	}
-	return bson.D{{Key: "conversationId", Value: int32(1)}, {Key: "done", Value: done}, {Key: "payload", Value: []byte(said)}, {Key: "ok", Value: 1.0}}, true
+	return bson.D{{Key: "conversationId", Value: int32(1)}, {Key: "done", Value: done},
+		{Key: "payload", Value: []byte(said)}, {Key: "ok", Value: 1.0}}, true
 }
 
 func (s *scram) step(command, said string) (answer string, done bool, err error) {

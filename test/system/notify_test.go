@@ -41,7 +41,11 @@ type ears struct {
 
 func listen(t *testing.T) *ears {
 	t.Helper()
-	e := &ears{t: t, calls: map[string][]string{}, secret: "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32))}
+	e := &ears{
+		t:      t,
+		calls:  map[string][]string{},
+		secret: "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32)),
+	}
 	verify, err := standardwebhooks.NewWebhook(e.secret)
 	if err != nil {
 		t.Fatal(err)
@@ -136,20 +140,35 @@ func (e *ears) exactly(when string, kinds map[string]string) {
 // channels makes a channel of each kind.
 func (e *ears) channels(a *api) {
 	e.t.Helper()
-	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/hook", map[string]any{"kind": "webhook", "url": e.hook.URL + "/T0/canary-url", "secret": e.secret}, nil)
-	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/ops", map[string]any{"kind": "mail", "to": []string{"ops@example.com"}}, nil)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/hook", map[string]any{
+		"kind":   "webhook",
+		"url":    e.hook.URL + "/T0/canary-url",
+		"secret": e.secret,
+	}, nil)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/channels/ops", map[string]any{
+		"kind": "mail",
+		"to":   []string{"ops@example.com"},
+	}, nil)
 }
 
 func (e *ears) settings() []string {
-	return []string{"CARILLON_SMTP_HOST=127.0.0.1", "CARILLON_SMTP_PORT=" + strconv.Itoa(e.port), "CARILLON_SMTP_FROM=carillon@example.com", "CARILLON_SMTP_TLS=none",
+	return []string{"CARILLON_SMTP_HOST=127.0.0.1", "CARILLON_SMTP_PORT=" + strconv.Itoa(e.port),
+		"CARILLON_SMTP_FROM=carillon@example.com", "CARILLON_SMTP_TLS=none",
 		"CARILLON_NOTIFY_ALLOW=127.0.0.0/8", "CARILLON_PUBLIC_URL=https://carillon.example.com"}
 }
 
 // frail is a job that fails until a file is there, and asks to tell of it.
 func frail(a *api, name, gate string) {
 	a.t.Helper()
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "title": "每晚报表", "command": "echo no such gate; [ -e " + gate + " ]",
-		"notify": map[string]any{"on": []string{"failed", "missed", "lost", "late", "recovered"}, "to": []string{"hook", "ops"}}}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":    name,
+		"title":   "每晚报表",
+		"command": "echo no such gate; [ -e " + gate + " ]",
+		"notify": map[string]any{
+			"on": []string{"failed", "missed", "lost", "late", "recovered"},
+			"to": []string{"hook", "ops"},
+		},
+	}, nil)
 }
 
 func runAndWait(a *api, job, want string) {
@@ -165,10 +184,12 @@ func TestNotifications(t *testing.T) {
 	t.Parallel() // it mostly waits
 	e := listen(t)
 	c := newCluster(t)
-	environ := append(e.settings(), "CARILLON_SECRETS_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("s"), 32)))
+	environ := append(e.settings(), "CARILLON_SECRETS_KEY="+
+		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("s"), 32)))
 	master := func() (*process, *api) {
 		address := freePort(t)
-		p := launchWith(t, environ, "carillon-master", filepath.Join(bin, "carillon-master"), c.flags("--listen", address, "--log-level", "debug")...)
+		p := launchWith(t, environ, "carillon-master", filepath.Join(bin, "carillon-master"),
+			c.flags("--listen", address, "--log-level", "debug")...)
 		return p, &api{t: t, base: "http://" + address}
 	}
 	first, a := master()
@@ -216,7 +237,10 @@ func TestNotifications(t *testing.T) {
 	e.mu.Lock()
 	e.deaf = false
 	e.mu.Unlock()
-	recovered := map[string]string{"run.failed": failed["run.failed"], "run.recovered": "[Carillon] nightly has recovered"}
+	recovered := map[string]string{
+		"run.failed":    failed["run.failed"],
+		"run.recovered": "[Carillon] nightly has recovered",
+	}
 	e.exactly("it has recovered", recovered)
 	calls, _ := e.heard()
 	if e.refused[0] != calls["run.recovered"][0] {
@@ -234,14 +258,19 @@ func TestNotifications(t *testing.T) {
 	eventually(t, "the third master is ready", a.ready)
 	runAndWait(a, "other", "failed")
 	_ = third
-	within(t, 90*time.Second, "the other job's failure is notified", func() bool { calls, mails := e.heard(); return len(calls["run.failed"]) == 2 && len(mails) == 3 })
+	within(t, 90*time.Second, "the other job's failure is notified", func() bool {
+		calls, mails := e.heard()
+		return len(calls["run.failed"]) == 2 && len(mails) == 3
+	})
 
 	// The log of deliveries has all of it, and a test goes out at once.
 	var log struct {
 		Items []struct{ Status, Event, Job string }
 	}
 	a.do(http.StatusOK, http.MethodGet, "/api/v1/deliveries?job=nightly", nil, &log)
-	if len(log.Items) != 4 || slices.ContainsFunc(log.Items, func(d struct{ Status, Event, Job string }) bool { return d.Status != "sent" }) {
+	if len(log.Items) != 4 || slices.ContainsFunc(log.Items, func(d struct{ Status, Event, Job string }) bool {
+		return d.Status != "sent"
+	}) {
 		t.Errorf("deliveries: %+v", log.Items)
 	}
 	a.do(http.StatusOK, http.MethodPost, "/api/v1/channels/hook/test", nil, nil)
@@ -249,7 +278,11 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("the test was heard %d times", len(calls["channel.test"]))
 	}
 	// A channel that does not exist is reported in the log of deliveries.
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "astray", "command": "false", "notify": map[string]any{"on": []string{"failed"}, "to": []string{"nowhere"}}}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":    "astray",
+		"command": "false",
+		"notify":  map[string]any{"on": []string{"failed"}, "to": []string{"nowhere"}},
+	}, nil)
 	runAndWait(a, "astray", "failed")
 	eventually(t, "the delivery says that the channel is not there", func() bool {
 		var log struct {
@@ -278,7 +311,8 @@ func TestNotifications(t *testing.T) {
 		t.Fatalf("no files of etcd: %v", err)
 	}
 	for _, file := range files {
-		if data, err := os.ReadFile(file); err == nil && (bytes.Contains(data, []byte("canary-url")) || bytes.Contains(data, []byte(e.secret))) {
+		if data, err := os.ReadFile(file); err == nil &&
+			(bytes.Contains(data, []byte("canary-url")) || bytes.Contains(data, []byte(e.secret))) {
 			t.Errorf("a secret is in %s", file)
 		}
 	}
@@ -291,7 +325,8 @@ func TestNotificationsOfTheStandalone(t *testing.T) {
 	dir := t.TempDir()
 	address := freePort(t)
 	begin := func() (*process, *api) {
-		p := launchWith(t, e.settings(), "carillon-standalone", filepath.Join(bin, "carillon-standalone"), "--data-dir", dir, "--listen", address, "--name", "bell-1")
+		p := launchWith(t, e.settings(), "carillon-standalone", filepath.Join(bin, "carillon-standalone"), "--data-dir",
+			dir, "--listen", address, "--name", "bell-1")
 		a := &api{t: t, base: "http://" + address}
 		eventually(t, "the standalone is ready", func() bool {
 			token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
@@ -318,5 +353,8 @@ func TestNotificationsOfTheStandalone(t *testing.T) {
 	}
 	_, a = begin() // the key is the same, the trouble known
 	runAndWait(a, "nightly", "succeeded")
-	e.exactly("it has recovered", map[string]string{"run.failed": "[Carillon] nightly failed (exit 1) on bell-1", "run.recovered": "[Carillon] nightly has recovered"})
+	e.exactly("it has recovered", map[string]string{
+		"run.failed":    "[Carillon] nightly failed (exit 1) on bell-1",
+		"run.recovered": "[Carillon] nightly has recovered",
+	})
 }

@@ -47,9 +47,12 @@ func startMembers(t *testing.T, dir string) *members {
 	}
 	for i := range m.urls {
 		name := fmt.Sprintf("etcd-%d", i)
-		m.args = append(m.args, []string{"--name", name, "--data-dir", filepath.Join(dir, name), "--log-level", "error", "--unsafe-no-fsync",
-			"--listen-client-urls", m.urls[i], "--advertise-client-urls", m.urls[i], "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
-			"--initial-cluster", strings.Join(cluster, ","), "--auth-token-ttl", fmt.Sprint(int(tokenTTL.Seconds())), "--bcrypt-cost", "4"})
+		m.args = append(m.args, []string{"--name", name, "--data-dir", filepath.Join(dir, name), "--log-level", "error",
+			"--unsafe-no-fsync",
+			"--listen-client-urls", m.urls[i], "--advertise-client-urls", m.urls[i], "--listen-peer-urls", peers[i],
+			"--initial-advertise-peer-urls", peers[i],
+			"--initial-cluster", strings.Join(cluster, ","), "--auth-token-ttl", fmt.Sprint(int(tokenTTL.Seconds())),
+			"--bcrypt-cost", "4"})
 		m.running = append(m.running, start(t, "etcd", m.args[i]...))
 	}
 	m.restrict()
@@ -74,7 +77,8 @@ func (m *members) restrict() {
 		func() error { _, err := client.RoleAdd(ctx, "root"); return err },
 		func() error { _, err := client.RoleAdd(ctx, etcdUser); return err },
 		func() error {
-			_, err := client.RoleGrantPermission(ctx, etcdUser, "/cron/", "/cron0", clientv3.PermissionType(clientv3.PermReadWrite))
+			_, err := client.RoleGrantPermission(ctx, etcdUser, "/cron/", "/cron0",
+				clientv3.PermissionType(clientv3.PermReadWrite))
 			return err
 		},
 		func() error { _, err := client.UserGrantRole(ctx, "root", "root"); return err },
@@ -85,7 +89,12 @@ func (m *members) restrict() {
 			m.t.Fatal(err)
 		}
 	}
-	if m.root, err = clientv3.New(clientv3.Config{Endpoints: m.urls, Username: "root", Password: etcdPassword, Logger: zap.NewNop()}); err != nil {
+	if m.root, err = clientv3.New(clientv3.Config{
+		Endpoints: m.urls,
+		Username:  "root",
+		Password:  etcdPassword,
+		Logger:    zap.NewNop(),
+	}); err != nil {
 		m.t.Fatal(err)
 	}
 	m.t.Cleanup(func() { _ = m.root.Close() })
@@ -168,9 +177,11 @@ func TestTokensEnd(t *testing.T) {
 	etcd := startMembers(t, c.dir)
 	c.startMongo()
 	flags := func(more ...string) []string {
-		return append(more, "--etcd-endpoints", strings.Join(etcd.urls, ","), "--etcd-username", etcdUser, "--etcd-password-file", etcd.password, "--mongodb-uri", "mongodb://"+c.mongoAt)
+		return append(more, "--etcd-endpoints", strings.Join(etcd.urls, ","), "--etcd-username", etcdUser,
+			"--etcd-password-file", etcd.password, "--mongodb-uri", "mongodb://"+c.mongoAt)
 	}
-	environ := append(ear.settings(), "CARILLON_SECRETS_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("s"), 32)))
+	environ := append(ear.settings(), "CARILLON_SECRETS_KEY="+
+		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("s"), 32)))
 	out := start(t, "carillon-master", flags("bootstrap")...)
 	if code := out.exit(); code != 0 {
 		t.Fatalf("bootstrap ended with %d", code)
@@ -178,7 +189,8 @@ func TestTokensEnd(t *testing.T) {
 	token := strings.TrimSpace(out.text())
 	master := func() (*process, *api) {
 		address := freePort(t)
-		p := launchWith(t, environ, "carillon-master", filepath.Join(bin, "carillon-master"), flags("--listen", address)...)
+		p := launchWith(t, environ, "carillon-master", filepath.Join(bin, "carillon-master"),
+			flags("--listen", address)...)
 		a := &api{t: t, base: "http://" + address, token: token}
 		eventually(t, "the master is ready", a.ready)
 		return p, a
@@ -186,9 +198,14 @@ func TestTokensEnd(t *testing.T) {
 	first, a := master()
 	eventually(t, "the first master is elected", func() bool { return strings.Contains(first.text(), "elected") })
 	second, b := master()
-	start(t, "carillon-worker", flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"), "--metrics-listen", "off")...)
+	start(t, "carillon-worker", flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"),
+		"--metrics-listen", "off")...)
 	ear.channels(a)
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "true"}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "tick",
+		"cronExpr": "* * * * * * *",
+		"command":  "true",
+	}, nil)
 
 	told := 0
 	works := func(when string, a *api) {
@@ -198,9 +215,15 @@ func TestTokensEnd(t *testing.T) {
 		frail(a, name, filepath.Join(c.dir, "none"))
 		runAndWait(a, name, "failed")
 		told++
-		eventually(t, when+": the failure is notified", func() bool { calls, _ := ear.heard(); return len(calls["run.failed"]) == told })
+		eventually(t, when+": the failure is notified", func() bool {
+			calls, _ := ear.heard()
+			return len(calls["run.failed"]) == told
+		})
 		eventually(t, when+": live events come", func() bool { return live.tellOf(name) && live.tellOf("tick") })
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name + "-long", "command": "exec sleep 600"}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":    name + "-long",
+			"command": "exec sleep 600",
+		}, nil)
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"-long/run", map[string]any{}, nil)
 		long := ""
 		eventually(t, when+": a run begins", func() bool {
@@ -211,7 +234,9 @@ func TestTokensEnd(t *testing.T) {
 			return long != ""
 		})
 		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/runs/"+long+"/kill", map[string]any{}, nil)
-		eventually(t, when+": the run is killed", func() bool { return a.count("job="+name+"-long", status("killed")) == 1 })
+		eventually(t, when+": the run is killed", func() bool {
+			return a.count("job="+name+"-long", status("killed")) == 1
+		})
 		var findings struct{ Conditions []struct{ Code string } }
 		a.do(http.StatusOK, http.MethodGet, "/api/v1/stats/overview", nil, &findings)
 		for _, c := range findings.Conditions {
@@ -226,7 +251,9 @@ func TestTokensEnd(t *testing.T) {
 		return a.count("job=tick", status("succeeded")) > ticks+2*int(tokenTTL.Seconds())
 	})
 	first.end(syscall.SIGKILL)
-	within(t, 90*time.Second, "the second master is elected", func() bool { return strings.Contains(second.text(), "elected") })
+	within(t, 90*time.Second, "the second master is elected", func() bool {
+		return strings.Contains(second.text(), "elected")
+	})
 	works("after the election", b)
 	etcd.change("bell-ringer-2")
 	works("after the change of the password", b)

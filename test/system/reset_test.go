@@ -40,7 +40,8 @@ func TestResetAdminOfTheStandalone(t *testing.T) {
 		t.Errorf("the token is good for %+v", me)
 	}
 	var audit string
-	if a.do(http.StatusOK, http.MethodGet, "/api/v1/audit?actor=reset-admin", nil, &audit); !strings.Contains(audit, `"reset-admin"`) || strings.Contains(audit, a.token) {
+	if a.do(http.StatusOK, http.MethodGet, "/api/v1/audit?actor=reset-admin", nil, &audit); !strings.Contains(audit,
+		`"reset-admin"`) || strings.Contains(audit, a.token) {
 		t.Errorf("the audit tells %s", audit)
 	}
 }

@@ -32,8 +32,12 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	}
 	file := filepath.Join(c.dir, "started")
 	for i := range 4 {
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": fmt.Sprintf("tick-%d", i), "cronExpr": "* * * * * * *",
-			"command": "echo $CARILLON_RUN_ID >> " + file, "overlap": []string{"allow", "skip"}[i%2]}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":     fmt.Sprintf("tick-%d", i),
+			"cronExpr": "* * * * * * *",
+			"command":  "echo $CARILLON_RUN_ID >> " + file,
+			"overlap":  []string{"allow", "skip"}[i%2],
+		}, nil)
 	}
 	eventually(t, "the jobs run", func() bool { return len(started(t, file)) > 20 })
 	data, backup := filepath.Join(c.dir, "etcd"), filepath.Join(c.dir, "backup")
@@ -43,7 +47,10 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	}
 	c.startEtcd()
 	for i := range 3 { // changes that the backup does not contain
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": fmt.Sprintf("later-%d", i), "command": "true"}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":    fmt.Sprintf("later-%d", i),
+			"command": "true",
+		}, nil)
 	}
 	before := len(started(t, file))
 	eventually(t, "the jobs run on", func() bool { return len(started(t, file)) > before+40 })
@@ -62,7 +69,11 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	if after := len(started(t, file)); after != before {
 		t.Errorf("%d commands began before an operator said that etcd counts", after-before)
 	}
-	a.do(http.StatusServiceUnavailable, http.MethodPut, "/api/v1/jobs/tick-0", map[string]any{"name": "tick-0", "cronExpr": "@daily", "command": "true"}, nil)
+	a.do(http.StatusServiceUnavailable, http.MethodPut, "/api/v1/jobs/tick-0", map[string]any{
+		"name":     "tick-0",
+		"cronExpr": "@daily",
+		"command":  "true",
+	}, nil)
 
 	// The log store has entries that etcd has forgotten. They are named, and a fault until the restore is accepted.
 	forgotten := func() (step auditStep) {
@@ -84,8 +95,12 @@ func TestEtcdRestoredUnderRunningWorkers(t *testing.T) {
 	eventually(t, "the condition ends", func() bool { return !a.has("etcd_went_back") })
 	before = len(started(t, file))
 	eventually(t, "the jobs run again", func() bool { return len(started(t, file)) > before+20 })
-	eventually(t, "the entry of the recovery is sealed", func() bool { step := forgotten(); return step.Head.Seq == step.To })
-	if step := forgotten(); gap != nil && (!step.Intact || step.To <= gap.To || step.Restored == nil || *step.Restored != *gap) {
+	eventually(t, "the entry of the recovery is sealed", func() bool {
+		step := forgotten()
+		return step.Head.Seq == step.To
+	})
+	if step := forgotten(); gap != nil && (!step.Intact || step.To <= gap.To || step.Restored == nil ||
+		*step.Restored != *gap) {
 		t.Errorf("after the restore was accepted: %+v, want an intact chain and the forgotten entries %+v", step, *gap)
 	}
 	seen := map[string]bool{}

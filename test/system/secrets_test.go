@@ -50,15 +50,18 @@ func (s *secretive) keyed(keys ...string) {
 	}
 	address := freePort(s.t)
 	s.api.base = "http://" + address
-	s.master = start(s.t, "carillon-master", s.flags("--listen", address, "--secrets-key-file", s.keyFile, "--log-level", "debug")...)
-	s.worker = start(s.t, "carillon-worker", s.flags("--name", "east", "--data-dir", filepath.Join(s.dir, "east"), "--metrics-listen", freePort(s.t),
+	s.master = start(s.t, "carillon-master", s.flags("--listen", address, "--secrets-key-file", s.keyFile,
+		"--log-level", "debug")...)
+	s.worker = start(s.t, "carillon-worker", s.flags("--name", "east", "--data-dir", filepath.Join(s.dir, "east"),
+		"--metrics-listen", freePort(s.t),
 		"--secrets-key-file", s.keyFile, "--log-level", "debug")...)
 	eventually(s.t, "the master is ready", s.api.ready)
 }
 
 func (s *secretive) put(name, value string, groups ...string) {
 	s.t.Helper()
-	status, err := s.api.try(http.MethodPut, "/api/v1/secrets/"+name, map[string]any{"value": value, "groups": groups}, nil)
+	status, err := s.api.try(http.MethodPut, "/api/v1/secrets/"+name,
+		map[string]any{"value": value, "groups": groups}, nil)
 	if err != nil || status >= 300 {
 		s.t.Fatalf("put secret %s: %d, %v", name, status, err)
 	}
@@ -72,7 +75,8 @@ func (s *secretive) ran(job string) (run, string) {
 	var ended run
 	eventually(s.t, job+" ends", func() bool {
 		status, err := s.api.try(http.MethodGet, "/api/v1/runs/"+accepted.Run, nil, &ended)
-		return err == nil && status == http.StatusOK && ended.Status != "" && !slices.Contains([]string{"waiting", "running"}, ended.Status)
+		return err == nil && status == http.StatusOK && ended.Status != "" &&
+			!slices.Contains([]string{"waiting", "running"}, ended.Status)
 	})
 	var output string
 	if ended.Status == "succeeded" {
@@ -97,11 +101,16 @@ func TestSecretsStaySecret(t *testing.T) {
 	s.put("theirs", canary+"-theirs", "theirs")
 	gate := filepath.Join(s.dir, "gate")
 	job := map[string]any{"name": "report", "group": "reports", "env": map[string]string{"PGPASSWORD": "secret:db"},
-		"command": `echo "I print $PGPASSWORD"; [ "$PGPASSWORD" = ` + "canary-4711-'swordfish' ] && echo same; touch " + gate + "; while [ -e " + gate + " ]; do sleep 0.05; done"}
+		"command": `echo "I print $PGPASSWORD"; [ "$PGPASSWORD" = ` + "canary-4711-'swordfish' ] && echo same; touch " +
+			gate + "; while [ -e " + gate + " ]; do sleep 0.05; done"}
 	s.api.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/report", job, nil)
 	for name, value := range map[string]string{"unknown": "secret:none", "foreign": "secret:theirs"} {
-		s.api.do(http.StatusUnprocessableEntity, http.MethodPut, "/api/v1/jobs/"+name, map[string]any{"name": name, "group": "reports", "command": "true",
-			"env": map[string]string{"A": value}}, nil)
+		s.api.do(http.StatusUnprocessableEntity, http.MethodPut, "/api/v1/jobs/"+name, map[string]any{
+			"name":    name,
+			"group":   "reports",
+			"command": "true",
+			"env":     map[string]string{"A": value},
+		}, nil)
 	}
 
 	open := make(chan string, 1) // what can be seen of the processes while it runs
@@ -119,7 +128,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	if ended.Status != "succeeded" || output != "I print [secret:db]\nsame\n" {
 		t.Errorf("%+v printed %q", ended, output)
 	}
-	if lines := <-open; strings.Contains(lines, canary) || !strings.Contains(lines, "sleep") && !strings.Contains(lines, "/bin/sh") {
+	if lines := <-open; strings.Contains(lines, canary) || !strings.Contains(lines, "sleep") &&
+		!strings.Contains(lines, "/bin/sh") {
 		t.Errorf("command lines:\n%s", lines)
 	}
 
@@ -139,8 +149,14 @@ func TestSecretsStaySecret(t *testing.T) {
 		t.Errorf("the new value: %+v printed %q", ended, output)
 	}
 
-	for what, text := range map[string]string{"etcd": everything(t, s.keys()), "the log store": documents(t, s.mongoAt), "the worker's folder": files(t, filepath.Join(s.dir, "east")),
-		"the master's log": s.master.text(), "the worker's log": s.worker.text(), "answers": answers(s.api)} {
+	for what, text := range map[string]string{
+		"etcd":                everything(t, s.keys()),
+		"the log store":       documents(t, s.mongoAt),
+		"the worker's folder": files(t, filepath.Join(s.dir, "east")),
+		"the master's log":    s.master.text(),
+		"the worker's log":    s.worker.text(),
+		"answers":             answers(s.api),
+	} {
 		if strings.Contains(text, canary) {
 			t.Errorf("%s has the secret", what)
 		}
@@ -159,7 +175,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	s.keyed(old, next)
 	s.keyed(next, old)
 	reseal := append(s.flags("reseal"), "--secrets-key-file", s.keyFile)
-	if out, err := exec.Command(filepath.Join(bin, "carillon-master"), reseal...).CombinedOutput(); err != nil || !strings.Contains(string(out), "2 secrets") {
+	if out, err := exec.Command(filepath.Join(bin, "carillon-master"), reseal...).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "2 secrets") {
 		t.Errorf("reseal: %v, %s", err, out)
 	}
 	s.keyed(next)
@@ -243,7 +260,8 @@ func files(t *testing.T, dir string) string {
 func answers(a *api) string {
 	a.t.Helper()
 	var b strings.Builder
-	for _, path := range []string{"/secrets", "/secrets/db", "/jobs", "/jobs/report", "/jobs/report/versions", "/runs?limit=100", "/fires?limit=100", "/workers", "/audit?limit=100", "/stats/overview"} {
+	for _, path := range []string{"/secrets", "/secrets/db", "/jobs", "/jobs/report", "/jobs/report/versions",
+		"/runs?limit=100", "/fires?limit=100", "/workers", "/audit?limit=100", "/stats/overview"} {
 		var text string
 		a.do(http.StatusOK, http.MethodGet, "/api/v1"+path, nil, &text)
 		b.WriteString(text)
@@ -272,7 +290,8 @@ func TestWorkersExposeNothing(t *testing.T) {
 	a.token = c.bootstrap()
 	eventually(t, "the master is ready", a.ready)
 	metrics := freePort(t)
-	open := start(t, "carillon-worker", c.flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"), "--metrics-listen", metrics)...)
+	open := start(t, "carillon-worker", c.flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"),
+		"--metrics-listen", metrics)...)
 	closed := c.worker("west")
 	client := c.keys()
 	eventually(t, "both are registered", func() bool { return len(registered(t, client)) == 2 })
@@ -389,7 +408,13 @@ func TestRunAs(t *testing.T) {
 	} {
 		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", job, nil)
 	}
-	for job, want := range map[string]string{"wish": "user_not_allowed", "switch": "daemon\n", "nobody": "nobody\n", "root": "user_not_allowed", "long": "max_run_time"} {
+	for job, want := range map[string]string{
+		"wish":   "user_not_allowed",
+		"switch": "daemon\n",
+		"nobody": "nobody\n",
+		"root":   "user_not_allowed",
+		"long":   "max_run_time",
+	} {
 		ended, output := s.ran(job)
 		got := output
 		if ended.Status != "succeeded" {
@@ -411,7 +436,8 @@ func TestRunAs(t *testing.T) {
 		status, err := a.try(http.MethodGet, "/api/v1/workers", nil, &page)
 		return err == nil && status == http.StatusOK && strings.Contains(page, "run_as_ignored")
 	})
-	refused := launch(t, "carillon-worker", filepath.Join(bin, "carillon-worker"), c.flags("--name", "third", "--data-dir", filepath.Join(c.dir, "third"), "--run-as", rules)...)
+	refused := launch(t, "carillon-worker", filepath.Join(bin, "carillon-worker"),
+		c.flags("--name", "third", "--data-dir", filepath.Join(c.dir, "third"), "--run-as", rules)...)
 	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "users other than root may write it") {
 		t.Errorf("a worker with such a file ended with %d: %s", code, refused.text())
 	}
@@ -425,8 +451,11 @@ func TestSecretsOfAStandalone(t *testing.T) {
 	p, a := standalone(t, dir)
 	s := &secretive{cluster: &cluster{t: t, dir: dir}, api: a}
 	s.put("db", canary)
-	a.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/report", map[string]any{"name": "report", "env": map[string]string{"PGPASSWORD": "secret:db"},
-		"command": `echo "I print $PGPASSWORD"`}, nil)
+	a.do(http.StatusCreated, http.MethodPut, "/api/v1/jobs/report", map[string]any{
+		"name":    "report",
+		"env":     map[string]string{"PGPASSWORD": "secret:db"},
+		"command": `echo "I print $PGPASSWORD"`,
+	}, nil)
 	works := func() {
 		t.Helper()
 		if ended, output := s.ran("report"); ended.Status != "succeeded" || output != "I print [secret:db]\n" {

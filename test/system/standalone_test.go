@@ -54,7 +54,8 @@ func TestFirstStart(t *testing.T) {
 		t.Fatalf("no login link in %q", p.text())
 	}
 	login := func() int {
-		status, err := (&api{t: t, base: a.base}).try(http.MethodPost, "/api/v1/auth/login", map[string]string{"code": link[1]}, nil)
+		status, err := (&api{t: t, base: a.base}).try(http.MethodPost, "/api/v1/auth/login",
+			map[string]string{"code": link[1]}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,8 @@ func TestGuardianKilledOneAttempt(t *testing.T) {
 	eventually(t, "the job was run again", func() bool { return a.count("job=long", status("succeeded")) == 1 })
 	runs := a.runs("job=long")
 	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.Attempt, b.Attempt) })
-	if len(runs) != 2 || runs[0].Status != "lost" || runs[1].Status != "succeeded" || runs[1].Attempt != 2 || runs[1].Cause != "rerun" {
+	if len(runs) != 2 || runs[0].Status != "lost" || runs[1].Status != "succeeded" || runs[1].Attempt != 2 ||
+		runs[1].Cause != "rerun" {
 		t.Fatalf("runs %+v, want one that is lost and its next attempt", runs)
 	}
 }
@@ -120,11 +122,19 @@ func TestKillAndComeBack(t *testing.T) {
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	marker := fmt.Sprintf("31%d.25", os.Getpid())
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "tick", "cronExpr": "* * * * * * *", "command": "echo tick $CARILLON_RUN_ID"}, nil)
-	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "long", "cronExpr": "* * * * * * *",
-		"command": "echo begun; (setsid sleep " + marker + " &) ; sleep " + marker}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "tick",
+		"cronExpr": "* * * * * * *",
+		"command":  "echo tick $CARILLON_RUN_ID",
+	}, nil)
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":     "long",
+		"cronExpr": "* * * * * * *",
+		"command":  "echo begun; (setsid sleep " + marker + " &) ; sleep " + marker,
+	}, nil)
 	eventually(t, "both have run", func() bool {
-		return a.count("job=tick&status=succeeded", status("succeeded")) >= 3 && len(processes(t, "^sleep "+marker)) == 2
+		return a.count("job=tick&status=succeeded", status("succeeded")) >= 3 &&
+			len(processes(t, "^sleep "+marker)) == 2
 	})
 	long := a.runs("job=long&status=running")[0].ID
 	eventually(t, "the output of the running run is there", func() bool {
@@ -146,7 +156,9 @@ func TestKillAndComeBack(t *testing.T) {
 	if text != "begun\n" {
 		t.Fatalf("its output is %q", text)
 	}
-	eventually(t, "the job runs again", func() bool { return a.count("job=long&status=running", status("running")) == 1 })
+	eventually(t, "the job runs again", func() bool {
+		return a.count("job=long&status=running", status("running")) == 1
+	})
 	eventually(t, "what was left running is gone", func() bool {
 		for _, pid := range before {
 			if _, err := os.Stat("/proc/" + pid); err == nil {
@@ -184,7 +196,8 @@ func TestDrain(t *testing.T) {
 	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": "patient",
 		"command": "echo waiting; while [ ! -e " + gate + " ]; do sleep 0.05; done; echo done"}, nil)
 	var accepted struct{ Run string }
-	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/patient/run", map[string]string{"note": "by hand"}, &accepted)
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/patient/run",
+		map[string]string{"note": "by hand"}, &accepted)
 	eventually(t, "it runs", func() bool { return a.count("status=running", status("running")) == 1 })
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -215,7 +228,8 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"open to all without TLS":    {"carillon-standalone", "--data-dir", t.TempDir(), "--listen", "0.0.0.0:0"},
 		"plain http without a proxy": {"carillon-master", "--listen", "0.0.0.0:7070", "--insecure-http"},
 		"an unknown flag":            {"carillon-worker", "--no-such-flag"},
-		"a metrics port for all":     {"carillon-worker", "--data-dir", t.TempDir(), "--metrics-listen", "0.0.0.0:7071"},
+		"a metrics port for all": {"carillon-worker", "--data-dir", t.TempDir(), "--metrics-listen",
+			"0.0.0.0:7071"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, args[0], args[1:]...)
@@ -246,7 +260,9 @@ func TestCopiedFolder(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the run of the original succeeds", func() bool { return a.count("job=patient", status("succeeded")) == 1 })
+	eventually(t, "the run of the original succeeds", func() bool {
+		return a.count("job=patient", status("succeeded")) == 1
+	})
 	if code := p.end(syscall.SIGTERM); code != 0 {
 		t.Fatalf("the original stopped with %d", code)
 	}

@@ -44,7 +44,12 @@ func TestStatistics(t *testing.T) {
 	t.Parallel()
 	_, a := standalone(t, t.TempDir())
 	for name, command := range map[string]string{"good": "true", "bad": "exit 3", "long": "exec sleep 600"} {
-		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "command": command, "cronExpr": "0 0 1 1 *", "timezone": "Asia/Tokyo"}, nil)
+		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+			"name":     name,
+			"command":  command,
+			"cronExpr": "0 0 1 1 *",
+			"timezone": "Asia/Tokyo",
+		}, nil)
 	}
 	ended := func(job string, n int) func() bool {
 		return func() bool {
@@ -67,10 +72,12 @@ func TestStatistics(t *testing.T) {
 	}
 	// An outcome is in the store a moment after it is listed.
 	eventually(t, "all are counted", func() bool { return figures("/api/v1/stats/runs").Runs == 10 })
-	if n := figures("/api/v1/stats/runs?workers=true"); n.Statuses != (counts{Succeeded: 5, Failed: 5}) || n.SuccessRate == nil || *n.SuccessRate != .5 || n.Duration.Count != 5 {
+	if n := figures("/api/v1/stats/runs?workers=true"); n.Statuses != (counts{Succeeded: 5, Failed: 5}) ||
+		n.SuccessRate == nil || *n.SuccessRate != .5 || n.Duration.Count != 5 {
 		t.Errorf("all jobs: %+v", n)
 	}
-	if n := figures("/api/v1/stats/jobs/bad?by=day&timezone=Asia/Kolkata"); n.Statuses != (counts{Failed: 5}) || *n.SuccessRate != 0 || n.Delay.Count != 0 {
+	if n := figures("/api/v1/stats/jobs/bad?by=day&timezone=Asia/Kolkata"); n.Statuses != (counts{Failed: 5}) ||
+		*n.SuccessRate != 0 || n.Delay.Count != 0 {
 		t.Errorf("the bad job: %+v", n)
 	}
 	var overview struct {
@@ -94,7 +101,8 @@ func TestStatistics(t *testing.T) {
 	})
 	for _, job := range page.Items {
 		m, want := job.Meta, map[string]int{"good": 5, "bad": 5, "long": 1}[job.Name]
-		if len(m.Results) != want || len(m.Next) != 5 || m.Stats == nil || (m.Stats.Samples == 5) != (job.Name == "good") || m.Results[0].Slow {
+		if len(m.Results) != want || len(m.Next) != 5 || m.Stats == nil ||
+			(m.Stats.Samples == 5) != (job.Name == "good") || m.Results[0].Slow {
 			t.Errorf("%s: %+v", job.Name, m)
 		}
 	}
@@ -106,7 +114,12 @@ func TestStatistics(t *testing.T) {
 func versions(t *testing.T, a *api) {
 	t.Helper()
 	for n := range 3 {
-		body := map[string]any{"name": "good", "command": fmt.Sprintf("echo %d", n), "cronExpr": "0 0 1 1 *", "timezone": "Asia/Tokyo"}
+		body := map[string]any{
+			"name":     "good",
+			"command":  fmt.Sprintf("echo %d", n),
+			"cronExpr": "0 0 1 1 *",
+			"timezone": "Asia/Tokyo",
+		}
 		var saved told
 		a.do(http.StatusOK, http.MethodPut, "/api/v1/jobs/good", body, &saved)
 		var list struct {
@@ -120,7 +133,8 @@ func versions(t *testing.T, a *api) {
 			t.Fatalf("after %d edits, the last made version %d: %+v", n+1, saved.Meta.Version, list.Items)
 		}
 		var version struct{ Job struct{ Command string } }
-		a.do(http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/jobs/good/versions/%d", saved.Meta.Version), nil, &version)
+		a.do(http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/jobs/good/versions/%d", saved.Meta.Version),
+			nil, &version)
 		if version.Job.Command != body["command"] {
 			t.Errorf("version %d says %q", saved.Meta.Version, version.Job.Command)
 		}

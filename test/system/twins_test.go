@@ -22,7 +22,10 @@ import (
 // keys is a client of the cluster's etcd, for what no API shows.
 func (c *cluster) keys() *clientv3.Client {
 	c.t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + c.etcdAt}, DialTimeout: 10 * time.Second})
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:   []string{"http://" + c.etcdAt},
+		DialTimeout: 10 * time.Second,
+	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -87,7 +90,8 @@ func newMachine(t *testing.T) machine {
 
 // enter are the arguments of ip(8) that run a program on the machine.
 func (m machine) enter(program ...string) []string {
-	return append([]string{"netns", "exec", m.name, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, program...)
+	return append([]string{"netns", "exec", m.name, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"},
+		program...)
 }
 
 // free returns an unused address of the network.
@@ -139,13 +143,16 @@ func TestTwins(t *testing.T) {
 	}
 	for name, begin := range map[string]func(t *testing.T) *process{
 		"on the same folder": func(t *testing.T) *process { return start(t, "carillon-worker", args(home)...) },
-		"on a copy":          func(t *testing.T) *process { return start(t, "carillon-worker", args(copyFolder(t, home))...) },
+		"on a copy": func(t *testing.T) *process {
+			return start(t, "carillon-worker", args(copyFolder(t, home))...)
+		},
 		// It has no network to ask etcd by, but sees the commands of the first.
 		"on a copy, in another network": func(t *testing.T) *process {
 			if out, err := exec.Command("unshare", "--net", "true").CombinedOutput(); err != nil {
 				t.Skipf("another network cannot be made here: %v: %s", err, out)
 			}
-			return launch(t, "carillon-worker", "unshare", append([]string{"--net", filepath.Join(bin, "carillon-worker")}, args(copyFolder(t, home))...)...)
+			return launch(t, "carillon-worker", "unshare",
+				append([]string{"--net", filepath.Join(bin, "carillon-worker")}, args(copyFolder(t, home))...)...)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,13 +199,15 @@ func TestMovedFolder(t *testing.T) {
 		return c.flags("--name", "east", "--data-dir", dir, "--metrics-listen", "off")
 	}
 	away := func() *process {
-		return launch(t, "carillon-worker", "ip", there.enter(append([]string{filepath.Join(bin, "carillon-worker")}, args(copyFolder(t, home))...)...)...)
+		return launch(t, "carillon-worker", "ip",
+			there.enter(append([]string{filepath.Join(bin, "carillon-worker")}, args(copyFolder(t, home))...)...)...)
 	}
 	second := away()
 	if code := second.exit(); code != 4 || !strings.Contains(second.text(), "another process is registered") {
 		t.Fatalf("the copy ended with %d: %s", code, second.text())
 	}
-	if now := registered(t, c.keys())["east"].Life; now != life || !first.alive() || a.count("job=patient", status("running")) != 1 {
+	if now := registered(t, c.keys())["east"].Life; now != life || !first.alive() ||
+		a.count("job=patient", status("running")) != 1 {
 		t.Fatalf("the life was %+v, and is %+v", life, now)
 	}
 
@@ -214,7 +223,9 @@ func TestMovedFolder(t *testing.T) {
 	}
 	gone := func() {
 		t.Helper()
-		eventually(t, "every process of the first has ended", func() bool { return len(processes(t, "carillon-worker .*"+filepath.Dir(c.dir))) == 0 })
+		eventually(t, "every process of the first has ended", func() bool {
+			return len(processes(t, "carillon-worker .*"+filepath.Dir(c.dir))) == 0
+		})
 	}
 	if code := first.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("killed, but ended with %d", code)
@@ -223,7 +234,9 @@ func TestMovedFolder(t *testing.T) {
 	copied := copyFolder(t, home)
 	third := start(t, "carillon-worker", args(copied)...)
 	becomes("a copy here is the worker")
-	eventually(t, "what the first ran is written down", func() bool { return a.count("job=patient", status("lost")) == 1 })
+	eventually(t, "what the first ran is written down", func() bool {
+		return a.count("job=patient", status("lost")) == 1
+	})
 	if code := third.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("killed, but ended with %d", code)
 	}

@@ -60,14 +60,23 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 	}
 	switch op.id { // what is so already would be no change
 	case "rollback-job":
-		s.ask(http.MethodPut, "/api/v1/jobs/"+o.vars["job"], map[string]any{"name": o.vars["job"], "group": o.group, "command": "true"}, nil)
+		s.ask(http.MethodPut, "/api/v1/jobs/"+o.vars["job"], map[string]any{
+			"name":    o.vars["job"],
+			"group":   o.group,
+			"command": "true",
+		}, nil)
 	case "resume-job":
 		s.ask(http.MethodPost, "/api/v1/jobs/paused-"+o.vars["label"]+"/pause", map[string]any{"note": "for now"}, nil)
 	}
 	target, body := o.fill(c.target), o.fill(c.body)
 	if c.reach != open {
 		before := s.entries()
-		if a := s.do(actor{}, request{method: op.method, target: target, body: body, headers: o.filled(c.headers)}); a.status != http.StatusUnauthorized {
+		if a := s.do(actor{}, request{
+			method:  op.method,
+			target:  target,
+			body:    body,
+			headers: o.filled(c.headers),
+		}); a.status != http.StatusUnauthorized {
 			s.t.Fatalf("nobody: %d %s", a.status, a.body)
 		}
 		if left := s.since(before); len(left) > 0 {
@@ -170,7 +179,13 @@ func (s *stack) hidden(o *object) {
 	for _, target := range []string{"/api/v1/audit?limit=500", "/api/v1/audit/verify?links=true&limit=1000"} {
 		a := s.do(s.admin, request{method: http.MethodGet, target: target})
 		text := string(a.body)
-		for what, secret := range map[string]string{"a secret": " again\"", "a password": password, "another password": "blue horse under", "a token": "car_", "a value of env": `"A":"` + o.vars["hush"]} {
+		for what, secret := range map[string]string{
+			"a secret":         " again\"",
+			"a password":       password,
+			"another password": "blue horse under",
+			"a token":          "car_",
+			"a value of env":   `"A":"` + o.vars["hush"],
+		} {
 			if at := strings.Index(text, secret); at >= 0 {
 				s.t.Errorf("%s shows %s: %.300s", target, what, text[max(0, at-200):])
 			}

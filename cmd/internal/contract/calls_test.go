@@ -47,21 +47,81 @@ type call struct {
 // calls are one for each operation of the document, by its id. Who adds an operation adds a line.
 var calls = map[string]call{
 	// jobs
-	"list-jobs":    {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
-	"create-job":   {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs", body: `{"name":"new-{label}","group":"{group}","command":"true"}`, before: without("/api/v1/jobs/new-{label}")},
-	"validate-job": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/validate?placement=true", body: `{"name":"{job}","group":"{group}","command":"true"}`},
-	"get-job":      {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
-	"put-job":      {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/put-{label}", body: `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`},
-	"delete-job":   {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/gone-{label}?kill=true", before: spare("gone")},
-	"run-job":      {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/ran-{label}/run", body: `{"note":"by hand"}`, before: spare("ran")},
-	"pause-job":    {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/pause", body: `{"note":"for now"}`, before: spare("paused")},
-	"resume-job":   {need: access.Operator, reach: ofGroup, target: "/api/v1/jobs/paused-{label}/resume", before: spare("paused")},
+	"list-jobs": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
+	"create-job": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs",
+		body:   `{"name":"new-{label}","group":"{group}","command":"true"}`,
+		before: without("/api/v1/jobs/new-{label}"),
+	},
+	"validate-job": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/validate?placement=true",
+		body:   `{"name":"{job}","group":"{group}","command":"true"}`,
+	},
+	"get-job": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
+	"put-job": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/put-{label}",
+		body:   `{"name":"put-{label}","group":"{group}","command":"echo {hush}"}`,
+	},
+	"delete-job": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/gone-{label}?kill=true",
+		before: spare("gone"),
+	},
+	"run-job": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/ran-{label}/run",
+		body:   `{"note":"by hand"}`,
+		before: spare("ran"),
+	},
+	"pause-job": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/paused-{label}/pause",
+		body:   `{"note":"for now"}`,
+		before: spare("paused"),
+	},
+	"resume-job": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/paused-{label}/resume",
+		before: spare("paused"),
+	},
 
-	"patch-job": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/patched-{label}", body: `{"title":"another","timeout":"10m"}`,
-		headers: []string{"Content-Type", "application/merge-patch+json"}, before: spare("patched")},
-	"rollback-job": {need: access.Editor, reach: ofGroup, target: "/api/v1/jobs/{job}/rollback", body: `{"version":{version}}`},
-	"apply-jobs":   {need: access.Editor, reach: somewhere, target: "/api/v1/jobs/apply", body: `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`},
-	"bulk-jobs":    {need: access.Operator, reach: somewhere, target: "/api/v1/jobs/bulk", body: `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`, before: spare("paused")},
+	"patch-job": {
+		need:    access.Editor,
+		reach:   ofGroup,
+		target:  "/api/v1/jobs/patched-{label}",
+		body:    `{"title":"another","timeout":"10m"}`,
+		headers: []string{"Content-Type", "application/merge-patch+json"},
+		before:  spare("patched"),
+	},
+	"rollback-job": {
+		need:   access.Editor,
+		reach:  ofGroup,
+		target: "/api/v1/jobs/{job}/rollback",
+		body:   `{"version":{version}}`,
+	},
+	"apply-jobs": {
+		need:   access.Editor,
+		reach:  somewhere,
+		target: "/api/v1/jobs/apply",
+		body:   `{"jobs":[{"name":"applied-{label}","group":"{group}","command":"echo {hush}"}]}`,
+	},
+	"bulk-jobs": {
+		need:   access.Operator,
+		reach:  somewhere,
+		target: "/api/v1/jobs/bulk",
+		body:   `{"action":"pause","note":"for now","jobs":["paused-{label}","none"]}`,
+		before: spare("paused"),
+	},
 
 	"list-groups": {need: access.Viewer, reach: somewhere, target: "/api/v1/groups"},
 	"list-labels": {need: access.Viewer, reach: somewhere, target: "/api/v1/labels"},
@@ -78,38 +138,70 @@ var calls = map[string]call{
 	"get-forecast":   {need: access.Viewer, reach: somewhere, target: "/api/v1/forecast?by=hour"},
 	"list-runs":      {need: access.Viewer, reach: somewhere, target: "/api/v1/runs?limit=10"},
 	"get-run":        {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/{run}"},
-	"kill-run":       {need: access.Operator, reach: ofGroup, target: "/api/v1/runs/{waiting}/kill", body: `{"note":"enough"}`, before: waiting},
-	"get-output":     {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
-	"search-output":  {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/search?q=hush"},
-	"follow-output":  {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/stream"},
-	"search-runs":    {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
+	"kill-run": {
+		need:   access.Operator,
+		reach:  ofGroup,
+		target: "/api/v1/runs/{waiting}/kill",
+		body:   `{"note":"enough"}`,
+		before: waiting,
+	},
+	"get-output":    {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
+	"search-output": {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/search?q=hush"},
+	"follow-output": {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/stream"},
+	"search-runs":   {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
 
 	// workers
-	"list-masters":   {need: access.Viewer, reach: somewhere, target: "/api/v1/masters"},
-	"list-workers":   {need: access.Viewer, reach: somewhere, target: "/api/v1/workers"},
-	"get-worker":     {need: access.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
-	"patch-worker":   {need: access.Admin, reach: everywhere, target: "/api/v1/workers/{worker}", body: `{"labels":{"zone":"a"},"slots":null}`},
-	"drain-worker":   {need: access.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/drain", body: `{"note":"new disk"}`},
+	"list-masters": {need: access.Viewer, reach: somewhere, target: "/api/v1/masters"},
+	"list-workers": {need: access.Viewer, reach: somewhere, target: "/api/v1/workers"},
+	"get-worker":   {need: access.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
+	"patch-worker": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/workers/{worker}",
+		body:   `{"labels":{"zone":"a"},"slots":null}`,
+	},
+	"drain-worker": {
+		need:   access.Operator,
+		reach:  everywhere,
+		target: "/api/v1/workers/{worker}/drain",
+		body:   `{"note":"new disk"}`,
+	},
 	"undrain-worker": {need: access.Operator, reach: everywhere, target: "/api/v1/workers/{worker}/undrain"},
 
 	// notifications
-	"list-channels":   {need: access.Viewer, reach: somewhere, target: "/api/v1/channels", before: channel},
-	"get-channel":     {need: access.Viewer, reach: somewhere, target: "/api/v1/channels/ops", before: channel},
-	"put-channel":     {need: access.Admin, reach: everywhere, target: "/api/v1/channels/dev", body: `{"kind":"webhook","url":"https://hooks.example.com/{hush}"}`},
+	"list-channels": {need: access.Viewer, reach: somewhere, target: "/api/v1/channels", before: channel},
+	"get-channel":   {need: access.Viewer, reach: somewhere, target: "/api/v1/channels/ops", before: channel},
+	"put-channel": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/channels/dev",
+		body:   `{"kind":"webhook","url":"https://hooks.example.com/{hush}"}`,
+	},
 	"delete-channel":  {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops", before: channel},
 	"test-channel":    {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops/test", before: channel},
 	"list-deliveries": {need: access.Viewer, reach: somewhere, target: "/api/v1/deliveries"},
 
 	// secrets
-	"list-secrets":  {need: access.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
-	"get-secret":    {need: access.Editor, reach: ofAny, target: "/api/v1/secrets/db-{label}", before: secret},
-	"put-secret":    {need: access.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", body: `{"value":"{hush} again","groups":{groups}}`, before: secret},
+	"list-secrets": {need: access.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
+	"get-secret":   {need: access.Editor, reach: ofAny, target: "/api/v1/secrets/db-{label}", before: secret},
+	"put-secret": {
+		need:   access.Admin,
+		reach:  ofGroup,
+		target: "/api/v1/secrets/db-{label}",
+		body:   `{"value":"{hush} again","groups":{groups}}`,
+		before: secret,
+	},
 	"delete-secret": {need: access.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
 
 	// timetables and statistics
 	"parse-crontab": {need: access.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
 		body: `{"text":"MAILTO=ops\n# Nightly report\n30 2 * * * make report\n@reboot /bin/true\n61 * * * * date\n","timezone":"Europe/Berlin","group":"{group}"}`},
-	"preview-schedule":   {need: access.Viewer, reach: somewhere, target: "/api/v1/schedules/preview", body: `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`},
+	"preview-schedule": {
+		need:   access.Viewer,
+		reach:  somewhere,
+		target: "/api/v1/schedules/preview",
+		body:   `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`,
+	},
 	"get-overview":       {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/overview"},
 	"get-statistics":     {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/runs?by=hour&workers=true"},
 	"get-job-statistics": {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/jobs/{job}"},
@@ -117,25 +209,84 @@ var calls = map[string]call{
 	// access
 	"login":         {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
 	"login-methods": {reach: open, target: "/api/v1/auth/methods"},
-	"oidc-start":    {reach: open, target: "/api/v1/auth/oidc/start?to=/jobs", want: http.StatusFound, leads: "/authorize?"},
-	"oidc-callback": {reach: open, target: "/api/v1/auth/oidc/callback?{answer}&session_state=s", headers: []string{"Cookie", "{attempt}"}, before: attempt,
-		want: http.StatusFound, leads: "/jobs"},
-	"logout":          {reach: known, target: "/api/v1/auth/logout"},
-	"me":              {reach: known, target: "/api/v1/auth/me"},
-	"change-password": {reach: nobody, refused: http.StatusConflict, target: "/api/v1/auth/password", body: `{"current":"{password}","new":"blue horse under a bridge"}`, also: ann},
+	"oidc-start": {
+		reach:  open,
+		target: "/api/v1/auth/oidc/start?to=/jobs",
+		want:   http.StatusFound,
+		leads:  "/authorize?",
+	},
+	"oidc-callback": {
+		reach:   open,
+		target:  "/api/v1/auth/oidc/callback?{answer}&session_state=s",
+		headers: []string{"Cookie", "{attempt}"},
+		before:  attempt,
+		want:    http.StatusFound,
+		leads:   "/jobs",
+	},
+	"logout": {reach: known, target: "/api/v1/auth/logout"},
+	"me":     {reach: known, target: "/api/v1/auth/me"},
+	"change-password": {
+		reach:   nobody,
+		refused: http.StatusConflict,
+		target:  "/api/v1/auth/password",
+		body:    `{"current":"{password}","new":"blue horse under a bridge"}`,
+		also:    ann,
+	},
 
-	"list-sessions":  {reach: known, target: "/api/v1/sessions"},
-	"delete-session": {need: access.Admin, reach: everywhere, says: "authenticated", refused: http.StatusNotFound, target: "/api/v1/sessions/{session}", before: session},
+	"list-sessions": {reach: known, target: "/api/v1/sessions"},
+	"delete-session": {
+		need:    access.Admin,
+		reach:   everywhere,
+		says:    "authenticated",
+		refused: http.StatusNotFound,
+		target:  "/api/v1/sessions/{session}",
+		before:  session,
+	},
 
-	"list-tokens":  {need: access.Viewer, reach: somewhere, target: "/api/v1/tokens"},
-	"create-token": {need: access.Admin, reach: everywhere, says: "viewer", target: "/api/v1/tokens", body: `{"name":"for a script","role":"viewer"}`, also: annsSession},
-	"get-token":    {need: access.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
-	"delete-token": {need: access.Admin, reach: everywhere, says: "viewer", refused: http.StatusNotFound, target: "/api/v1/tokens/{token}", before: token, also: ann},
+	"list-tokens": {need: access.Viewer, reach: somewhere, target: "/api/v1/tokens"},
+	"create-token": {
+		need:   access.Admin,
+		reach:  everywhere,
+		says:   "viewer",
+		target: "/api/v1/tokens",
+		body:   `{"name":"for a script","role":"viewer"}`,
+		also:   annsSession,
+	},
+	"get-token": {
+		need:    access.Admin,
+		reach:   everywhere,
+		says:    "viewer",
+		refused: http.StatusNotFound,
+		target:  "/api/v1/tokens/{token}",
+		before:  token,
+		also:    ann,
+	},
+	"delete-token": {
+		need:    access.Admin,
+		reach:   everywhere,
+		says:    "viewer",
+		refused: http.StatusNotFound,
+		target:  "/api/v1/tokens/{token}",
+		before:  token,
+		also:    ann,
+	},
 
-	"list-users":  {need: access.Admin, reach: everywhere, target: "/api/v1/users"},
-	"create-user": {need: access.Admin, reach: everywhere, target: "/api/v1/users", body: `{"name":"bob-{label}","groups":{"ours":"editor"}}`, before: without("/api/v1/users/bob-{label}")},
-	"get-user":    {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
-	"patch-user":  {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", body: `{"title":"Ann Lee"}`, before: user},
+	"list-users": {need: access.Admin, reach: everywhere, target: "/api/v1/users"},
+	"create-user": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/users",
+		body:   `{"name":"bob-{label}","groups":{"ours":"editor"}}`,
+		before: without("/api/v1/users/bob-{label}"),
+	},
+	"get-user": {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
+	"patch-user": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/users/{user}",
+		body:   `{"title":"Ann Lee"}`,
+		before: user,
+	},
 	"delete-user": {need: access.Admin, reach: everywhere, target: "/api/v1/users/{user}", before: user},
 
 	"list-audit":   {need: access.Admin, reach: everywhere, target: "/api/v1/audit?limit=5"},
@@ -147,14 +298,22 @@ var calls = map[string]call{
 	"healthz":    {reach: open, target: "/healthz"},
 	"readyz":     {reach: open, target: "/readyz"},
 	"get-doctor": {need: access.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},
-	"recover":    {need: access.Admin, reach: everywhere, target: "/api/v1/system/recover", body: `{"restored":true,"dryRun":true}`},
-	"version":    {need: access.Viewer, reach: somewhere, target: "/version"},
+	"recover": {
+		need:   access.Admin,
+		reach:  everywhere,
+		target: "/api/v1/system/recover",
+		body:   `{"restored":true,"dryRun":true}`,
+	},
+	"version": {need: access.Viewer, reach: somewhere, target: "/version"},
 }
 
 // without takes something away that an earlier call has made.
 func without(target string) func(*stack, *object) {
 	return func(s *stack, o *object) {
-		if a := s.do(s.admin, request{method: http.MethodDelete, target: o.fill(target)}); a.status != http.StatusNoContent && a.status != http.StatusNotFound {
+		if a := s.do(s.admin, request{
+			method: http.MethodDelete,
+			target: o.fill(target),
+		}); a.status != http.StatusNoContent && a.status != http.StatusNotFound {
 			s.t.Fatalf("%s: %d %s", target, a.status, a.body)
 		}
 	}
@@ -164,7 +323,12 @@ func without(target string) func(*stack, *object) {
 func spare(name string) func(*stack, *object) {
 	return func(s *stack, o *object) {
 		name := name + "-" + o.vars["label"]
-		s.ask(http.MethodPut, "/api/v1/jobs/"+name, map[string]any{"name": name, "group": o.group, "command": "echo " + o.vars["hush"], "description": o.vars["hush"]}, nil)
+		s.ask(http.MethodPut, "/api/v1/jobs/"+name, map[string]any{
+			"name":        name,
+			"group":       o.group,
+			"command":     "echo " + o.vars["hush"],
+			"description": o.vars["hush"],
+		}, nil)
 	}
 }
 
@@ -172,12 +336,16 @@ func spare(name string) func(*stack, *object) {
 func waiting(s *stack, o *object) {
 	spare("killed")(s, o)
 	var asked struct{ Run string }
-	s.ask(http.MethodPost, "/api/v1/jobs/killed-"+o.vars["label"]+"/run", map[string]any{"note": o.vars["hush"]}, &asked)
+	s.ask(http.MethodPost, "/api/v1/jobs/killed-"+o.vars["label"]+"/run",
+		map[string]any{"note": o.vars["hush"]}, &asked)
 	o.vars["waiting"] = asked.Run
 }
 
 func channel(s *stack, _ *object) {
-	s.ask(http.MethodPut, "/api/v1/channels/ops", map[string]any{"kind": "webhook", "url": "https://127.0.0.1:1/hook"}, nil)
+	s.ask(http.MethodPut, "/api/v1/channels/ops", map[string]any{
+		"kind": "webhook",
+		"url":  "https://127.0.0.1:1/hook",
+	}, nil)
 }
 
 // secret makes a secret for the group of the object, or for all.
@@ -187,7 +355,10 @@ func secret(s *stack, o *object) {
 	if o.group == "" {
 		groups, o.vars["groups"] = nil, `[]`
 	}
-	s.ask(http.MethodPut, o.fill("/api/v1/secrets/db-{label}"), map[string]any{"value": o.vars["hush"] + " of all", "groups": groups}, nil)
+	s.ask(http.MethodPut, o.fill("/api/v1/secrets/db-{label}"), map[string]any{
+		"value":  o.vars["hush"] + " of all",
+		"groups": groups,
+	}, nil)
 }
 
 // password is that of users that are made.
@@ -197,21 +368,33 @@ const password = "a horse under a blue bridge"
 func user(s *stack, o *object) {
 	*s.made++
 	o.vars["user"], o.vars["password"] = fmt.Sprintf("ann-%d", *s.made), password
-	s.ask(http.MethodPost, "/api/v1/users", map[string]any{"name": o.vars["user"], "role": "viewer", "password": password}, nil)
+	s.ask(http.MethodPost, "/api/v1/users", map[string]any{
+		"name":     o.vars["user"],
+		"role":     "viewer",
+		"password": password,
+	}, nil)
 }
 
 // token makes a user with a token, which is the user's.
 func token(s *stack, o *object) {
 	user(s, o)
 	var made struct{ ID, Token string }
-	s.ask(http.MethodPost, "/api/v1/tokens", map[string]any{"name": "a token", "role": "viewer", "user": o.vars["user"]}, &made)
+	s.ask(http.MethodPost, "/api/v1/tokens", map[string]any{
+		"name": "a token",
+		"role": "viewer",
+		"user": o.vars["user"],
+	}, &made)
 	o.vars["token"], o.vars["secret"] = made.ID, made.Token
 }
 
 // session makes a user who is logged in.
 func session(s *stack, o *object) {
 	user(s, o)
-	a := s.do(actor{}, request{method: http.MethodPost, target: "/api/v1/auth/login", body: o.fill(`{"user":"{user}","password":"{password}"}`)})
+	a := s.do(actor{}, request{
+		method: http.MethodPost,
+		target: "/api/v1/auth/login",
+		body:   o.fill(`{"user":"{user}","password":"{password}"}`),
+	})
 	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if a.status != http.StatusOK || cookie == "" {
 		s.t.Fatalf("login: %d %s", a.status, a.body)

@@ -84,7 +84,13 @@ func (h *holding) as(who actor, o *object, allowed bool) {
 	if h.op.method != http.MethodGet && !allowed {
 		before = h.mark()
 	}
-	a := h.do(who, request{method: h.op.method, target: o.fill(h.call.target), body: o.fill(h.call.body), headers: o.filled(h.call.headers), follow: h.call.follow})
+	a := h.do(who, request{
+		method:  h.op.method,
+		target:  o.fill(h.call.target),
+		body:    o.fill(h.call.body),
+		headers: o.filled(h.call.headers),
+		follow:  h.call.follow,
+	})
 	name := fmt.Sprintf("%s for a job of group %q", who.name, o.group)
 	for _, fault := range h.doc.conforms(h.op, &a) {
 		if !h.told[fault] {
@@ -115,7 +121,8 @@ func (h *holding) as(who actor, o *object, allowed bool) {
 }
 
 func pathPattern(template string) *regexp.Regexp {
-	return regexp.MustCompile("^" + regexp.MustCompile(`\\\{[a-zA-Z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template), "[^/]+") + "$")
+	return regexp.MustCompile("^" + regexp.MustCompile(`\\\{[a-zA-Z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template),
+		"[^/]+") + "$")
 }
 
 // role is what the document says of who may call.
@@ -164,20 +171,24 @@ func (c *call) refusal(who *actor) int {
 // reveals looks whether somebody is shown what only those may see who have a role in a group.
 func (s *stack) reveals(name string, who *actor, a *answer) {
 	for _, group := range []string{ours, theirs, ""} {
-		if !who.identity().May("viewer", group) && (bytes.Contains(a.body, []byte(canary(group))) || strings.Contains(fmt.Sprint(a.header), canary(group))) {
+		if !who.identity().May("viewer", group) &&
+			(bytes.Contains(a.body, []byte(canary(group))) || strings.Contains(fmt.Sprint(a.header), canary(group))) {
 			s.t.Errorf("%s is shown what is for group %q:\n%.2000s", name, group, a.body)
 		}
 	}
 }
 
 // plain are the headers that every answer may have, and that say nothing of an operation.
-var plain = []string{"Content-Type", "Content-Length", "Content-Security-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Date", "Permissions-Policy",
-	"Referrer-Policy", "X-Accel-Buffering", "X-Content-Type-Options", "X-Frame-Options", "X-Request-Id", "Cache-Control", "Www-Authenticate", "Link"}
+var plain = []string{"Content-Type", "Content-Length", "Content-Security-Policy", "Cross-Origin-Opener-Policy",
+	"Cross-Origin-Resource-Policy", "Date", "Permissions-Policy",
+	"Referrer-Policy", "X-Accel-Buffering", "X-Content-Type-Options", "X-Frame-Options", "X-Request-Id",
+	"Cache-Control", "Www-Authenticate", "Link"}
 
 // conforms holds an answer against what the document says of its operation.
 func (d document) conforms(op *operation, a *answer) (faults []string) {
 	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Content-Security-Policy") == "" {
+	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Content-Type-Options") != "nosniff" ||
+		a.header.Get("Content-Security-Policy") == "" {
 		add("%d: headers are missing: %v", a.status, a.header)
 	}
 	if a.header.Get("Cache-Control") != "no-store" {
@@ -191,7 +202,9 @@ func (d document) conforms(op *operation, a *answer) (faults []string) {
 	}
 	headers := fields(response["headers"])
 	for name := range a.header {
-		described := slices.ContainsFunc(slices.Collect(maps.Keys(headers)), func(h string) bool { return strings.EqualFold(h, name) })
+		described := slices.ContainsFunc(slices.Collect(maps.Keys(headers)), func(h string) bool {
+			return strings.EqualFold(h, name)
+		})
 		if !described && !slices.Contains(plain, name) {
 			add("%d has the header %s, which is not in the document", a.status, name)
 		}
@@ -225,7 +238,8 @@ func (d document) conforms(op *operation, a *answer) (faults []string) {
 		Status    int
 		RequestID string `json:"requestId"`
 	}
-	if err := json.Unmarshal(a.body, &problem); err != nil || problem.Status != a.status || problem.RequestID != a.header.Get("X-Request-Id") {
+	if err := json.Unmarshal(a.body, &problem); err != nil || problem.Status != a.status ||
+		problem.RequestID != a.header.Get("X-Request-Id") {
 		add("%d: the problem says %+v (%v)", a.status, problem, err)
 	}
 	if (a.status == http.StatusUnauthorized) != (a.header.Get("WWW-Authenticate") != "") {

@@ -39,7 +39,8 @@ func TestExamples(t *testing.T) {
 			for kind, m := range fields(media) {
 				v, given := fields(m)["example"]
 				if !given {
-					t.Errorf("%s: %s (%s) has no example; run go test ./cmd/internal/contract -run TestExamples -update, and then go test ./internal/httpapi -run TestDocuments -update",
+					t.Errorf("%s: %s (%s) has no example; run go test ./cmd/internal/contract -run TestExamples "+
+						"-update, and then go test ./internal/httpapi -run TestDocuments -update",
 						op.id, where, kind)
 					continue
 				}
@@ -87,7 +88,13 @@ func (s *stack) record(doc document) {
 		if c.reach == nobody {
 			who = c.also(s, o)
 		}
-		r := request{method: op.method, target: o.fill(c.target), body: o.fill(c.body), headers: o.filled(c.headers), follow: c.follow}
+		r := request{
+			method:  op.method,
+			target:  o.fill(c.target),
+			body:    o.fill(c.body),
+			headers: o.filled(c.headers),
+			follow:  c.follow,
+		}
 		a := s.do(who, r)
 		one := example{Answers: map[string]json.RawMessage{}}
 		if c.body != "" {

@@ -14,8 +14,17 @@ import (
 // somebody makes a token of a role in groups.
 func (s *stack) somebody(role access.Role, groups ...string) actor {
 	token := access.NewToken()
-	s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: "a " + string(role), Role: role, Groups: groups}, nil, "test", time.Now()))
-	return actor{name: string(role) + " in " + strings.Join(groups, " and "), token: token.Reveal(), role: role, groups: groups}
+	s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{
+		Name:   "a " + string(role),
+		Role:   role,
+		Groups: groups,
+	}, nil, "test", time.Now()))
+	return actor{
+		name:   string(role) + " in " + strings.Join(groups, " and "),
+		token:  token.Reveal(),
+		role:   role,
+		groups: groups,
+	}
 }
 
 // want asks, and wants a status.
@@ -41,17 +50,22 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 		return `{"name":"` + name + `","group":"` + group + `","command":"echo taken"}`
 	}
 	before := s.mark()
-	for _, c := range []struct{ name, group string }{{"job-theirs", ours}, {"job-ours", theirs}, {"job-ours", ""}, {"job-theirs", theirs}} {
+	for _, c := range []struct{ name, group string }{{"job-theirs", ours}, {"job-ours", theirs}, {"job-ours", ""},
+		{"job-theirs", theirs}} {
 		s.want(http.StatusForbidden, editor, http.MethodPut, "/api/v1/jobs/"+c.name, job(c.name, c.group))
-		s.want(http.StatusForbidden, editor, http.MethodPut, "/api/v1/jobs/"+c.name, job(c.name, c.group), "If-Match", `"1"`)
-		s.want(http.StatusForbidden, editor, http.MethodPatch, "/api/v1/jobs/"+c.name, `{"group":"`+c.group+`","command":"echo taken"}`, asPatch...)
+		s.want(http.StatusForbidden, editor, http.MethodPut, "/api/v1/jobs/"+c.name, job(c.name, c.group),
+			"If-Match", `"1"`)
+		s.want(http.StatusForbidden, editor, http.MethodPatch, "/api/v1/jobs/"+c.name,
+			`{"group":"`+c.group+`","command":"echo taken"}`, asPatch...)
 		s.want(http.StatusForbidden, editor, http.MethodPost, "/api/v1/jobs/validate", job(c.name, c.group))
 		for _, dry := range []string{"", "?dryRun=true"} {
 			var many struct {
 				Items []struct{ Result, Diff string }
 			}
-			a := s.want(http.StatusOK, editor, http.MethodPost, "/api/v1/jobs/apply"+dry, `{"jobs":[`+job(c.name, c.group)+`]}`)
-			if err := json.Unmarshal(a.body, &many); err != nil || len(many.Items) != 1 || many.Items[0].Result != "refused" || many.Items[0].Diff != "" {
+			a := s.want(http.StatusOK, editor, http.MethodPost, "/api/v1/jobs/apply"+dry,
+				`{"jobs":[`+job(c.name, c.group)+`]}`)
+			if err := json.Unmarshal(a.body, &many); err != nil || len(many.Items) != 1 ||
+				many.Items[0].Result != "refused" || many.Items[0].Diff != "" {
 				t.Errorf("apply%s of %v: %s", dry, c, a.body)
 			}
 		}
@@ -71,18 +85,22 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 		s.want(http.StatusOK, s.admin, http.MethodPatch, "/api/v1/jobs/"+name, `{"labels":{"set":"a"}}`, asPatch...)
 	}
 	a := s.want(http.StatusOK, editor, http.MethodPost, "/api/v1/jobs/apply?prune=set%3Da&dryRun=true", `{"jobs":[]}`)
-	if text := string(a.body); !strings.Contains(text, "job-ours") || strings.Contains(text, canary(theirs)) || strings.Contains(text, `"name":"job-theirs","result":"deleted"`) {
+	if text := string(a.body); !strings.Contains(text, "job-ours") || strings.Contains(text, canary(theirs)) ||
+		strings.Contains(text, `"name":"job-theirs","result":"deleted"`) {
 		t.Errorf("prune: %s", text)
 	}
 	for _, key := range s.changed(before) {
-		if !strings.HasPrefix(key, common.ChangesPrefix) && key != common.JobKey("job-ours") && key != common.JobKey("job-theirs") { // the labels
+		// the labels
+		if !strings.HasPrefix(key, common.ChangesPrefix) && key != common.JobKey("job-ours") &&
+			key != common.JobKey("job-theirs") {
 			t.Errorf("changed: %s", key)
 		}
 	}
 
 	// A job that moves takes its past with it: it is for those who have a role in both groups.
 	s.want(http.StatusOK, both, http.MethodPatch, "/api/v1/jobs/job-ours", `{"group":"theirs"}`, asPatch...)
-	past := []string{mine.fill("/api/v1/runs/{run}/output"), mine.fill("/api/v1/runs/{run}/output/stream"), mine.fill("/api/v1/runs/{run}/output/search?q=hush"),
+	past := []string{mine.fill("/api/v1/runs/{run}/output"), mine.fill("/api/v1/runs/{run}/output/stream"),
+		mine.fill("/api/v1/runs/{run}/output/search?q=hush"),
 		mine.fill("/api/v1/jobs/{job}/versions/{version}"), mine.fill("/api/v1/jobs/{job}/versions/{version}/diff")}
 	for _, target := range past {
 		s.want(http.StatusForbidden, editor, http.MethodGet, target, "")
@@ -90,7 +108,8 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 		s.want(http.StatusOK, both, http.MethodGet, target, "")
 	}
 	rollback := mine.fill(`{"version":{version}}`)
-	s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
+	s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodPost,
+		"/api/v1/jobs/job-ours/rollback", rollback)
 	s.want(http.StatusForbidden, editor, http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
 	// What is deleted leaves its past to those whose it was; another job of that name changes nothing.
 	s.want(http.StatusNoContent, s.admin, http.MethodDelete, "/api/v1/jobs/job-ours", "")
@@ -107,14 +126,16 @@ func TestHiddenIsNotFound(t *testing.T) {
 	s.object(ours)
 	s.object(theirs)
 	viewer := s.somebody(access.Viewer, ours)
-	for _, c := range []struct{ q, own, others string }{{"hush-ours", "job-ours", ""}, {"hush-theirs", "", "job-theirs"}, {"job-theirs", "", "job-theirs"}} {
+	for _, c := range []struct{ q, own, others string }{{"hush-ours", "job-ours", ""},
+		{"hush-theirs", "", "job-theirs"}, {"job-theirs", "", "job-theirs"}} {
 		for _, list := range []string{"/api/v1/runs?q=", "/api/v1/runs/search?q=", "/api/v1/jobs?q="} {
 			text := string(s.want(http.StatusOK, viewer, http.MethodGet, list+c.q, "").body)
 			byName := c.q == c.others && !strings.Contains(list, "search")
 			if strings.Contains(text, `"job-theirs"`) != byName || strings.Contains(text, canary(theirs)) {
 				t.Errorf("%s%s: %s", list, c.q, text)
 			}
-			if found := strings.Contains(text, `"job-ours"`); found != (c.own != "" && !strings.Contains(list, "jobs?")) {
+			if found := strings.Contains(text, `"job-ours"`); found != (c.own != "" &&
+				!strings.Contains(list, "jobs?")) {
 				t.Errorf("%s%s: %s", list, c.q, text)
 			}
 		}
@@ -129,7 +150,8 @@ func TestKeysAreOnesOwn(t *testing.T) {
 	run := func(who actor) string {
 		t.Helper()
 		var asked struct{ Run string }
-		a := s.want(http.StatusAccepted, who, http.MethodPost, "/api/v1/jobs/job-ours/run", `{}`, "Idempotency-Key", "k")
+		a := s.want(http.StatusAccepted, who, http.MethodPost, "/api/v1/jobs/job-ours/run", `{}`,
+			"Idempotency-Key", "k")
 		if err := json.Unmarshal(a.body, &asked); err != nil || asked.Run == "" {
 			t.Fatalf("%v: %s", err, a.body)
 		}
@@ -154,7 +176,8 @@ func TestRightsEndWithTheRole(t *testing.T) {
 	ann := actor{name: "ann", token: o.vars["secret"]}
 	output := o.fill("/api/v1/runs/{run}/output")
 	s.want(http.StatusOK, ann, http.MethodGet, output, "")
-	s.want(http.StatusOK, s.admin, http.MethodPatch, o.fill("/api/v1/users/{user}"), `{"role":null,"groups":{"theirs":"admin"}}`)
+	s.want(http.StatusOK, s.admin, http.MethodPatch, o.fill("/api/v1/users/{user}"),
+		`{"role":null,"groups":{"theirs":"admin"}}`)
 	deadline := time.Now().Add(time.Minute)
 	for s.do(ann, request{method: http.MethodGet, target: output}).status != http.StatusForbidden {
 		if time.Now().After(deadline) {

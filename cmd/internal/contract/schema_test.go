@@ -74,7 +74,9 @@ func (d document) faults(schema any, where string, v any) (all []string) {
 			add("its schema says %q, which this test does not understand", word)
 		}
 	}
-	if types := typesOf(s["type"]); len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return is(v, t) }) {
+	if types := typesOf(s["type"]); len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool {
+		return is(v, t)
+	}) {
 		add("is %.60v, not %v", v, types)
 		return all
 	}
@@ -129,7 +131,8 @@ func (d document) faults(schema any, where string, v any) (all []string) {
 }
 
 // words are those of JSON Schema and of OpenAPI that faults heeds, and those that only describe.
-var words = []string{"type", "enum", "properties", "required", "additionalProperties", "items", "maxItems", "minItems", "minimum", "maximum", "minLength", "maxLength",
+var words = []string{"type", "enum", "properties", "required", "additionalProperties", "items", "maxItems", "minItems",
+	"minimum", "maximum", "minLength", "maxLength",
 	"pattern", "format", "nullable", "contentEncoding", "uniqueItems",
 	"description", "title", "example", "examples", "default", "deprecated", "readOnly", "writeOnly", "$schema"}
 

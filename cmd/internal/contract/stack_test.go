@@ -50,14 +50,37 @@ func start(t *testing.T) *stack {
 	registry := metrics.NewRegistry("test")
 	log := slog.New(slog.DiscardHandler)
 	issuer := oidctest.Start(t)
-	single := config.OIDC{Issuer: issuer.URL, ClientID: oidctest.ClientID, ClientSecret: config.NewSecret(oidctest.ClientSecret), Title: "Company login",
-		Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "groups", Roles: []config.OIDCRole{{Claimed: "*", Role: "viewer"}}}
+	single := config.OIDC{
+		Issuer:       issuer.URL,
+		ClientID:     oidctest.ClientID,
+		ClientSecret: config.NewSecret(oidctest.ClientSecret),
+		Title:        "Company login",
+		Scopes:       []string{"openid"},
+		NameClaim:    "preferred_username",
+		GroupsClaim:  "groups",
+		Roles:        []config.OIDCRole{{Claimed: "*", Role: "viewer"}},
+	}
 	accounts := daemon.NewAccess(client, &single)
-	master, err := daemon.NewMaster(daemon.MasterConfig{ID: common.NewID(), Clock: daemon.NewClock(slog.New(slog.DiscardHandler)), Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: store, Auth: accounts,
-		OIDC:     single,
-		Notify:   config.Notify{PublicURL: "http://127.0.0.1", SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")},
-		Timezone: "UTC", Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}}, Version: "test", Log: log,
-		Metrics: metrics.NewMaster(registry), Exposed: registry.Handler()})
+	master, err := daemon.NewMaster(daemon.MasterConfig{
+		ID:     common.NewID(),
+		Clock:  daemon.NewClock(slog.New(slog.DiscardHandler)),
+		Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)),
+		HTTP:   config.HTTP{Listen: "127.0.0.1:0"},
+		Etcd:   client,
+		Store:  store,
+		Auth:   accounts,
+		OIDC:   single,
+		Notify: config.Notify{
+			PublicURL:  "http://127.0.0.1",
+			SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
+		},
+		Timezone: "UTC",
+		Console:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}},
+		Version:  "test",
+		Log:      log,
+		Metrics:  metrics.NewMaster(registry),
+		Exposed:  registry.Handler(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +95,15 @@ func start(t *testing.T) *stack {
 	})
 	s := &stack{t: t, made: new(int), etcd: client, store: store, client: &http.Client{Timeout: 30 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	s.put(common.WorkerKey(workerID), common.Registration{Life: common.Life{Worker: workerID, Name: "north", Life: "l"}, Host: "north", Version: "test",
-		Slots: 4, StartedAt: time.Now(), Clock: time.Now(), Lease: 7})
+	s.put(common.WorkerKey(workerID), common.Registration{
+		Life:      common.Life{Worker: workerID, Name: "north", Life: "l"},
+		Host:      "north",
+		Version:   "test",
+		Slots:     4,
+		StartedAt: time.Now(),
+		Clock:     time.Now(),
+		Lease:     7,
+	})
 	token, err := accounts.Bootstrap(t.Context(), common.Actor{Name: "bootstrap"}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +174,8 @@ func (s *stack) cast(group string) []actor {
 				a.name = string(role) + " in " + group
 			}
 			token := access.NewToken()
-			s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: a.name, Role: role, Groups: groups}, nil, "test", time.Now()))
+			s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: a.name, Role: role, Groups: groups},
+				nil, "test", time.Now()))
 			a.token = token.Reveal()
 			all = append(all, a)
 		}
@@ -191,9 +222,30 @@ func (s *stack) object(group string) *object {
 		label = "none"
 	}
 	hush := canary(group)
-	o := &object{group: group, ready: map[string]bool{}, vars: map[string]string{"group": group, "label": label, "job": "job-" + label, "worker": workerID, "hush": hush}}
-	job := map[string]any{"name": o.vars["job"], "group": group, "title": "a job", "command": "echo " + hush, "stdin": hush, "env": map[string]string{"A": hush},
-		"params": map[string]any{"P": map[string]string{"default": hush}}, "workDir": "/" + hush, "user": hush, "description": hush, "cronExpr": "0 0 1 1 *"}
+	o := &object{
+		group: group,
+		ready: map[string]bool{},
+		vars: map[string]string{
+			"group":  group,
+			"label":  label,
+			"job":    "job-" + label,
+			"worker": workerID,
+			"hush":   hush,
+		},
+	}
+	job := map[string]any{
+		"name":        o.vars["job"],
+		"group":       group,
+		"title":       "a job",
+		"command":     "echo " + hush,
+		"stdin":       hush,
+		"env":         map[string]string{"A": hush},
+		"params":      map[string]any{"P": map[string]string{"default": hush}},
+		"workDir":     "/" + hush,
+		"user":        hush,
+		"description": hush,
+		"cronExpr":    "0 0 1 1 *",
+	}
 	var saved struct{ Meta struct{ UID string } }
 	s.ask(http.MethodPost, "/api/v1/jobs", job, &saved)
 	job["title"] = "the same job"
@@ -203,11 +255,32 @@ func (s *stack) object(group string) *object {
 
 	at := time.Now().UTC().Add(-time.Hour).Truncate(time.Second)
 	fire := common.PlannedFire(saved.Meta.UID, at)
-	run := common.Run{ID: common.RunID(fire, 1), Job: o.vars["job"], JobUID: saved.Meta.UID, Group: group, Fire: fire, PlannedAt: at, Cause: common.CauseManual, Attempt: 1,
-		Status: common.StatusFailed, Reason: &common.Reason{Code: "exit_code", Data: map[string]string{"path": hush}, Text: hush}, Worker: workerID, WorkerName: "north",
-		ClaimedAt: &at, StartedAt: &at, EndedAt: new(at.Add(time.Minute)), ExitCode: new(3), Note: hush, Params: map[string]string{"P": hush}, TriggeredBy: "somebody",
-		OutputBytes: int64(len(hush))}
-	err := s.store.Write(s.t.Context(), runlog.Batch{Runs: []common.Run{run}, Chunks: []common.Chunk{{Run: run.ID, Stream: common.Stdout, At: at, Data: []byte(hush)}}})
+	run := common.Run{
+		ID:          common.RunID(fire, 1),
+		Job:         o.vars["job"],
+		JobUID:      saved.Meta.UID,
+		Group:       group,
+		Fire:        fire,
+		PlannedAt:   at,
+		Cause:       common.CauseManual,
+		Attempt:     1,
+		Status:      common.StatusFailed,
+		Reason:      &common.Reason{Code: "exit_code", Data: map[string]string{"path": hush}, Text: hush},
+		Worker:      workerID,
+		WorkerName:  "north",
+		ClaimedAt:   &at,
+		StartedAt:   &at,
+		EndedAt:     new(at.Add(time.Minute)),
+		ExitCode:    new(3),
+		Note:        hush,
+		Params:      map[string]string{"P": hush},
+		TriggeredBy: "somebody",
+		OutputBytes: int64(len(hush)),
+	}
+	err := s.store.Write(s.t.Context(), runlog.Batch{
+		Runs:   []common.Run{run},
+		Chunks: []common.Chunk{{Run: run.ID, Stream: common.Stdout, At: at, Data: []byte(hush)}},
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -303,7 +376,8 @@ func (s *stack) do(who actor, r request) answer {
 
 // kept are the keys that say what somebody wanted: who is refused must leave them alone. What
 // becomes of themselves, processes write down all the time, and changes are delivered.
-var kept = []string{common.JobsPrefix, common.TriggersPrefix, common.KillerPrefix, common.WorkerSettingsPrefix, common.ChannelsPrefix, common.SecretsPrefix,
+var kept = []string{common.JobsPrefix, common.TriggersPrefix, common.KillerPrefix, common.WorkerSettingsPrefix,
+	common.ChannelsPrefix, common.SecretsPrefix,
 	common.UsersPrefix, common.TokensPrefix, common.ChangesPrefix}
 
 // mark is what keys there are, and how old they are.

@@ -24,7 +24,11 @@ func guests(t *testing.T, cert, key []byte) (address string, names <-chan string
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert, NextProtos: []string{"h2"}})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{pair},
+		ClientAuth:   tls.RequireAnyClientCert,
+		NextProtos:   []string{"h2"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +83,10 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 	ca := file("ca.pem", cert)
 	for use, open := range map[string]func(t *testing.T, kept *Certificates, cert, key, both string) func(){
 		"etcd": func(t *testing.T, kept *Certificates, cert, key, _ string) func() {
-			client, err := DialEtcd(config.Etcd{Endpoints: []string{"https://" + address}, TLS: config.ClientTLS{CA: ca, Cert: cert, Key: key}}, kept, nil)
+			client, err := DialEtcd(config.Etcd{
+				Endpoints: []string{"https://" + address},
+				TLS:       config.ClientTLS{CA: ca, Cert: cert, Key: key},
+			}, kept, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,8 +94,15 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 			return func() { _, _ = client.Get(t.Context(), "x", clientv3.WithLimit(1)) }
 		},
 		"mongodb": func(t *testing.T, kept *Certificates, _, _, both string) func() {
-			q := url.Values{"tls": {"true"}, "tlsCAFile": {ca}, "tlsCertificateKeyFile": {both}, "directConnection": {"true"}, "serverSelectionTimeoutMS": {"100"}}
-			store, err := OpenMongoDB(t.Context(), config.MongoDB{URI: config.NewSecret("mongodb://" + address + "/?" + q.Encode())}, kept)
+			q := url.Values{
+				"tls":                      {"true"},
+				"tlsCAFile":                {ca},
+				"tlsCertificateKeyFile":    {both},
+				"directConnection":         {"true"},
+				"serverSelectionTimeoutMS": {"100"},
+			}
+			store, err := OpenMongoDB(t.Context(),
+				config.MongoDB{URI: config.NewSecret("mongodb://" + address + "/?" + q.Encode())}, kept)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,8 @@ type conditions struct {
 // conditionKey identifies a condition: one code may be active for several workers and loops.
 type conditionKey struct{ code, who, worker, loop string }
 
-func newConditions(who string, log *slog.Logger, gauge func(code string, lasts bool), sources ...func() []common.Condition) *conditions {
+func newConditions(who string, log *slog.Logger, gauge func(code string, lasts bool),
+	sources ...func() []common.Condition) *conditions {
 	return &conditions{who: who, log: log, gauge: gauge, sources: sources, lasting: map[conditionKey]common.Condition{}}
 }
 

@@ -50,7 +50,8 @@ const (
 func (d *doctor) Examine(ctx context.Context) httpapi.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
-	looks := []func(context.Context) []httpapi.Finding{d.etcd, d.clocks, d.watch, d.logStore, d.certificatesInUse, d.staff, d.masters, d.leader, d.others}
+	looks := []func(context.Context) []httpapi.Finding{d.etcd, d.clocks, d.watch, d.logStore, d.certificatesInUse,
+		d.staff, d.masters, d.leader, d.others}
 	found := make([][]httpapi.Finding, len(looks))
 	var all sync.WaitGroup
 	for i, look := range looks {
@@ -77,11 +78,15 @@ func fault(status httpapi.FindingStatus, check, who, advice, text string, args .
 
 const (
 	adviseEtcd    = "Check that etcd runs and that this master can reach it: etcdctl endpoint status, and etcd's log."
-	adviseVersion = "Upgrade etcd, one member after the other: older versions allow a worker's user more than its role permits."
-	adviseSpace   = "Compact etcd's history (--auto-compaction-retention=1h), then defragment it, one member after the other: etcdctl defrag. Or increase --quota-backend-bytes."
-	adviseNoSpace = "Free space (compact, then etcdctl defrag on each member), then disarm the alarm: etcdctl alarm disarm."
-	adviseCert    = "Replace the certificate file: it is loaded without a restart. A timer should renew it (certbot, step, cert-manager)."
-	adviseClock   = "Synchronise the clocks of all machines with NTP: timedatectl set-ntp true, or chrony."
+	adviseVersion = "Upgrade etcd, one member after the other: older versions allow a worker's user more than its " +
+		"role permits."
+	adviseSpace = "Compact etcd's history (--auto-compaction-retention=1h), then defragment it, one member after " +
+		"the other: etcdctl defrag. Or increase --quota-backend-bytes."
+	adviseNoSpace = "Free space (compact, then etcdctl defrag on each member), then disarm the alarm: etcdctl alarm " +
+		"disarm."
+	adviseCert = "Replace the certificate file: it is loaded without a restart. A timer should renew it (certbot, " +
+		"step, cert-manager)."
+	adviseClock = "Synchronise the clocks of all machines with NTP: timedatectl set-ntp true, or chrony."
 )
 
 // etcd checks each member: availability, response time, version, space, leader.
@@ -111,7 +116,8 @@ func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 	asked.Wait()
 	all := slices.Concat(found...)
 	if err := d.state.latest().etcd; err != nil {
-		all = append(all, fault(httpapi.FindingFailing, "etcd", "", adviseEtcd+" If it uses a user and password, check that they are valid.",
+		all = append(all, fault(httpapi.FindingFailing, "etcd", "", adviseEtcd+" If it uses a user and password, "+
+			"check that they are valid.",
 			"this master cannot read from etcd: %s", common.Excerpt(err.Error())))
 	}
 	return all
@@ -128,11 +134,13 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 	case s.IsLearner:
 		all = append(all,
 			fault(httpapi.FindingWarning, "etcd", who,
-				"Promote it (etcdctl member promote), or remove it from etcd.endpoints.", "it is a learner, which accepts no writes"))
+				"Promote it (etcdctl member promote), or remove it from etcd.endpoints.",
+				"it is a learner, which accepts no writes"))
 	case took > slowAnswer:
 		all = append(all,
 			fault(httpapi.FindingWarning, "etcd", who,
-				"Check its disk: etcd needs a dedicated one with fsync under 10 ms.", "response time %v", took.Round(time.Millisecond)))
+				"Check its disk: etcd needs a dedicated one with fsync under 10 ms.", "response time %v",
+				took.Round(time.Millisecond)))
 	default:
 		all = append(all, ok("etcd", who, "response time %v", within(took)))
 	}
@@ -218,7 +226,8 @@ func (d *doctor) clocks(context.Context) []httpapi.Finding {
 
 // watch reports the age of this master's data about jobs.
 func (d *doctor) watch(context.Context) []httpapi.Finding {
-	const advice = "This master receives nothing from etcd. Check the network between them; the watch is retried automatically."
+	const advice = "This master receives nothing from etcd. Check the network between them; the watch is retried " +
+		"automatically."
 	switch lag := d.state.fresh.lag(); {
 	case d.state.fresh.fault() != nil:
 		return []httpapi.Finding{fault(httpapi.FindingFailing, "watch", "", advice, "%s", d.state.fresh.fault())}
@@ -232,7 +241,8 @@ func (d *doctor) watch(context.Context) []httpapi.Finding {
 
 // logStore pings the log store and counts the backlog for it.
 func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
-	const advice = "Check that it runs, and read its log. Nothing is lost in the meantime: outcomes are kept in etcd, output on the workers' disks."
+	const advice = "Check that it runs, and read its log. Nothing is lost in the meantime: outcomes are kept in " +
+		"etcd, output on the workers' disks."
 	began := time.Now()
 	pinging, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -273,7 +283,8 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	case count >= waitingWarns:
 		all = append(all,
 			fault(httpapi.FindingWarning, "changes", "",
-				"Check the disk and the load of the log store, and that a master is elected.", "%d changes are waiting in etcd for the log store", count))
+				"Check the disk and the load of the log store, and that a master is elected.",
+				"%d changes are waiting in etcd for the log store", count))
 	default:
 		all = append(all, ok("changes", "", "%d changes are waiting in etcd for the log store", count))
 	}
@@ -321,7 +332,9 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 		name := cmp.Or(m.Name, m.Worker)
 		switch {
 		case m.Lease == 0:
-			all = append(all, fault(httpapi.FindingWarning, "worker", name, "Start it again. If it will not return, delete its settings: cronctl undrain "+m.Worker+"; cronctl set worker "+m.Worker+" --reset slots,weight,labels",
+			all = append(all, fault(httpapi.FindingWarning, "worker", name,
+				"Start it again. If it will not return, delete its settings: cronctl undrain "+m.Worker+
+					"; cronctl set worker "+m.Worker+" --reset slots,weight,labels",
 				"it is not running, but has settings"))
 			continue
 		case m.Draining || m.Settings.Drain:
@@ -329,7 +342,8 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 		case m.Trouble != "":
 			all = append(all,
 				fault(httpapi.FindingFailing, "worker", name,
-					"It accepts runs again automatically when the condition ends.", "it accepts no runs: %s", m.Trouble))
+					"It accepts runs again automatically when the condition ends.", "it accepts no runs: %s",
+					m.Trouble))
 		}
 		alive, slots, used = alive+1, slots+m.EffectiveSlots(), used+m.Used
 	}
@@ -343,10 +357,12 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 			"Start carillon-worker on at least one machine.", "no worker is alive: no job runs")}, all...)
 	case alive == draining:
 		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "",
-			"End the drain of a worker: cronctl undrain WORKER.", "all workers are draining: no new run starts")}, all...)
+			"End the drain of a worker: cronctl undrain WORKER.",
+			"all workers are draining: no new run starts")}, all...)
 	case used >= slots:
 		return append([]httpapi.Finding{fault(httpapi.FindingWarning, "workers", "",
-			"Start more workers, or give them more slots: cronctl set worker WORKER --slots N.", "all slots are in use and due fires are waiting: %s", text)}, all...)
+			"Start more workers, or give them more slots: cronctl set worker WORKER --slots N.",
+			"all slots are in use and due fires are waiting: %s", text)}, all...)
 	}
 	return append([]httpapi.Finding{ok("workers", "", "%s", text)}, all...)
 }
@@ -375,7 +391,8 @@ func (d *doctor) masters(context.Context) []httpapi.Finding {
 	for _, version := range slices.Sorted(maps.Keys(apart)) {
 		who := apart[version]
 		slices.Sort(who)
-		all = append(all, fault(httpapi.FindingWarning, "versions", "", "Complete the rolling upgrade: upgrade the older processes.",
+		all = append(all, fault(httpapi.FindingWarning, "versions", "",
+			"Complete the rolling upgrade: upgrade the older processes.",
 			"this master has version %s; version %s: %s", d.version, cmp.Or(version,
 				"(unknown)"), common.Excerpt(strings.Join(who, ", "))))
 	}
@@ -388,7 +405,8 @@ func (d *doctor) leader(context.Context) []httpapi.Finding {
 		return []httpapi.Finding{ok("elected", "", "master %s, since %s", holder.Name,
 			holder.Since.UTC().Format("2006-01-02 15:04 UTC"))}
 	}
-	return []httpapi.Finding{fault(httpapi.FindingFailing, "elected", "", "One should be elected within a minute. If not, check that the masters reach etcd, and read their logs.",
+	return []httpapi.Finding{fault(httpapi.FindingFailing, "elected", "",
+		"One should be elected within a minute. If not, check that the masters reach etcd, and read their logs.",
 		"no master is elected: housekeeping, the audit chain and notifications are stopped")}
 }
 
@@ -428,9 +446,10 @@ var cures = map[string]cure{
 	common.ConditionEtcdAway: {seen: true},
 	common.ConditionEtcdFull: {seen: true},
 	common.ConditionLogStoreAway: {
-		check:  "log_store",
-		fails:  true,
-		advice: "Check that the reporting process can reach the log store. Nothing is lost in the meantime: outcomes are kept in etcd, output on the worker's disk.",
+		check: "log_store",
+		fails: true,
+		advice: "Check that the reporting process can reach the log store. Nothing is lost in the meantime: outcomes " +
+			"are kept in etcd, output on the worker's disk.",
 	},
 	common.ConditionOutboxFull: {
 		check:  "outbox",
@@ -449,31 +468,37 @@ var cures = map[string]cure{
 	},
 	common.ConditionClockOff: {check: "clock", fails: true, advice: adviseClock},
 	common.ConditionWorkerLost: {
-		check:  "worker",
-		advice: "Its runs are resolved automatically after lostAfter. Check the machine; start the worker again if it is still needed.",
+		check: "worker",
+		advice: "Its runs are resolved automatically after lostAfter. Check the machine; start the worker again if " +
+			"it is still needed.",
 	},
 	common.ConditionNoWorkers: {seen: true},
 	common.ConditionWatchStale: {
-		check:  "watch",
-		advice: "Check the permissions of this process in etcd, the network, and watch_interrupted in the log. The watch is retried automatically.",
+		check: "watch",
+		advice: "Check the permissions of this process in etcd, the network, and watch_interrupted in the log. The " +
+			"watch is retried automatically.",
 	},
 	common.ConditionLoopStuck: {
-		check:  "loops",
-		advice: "Check the error, the permissions of this process in etcd, and its log. The loop is retried automatically.",
+		check: "loops",
+		advice: "Check the error, the permissions of this process in etcd, and its log. The loop is retried " +
+			"automatically.",
 	},
 	common.ConditionNoElectedMaster: {
-		check:  "masters",
-		fails:  true,
-		advice: "Check the masters' logs for election_failed and duty_stuck, and their permissions under /cron/leader/.",
+		check: "masters",
+		fails: true,
+		advice: "Check the masters' logs for election_failed and duty_stuck, " +
+			"and their permissions under /cron/leader/.",
 	},
 	common.ConditionUnreadable: {
-		check:  "jobs",
-		fails:  true,
-		advice: "Read the key with etcdctl get: another program or a newer version wrote it. Define the job again, or delete it.",
+		check: "jobs",
+		fails: true,
+		advice: "Read the key with etcdctl get: another program or a newer version wrote it. Define the job again, " +
+			"or delete it.",
 	},
 	common.ConditionMissesFeature: {
 		check: "versions",
-		advice: "Upgrade the worker. For memoryMax and tasksMax give it a cgroup with the controllers memory and pids, as " +
+		advice: "Upgrade the worker. For memoryMax and tasksMax give it a cgroup with the controllers memory and " +
+			"pids, as " +
 			"the supplied unit does. Until then other workers run those jobs.",
 	},
 	common.ConditionHousekeeping: {
@@ -481,9 +506,10 @@ var cures = map[string]cure{
 		advice: "Check the elected master's log for housekeeping_failed; usually the log store refused a request.",
 	},
 	common.ConditionOverdue: {
-		check:  "jobs",
-		fails:  true,
-		advice: "Find out why no worker claims them: cronctl describe job NAME lists the eligible workers, and why others are not eligible.",
+		check: "jobs",
+		fails: true,
+		advice: "Find out why no worker claims them: cronctl describe job NAME lists the eligible workers, and why " +
+			"others are not eligible.",
 	},
 	common.ConditionNoEntry: {
 		check:  "jobs",
@@ -492,19 +518,22 @@ var cures = map[string]cure{
 	},
 	common.ConditionCertificateEnds: {seen: true},
 	common.ConditionCertificateBad: {
-		check:  "certificate",
-		fails:  true,
-		advice: "Check that certificate and key match and are readable: the previous certificate stays in use until then.",
+		check: "certificate",
+		fails: true,
+		advice: "Check that certificate and key match and are readable: the previous certificate stays in use until " +
+			"then.",
 	},
 	common.ConditionChangesFull: {seen: true},
 	common.ConditionAuditStuck: {
-		check:  "audit",
-		fails:  true,
-		advice: "Check the elected master's log, and that the log store accepts writes. Changes are kept in etcd until they are sealed; nothing is lost.",
+		check: "audit",
+		fails: true,
+		advice: "Check the elected master's log, and that the log store accepts writes. Changes are kept in etcd " +
+			"until they are sealed; nothing is lost.",
 	},
 	common.ConditionAuditUnreadable: {
 		check: "audit",
-		advice: "List them: cronctl get audit --kind change --verb unreadable -o yaml. Find out what else writes to etcd, or damaged it. " +
+		advice: "List them: cronctl get audit --kind change --verb unreadable -o yaml. Find out what else writes to " +
+			"etcd, or damaged it. " +
 			"The condition ends 24 hours after the last one.",
 	},
 	common.ConditionClockUnproven: {check: "clock", fails: true, advice: adviseClock},
@@ -519,33 +548,40 @@ var cures = map[string]cure{
 		advice: "Follow docs/backup.md, then accept the restored data: cronctl recover.",
 	},
 	common.ConditionCannotStart: {
-		check:  "worker",
-		fails:  true,
-		advice: "Check the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and the disk of its data folder: it accepts runs again when a probe succeeds.",
+		check: "worker",
+		fails: true,
+		advice: "Check the limits of the worker's machine and unit (LimitNOFILE, TasksMax, memory) and the disk of " +
+			"its data folder: it accepts runs again when a probe succeeds.",
 	},
 	common.ConditionStartHangs: {
-		check:  "worker",
-		advice: "Look for a file system that does not respond (df, findmnt) among those with the programs and folders of its jobs.",
+		check: "worker",
+		advice: "Look for a file system that does not respond (df, findmnt) among those with the programs and " +
+			"folders of its jobs.",
 	},
 	common.ConditionGuardianSilent: {
-		check:  "worker",
-		advice: "Check the first of the worker's two processes on that host (ps): continue it if it is stopped or traced, or restart the worker.",
+		check: "worker",
+		advice: "Check the first of the worker's two processes on that host (ps): continue it if it is stopped or " +
+			"traced, or restart the worker.",
 	},
 	common.ConditionRunAs: {
-		check:  "worker",
-		advice: "Correct the worker's runAs file: it must be valid, owned by root, and writable by root only. Its previous content applies until then.",
+		check: "worker",
+		advice: "Correct the worker's runAs file: it must be valid, owned by root, and writable by root only. Its " +
+			"previous content applies until then.",
 	},
 	common.ConditionNotifyStuck: {
-		check:  "notifications",
-		fails:  true,
-		advice: "Check the elected master's log for notices_interrupted. Nothing is lost: notifications continue from the same position.",
+		check: "notifications",
+		fails: true,
+		advice: "Check the elected master's log for notices_interrupted. Nothing is lost: notifications continue " +
+			"from the same position.",
 	},
 	common.ConditionNotifyBehind: {
-		check:  "notifications",
-		advice: "Wait: outcomes that etcd has compacted are read from the log store, page by page. Check the log store if that takes long.",
+		check: "notifications",
+		advice: "Wait: outcomes that etcd has compacted are read from the log store, page by page. Check the log " +
+			"store if that takes long.",
 	},
 	common.ConditionNotifyFailing: {
-		check:  "notifications",
-		advice: "Check its responses: cronctl get deliveries --channel NAME -o wide; then test it: cronctl test channel NAME.",
+		check: "notifications",
+		advice: "Check its responses: cronctl get deliveries --channel NAME -o wide; then test it: cronctl test " +
+			"channel NAME.",
 	},
 }

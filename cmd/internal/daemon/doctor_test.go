@@ -26,7 +26,13 @@ func TestEveryConditionHasACure(t *testing.T) {
 
 func TestDoctorJudgesEtcd(t *testing.T) {
 	status := func(change func(*clientv3.StatusResponse)) *clientv3.StatusResponse {
-		s := &clientv3.StatusResponse{Version: "3.6.14", Leader: 1, DbSize: 10 << 20, DbSizeInUse: 5 << 20, DbSizeQuota: 1 << 30}
+		s := &clientv3.StatusResponse{
+			Version:     "3.6.14",
+			Leader:      1,
+			DbSize:      10 << 20,
+			DbSizeInUse: 5 << 20,
+			DbSizeQuota: 1 << 30,
+		}
 		change(s)
 		return s
 	}
@@ -37,19 +43,66 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		want   httpapi.FindingStatus
 		text   string
 	}{
-		"well":     {status: status(func(*clientv3.StatusResponse) {})},
-		"old":      {status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }), check: "etcd_version", want: httpapi.FindingWarning, text: "3.5.33"},
-		"filling":  {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }), check: "etcd_space", want: httpapi.FindingWarning, text: "73 %"},
-		"nearly":   {status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }), check: "etcd_space", want: httpapi.FindingFailing},
-		"full":     {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }), check: "etcd_space", want: httpapi.FindingFailing, text: "refuses writes"},
-		"corrupt":  {status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }), check: "etcd", want: httpapi.FindingFailing, text: "CORRUPT"},
-		"headless": {status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }), check: "etcd", want: httpapi.FindingFailing, text: "leader"},
-		"learner":  {status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }), check: "etcd", want: httpapi.FindingWarning},
-		"slow":     {status: status(func(*clientv3.StatusResponse) {}), took: 2 * time.Second, check: "etcd", want: httpapi.FindingWarning, text: "2s"},
-		"quota not told": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }), check: "etcd_space", want: httpapi.FindingWarning,
-			text: "does not report its quota; the default quota is 2.0 GiB"},
-		"quota not told, little taken": {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1000<<20 })},
-		"quota not told, and larger":   {status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 3<<30 })},
+		"well": {status: status(func(*clientv3.StatusResponse) {})},
+		"old": {
+			status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }),
+			check:  "etcd_version",
+			want:   httpapi.FindingWarning,
+			text:   "3.5.33",
+		},
+		"filling": {
+			status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }),
+			check:  "etcd_space",
+			want:   httpapi.FindingWarning,
+			text:   "73 %",
+		},
+		"nearly": {
+			status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }),
+			check:  "etcd_space",
+			want:   httpapi.FindingFailing,
+		},
+		"full": {
+			status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }),
+			check:  "etcd_space",
+			want:   httpapi.FindingFailing,
+			text:   "refuses writes",
+		},
+		"corrupt": {
+			status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }),
+			check:  "etcd",
+			want:   httpapi.FindingFailing,
+			text:   "CORRUPT",
+		},
+		"headless": {
+			status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }),
+			check:  "etcd",
+			want:   httpapi.FindingFailing,
+			text:   "leader",
+		},
+		"learner": {
+			status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }),
+			check:  "etcd",
+			want:   httpapi.FindingWarning,
+		},
+		"slow": {
+			status: status(func(*clientv3.StatusResponse) {}),
+			took:   2 * time.Second,
+			check:  "etcd",
+			want:   httpapi.FindingWarning,
+			text:   "2s",
+		},
+		"quota not told": {
+			status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }),
+			check:  "etcd_space",
+			want:   httpapi.FindingWarning,
+			text:   "does not report its quota; the default quota is 2.0 GiB",
+		},
+		"quota not told, little taken": {status: status(func(s *clientv3.StatusResponse) {
+			s.DbSizeQuota, s.DbSize = 0, 1000<<20
+		})},
+		"quota not told, and larger": {status: status(func(s *clientv3.StatusResponse) {
+			s.DbSizeQuota, s.DbSize = 0, 3<<30
+		})},
 		"quota not told, full": {status: status(func(s *clientv3.StatusResponse) {
 			s.DbSizeQuota, s.DbSize, s.Errors = 0, 3<<30, []string{"alarm:NOSPACE"}
 		}), check: "etcd_space",
@@ -60,7 +113,8 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 			if f.Status == httpapi.FindingOK {
 				continue
 			}
-			if wrong++; f.Check != c.check || f.Status != c.want || !strings.Contains(f.Text, c.text) || f.Advice == "" {
+			if wrong++; f.Check != c.check || f.Status != c.want || !strings.Contains(f.Text, c.text) ||
+				f.Advice == "" {
 				t.Errorf("%s: found %+v", name, f)
 			}
 		}
@@ -71,8 +125,12 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 }
 
 func TestDoctorJudgesCertificates(t *testing.T) {
-	for left, want := range map[time.Duration]httpapi.FindingStatus{-time.Hour: httpapi.FindingFailing, time.Hour: httpapi.FindingFailing, 10 * 24 * time.Hour: httpapi.FindingWarning,
-		60 * 24 * time.Hour: httpapi.FindingOK} {
+	for left, want := range map[time.Duration]httpapi.FindingStatus{
+		-time.Hour:          httpapi.FindingFailing,
+		time.Hour:           httpapi.FindingFailing,
+		10 * 24 * time.Hour: httpapi.FindingWarning,
+		60 * 24 * time.Hour: httpapi.FindingOK,
+	} {
 		if f := judgeCertificate("api", 90*24*time.Hour, left, time.Now().Add(left)); f.Status != want {
 			t.Errorf("%v: %+v", left, f)
 		}
@@ -80,7 +138,12 @@ func TestDoctorJudgesCertificates(t *testing.T) {
 }
 
 func (r *rig) doctor() *doctor {
-	return &doctor{state: r.state, workers: workers{settings: members.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members}, host: "host-m", version: "1.2"}
+	return &doctor{
+		state:   r.state,
+		workers: workers{settings: members.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members},
+		host:    "host-m",
+		version: "1.2",
+	}
 }
 
 // examine waits until what is found of a check has a status, and gives the first such.
@@ -119,7 +182,14 @@ func TestDoctor(t *testing.T) {
 	}
 	register := func(id, version string, clock time.Time, trouble string) {
 		t.Helper()
-		reg := common.Registration{Life: common.Life{Worker: id, Name: "name-" + id, Life: "l-" + id}, Version: version, Slots: 1, Clock: clock, Trouble: trouble, Lease: 1}
+		reg := common.Registration{
+			Life:    common.Life{Worker: id, Name: "name-" + id, Life: "l-" + id},
+			Version: version,
+			Slots:   1,
+			Clock:   clock,
+			Trouble: trouble,
+			Lease:   1,
+		}
 		r.put(common.WorkerKey(id), reg)
 	}
 	register("w1", "1.2", time.Now(), "")
@@ -131,7 +201,8 @@ func TestDoctor(t *testing.T) {
 	if f := r.examine("versions", httpapi.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
 		t.Errorf("%+v", f)
 	}
-	if f := r.examine("clock", httpapi.FindingWarning); !strings.Contains(f.Who, "name-w2") || !strings.Contains(f.Advice, "NTP") {
+	if f := r.examine("clock", httpapi.FindingWarning); !strings.Contains(f.Who, "name-w2") ||
+		!strings.Contains(f.Advice, "NTP") {
 		t.Errorf("%+v", f)
 	}
 	r.put(common.WorkerSettingsKey("w3"), common.WorkerSettings{Drain: true})

@@ -125,7 +125,8 @@ func (d diary) Write(ctx context.Context, at time.Time) error {
 
 // upkeep returns the duties that enforce retention, detect jobs that do not run, and publish findings. tell
 // returns further conditions of the elected master.
-func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers, guard *members.Guard, tell ...func() []common.Condition) []duty {
+func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers,
+	guard *members.Guard, tell ...func() []common.Condition) []duty {
 	// Deletions wait until all jobs are known and enough time has passed.
 	now := func() (time.Time, error) {
 		if err := m.fresh.fault(); err != nil {
@@ -140,10 +141,28 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog
 		Diary: diary{election.NewMemo[believed](m.elector,
 			common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
-	fires := watchdog.New(watchdog.Config{Catalog: m.catalog, State: store, Ledger: history, Why: staff.unplaced, Now: now, Alike: m.alike, Away: m.state.StoreAway,
-		Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep, Report: m.loops.duties[dutyAudit].Done})
-	figures := jobgauges.New(jobgauges.Config{Limit: m.cfg.MetricsMaxJobs, Catalog: m.catalog, History: stored, Overdue: fires.Found,
-		Now: now, Away: m.state.StoreAway, Show: m.cfg.Metrics.Gauges.Show, Report: m.loops.duties[dutyJobMetrics].Done})
+	fires := watchdog.New(watchdog.Config{
+		Catalog:  m.catalog,
+		State:    store,
+		Ledger:   history,
+		Why:      staff.unplaced,
+		Now:      now,
+		Alike:    m.alike,
+		Away:     m.state.StoreAway,
+		Log:      m.cfg.Log,
+		Observer: m.cfg.Metrics.Upkeep,
+		Report:   m.loops.duties[dutyAudit].Done,
+	})
+	figures := jobgauges.New(jobgauges.Config{
+		Limit:   m.cfg.MetricsMaxJobs,
+		Catalog: m.catalog,
+		History: stored,
+		Overdue: fires.Found,
+		Now:     now,
+		Away:    m.state.StoreAway,
+		Show:    m.cfg.Metrics.Gauges.Show,
+		Report:  m.loops.duties[dutyJobMetrics].Done,
+	})
 	tell = append(tell, unless(m.state.StoreAway, keeper.Conditions), fires.Conditions)
 	who := hostname()
 	return []duty{

@@ -36,7 +36,8 @@ func TestDutiesAreBegunAgain(t *testing.T) {
 				return ctx.Err()
 			}, lasts},
 		})
-		if len(stuck) != 2 || stuck[0].Data["loop"] != "fails" || stuck[0].Data["error"] != "no luck" || stuck[1].Data["loop"] != "ends" {
+		if len(stuck) != 2 || stuck[0].Data["loop"] != "fails" || stuck[0].Data["error"] != "no luck" ||
+			stuck[1].Data["loop"] != "ends" {
 			t.Errorf("stuck after a minute: %+v", stuck)
 		}
 		if left := loops.Conditions(); len(left) != 0 {
@@ -48,7 +49,8 @@ func TestDutiesAreBegunAgain(t *testing.T) {
 		if begun != 15 { // after 1, 2, 4, 8, 16 and 32 s, and each minute then
 			t.Errorf("the duty that fails was begun %d times", begun)
 		}
-		for _, want := range []string{`duty_failed duty=fails error="no luck" again_in=1s`, `again_in=1m0s`, `duty=ends error="ended without an error"`} {
+		for _, want := range []string{`duty_failed duty=fails error="no luck" again_in=1s`, `again_in=1m0s`,
+			`duty=ends error="ended without an error"`} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("nothing was said of %s", want)
 			}
@@ -63,11 +65,14 @@ func TestDutiesAreWaitedFor(t *testing.T) {
 		defer cancel()
 		var said bytes.Buffer
 		begun := time.Now()
-		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{{name: "dawdles", run: func(ctx context.Context) error {
-			<-ctx.Done()
-			time.Sleep(time.Minute)
-			return nil
-		}}})
+		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{{
+			name: "dawdles",
+			run: func(ctx context.Context) error {
+				<-ctx.Done()
+				time.Sleep(time.Minute)
+				return nil
+			},
+		}})
 		if took := time.Since(begun); took != 2*time.Minute {
 			t.Errorf("it took %v", took)
 		}

@@ -30,7 +30,8 @@ func EtcdVersions(client *clientv3.Client, log *slog.Logger) lifecycle.Part {
 	}, log)
 }
 
-func etcdVersions(endpoints []string, version func(ctx context.Context, endpoint string) (string, error), log *slog.Logger) lifecycle.Part {
+func etcdVersions(endpoints []string, version func(ctx context.Context, endpoint string) (string, error),
+	log *slog.Logger) lifecycle.Part {
 	return lifecycle.Part{Name: "etcd version", Serve: untilEnd(func(ctx context.Context) error {
 		unknown := endpoints
 		for {
@@ -60,7 +61,8 @@ func etcdVersions(endpoints []string, version func(ctx context.Context, endpoint
 	})}
 }
 
-func versionWithin(ctx context.Context, endpoint string, version func(context.Context, string) (string, error)) (string, error) {
+func versionWithin(ctx context.Context, endpoint string, version func(context.Context, string) (string, error)) (string,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
 	return version(ctx, endpoint)

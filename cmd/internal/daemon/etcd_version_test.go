@@ -19,21 +19,23 @@ func TestEtcdVersions(t *testing.T) {
 		var back atomic.Bool
 		asked := map[string]int{}
 		var log bytes.Buffer
-		part := etcdVersions([]string{"old", "new", "old too", "away"}, func(_ context.Context, endpoint string) (string, error) {
-			asked[endpoint]++
-			switch {
-			case endpoint == "new":
-				return "3.7.1", nil
-			case endpoint == "away" && !back.Load():
-				return "", errors.New("away")
-			}
-			return "3.6.9", nil
-		}, slog.New(slog.NewTextHandler(&log, nil)))
+		part := etcdVersions([]string{"old", "new", "old too", "away"},
+			func(_ context.Context, endpoint string) (string, error) {
+				asked[endpoint]++
+				switch {
+				case endpoint == "new":
+					return "3.7.1", nil
+				case endpoint == "away" && !back.Load():
+					return "", errors.New("away")
+				}
+				return "3.6.9", nil
+			}, slog.New(slog.NewTextHandler(&log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- part.Serve(ctx) }()
 		virtualtime.Wait()
-		if n := strings.Count(log.String(), `msg=etcd_outdated version=3.6.9 endpoints="[old old too]" fault=`); n != 1 {
+		if n := strings.Count(log.String(),
+			`msg=etcd_outdated version=3.6.9 endpoints="[old old too]" fault=`); n != 1 {
 			t.Errorf("at first: %s", log.String())
 		}
 		time.Sleep(2 * time.Minute)

@@ -34,6 +34,11 @@ func (w *Worker) guardianConditions() []common.Condition {
 	if since.IsZero() {
 		return nil
 	}
-	return []common.Condition{{Code: common.ConditionGuardianSilent, From: since.UTC(), StopsClaims: true,
-		Text: "the guardian of this worker does not respond: if the worker were killed now, its commands could survive"}}
+	return []common.Condition{{
+		Code:        common.ConditionGuardianSilent,
+		From:        since.UTC(),
+		StopsClaims: true,
+		Text: "the guardian of this worker does not respond: " +
+			"if the worker were killed now, its commands could survive",
+	}}
 }

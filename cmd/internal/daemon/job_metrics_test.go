@@ -30,9 +30,21 @@ type scraped struct {
 func newScraped(t *testing.T, client *clientv3.Client, store LogStore, token string) *scraped {
 	t.Helper()
 	registry := metrics.NewRegistry("test")
-	m, err := NewMaster(MasterConfig{ID: common.NewID(), Clock: NewClock(slog.New(slog.DiscardHandler)), Origin: NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"},
-		Etcd: client, Store: store, Auth: NewAccess(client, &config.OIDC{}),
-		Timezone: "UTC", Version: "test", Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), MetricsMaxJobs: 2})
+	m, err := NewMaster(MasterConfig{
+		ID:             common.NewID(),
+		Clock:          NewClock(slog.New(slog.DiscardHandler)),
+		Origin:         NewOrigin(slog.New(slog.DiscardHandler)),
+		HTTP:           config.HTTP{Listen: "127.0.0.1:0"},
+		Etcd:           client,
+		Store:          store,
+		Auth:           NewAccess(client, &config.OIDC{}),
+		Timezone:       "UTC",
+		Version:        "test",
+		Log:            slog.New(slog.DiscardHandler),
+		Metrics:        metrics.NewMaster(registry),
+		Exposed:        registry.Handler(),
+		MetricsMaxJobs: 2,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,18 +121,29 @@ func TestMetricsOfJobsOnTheElectedMaster(t *testing.T) {
 
 	for _, name := range []string{"backup", "paused", "zeta"} {
 		paused := name == "paused"
-		first.call(t, http.MethodPost, "/api/v1/jobs", fmt.Sprintf(`{"name":%q,"cronExpr":"0 3 1 1 *","command":"true","paused":%t}`, name, paused))
+		first.call(t, http.MethodPost, "/api/v1/jobs",
+			fmt.Sprintf(`{"name":%q,"cronExpr":"0 3 1 1 *","command":"true","paused":%t}`, name, paused))
 	}
 	backup, known := first.catalog.Job("backup")
-	for deadline := time.Now().Add(time.Minute); !known && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !known &&
+		time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		backup, known = first.catalog.Job("backup")
 	}
 	begun := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
 	for i, status := range []common.Status{common.StatusSucceeded, common.StatusFailed, common.StatusSkipped} {
 		at := begun.Add(time.Duration(i) * time.Minute)
 		fire := common.PlannedFire(backup.UID, at)
-		run := common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: "backup", JobUID: backup.UID, PlannedAt: at, EndedAt: &at,
-			Attempt: 1, Cause: common.CauseCron, Status: status}
+		run := common.Run{
+			ID:        common.RunID(fire, 1),
+			Fire:      fire,
+			Job:       "backup",
+			JobUID:    backup.UID,
+			PlannedAt: at,
+			EndedAt:   &at,
+			Attempt:   1,
+			Cause:     common.CauseCron,
+			Status:    status,
+		}
 		if err := store.Write(t.Context(), runlog.Batch{Runs: []common.Run{run}}); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +159,8 @@ func TestMetricsOfJobsOnTheElectedMaster(t *testing.T) {
 		"carillon_jobs_without_metrics 1",
 	}
 	page := first.shows(t, lines...)
-	for _, absent := range []string{`job_name="zeta"`, `carillon_job_next_fire_timestamp_seconds{job_name="paused"}`, `job="`} {
+	for _, absent := range []string{`job_name="zeta"`, `carillon_job_next_fire_timestamp_seconds{job_name="paused"}`,
+		`job="`} {
 		if strings.Contains(page, absent) {
 			t.Errorf("%s is shown", absent)
 		}

@@ -31,7 +31,13 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 		go func() { _ = serve(ctx); done <- struct{}{} }()
 	}
 	t.Cleanup(func() { stop(); <-done; <-done })
-	jobs := jobmgr.NewStore(jobmgr.Config{Client: client, Interner: schedule.NewInterner(), Timezone: "UTC", Now: time.Now, Catalog: catalog})
+	jobs := jobmgr.NewStore(jobmgr.Config{
+		Client:   client,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      time.Now,
+		Catalog:  catalog,
+	})
 	store, err := sqlitelog.Open(ctx, filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -44,16 +50,36 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 	finisher := joblock.NewFinisher(client, owner, func(error) {})
 	claim := func(name string) (common.Record, int64) {
 		t.Helper()
-		state, _, err := jobs.Put(ctx, common.Actor{Name: "me"}, common.Job{Name: name, CronExpr: "@daily", Command: "true"}, common.Precondition{})
+		state, _, err := jobs.Put(ctx, common.Actor{Name: "me"},
+			common.Job{Name: name, CronExpr: "@daily", Command: "true"}, common.Precondition{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		to := state.Cursor.Add(time.Second)
 		fire := common.PlannedFire(state.UID, to)
-		r := common.Record{Run: common.RunID(fire, 1), Fire: fire, Job: name, JobUID: state.UID, JobVersion: state.Version, PlannedAt: to, ClaimedAt: to,
-			Attempt: 1, Cause: common.CauseCron, Owner: common.Life{Worker: owner, Name: "north", Life: "l"}, Nonce: common.NewID(), Policy: state.Terms().Policy,
-			TTL: 15 * time.Second}
-		got := claimer.Claim(ctx, []common.Claim{{Job: name, Version: state.Version, From: state.Cursor, To: to, Record: r, Skipped: r.AsRun(common.StatusSkipped)}})[0]
+		r := common.Record{
+			Run:        common.RunID(fire, 1),
+			Fire:       fire,
+			Job:        name,
+			JobUID:     state.UID,
+			JobVersion: state.Version,
+			PlannedAt:  to,
+			ClaimedAt:  to,
+			Attempt:    1,
+			Cause:      common.CauseCron,
+			Owner:      common.Life{Worker: owner, Name: "north", Life: "l"},
+			Nonce:      common.NewID(),
+			Policy:     state.Terms().Policy,
+			TTL:        15 * time.Second,
+		}
+		got := claimer.Claim(ctx, []common.Claim{{
+			Job:     name,
+			Version: state.Version,
+			From:    state.Cursor,
+			To:      to,
+			Record:  r,
+			Skipped: r.AsRun(common.StatusSkipped),
+		}})[0]
 		if got.Verdict != common.Claimed {
 			t.Fatalf("%+v", got)
 		}
@@ -87,7 +113,8 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 			if run.Status != status || (run.Orphaned != nil) != late {
 				t.Fatalf("%s: %+v", when, run)
 			}
-			if l := run.Orphaned; late && (l.Status != common.StatusSucceeded || l.WorkerName != "north" || l.EndedAt == nil || *l.ExitCode != 0) {
+			if l := run.Orphaned; late && (l.Status != common.StatusSucceeded || l.WorkerName != "north" ||
+				l.EndedAt == nil || *l.ExitCode != 0) {
 				t.Fatalf("%s: late end %+v", when, l)
 			}
 		}

@@ -49,9 +49,16 @@ func workerTable() map[string]watched {
 		"session":      {codes: []string{common.ConditionEtcdAway}, tests: []string{"TestSilentEtcdIsTold"}},
 		"conditions":   {ends: "it only reads memory, and raises the others"},
 		"registration": {loops: []string{"registration"}, tests: []string{stuckWorker}},
-		"sink": {loops: []string{"delivery"}, tests: []string{stuckWorker, "TestStoreAwayRaisesCondition", "TestShareOfTheOutbox", "TestDiskFull"},
-			codes: []string{common.ConditionLogStoreAway, common.ConditionOutboxFull, common.ConditionSpoolFull, common.ConditionDiskFull}},
-		"members":   {loops: []string{"watch_workers", "watch_settings", "watch_masters"}, tests: []string{stuckWorker}},
+		"sink": {
+			loops: []string{"delivery"},
+			tests: []string{stuckWorker, "TestStoreAwayRaisesCondition", "TestShareOfTheOutbox", "TestDiskFull"},
+			codes: []string{common.ConditionLogStoreAway, common.ConditionOutboxFull, common.ConditionSpoolFull,
+				common.ConditionDiskFull},
+		},
+		"members": {
+			loops: []string{"watch_workers", "watch_settings", "watch_masters"},
+			tests: []string{stuckWorker},
+		},
 		"outboxes":  {loops: []string{"outbox_size"}, tests: []string{stuckWorker}},
 		"recovery":  {loops: []string{"recovery"}, tests: []string{stuckWorker}},
 		"bequests":  {loops: []string{"outbox_recovery"}, tests: []string{stuckWorker}},
@@ -72,9 +79,16 @@ func workerTable() map[string]watched {
 
 func masterTable() map[string]watched {
 	return map[string]watched{
-		"master session": {loops: []string{"presence"}, codes: []string{common.ConditionEtcdAway}, tests: []string{stuckMaster, "TestEtcdFullAndAway"}},
-		"presence":       {loops: []string{"presence"}, tests: []string{stuckMaster}},
-		"membership":     {loops: []string{"watch_workers", "watch_settings", "watch_masters"}, tests: []string{stuckMaster}},
+		"master session": {
+			loops: []string{"presence"},
+			codes: []string{common.ConditionEtcdAway},
+			tests: []string{stuckMaster, "TestEtcdFullAndAway"},
+		},
+		"presence": {loops: []string{"presence"}, tests: []string{stuckMaster}},
+		"membership": {
+			loops: []string{"watch_workers", "watch_settings", "watch_masters"},
+			tests: []string{stuckMaster},
+		},
 		"catalog":        {loops: []string{"watch_jobs"}, tests: []string{stuckMaster}},
 		"outboxes":       {loops: []string{"watch_outboxes"}, tests: []string{stuckMaster}},
 		"changes":        {loops: []string{"delivery"}, tests: []string{stuckMaster}},
@@ -95,7 +109,10 @@ func masterTable() map[string]watched {
 		"duty audit_chain": {loops: []string{"duty_audit_chain"}, codes: []string{common.ConditionAuditStuck},
 			tests: []string{"TestDutiesAreBegunAgain", "TestSealerThatFailsHasACondition"}},
 		"duty notifications": {loops: []string{"duty_notifications"}, tests: []string{stuckMaster}},
-		"duty job_metrics":   {loops: []string{"duty_job_metrics"}, tests: []string{stuckMaster, "TestMetricsOfJobsOnTheElectedMaster"}},
+		"duty job_metrics": {
+			loops: []string{"duty_job_metrics"},
+			tests: []string{stuckMaster, "TestMetricsOfJobsOnTheElectedMaster"},
+		},
 		"duty channels": {loops: []string{"duty_channels"}, codes: []string{common.ConditionNotifyFailing},
 			tests: []string{stuckMaster, "TestChannelsThatFail"}},
 	}
@@ -114,7 +131,8 @@ func TestEveryLoopHasAConditionAndATest(t *testing.T) {
 		for _, name := range names {
 			row, listed := table[name]
 			if !listed {
-				t.Errorf("%s: %q has no row in the table of loops: which condition does it raise when it stands still?", daemon, name)
+				t.Errorf("%s: %q has no row in the table of loops: which condition does it raise when it stands still?",
+					daemon, name)
 				continue
 			}
 			delete(table, name)
@@ -244,7 +262,8 @@ func (g *gate) check(ops ...clientv3.Op) error {
 func (g *gate) client(t *testing.T, real *clientv3.Client) *clientv3.Client {
 	t.Helper()
 	c := clientv3.NewCtxClient(real.Ctx())
-	c.KV, c.Watcher, c.Lease, c.Maintenance, c.Cluster = gatedKV{real.KV, g}, gatedWatcher{real.Watcher, g}, real.Lease, statusOf{real.Maintenance, real}, real.Cluster
+	c.KV, c.Watcher, c.Lease, c.Maintenance, c.Cluster = gatedKV{real.KV, g}, gatedWatcher{real.Watcher, g}, real.Lease,
+		statusOf{real.Maintenance, real}, real.Cluster
 	return c
 }
 
@@ -350,8 +369,20 @@ func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorker(WorkerConfig{Home: home, Etcd: client, Store: newLoopsStore(t), Box: box, Slots: 4, Version: "test", Clock: NewClock(slog.New(slog.DiscardHandler)), Origin: NewOrigin(slog.New(slog.DiscardHandler)), Boot: bootclock.Now,
-		Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewWorker(metrics.NewRegistry("test")), loopLimit: limit})
+	return NewWorker(WorkerConfig{
+		Home:      home,
+		Etcd:      client,
+		Store:     newLoopsStore(t),
+		Box:       box,
+		Slots:     4,
+		Version:   "test",
+		Clock:     NewClock(slog.New(slog.DiscardHandler)),
+		Origin:    NewOrigin(slog.New(slog.DiscardHandler)),
+		Boot:      bootclock.Now,
+		Log:       slog.New(slog.DiscardHandler),
+		Metrics:   metrics.NewWorker(metrics.NewRegistry("test")),
+		loopLimit: limit,
+	})
 }
 
 func newLoopsStore(t *testing.T) *sqlitelog.Store {
@@ -367,8 +398,21 @@ func newLoopsStore(t *testing.T) *sqlitelog.Store {
 func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) *Master {
 	t.Helper()
 	registry := metrics.NewRegistry("test")
-	m, err := NewMaster(MasterConfig{ID: common.NewID(), Clock: NewClock(slog.New(slog.DiscardHandler)), Origin: NewOrigin(slog.New(slog.DiscardHandler)), HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Etcd: client, Store: newLoopsStore(t), Auth: NewAccess(client, &config.OIDC{}),
-		Timezone: "UTC", Version: "test", Log: slog.New(slog.DiscardHandler), Metrics: metrics.NewMaster(registry), Exposed: registry.Handler(), loopLimit: limit})
+	m, err := NewMaster(MasterConfig{
+		ID:        common.NewID(),
+		Clock:     NewClock(slog.New(slog.DiscardHandler)),
+		Origin:    NewOrigin(slog.New(slog.DiscardHandler)),
+		HTTP:      config.HTTP{Listen: "127.0.0.1:0"},
+		Etcd:      client,
+		Store:     newLoopsStore(t),
+		Auth:      NewAccess(client, &config.OIDC{}),
+		Timezone:  "UTC",
+		Version:   "test",
+		Log:       slog.New(slog.DiscardHandler),
+		Metrics:   metrics.NewMaster(registry),
+		Exposed:   registry.Handler(),
+		loopLimit: limit,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +443,8 @@ func becomes(t *testing.T, conditions func() []common.Condition, loop, code stri
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		all = conditions()
 		found := slices.ContainsFunc(all, func(c common.Condition) bool {
-			return c.Data["loop"] == loop && c.Code == code && (!stuck || loop == "election" || c.Data["error"] != "") && (stuck || c.Data["error"] != "")
+			return c.Data["loop"] == loop && c.Code == code &&
+				(!stuck || loop == "election" || c.Data["error"] != "") && (stuck || c.Data["error"] != "")
 		})
 		if found == stuck {
 			return
@@ -432,8 +477,18 @@ func TestStuckLoopOfAWorkerHasACondition(t *testing.T) {
 		{loop: "registration", code: common.ConditionLoopStuck, prefix: common.WorkersPrefix},
 		{loop: "delivery", code: common.ConditionLoopStuck, prefix: common.OutboxPrefix},
 		{loop: "outbox_size", code: common.ConditionLoopStuck, prefix: common.OutboxPrefix},
-		{loop: "recovery", code: common.ConditionLoopStuck, prefix: common.RunsPrefix, then: func() { w.orphaned <- struct{}{} }},
-		{loop: "outbox_recovery", code: common.ConditionLoopStuck, prefix: common.OutboxPrefix, then: func() { w.bequeathed <- struct{}{} }},
+		{
+			loop:   "recovery",
+			code:   common.ConditionLoopStuck,
+			prefix: common.RunsPrefix,
+			then:   func() { w.orphaned <- struct{}{} },
+		},
+		{
+			loop:   "outbox_recovery",
+			code:   common.ConditionLoopStuck,
+			prefix: common.OutboxPrefix,
+			then:   func() { w.bequeathed <- struct{}{} },
+		},
 	} {
 		g.set(c.prefix, c.writes)
 		if c.then != nil {
@@ -574,7 +629,11 @@ func (f refusingFinisher) Finish(_ context.Context, batch []common.Outcome) []er
 func TestRefusedFinishIsStuck(t *testing.T) {
 	loops := health.NewLoops(time.Nanosecond, nil)
 	refusing := refusingFinisher{"a.1": fmt.Errorf("too large"), "b.1": common.ErrNotOurs}
-	finisher := &countedFinisher{Finisher: refusing, loop: loops.Add(health.Spec{Name: "finishes", OnDemand: true}), refused: map[string]bool{}}
+	finisher := &countedFinisher{
+		Finisher: refusing,
+		loop:     loops.Add(health.Spec{Name: "finishes", OnDemand: true}),
+		refused:  map[string]bool{},
+	}
 	finish := func(ids ...string) int {
 		batch := make([]common.Outcome, len(ids))
 		for i, id := range ids {

@@ -122,14 +122,25 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Seals:     true,
 	}
 	guard := members.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
-	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done, func() common.MasterPresence {
-		now := presence
-		now.Conditions = m.loops.Conditions()
-		now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), guard.Judge().Skew
-		return now
+	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done,
+		func() common.MasterPresence {
+			now := presence
+			now.Conditions = m.loops.Conditions()
+			now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), guard.Judge().Skew
+			return now
+		})
+	m.elector = election.New(election.Config{
+		Client:  cfg.Etcd,
+		Session: m.session,
+		Boot:    bootclock.Now,
+		Key:     common.LeaderKey,
+		ID:      presence.ID,
+		Name:    presence.Host,
+		Now:     WallClock,
+		Log:     cfg.Log,
+		Told:    cfg.Metrics.Elected,
+		Report:  m.loops.report,
 	})
-	m.elector = election.New(election.Config{Client: cfg.Etcd, Session: m.session, Boot: bootclock.Now, Key: common.LeaderKey,
-		ID: presence.ID, Name: presence.Host, Now: WallClock, Log: cfg.Log, Told: cfg.Metrics.Elected, Report: m.loops.report})
 	m.findings = findings{election.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
 	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs),
 		func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
@@ -138,11 +149,23 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.outboxes = jobmgr.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd),
 		cfg.Store, cfg.Log, delivery{cfg.Metrics})
-	m.feed = events.NewHub(events.Config{Source: eventsetcd.New(cfg.Etcd), Log: cfg.Log, Health: m.loops.loops[watchEvents]})
+	m.feed = events.NewHub(events.Config{
+		Source: eventsetcd.New(cfg.Etcd),
+		Log:    cfg.Log,
+		Health: m.loops.loops[watchEvents],
+	})
 	sealer := m.newSealer()
 	changed := func() { m.changes.Outcomes(); sealer.Wake() }
-	look := &monitor{etcd: cfg.Etcd, store: cfg.Store, fresh: &m.fresh, catalog: m.catalog, members: m.members, guard: guard,
-		elector: m.elector, loops: m.loops}
+	look := &monitor{
+		etcd:    cfg.Etcd,
+		store:   cfg.Store,
+		fresh:   &m.fresh,
+		catalog: m.catalog,
+		members: m.members,
+		guard:   guard,
+		elector: m.elector,
+		loops:   m.loops,
+	}
 	m.state = state{monitor: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
 		own: newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions,
 			cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
@@ -155,7 +178,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	secrets := secretsetcd.New(cfg.Etcd, box, WallClock, changed)
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
-		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits), Unplaced: staff.unplaced, Secrets: secrets.Faults})
+		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits),
+		Unplaced: staff.unplaced, Secrets: secrets.Faults})
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
 	changes := runlog.NewChanges(store, there)
 	history := runlog.NewView(store, store, there)
@@ -177,7 +201,9 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff, Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth, Access: cfg.Auth,
+		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff,
+		Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth,
+		Access:  cfg.Auth,
 		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(),
 			there)}, Findings: m.findings,
 		Doctor: &doctor{
@@ -187,9 +213,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 			version:      cfg.Version,
 			certificates: cfg.Certificates,
 		},
-		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner, Console: cfg.Console,
-		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), PublicURL: cfg.Notify.PublicURL, Logger: cfg.Log, Now: WallClock,
-		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies, APIRate: cfg.HTTP.APIRate,
+		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner,
+		Console: cfg.Console,
+		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), PublicURL: cfg.Notify.PublicURL,
+		Logger: cfg.Log, Now: WallClock,
+		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies,
+		APIRate: cfg.HTTP.APIRate,
 	})
 	if err != nil {
 		return nil, err

@@ -8,9 +8,11 @@ func TestPercentFor(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{WorkerHeadroom, 0, 100}, {WorkerHeadroom, 1 << 20, 800}, {WorkerHeadroom, 16 << 20, 600}, {WorkerHeadroom, 32 << 20, 300},
+		{WorkerHeadroom, 0, 100}, {WorkerHeadroom, 1 << 20, 800}, {WorkerHeadroom, 16 << 20, 600},
+		{WorkerHeadroom, 32 << 20, 300},
 		{WorkerHeadroom, 96 << 20, 100}, {WorkerHeadroom, 1 << 30, 100},
-		{MasterHeadroom, 0, 100}, {MasterHeadroom, 1 << 20, 800}, {MasterHeadroom, 16 << 20, 200}, {MasterHeadroom, 32 << 20, 100},
+		{MasterHeadroom, 0, 100}, {MasterHeadroom, 1 << 20, 800}, {MasterHeadroom, 16 << 20, 200},
+		{MasterHeadroom, 32 << 20, 100},
 		{MasterHeadroom, 64 << 20, 50}, {MasterHeadroom, 1 << 30, 50},
 	} {
 		if got := c.room.percentFor(c.live); got != c.want {

@@ -111,7 +111,8 @@ func (l *monitor) look(ctx context.Context) {
 	}
 	before := l.latest()
 	s.lost, s.unreadable = before.lost, before.unreadable
-	wanted := l.earlier == nil || len(now.Gone(l.earlier)) > 0 || len(l.missing) > 0 || time.Since(l.looked) > recordsEvery
+	wanted := l.earlier == nil || len(now.Gone(l.earlier)) > 0 || len(l.missing) > 0 ||
+		time.Since(l.looked) > recordsEvery
 	if wanted && s.etcd == nil && now.Generation > 0 {
 		if owners, unreadable, err := owners(ctx, l.etcd); err == nil {
 			s.lost, s.unreadable = l.absent(owners), unreadable

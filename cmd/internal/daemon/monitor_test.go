@@ -44,8 +44,16 @@ func newRig(t *testing.T) *rig {
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
 	elector := election.New(election.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
-	look := &monitor{etcd: r.etcd, store: r, fresh: &r.fresh, catalog: catalog, members: workers, guard: members.NewGuard(workers, "m", WallClock, nil, nil),
-		elector: elector, loops: loops}
+	look := &monitor{
+		etcd:    r.etcd,
+		store:   r,
+		fresh:   &r.fresh,
+		catalog: catalog,
+		members: workers,
+		guard:   members.NewGuard(workers, "m", WallClock, nil, nil),
+		elector: elector,
+		loops:   loops,
+	}
 	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: catalog, members: workers,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
 		elector: elector}
@@ -118,20 +126,37 @@ func (r *rig) want(when string, codes ...string) {
 }
 
 func registered(life string) common.Registration {
-	return common.Registration{Life: common.Life{Worker: "w1", Name: "north", Life: life}, Slots: 4, Used: 3, Running: 2, Clock: WallClock(), Lease: 1}
+	return common.Registration{
+		Life:    common.Life{Worker: "w1", Name: "north", Life: life},
+		Slots:   4,
+		Used:    3,
+		Running: 2,
+		Clock:   WallClock(),
+		Lease:   1,
+	}
 }
 
 func TestMasters(t *testing.T) {
 	r := newRig(t)
-	r.put(common.MasterKey("m"), common.MasterPresence{ID: "m", Host: "south", Address: "10.0.0.7:7070", Version: "2", StartedAt: WallClock(), Clock: WallClock(), Skew: time.Second})
+	r.put(common.MasterKey("m"), common.MasterPresence{
+		ID:        "m",
+		Host:      "south",
+		Address:   "10.0.0.7:7070",
+		Version:   "2",
+		StartedAt: WallClock(),
+		Clock:     WallClock(),
+		Skew:      time.Second,
+	})
 	r.put(common.MasterKey("old"), common.MasterPresence{ID: "old", Host: "north", Version: "1", Clock: WallClock()})
 	count := func(s *members.Snapshot) int { return len(s.Masters) }
 	r.known("masters", 2, count)
 	all, err := r.state.Masters(t.Context())
-	if err != nil || len(all) != 2 || all[0].Host != "north" || all[0].Answers || !all[0].StartedAt.IsZero() || all[0].LeadsSince != nil {
+	if err != nil || len(all) != 2 || all[0].Host != "north" || all[0].Answers || !all[0].StartedAt.IsZero() ||
+		all[0].LeadsSince != nil {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if m := all[1]; m.Host != "south" || !m.Answers || m.Address != "10.0.0.7:7070" || m.SkewMs != 1000 || m.StartedAt.IsZero() {
+	if m := all[1]; m.Host != "south" || !m.Answers || m.Address != "10.0.0.7:7070" || m.SkewMs != 1000 ||
+		m.StartedAt.IsZero() {
 		t.Errorf("%+v", m)
 	}
 	r.erase(common.MasterKey("old"))
@@ -148,7 +173,8 @@ func TestLogStoreAway(t *testing.T) {
 	r.fresh.mark()
 	r.want("all is well")
 	o, err := r.state.Overview(t.Context())
-	if err != nil || o.LogStore != httpapi.StoreOK || o.Workers != (httpapi.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
+	if err != nil || o.LogStore != httpapi.StoreOK ||
+		o.Workers != (httpapi.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
 		t.Errorf("overview %+v, %v", o, err)
 	}
 	reader := present{Reader: nil, away: r.state.StoreAway}
@@ -166,7 +192,8 @@ func TestLogStoreAway(t *testing.T) {
 	if _, err := reader.Runs(t.Context(), runlog.Query{}); common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("a read of it: %v", err)
 	}
-	if _, err := reader.Totals(t.Context(), []string{"a"}, time.Time{}, time.Time{}); common.CodeOf(err) != common.CodeUnavailable {
+	if _, err := reader.Totals(t.Context(), []string{"a"}, time.Time{},
+		time.Time{}); common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("its statistics: %v", err)
 	}
 	if _, err := reader.Rollups(t.Context(), runlog.RollupQuery{}); common.CodeOf(err) != common.CodeUnavailable {
@@ -186,7 +213,13 @@ func TestWorkersConditionsAreShown(t *testing.T) {
 	r.fresh.mark()
 	reg := registered("l1")
 	reg.Trouble = "the disk is full"
-	reg.Conditions = []common.Condition{{Code: common.ConditionDiskFull, Who: "another worker", Text: "the disk is full", StopsClaims: true, From: WallClock()}}
+	reg.Conditions = []common.Condition{{
+		Code:        common.ConditionDiskFull,
+		Who:         "another worker",
+		Text:        "the disk is full",
+		StopsClaims: true,
+		From:        WallClock(),
+	}}
 	r.put(common.WorkerKey("w1"), reg)
 	r.alive(1)
 	r.want("a worker tells of itself", common.ConditionDiskFull)
@@ -207,7 +240,13 @@ func TestWorkerLost(t *testing.T) {
 		r.alive(i + 1)
 		r.codes() // it joined after a check
 	}
-	record := common.Record{Run: "u.f.1", Fire: "u.f", Job: "a", JobUID: "u", Owner: common.Life{Worker: "w2", Name: "name-w2", Life: "l-w2"}}
+	record := common.Record{
+		Run:    "u.f.1",
+		Fire:   "u.f",
+		Job:    "a",
+		JobUID: "u",
+		Owner:  common.Life{Worker: "w2", Name: "name-w2", Life: "l-w2"},
+	}
 	r.put(common.RecordKey("a", record.Run), record)
 	r.want("both live")
 	r.erase(common.WorkerKey("w2"))
@@ -282,7 +321,8 @@ func TestEtcdFullAndAway(t *testing.T) {
 	r.want("all is well")
 	alarm := func(action pb.AlarmRequest_AlarmAction) {
 		t.Helper()
-		if _, err := pb.NewMaintenanceClient(r.etcd.ActiveConnection()).Alarm(t.Context(), &pb.AlarmRequest{Action: action, Alarm: pb.AlarmType_NOSPACE}); err != nil {
+		if _, err := pb.NewMaintenanceClient(r.etcd.ActiveConnection()).Alarm(t.Context(),
+			&pb.AlarmRequest{Action: action, Alarm: pb.AlarmType_NOSPACE}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -316,7 +356,8 @@ func TestSavesAreRefusedWhileEtcdIsNearlyFull(t *testing.T) {
 		r.state.seen.used = used
 		r.state.mu.Unlock()
 		err := r.state.room()
-		if e, ok := errors.AsType[*common.Error](err); (err != nil) != refused || refused && (!ok || e.Reason != "etcd_nearly_full" || e.Code != common.CodeUnavailable) {
+		if e, ok := errors.AsType[*common.Error](err); (err != nil) != refused || refused &&
+			(!ok || e.Reason != "etcd_nearly_full" || e.Code != common.CodeUnavailable) {
 			t.Errorf("%d %%: %v", used, err)
 		}
 	}

@@ -67,8 +67,18 @@ func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) 
 		}
 		senders[notify.KindMail] = post
 	}
-	n.notifier = notify.New(notify.Config{Store: n.Store, Channels: n.Store, Jobs: from, History: from, Senders: senders, PublicURL: cfg.Notify.PublicURL,
-		Now: WallClock, Log: cfg.Log, Metrics: cfg.Metrics, Report: from.report})
+	n.notifier = notify.New(notify.Config{
+		Store:     n.Store,
+		Channels:  n.Store,
+		Jobs:      from,
+		History:   from,
+		Senders:   senders,
+		PublicURL: cfg.Notify.PublicURL,
+		Now:       WallClock,
+		Log:       cfg.Log,
+		Metrics:   cfg.Metrics,
+		Report:    from.report,
+	})
 	return n, nil
 }
 
@@ -178,7 +188,8 @@ const (
 
 // Since returns a page of the runs of a job that may have ended since a time: first those planned before it,
 // newest first, then those planned after it, oldest first.
-func (t told) Since(ctx context.Context, job string, since time.Time, after notify.Mark) ([]common.Run, notify.Mark, error) {
+func (t told) Since(ctx context.Context, job string, since time.Time, after notify.Mark) ([]common.Run,
+	notify.Mark, error) {
 	first := after == notify.Mark{}
 	q := runlog.Query{Job: job, From: since, Oldest: true, Limit: pageOfRuns}
 	switch {
@@ -251,9 +262,19 @@ func (t told) Late(ctx context.Context, jobs []common.JobState, now time.Time) (
 	}
 	for _, o := range overdue {
 		if job := wanted[o.Job]; job != nil {
-			late = append(late, common.Run{Job: o.Job, JobUID: job.UID, JobVersion: job.Version, Group: job.Group, Fire: common.PlannedFire(job.UID,
-				o.PlannedAt),
-				PlannedAt: o.PlannedAt, DueAt: &o.DueAt, Cause: common.CauseCron, Status: common.StatusWaiting, Reason: o.Reason})
+			late = append(late, common.Run{
+				Job:        o.Job,
+				JobUID:     job.UID,
+				JobVersion: job.Version,
+				Group:      job.Group,
+				Fire: common.PlannedFire(job.UID,
+					o.PlannedAt),
+				PlannedAt: o.PlannedAt,
+				DueAt:     &o.DueAt,
+				Cause:     common.CauseCron,
+				Status:    common.StatusWaiting,
+				Reason:    o.Reason,
+			})
 		}
 	}
 	return late, nil

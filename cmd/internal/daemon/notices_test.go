@@ -75,15 +75,31 @@ func toldRig(t *testing.T) (*rig, *shelf, told) {
 	t.Helper()
 	r := newRig(t)
 	log := &shelf{cells: map[string]rollup.Cell{}}
-	jobs := jobmgr.NewStore(jobmgr.Config{Client: r.etcd, Interner: schedule.NewInterner(), Timezone: "UTC", Now: WallClock, Catalog: r.state.catalog, Changed: func() {},
-		Clock: func() (time.Time, error) { return WallClock(), nil }})
-	return r, log, told{jobs: jobs, catalog: r.state.catalog, history: runlog.NewView(jobs, jobs, log), habits: runlog.NewHabits(log, WallClock),
-		overdue: func(context.Context) ([]common.Overdue, error) { return nil, nil }}
+	jobs := jobmgr.NewStore(jobmgr.Config{
+		Client:   r.etcd,
+		Interner: schedule.NewInterner(),
+		Timezone: "UTC",
+		Now:      WallClock,
+		Catalog:  r.state.catalog,
+		Changed:  func() {},
+		Clock:    func() (time.Time, error) { return WallClock(), nil },
+	})
+	return r, log, told{
+		jobs:    jobs,
+		catalog: r.state.catalog,
+		history: runlog.NewView(jobs, jobs, log),
+		habits:  runlog.NewHabits(log, WallClock),
+		overdue: func(context.Context) ([]common.Overdue, error) { return nil, nil },
+	}
 }
 
 func saveJob(t *testing.T, to *jobmgr.Store, name string, on ...common.Event) common.JobState {
 	t.Helper()
-	job, err := to.Create(t.Context(), common.Actor{Name: "ann"}, common.Job{Name: name, Command: "true", Notify: &common.Notify{On: on, To: []string{"ops"}}})
+	job, err := to.Create(t.Context(), common.Actor{Name: "ann"}, common.Job{
+		Name:    name,
+		Command: "true",
+		Notify:  &common.Notify{On: on, To: []string{"ops"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +111,27 @@ func TestWhatIsLate(t *testing.T) {
 	now := time.Now().UTC()
 	a, b := saveJob(t, from.jobs, "a", common.EventLate), saveJob(t, from.jobs, "b", common.EventLate)
 	waits := func(id string, job *common.JobState, due time.Time) {
-		r.put(common.TriggerKey(job.Name, id), common.Trigger{ID: id, Job: job.Name, JobUID: job.UID, Fire: common.TriggeredFire(job.UID, id), PlannedAt: due, NotBefore: due, Attempt: 1})
+		r.put(common.TriggerKey(job.Name, id), common.Trigger{
+			ID:        id,
+			Job:       job.Name,
+			JobUID:    job.UID,
+			Fire:      common.TriggeredFire(job.UID, id),
+			PlannedAt: due,
+			NotBefore: due,
+			Attempt:   1,
+		})
 	}
 	runs := func(fire string, job *common.JobState, since time.Time) {
 		id := common.RunID(fire, 1)
-		r.put(common.RecordKey(job.Name, id), common.Record{Run: id, Fire: fire, Job: job.Name, JobUID: job.UID, PlannedAt: since, ClaimedAt: since, Attempt: 1})
+		r.put(common.RecordKey(job.Name, id), common.Record{
+			Run:       id,
+			Fire:      fire,
+			Job:       job.Name,
+			JobUID:    job.UID,
+			PlannedAt: since,
+			ClaimedAt: since,
+			Attempt:   1,
+		})
 	}
 	waits("soon", &a, now.Add(-30*time.Second))
 	waits("long", &a, now.Add(-2*time.Minute))
@@ -109,11 +141,18 @@ func TestWhatIsLate(t *testing.T) {
 	runs("too.few", &b, now.Add(-10*time.Minute)) // there are too few runs to say
 	var usual rollup.Cell
 	for range 2 * runlog.EnoughRuns {
-		usual.Add(&common.Run{Status: common.StatusSucceeded, Attempt: 1, PlannedAt: now, StartedAt: new(now), EndedAt: new(now.Add(10 * time.Second))})
+		usual.Add(&common.Run{
+			Status:    common.StatusSucceeded,
+			Attempt:   1,
+			PlannedAt: now,
+			StartedAt: new(now),
+			EndedAt:   new(now.Add(10 * time.Second)),
+		})
 	}
 	log.cells["a"] = usual
 	from.overdue = func(context.Context) ([]common.Overdue, error) {
-		return []common.Overdue{{Job: "a", PlannedAt: now.Add(-3 * time.Minute)}, {Job: "stranger", PlannedAt: now}}, nil
+		return []common.Overdue{{Job: "a", PlannedAt: now.Add(-3 * time.Minute)}, {Job: "stranger", PlannedAt: now}},
+			nil
 	}
 	late, err := from.Late(t.Context(), []common.JobState{a}, now)
 	if err != nil {
@@ -130,7 +169,8 @@ func TestWhatIsLate(t *testing.T) {
 		t.Errorf("late: %q, want %q", fires, want)
 	}
 	log.away = true
-	if late, err = from.Late(t.Context(), []common.JobState{b}, now); err != nil || len(late) != 1 || late[0].Fire != common.TriggeredFire(b.UID, "other") {
+	if late, err = from.Late(t.Context(), []common.JobState{b}, now); err != nil || len(late) != 1 ||
+		late[0].Fire != common.TriggeredFire(b.UID, "other") {
 		t.Errorf("while the log store is away: %+v, %v", late, err)
 	}
 }
@@ -179,7 +219,10 @@ func TestWhatIsKnownOfRuns(t *testing.T) {
 
 func TestTheEndOfTheOutput(t *testing.T) {
 	_, log, from := toldRig(t)
-	log.chunks = []common.Chunk{{Offset: 0, Data: []byte(strings.Repeat("a", 3000))}, {Offset: 3000, Missing: 50}, {Offset: 3050, Data: []byte("the end \xff每")}}
+	log.chunks = []common.Chunk{{
+		Offset: 0,
+		Data:   []byte(strings.Repeat("a", 3000)),
+	}, {Offset: 3000, Missing: 50}, {Offset: 3050, Data: []byte("the end \xff每")}}
 	text, err := from.Tail(t.Context(), "x", 3062, 100)
 	if err != nil || !strings.HasSuffix(text, "aaathe end \uFFFD每") || len(text) > 110 {
 		t.Errorf("%q, %v", text, err)
@@ -198,11 +241,26 @@ func TestChannelsThatFail(t *testing.T) {
 	now := time.Now().UTC()
 	for _, w := range []notify.Notice{
 		{ID: "1", Channel: "ops", Status: notify.Waiting, Attempts: 3, TriedAt: now.Add(-40 * time.Second)},
-		{ID: "2", Channel: "ops", Status: notify.Sent, Attempts: 1, TriedAt: now.Add(-time.Hour), DoneAt: now.Add(-time.Hour)},
+		{
+			ID:       "2",
+			Channel:  "ops",
+			Status:   notify.Sent,
+			Attempts: 1,
+			TriedAt:  now.Add(-time.Hour),
+			DoneAt:   now.Add(-time.Hour),
+		},
 		{ID: "3", Channel: "new", Status: notify.Waiting, Attempts: 1, TriedAt: now.Add(-5 * time.Second)},
 		{ID: "4", Channel: "idle", Status: notify.Waiting},
-		{ID: "5", Channel: "choosy", Status: notify.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)}, // one of many that it took
-		{ID: "6", Channel: "choosy", Status: notify.Sent, Attempts: 1, TriedAt: now.Add(-time.Minute), DoneAt: now.Add(-time.Minute)},
+		// one of many that it took
+		{ID: "5", Channel: "choosy", Status: notify.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)},
+		{
+			ID:       "6",
+			Channel:  "choosy",
+			Status:   notify.Sent,
+			Attempts: 1,
+			TriedAt:  now.Add(-time.Minute),
+			DoneAt:   now.Add(-time.Minute),
+		},
 	} {
 		if _, ok, err := n.Put(t.Context(), w); err != nil || !ok {
 			t.Fatal(ok, err)
@@ -213,7 +271,8 @@ func TestChannelsThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.found(failing)
-	if all := n.Conditions(); len(all) != 1 || all[0].Code != common.ConditionNotifyFailing || all[0].Data["channels"] != "ops" {
+	if all := n.Conditions(); len(all) != 1 || all[0].Code != common.ConditionNotifyFailing ||
+		all[0].Data["channels"] != "ops" {
 		t.Errorf("%+v", all)
 	}
 }

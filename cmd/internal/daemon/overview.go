@@ -35,7 +35,8 @@ func (s state) Conditions() []common.Condition {
 		for _, c := range reported {
 			c.Who = who
 			same := func(o common.Condition) bool {
-				return o.Code == c.Code && o.Who == c.Who && o.Data["worker"] == c.Data["worker"] && o.Data["loop"] == c.Data["loop"]
+				return o.Code == c.Code && o.Who == c.Who && o.Data["worker"] == c.Data["worker"] &&
+					o.Data["loop"] == c.Data["loop"]
 			}
 			if !slices.ContainsFunc(all, same) { // a worker and a master in one process report the same
 				all = append(all, c)

@@ -23,7 +23,8 @@ func TestErrorsAreToldWithTheirHints(t *testing.T) {
 		{nil, "", 0},
 		{errors.New("no such flag"), "carillon: no such flag\n", config.ExitCode},
 		{full, "carillon: the disk is full\n  make room, and start again\n", config.ExitCode},
-		{Failed(fmt.Errorf("open the run log: %w", full)), "carillon: open the run log: the disk is full\n  make room, and start again\n", exitFailed},
+		{Failed(fmt.Errorf("open the run log: %w", full)),
+			"carillon: open the run log: the disk is full\n  make room, and start again\n", exitFailed},
 		{Failed(common.Errorf(common.CodeUnavailable, "no etcd")), "carillon: no etcd\n", exitFailed},
 	} {
 		var said bytes.Buffer

@@ -38,8 +38,18 @@ func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oidc.New(oidc.Config{Title: c.Title, Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(),
+	return oidc.New(oidc.Config{
+		Title:        c.Title,
+		Issuer:       c.Issuer,
+		ClientID:     c.ClientID,
+		ClientSecret: c.ClientSecret.Reveal(),
 		RedirectURL: strings.TrimSuffix(public,
-			"/") + httpapi.SSOCallback, Scopes: c.Scopes, NameClaim: c.NameClaim, GroupsClaim: c.GroupsClaim,
-		Rules: issuerOf(c).Rules, Roots: roots, Now: WallClock}), nil
+			"/") + httpapi.SSOCallback,
+		Scopes:      c.Scopes,
+		NameClaim:   c.NameClaim,
+		GroupsClaim: c.GroupsClaim,
+		Rules:       issuerOf(c).Rules,
+		Roots:       roots,
+		Now:         WallClock,
+	}), nil
 }

@@ -135,7 +135,8 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Outboxes:    w.load.Bytes,
 		Report:      w.loops.delivery.Done,
 	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions, w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
+	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions,
+		w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
 		w.startConditions, w.guardianConditions, cfg.Origin.Conditions)
 	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
 	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
@@ -155,17 +156,25 @@ func NewWorker(cfg WorkerConfig) *Worker {
 			Killed: func(k common.Kill) error {
 				return executor.Killed{By: k.By, Note: k.Note, Code: k.Code, Signal: k.Signal, At: k.At}
 			}},
-		Output: w.sink.Ended, Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL, Slots: w.slots, MaxBatch: joblock.MaxBatch,
+		Output: w.sink.Ended, Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL,
+		Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: cfg.Metrics,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
 		Resolved: func(string) { cfg.Metrics.Outcome(common.StatusLost, 0) },
-		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log, Report: w.loops.recovery.Done}
-	w.bequests = &dispatch.OutboxRecovery{Owners: recoverer.OutboxOwners, Cluster: w.cluster, Life: life, Log: log, Report: w.loops.outboxes.Done,
+		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log,
+		Report: w.loops.recovery.Done}
+	w.bequests = &dispatch.OutboxRecovery{
+		Owners:  recoverer.OutboxOwners,
+		Cluster: w.cluster,
+		Life:    life,
+		Log:     log,
+		Report:  w.loops.outboxes.Done,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
-		}}
+		},
+	}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
 	w.secrets = secretsetcd.NewTable(client, cfg.Box, time.Now)
 	w.watcher = jobmgr.NewWatcher(client, w.loops.of(watchJobs),
@@ -192,8 +201,15 @@ func (w *Worker) unanswered(what string) func(error) {
 type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
-	return r.w.executor.Load().Run(ctx, executor.Task{Job: t.Job, Record: t.Record, Fence: t.Fence, PreviousStatus: t.Previous,
-		MayStart: t.MayStart, KillNow: t.KillNow, KillRequests: t.KillRequests}, r.w.sink)
+	return r.w.executor.Load().Run(ctx, executor.Task{
+		Job:            t.Job,
+		Record:         t.Record,
+		Fence:          t.Fence,
+		PreviousStatus: t.Previous,
+		MayStart:       t.MayStart,
+		KillNow:        t.KillNow,
+		KillRequests:   t.KillRequests,
+	}, r.w.sink)
 }
 
 // Parts returns the worker's parts in start order. The caller owns the data folder and the stores.
@@ -229,10 +245,15 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "scheduler", Serve: serving(w.loop.Run, w.loops.scheduler)},
 		{Name: "cluster", Serve: serving(w.followCluster, w.loops.cluster)},
 		{Name: "kills", Serve: serving(ignoreEnd(w.followKills), w.loops.loops[watchKills])},
-		{Name: "dispatcher", Serve: w.dispatcher.Run, StopTimeout: w.cfg.Drain + 2*stopWait + claimsWait, Stop: func(ctx context.Context) error {
-			context.AfterFunc(ctx, w.dispatcher.Hurry)
-			return nil
-		}},
+		{
+			Name:        "dispatcher",
+			Serve:       w.dispatcher.Run,
+			StopTimeout: w.cfg.Drain + 2*stopWait + claimsWait,
+			Stop: func(ctx context.Context) error {
+				context.AfterFunc(ctx, w.dispatcher.Hurry)
+				return nil
+			},
+		},
 		{Name: "jobs", Serve: serving(ignoreEnd(w.followJobs), w.loops.loops[watchJobs])},
 		{Name: "triggers", Serve: serving(ignoreEnd(w.followTriggers), w.loops.loops[watchTriggers])},
 		{
@@ -289,8 +310,19 @@ func (w *Worker) startConditions() []common.Condition {
 
 func (w *Worker) openExecutor(context.Context) error {
 	life := w.cfg.Home.Life
-	x, err := executor.New(executor.Config{BaseDir: w.cfg.Home.Dir, Worker: life.Worker, Life: life.Life, Name: life.Name, Adopt: true, Mark: w.cfg.Home.Mark,
-		Masks: w.cfg.Secrets.Masker, Secrets: w.secrets, RunAs: w.cfg.RunAs, MaxRunTime: w.cfg.MaxRunTime, Log: w.cfg.Log})
+	x, err := executor.New(executor.Config{
+		BaseDir:    w.cfg.Home.Dir,
+		Worker:     life.Worker,
+		Life:       life.Life,
+		Name:       life.Name,
+		Adopt:      true,
+		Mark:       w.cfg.Home.Mark,
+		Masks:      w.cfg.Secrets.Masker,
+		Secrets:    w.secrets,
+		RunAs:      w.cfg.RunAs,
+		MaxRunTime: w.cfg.MaxRunTime,
+		Log:        w.cfg.Log,
+	})
 	if err == nil {
 		w.executor.Store(x)
 	}
@@ -306,7 +338,8 @@ func (w *Worker) register(ctx context.Context) error {
 		return err
 	}
 	earlier, found, err := members.Earlier(ctx, w.cfg.Etcd, life.Worker)
-	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID && earlier.PIDNamespace == life.PIDNamespace && gone(earlier.PID) {
+	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID &&
+		earlier.PIDNamespace == life.PIDNamespace && gone(earlier.PID) {
 		if err := joblock.RevokeLease(ctx, w.cfg.Etcd, earlier.Lease); err != nil {
 			w.cfg.Log.Warn("earlier_lease_not_revoked", "error", err)
 		}
@@ -338,9 +371,23 @@ func (w *Worker) registration() common.Registration {
 		host = "unknown"
 	}
 	running, used := w.dispatcher.Running()
-	return common.Registration{Life: w.cfg.Home.Life, Host: host, Version: w.cfg.Version, PID: os.Getpid(), Labels: w.cfg.Labels,
-		Slots: w.cfg.Slots, Running: running, Used: used, StartedAt: w.started, Clock: WallClock().UTC(), Draining: w.draining.Load(),
-		Features: w.executor.Load().Features(), Trouble: w.cluster.Trouble(), Conditions: w.conditions.now(), Skew: w.cluster.clock().Skew}
+	return common.Registration{
+		Life:       w.cfg.Home.Life,
+		Host:       host,
+		Version:    w.cfg.Version,
+		PID:        os.Getpid(),
+		Labels:     w.cfg.Labels,
+		Slots:      w.cfg.Slots,
+		Running:    running,
+		Used:       used,
+		StartedAt:  w.started,
+		Clock:      WallClock().UTC(),
+		Draining:   w.draining.Load(),
+		Features:   w.executor.Load().Features(),
+		Trouble:    w.cluster.Trouble(),
+		Conditions: w.conditions.now(),
+		Skew:       w.cluster.clock().Skew,
+	}
 }
 
 // slots returns the worker's own slots, or those that an operator set.

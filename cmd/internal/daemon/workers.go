@@ -20,7 +20,8 @@ func (w workers) Workers(ctx context.Context) ([]common.Member, error) {
 	return w.settings.Workers(ctx)
 }
 
-func (w workers) UpdateWorker(ctx context.Context, actor common.Actor, id string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+func (w workers) UpdateWorker(ctx context.Context, actor common.Actor, id string,
+	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	return w.settings.Update(ctx, actor, id, change)
 }
 

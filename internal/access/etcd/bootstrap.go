@@ -74,6 +74,10 @@ func (s *Store) Bootstrapped(ctx context.Context) (bool, error) {
 // ResetAdmin creates an admin token for an operator who controls a master's host and etcd but has
 // no admin access any more.
 func (s *Store) ResetAdmin(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
-	token, _, err = s.makeToken(ctx, actor, "reset-admin", access.TokenWish{Name: "reset-admin", Role: access.Admin, TTL: ttl}, nil)
+	token, _, err = s.makeToken(ctx, actor, "reset-admin", access.TokenWish{
+		Name: "reset-admin",
+		Role: access.Admin,
+		TTL:  ttl,
+	}, nil)
 	return token, err
 }

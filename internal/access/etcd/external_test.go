@@ -11,7 +11,11 @@ import (
 
 const anIssuer = "https://id.example.com"
 
-var itsRules = []access.Rule{{Claimed: "ops", Role: access.Admin}, {Claimed: "data", Group: "reports", Role: access.Editor}, {Claimed: access.Everybody, Role: access.Viewer}}
+var itsRules = []access.Rule{{Claimed: "ops", Role: access.Admin}, {
+	Claimed: "data",
+	Group:   "reports",
+	Role:    access.Editor,
+}, {Claimed: access.Everybody, Role: access.Viewer}}
 
 // A session of an external user has the rights that the rules grant now, and ends with them.
 func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
@@ -21,7 +25,13 @@ func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
 		return New(client, clock.now, &access.Issuer{URL: issuer, Rules: rules})
 	}
 	before := master(anIssuer, itsRules...)
-	session, err := before.LoginExternal(t.Context(), access.External{Issuer: anIssuer, Subject: "1", Name: "ann", Claimed: []string{"data", "ops"}, Once: "1"}, "")
+	session, err := before.LoginExternal(t.Context(), access.External{
+		Issuer:  anIssuer,
+		Subject: "1",
+		Name:    "ann",
+		Claimed: []string{"data", "ops"},
+		Once:    "1",
+	}, "")
 	if err != nil || session.Identity.Role != access.Admin {
 		t.Fatalf("%+v, %v", session.Identity, err)
 	}
@@ -29,10 +39,11 @@ func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
 		s                   *Store
 		everywhere, inGroup access.Role
 	}{
-		"the same rules":    {before, access.Admin, access.Admin},
-		"one is gone":       {master(anIssuer, itsRules[1:]...), access.Viewer, access.Editor},
-		"two are":           {master(anIssuer, itsRules[2]), access.Viewer, access.Viewer},
-		"one says less":     {master(anIssuer, access.Rule{Claimed: "ops", Role: access.Operator}), access.Operator, access.Operator},
+		"the same rules": {before, access.Admin, access.Admin},
+		"one is gone":    {master(anIssuer, itsRules[1:]...), access.Viewer, access.Editor},
+		"two are":        {master(anIssuer, itsRules[2]), access.Viewer, access.Viewer},
+		"one says less": {master(anIssuer, access.Rule{Claimed: "ops", Role: access.Operator}), access.Operator,
+			access.Operator},
 		"none for them":     {master(anIssuer, access.Rule{Claimed: "others", Role: access.Viewer}), "", ""},
 		"no rules":          {master(anIssuer), "", ""},
 		"another issuer":    {master("https://id2.example.com", itsRules...), "", ""},
@@ -48,7 +59,13 @@ func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
 		}
 	}
 	// A user of another issuer gets no session.
-	if _, err := before.LoginExternal(t.Context(), access.External{Issuer: "https://id2.example.com", Subject: "1", Name: "ann", Claimed: []string{"ops"}, Once: "2"}, ""); !refused(err) {
+	if _, err := before.LoginExternal(t.Context(), access.External{
+		Issuer:  "https://id2.example.com",
+		Subject: "1",
+		Name:    "ann",
+		Claimed: []string{"ops"},
+		Once:    "2",
+	}, ""); !refused(err) {
 		t.Errorf("another issuer's: %v", err)
 	}
 }
@@ -57,18 +74,26 @@ func TestExternalSession_Lifecycle(t *testing.T) {
 	_, client, clock := setUp(t)
 	issuer := &access.Issuer{URL: anIssuer, Rules: itsRules}
 	s := New(client, clock.now, issuer)
-	ann := access.External{Issuer: anIssuer, Subject: "248289761001", Name: "ann", Claimed: []string{"data"}, Once: access.Hash("a login")}
+	ann := access.External{
+		Issuer:  anIssuer,
+		Subject: "248289761001",
+		Name:    "ann",
+		Claimed: []string{"data"},
+		Once:    access.Hash("a login"),
+	}
 	session, err := s.LoginExternal(t.Context(), ann, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if session.ExpiresAt.Sub(clock.now()) > access.SessionAbsolute || strings.Contains(dump(t, client), session.Secret) {
+	if session.ExpiresAt.Sub(clock.now()) > access.SessionAbsolute ||
+		strings.Contains(dump(t, client), session.Secret) {
 		t.Error("the session lasts too long, or its secret is stored")
 	}
 	// Another master accepts the session, with the same rights.
 	other := New(client, clock.now, issuer)
 	who, err := other.Authenticate(t.Context(), access.Credential{Session: session.Secret})
-	if err != nil || !who.Session || who.Name != "oidc:ann" || who.User != "oidc:"+access.Hash(anIssuer)[:12]+":248289761001" || who.UserID != "" || who.Token != "" ||
+	if err != nil || !who.Session || who.Name != "oidc:ann" || who.User != "oidc:"+access.Hash(anIssuer)[:12]+
+		":248289761001" || who.UserID != "" || who.Token != "" ||
 		who.Role != access.Viewer || !who.May(access.Editor, "reports") || who.May(access.Operator, "other") {
 		t.Errorf("%+v, %v", who, err)
 	}
@@ -97,7 +122,12 @@ func TestExternalSession_Lifecycle(t *testing.T) {
 		t.Errorf("an ended session is valid: %v", err)
 	}
 	// Its lifetime is that of other sessions.
-	session, err = s.LoginExternal(t.Context(), access.External{Issuer: anIssuer, Subject: "x", Name: "x", Once: "1"}, "")
+	session, err = s.LoginExternal(t.Context(), access.External{
+		Issuer:  anIssuer,
+		Subject: "x",
+		Name:    "x",
+		Once:    "1",
+	}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,9 +54,11 @@ func (s *Store) failed(ctx context.Context, user, remote string) {
 	if name == "" {
 		name = "unknown"
 	}
-	change, err1 := common.NewChange(now, common.Actor{Name: user, User: user, Remote: remote}, "login_failed", "session", name, nil, after)
+	change, err1 := common.NewChange(now, common.Actor{Name: user, User: user, Remote: remote}, "login_failed",
+		"session", name, nil, after)
 	put, err2 := putOp(common.ChangeKey(change.ID), change)
 	if errors.Join(err1, err2) == nil {
-		_, _, _ = s.commit(context.WithoutCancel(ctx), []clientv3.Cmp{etcdkit.Absent(common.ChangeKey(change.ID))}, []clientv3.Op{put})
+		_, _, _ = s.commit(context.WithoutCancel(ctx), []clientv3.Cmp{etcdkit.Absent(common.ChangeKey(change.ID))},
+			[]clientv3.Op{put})
 	}
 }

@@ -73,6 +73,7 @@ func (s *Store) remember(ctx context.Context, user *access.UserRecord, network s
 		return
 	}
 	// The compare on the user leaves nothing behind if the user is deleted meanwhile.
-	_, _, _ = s.commit(ctx, []clientv3.Cmp{same, etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, []clientv3.Op{clientv3.OpPut(key, string(data))})
+	_, _, _ = s.commit(ctx, []clientv3.Cmp{same, etcdkit.Unchanged(common.UserKey(user.Name), user.Version)},
+		[]clientv3.Op{clientv3.OpPut(key, string(data))})
 	s.forget(key)
 }

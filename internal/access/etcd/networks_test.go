@@ -18,7 +18,8 @@ func TestKnownNetworks(t *testing.T) {
 	makeUser(t, s, "bob", access.UserWish{Password: new(aPassword)})
 	from := func(address, password string) {
 		t.Helper()
-		if _, err := s.Login(t.Context(), access.Login{User: "ann", Password: password, Remote: address}); (err == nil) != (password == aPassword) {
+		if _, err := s.Login(t.Context(), access.Login{User: "ann", Password: password,
+			Remote: address}); (err == nil) != (password == aPassword) {
 			t.Fatal(err)
 		}
 	}
@@ -28,14 +29,16 @@ func TestKnownNetworks(t *testing.T) {
 	from("192.0.2.1", aPassword)
 	from("198.51.100.1", another)
 	elsewhere := New(client, s.now, nil)
-	if !known(elsewhere, "ann", "192.0.2.9") || known(s, "ann", "198.51.100.1") || known(s, "bob", "192.0.2.1") || known(s, "none", "192.0.2.1") || known(s, "ann", "nonsense") {
+	if !known(elsewhere, "ann", "192.0.2.9") || known(s, "ann", "198.51.100.1") || known(s, "bob", "192.0.2.1") ||
+		known(s, "none", "192.0.2.1") || known(s, "ann", "nonsense") {
 		t.Error("known networks differ from those of the logins")
 	}
 	for i := range 20 {
 		clock.forward(time.Minute)
 		from(fmt.Sprintf("203.0.%d.1", i), aPassword)
 	}
-	if known(elsewhere, "ann", "192.0.2.1") || !known(elsewhere, "ann", "203.0.19.1") || !known(elsewhere, "ann", "203.0.4.1") || known(elsewhere, "ann", "203.0.3.1") {
+	if known(elsewhere, "ann", "192.0.2.1") || !known(elsewhere, "ann", "203.0.19.1") ||
+		!known(elsewhere, "ann", "203.0.4.1") || known(elsewhere, "ann", "203.0.3.1") {
 		t.Error("known networks are not the last 16")
 	}
 	clock.forward(networkLife)

@@ -178,7 +178,8 @@ func (s *Store) loginByCode(ctx context.Context, l access.Login) (access.Session
 	if err != nil {
 		return access.Session{}, err
 	}
-	return s.sessionOfToken(ctx, l.Remote, &h, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)}, []clientv3.Op{clientv3.OpDelete(key)})
+	return s.sessionOfToken(ctx, l.Remote, &h, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)},
+		[]clientv3.Op{clientv3.OpDelete(key)})
 }
 
 // loginByPassword does the same work and returns the same error whether the user exists or not.
@@ -200,7 +201,8 @@ func (s *Store) loginByPassword(ctx context.Context, l access.Login) (access.Ses
 	}
 	if good {
 		// A user that has changed since is refused.
-		if session, err := s.sessionOfUser(ctx, l.Remote, "login", user); common.CodeOf(err) != common.CodeUnauthenticated {
+		if session, err := s.sessionOfUser(ctx, l.Remote, "login",
+			user); common.CodeOf(err) != common.CodeUnauthenticated {
 			if err == nil {
 				s.remember(ctx, user, access.Network(l.Remote))
 			}
@@ -213,7 +215,8 @@ func (s *Store) loginByPassword(ctx context.Context, l access.Login) (access.Ses
 }
 
 // sessionOfToken creates a session that ends with its token.
-func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
+func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps []clientv3.Cmp,
+	ops []clientv3.Op) (access.Session, error) {
 	value := access.SessionRecord{Name: h.who.Name, Token: h.token.ID}
 	if h.owner != nil {
 		value.User, value.UserID, value.Epoch = h.owner.Name, h.owner.ID, h.owner.Epoch
@@ -222,19 +225,27 @@ func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps
 }
 
 // sessionOfUser creates a session that ends when the user's epoch changes.
-func (s *Store) sessionOfUser(ctx context.Context, remote, verb string, user *access.UserRecord) (access.Session, error) {
-	return s.begin(ctx, remote, verb, user.Identity(), access.SessionRecord{Name: user.Name, User: user.Name, UserID: user.ID, Epoch: user.Epoch},
+func (s *Store) sessionOfUser(ctx context.Context, remote, verb string,
+	user *access.UserRecord) (access.Session, error) {
+	return s.begin(ctx, remote, verb, user.Identity(), access.SessionRecord{
+		Name:   user.Name,
+		User:   user.Name,
+		UserID: user.ID,
+		Epoch:  user.Epoch,
+	},
 		[]clientv3.Cmp{etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, nil)
 }
 
 // session creates a session for a login.
-func (s *Store) session(ctx context.Context, remote string, who access.Identity, value access.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
+func (s *Store) session(ctx context.Context, remote string, who access.Identity, value access.SessionRecord,
+	cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
 	return s.begin(ctx, remote, "login", who, value, cmps, ops)
 }
 
 // begin creates a session if the compares hold. It adds an audit entry with the verb, unless that
 // is empty.
-func (s *Store) begin(ctx context.Context, remote, verb string, who access.Identity, value access.SessionRecord, cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
+func (s *Store) begin(ctx context.Context, remote, verb string, who access.Identity, value access.SessionRecord,
+	cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
 	now := s.now()
 	secret := access.NewSecret()
 	key := common.SessionKey(access.Hash(secret))

@@ -19,7 +19,8 @@ func sessionOf(kv *mvccpb.KeyValue) (access.SessionRecord, error) {
 }
 
 // Sessions lists the sessions that have not ended and that wanted accepts.
-func (s *Store) Sessions(ctx context.Context, wanted func(*access.SessionRecord) bool) (all []access.SessionRecord, err error) {
+func (s *Store) Sessions(ctx context.Context, wanted func(*access.SessionRecord) bool) (all []access.SessionRecord,
+	err error) {
 	var found []access.SessionRecord
 	err = s.list(ctx, common.SessionsPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := sessionOf(kv); err == nil && s.now().Before(r.ExpiresAt) && wanted(&r) {
@@ -100,7 +101,8 @@ func (s *Store) end(ctx context.Context, actor common.Actor, verb string, kv *mv
 		return err
 	}
 	key := string(kv.Key)
-	_, _, err = s.commit(ctx, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)}, []clientv3.Op{clientv3.OpDelete(key), change})
+	_, _, err = s.commit(ctx, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)},
+		[]clientv3.Op{clientv3.OpDelete(key), change})
 	s.forget(key)
 	return err
 }

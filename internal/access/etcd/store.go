@@ -49,8 +49,16 @@ type reading struct {
 // New returns a store over a client. External users are accepted from the issuer only; from none if
 // it is nil.
 func New(client *clientv3.Client, now func() time.Time, issuer *access.Issuer) *Store {
-	return &Store{client: client, now: now, issuer: issuer, hasher: access.NewHasher(), counting: make(chan struct{}, 1),
-		read: map[string]reading{}, touched: map[clientv3.LeaseID]time.Time{}, used: map[string]time.Time{}}
+	return &Store{
+		client:   client,
+		now:      now,
+		issuer:   issuer,
+		hasher:   access.NewHasher(),
+		counting: make(chan struct{}, 1),
+		read:     map[string]reading{},
+		touched:  map[clientv3.LeaseID]time.Time{},
+		used:     map[string]time.Time{},
+	}
 }
 
 // get reads a key, from the cache if possible; nil if it does not exist. Missing keys are not
@@ -124,7 +132,8 @@ func (s *Store) listed(ctx context.Context, prefix string, each func(*mvccpb.Key
 }
 
 // commit applies the operations if the compares hold.
-func (s *Store) commit(ctx context.Context, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool, err error) {
+func (s *Store) commit(ctx context.Context, cmps []clientv3.Cmp, ops []clientv3.Op) (revision int64, done bool,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	resp, err := s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
@@ -141,7 +150,11 @@ func errRefused() error {
 }
 
 func errBusy(what, name string) error {
-	return &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("%s %s changes too fast; retry", what, common.Excerpt(name))}
+	return &common.Error{
+		Code:    common.CodeConflict,
+		Reason:  "busy",
+		Message: fmt.Sprintf("%s %s changes too fast; retry", what, common.Excerpt(name)),
+	}
 }
 
 func errDamaged(what string, err error) error {

@@ -131,7 +131,8 @@ func (s *Store) use(ctx context.Context, h *held, remote string) {
 	if err != nil {
 		return
 	}
-	_, _ = s.client.Txn(ctx).If(etcdkit.Same(common.TokenKey(id), h.revision), etcdkit.Unchanged(key, version)).Then(put).Commit()
+	_, _ = s.client.Txn(ctx).If(etcdkit.Same(common.TokenKey(id), h.revision),
+		etcdkit.Unchanged(key, version)).Then(put).Commit()
 }
 
 // Tokens lists all tokens, including those that expired within the last 7 days.
@@ -146,7 +147,8 @@ func (s *Store) Tokens(ctx context.Context) (all []access.TokenRecord, err error
 		return nil, err
 	}
 	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
-		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil && common.TokenKey(r.ID) == string(kv.Key) {
+		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil &&
+			common.TokenKey(r.ID) == string(kv.Key) {
 			r.LastUse = uses[r.ID]
 			all = append(all, r)
 		}
@@ -158,7 +160,8 @@ func (s *Store) Tokens(ctx context.Context) (all []access.TokenRecord, err error
 // created.
 func (s *Store) tokensOf(ctx context.Context, userID string) (ids []string, same clientv3.Cmp, err error) {
 	revision, err := s.listed(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
-		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil && userID != "" && r.UserID == userID && common.TokenKey(r.ID) == string(kv.Key) {
+		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil && userID != "" && r.UserID == userID &&
+			common.TokenKey(r.ID) == string(kv.Key) {
 			ids = append(ids, r.ID)
 		}
 	})
@@ -219,7 +222,8 @@ func (s *Store) tokenKey(ctx context.Context, id string) (*mvccpb.KeyValue, erro
 
 // CreateToken creates a token and returns it in the clear; it is not shown again. A user's token
 // cannot have more rights than the user.
-func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string, record access.TokenRecord, err error) {
+func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string,
+	record access.TokenRecord, err error) {
 	if wish.User != "" {
 		// One at a time, so that requests on the same master do not conflict.
 		select {
@@ -236,7 +240,12 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 			kv, err := s.userKey(ctx, wish.User)
 			switch {
 			case common.CodeOf(err) == common.CodeNotFound:
-				faults = append(faults, common.Fault{Location: "user", Code: "unknown_user", Value: common.Excerpt(wish.User), Message: "user not found"})
+				faults = append(faults, common.Fault{
+					Location: "user",
+					Code:     "unknown_user",
+					Value:    common.Excerpt(wish.User),
+					Message:  "user not found",
+				})
 			case err != nil:
 				return "", record, err
 			default:
@@ -265,7 +274,12 @@ func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults []common.F
 	}
 	for _, group := range wish.Groups {
 		if !who.May(wish.Role, group) {
-			faults = append(faults, common.Fault{Location: "groups", Code: "role", Value: common.Excerpt(group), Message: "contain a group in which the user does not have this role"})
+			faults = append(faults, common.Fault{
+				Location: "groups",
+				Code:     "role",
+				Value:    common.Excerpt(group),
+				Message:  "contain a group in which the user does not have this role",
+			})
 		}
 	}
 	return faults
@@ -273,7 +287,8 @@ func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults []common.F
 
 // makeToken returns CodeUnauthenticated if the owner or the owner's tokens have changed since they
 // were read.
-func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish access.TokenWish, owner *access.UserRecord) (token string, record access.TokenRecord, err error) {
+func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish access.TokenWish,
+	owner *access.UserRecord) (token string, record access.TokenRecord, err error) {
 	t := access.NewToken()
 	record = t.Record(wish, owner, actor.Name, s.now().UTC())
 	key := common.TokenKey(t.ID)
@@ -284,8 +299,13 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 			return "", record, err
 		}
 		if len(has) >= maxTokens {
-			return "", record, &common.Error{Code: common.CodeConflict, Reason: "too_many_tokens", Data: common.WordsOf("most", len(has)), Message: fmt.Sprintf("the user has %d tokens, which is the limit", len(has)),
-				Hint: "delete unused tokens"}
+			return "", record, &common.Error{
+				Code:    common.CodeConflict,
+				Reason:  "too_many_tokens",
+				Data:    common.WordsOf("most", len(has)),
+				Message: fmt.Sprintf("the user has %d tokens, which is the limit", len(has)),
+				Hint:    "delete unused tokens",
+			}
 		}
 		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
 	}
@@ -343,7 +363,8 @@ func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) 
 		if err != nil {
 			return err
 		}
-		_, done, err := s.commit(ctx, cmps, []clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id)), change})
+		_, done, err := s.commit(ctx, cmps,
+			[]clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id)), change})
 		s.forget(key)
 		if err != nil || done {
 			return err
@@ -374,8 +395,12 @@ func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error
 		return clientv3.Cmp{}, err
 	}
 	if other == nil {
-		return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin_token", Message: "this is the last token with admin access",
-			Hint: "create an admin user with a password first"}
+		return clientv3.Cmp{}, &common.Error{
+			Code:    common.CodeConflict,
+			Reason:  "last_admin_token",
+			Message: "this is the last token with admin access",
+			Hint:    "create an admin user with a password first",
+		}
 	}
 	return *other, nil
 }

@@ -28,7 +28,8 @@ func userOf(kv *mvccpb.KeyValue) (*access.UserRecord, error) {
 
 // owner returns the user of a token or session; nil if there is no valid one. A user that is not
 // valid is read again from etcd, because the cached value may be outdated.
-func (s *Store) owner(ctx context.Context, read reader, name string, good func(*access.UserRecord) bool) (*access.UserRecord, error) {
+func (s *Store) owner(ctx context.Context, read reader, name string,
+	good func(*access.UserRecord) bool) (*access.UserRecord, error) {
 	if !common.ValidName(name) {
 		return nil, nil
 	}
@@ -84,11 +85,13 @@ func (s *Store) userKey(ctx context.Context, name string) (*mvccpb.KeyValue, err
 }
 
 // CreateUser creates a user; CodeExists if the name is taken.
-func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error) {
+func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
+	wish access.UserWish) (access.UserRecord, error) {
 	faults := wish.Faults(name)
 	if !common.ValidName(name) {
 		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
-			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, and not contain '..'"})
+			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or " +
+				"digit, and not contain '..'"})
 	}
 	if len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
@@ -98,14 +101,23 @@ func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
 		return access.UserRecord{}, err
 	}
 	now := s.now().UTC()
-	u := access.UserRecord{ID: common.NewID(), Name: name, Epoch: common.NewID(), CreatedAt: now, CreatedBy: actor.Name, UpdatedAt: now, UpdatedBy: actor.Name}
+	u := access.UserRecord{
+		ID:        common.NewID(),
+		Name:      name,
+		Epoch:     common.NewID(),
+		CreatedAt: now,
+		CreatedBy: actor.Name,
+		UpdatedAt: now,
+		UpdatedBy: actor.Name,
+	}
 	wish.Apply(&u, hash)
 	put, err1 := putOp(common.UserKey(name), u)
 	change, err2 := s.changeOp(actor, "create", "user", name, nil, u.Redacted())
 	if err := errors.Join(err1, err2); err != nil {
 		return access.UserRecord{}, fmt.Errorf("encode user: %w", err)
 	}
-	revision, done, err := s.commit(ctx, []clientv3.Cmp{etcdkit.Absent(common.UserKey(name))}, []clientv3.Op{put, change})
+	revision, done, err := s.commit(ctx, []clientv3.Cmp{etcdkit.Absent(common.UserKey(name))},
+		[]clientv3.Op{put, change})
 	if err != nil {
 		return access.UserRecord{}, err
 	}
@@ -125,7 +137,8 @@ func (s *Store) hashOf(ctx context.Context, password *string) (string, error) {
 }
 
 // UpdateUser changes a user. The last admin cannot lose admin access: CodeConflict.
-func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish, pre common.Precondition) (access.UserRecord, error) {
+func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish,
+	pre common.Precondition) (access.UserRecord, error) {
 	if faults := wish.Faults(name); len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
 	}
@@ -133,7 +146,9 @@ func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string,
 	if err != nil {
 		return access.UserRecord{}, err
 	}
-	return s.changeUser(ctx, actor, "replace", name, pre, func(u *access.UserRecord) (bool, error) { return wish.Apply(u, hash), nil })
+	return s.changeUser(ctx, actor, "replace", name, pre, func(u *access.UserRecord) (bool, error) {
+		return wish.Apply(u, hash), nil
+	})
 }
 
 func (s *Store) changeUser(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
@@ -192,8 +207,12 @@ func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error
 			return etcdkit.Unchanged(common.UserKey(all[i].Name), all[i].Version), nil
 		}
 	}
-	return clientv3.Cmp{}, &common.Error{Code: common.CodeConflict, Reason: "last_admin", Message: "this is the last admin who can log in",
-		Hint: "make another user with a password an admin first"}
+	return clientv3.Cmp{}, &common.Error{
+		Code:    common.CodeConflict,
+		Reason:  "last_admin",
+		Message: "this is the last admin who can log in",
+		Hint:    "make another user with a password an admin first",
+	}
 }
 
 // DeleteUser deletes a user with its tokens and sessions. The last admin cannot be deleted:
@@ -253,12 +272,16 @@ func holds(what, name string, pre common.Precondition, version int64) error {
 	if pre.Version == 0 || pre.Version == version {
 		return nil
 	}
-	return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("%s %s is at version %d, not %d", what, name, version, pre.Version),
-		Hint: "read it again and repeat the change: it was saved in the meantime"}
+	return &common.Error{
+		Code:    common.CodeStale,
+		Message: fmt.Sprintf("%s %s is at version %d, not %d", what, name, version, pre.Version),
+		Hint:    "read it again and repeat the change: it was saved in the meantime",
+	}
 }
 
 // ChangePassword changes a user's own password. Existing sessions end.
-func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c access.PasswordChange) (access.Session, error) {
+func (s *Store) ChangePassword(ctx context.Context, actor common.Actor,
+	c access.PasswordChange) (access.Session, error) {
 	if faults := c.Faults(); len(faults) > 0 {
 		return access.Session{}, common.Invalid("the password cannot be changed", faults...)
 	}
@@ -279,12 +302,17 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor, c access
 	if err != nil {
 		return access.Session{}, err
 	}
-	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{}, func(now *access.UserRecord) (bool, error) {
-		if now.ID != u.ID || now.Password != u.Password {
-			return false, &common.Error{Code: common.CodeConflict, Reason: "password_changed", Message: "the password was changed concurrently"}
-		}
-		return (&access.UserWish{Password: &c.New}).Apply(now, hash), nil
-	})
+	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{},
+		func(now *access.UserRecord) (bool, error) {
+			if now.ID != u.ID || now.Password != u.Password {
+				return false, &common.Error{
+					Code:    common.CodeConflict,
+					Reason:  "password_changed",
+					Message: "the password was changed concurrently",
+				}
+			}
+			return (&access.UserWish{Password: &c.New}).Apply(now, hash), nil
+		})
 	if err != nil || !c.Session {
 		return access.Session{}, err
 	}

@@ -51,35 +51,46 @@ func conflicts(err error) bool { return common.CodeOf(err) == common.CodeConflic
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
-	ann := makeUser(t, s, "ann", access.UserWish{Title: new("Ann"), Role: new(access.Viewer), Groups: &map[string]access.Role{"reports": access.Editor}, Password: new(aPassword)})
+	ann := makeUser(t, s, "ann", access.UserWish{
+		Title:    new("Ann"),
+		Role:     new(access.Viewer),
+		Groups:   &map[string]access.Role{"reports": access.Editor},
+		Password: new(aPassword),
+	})
 	if _, err := s.CreateUser(t.Context(), host, "ann", access.UserWish{}); common.CodeOf(err) != common.CodeExists {
 		t.Errorf("a second ann: %v", err)
 	}
 	for _, name := range []string{"", "Ann", "a/b", "..", "a b", strings.Repeat("a", 129)} {
-		if _, err := s.CreateUser(t.Context(), host, name, access.UserWish{}); common.CodeOf(err) != common.CodeInvalid {
+		if _, err := s.CreateUser(t.Context(), host, name,
+			access.UserWish{}); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("a user %q: %v", name, err)
 		}
 	}
-	if _, err := s.CreateUser(t.Context(), host, "bob", access.UserWish{Password: new("short")}); common.CodeOf(err) != common.CodeInvalid {
+	if _, err := s.CreateUser(t.Context(), host, "bob",
+		access.UserWish{Password: new("short")}); common.CodeOf(err) != common.CodeInvalid {
 		t.Errorf("a short password: %v", err)
 	}
 	session := logIn(t, s, "ann", aPassword)
 	who, err := whose(t, s, access.Credential{Session: session.Secret})
-	if err != nil || who.Name != "ann" || who.User != "ann" || who.UserID != ann.ID || !who.Session || who.In("reports") != access.Editor || who.In("") != access.Viewer || who.ExpiresAt.IsZero() {
+	if err != nil || who.Name != "ann" || who.User != "ann" || who.UserID != ann.ID || !who.Session ||
+		who.In("reports") != access.Editor || who.In("") != access.Viewer || who.ExpiresAt.IsZero() {
 		t.Errorf("ann is %+v, %v", who, err)
 	}
 	found, err := s.User(t.Context(), "ann")
 	if err != nil || found.Version != ann.Version || found.CreatedBy != "host" || found.Title != "Ann" {
 		t.Errorf("ann is kept as %+v, %v", found, err)
 	}
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Anna")}, common.Precondition{Version: ann.Version + 100}); common.CodeOf(err) != common.CodeStale {
+	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Anna")},
+		common.Precondition{Version: ann.Version + 100}); common.CodeOf(err) != common.CodeStale {
 		t.Errorf("a change of another version: %v", err)
 	}
-	same, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Ann")}, common.Precondition{Version: ann.Version})
+	same, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Ann")},
+		common.Precondition{Version: ann.Version})
 	if err != nil || same.Version != ann.Version {
 		t.Errorf("a change that changes nothing: %+v, %v", same, err)
 	}
-	after, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Anna")}, common.Precondition{Version: ann.Version})
+	after, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Anna")},
+		common.Precondition{Version: ann.Version})
 	if err != nil || after.Title != "Anna" || after.Version <= ann.Version {
 		t.Errorf("a change: %+v, %v", after, err)
 	}
@@ -90,7 +101,8 @@ func TestUsers(t *testing.T) {
 		if _, err := s.User(t.Context(), name); common.CodeOf(err) != common.CodeNotFound {
 			t.Errorf("there is a user %q: %v", name, err)
 		}
-		if err := s.DeleteUser(t.Context(), host, name, common.Precondition{}); common.CodeOf(err) != common.CodeNotFound {
+		if err := s.DeleteUser(t.Context(), host, name,
+			common.Precondition{}); common.CodeOf(err) != common.CodeNotFound {
 			t.Errorf("%q can be deleted: %v", name, err)
 		}
 	}
@@ -118,14 +130,18 @@ func TestUpdateUser_UnknownFields_Kept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Put(t.Context(), key, strings.Replace(string(kv.Kvs[0].Value), "{", `{"phone":"1234",`, 1)); err != nil {
+	if _, err := client.Put(t.Context(), key, strings.Replace(string(kv.Kvs[0].Value), "{", `{"phone":"1234",`,
+		1)); err != nil {
 		t.Fatal(err)
 	}
 	c.forward(cacheFor)
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Role: new(access.Editor)}, common.Precondition{}); err != nil {
+	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Role: new(access.Editor)},
+		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	if kv, err := client.Get(t.Context(), key); err != nil || !strings.Contains(string(kv.Kvs[0].Value), `"phone":"1234"`) || !strings.Contains(string(kv.Kvs[0].Value), `"editor"`) {
+	if kv, err := client.Get(t.Context(), key); err != nil ||
+		!strings.Contains(string(kv.Kvs[0].Value), `"phone":"1234"`) ||
+		!strings.Contains(string(kv.Kvs[0].Value), `"editor"`) {
 		t.Errorf("%v, %s", err, kv.Kvs[0].Value)
 	}
 }
@@ -137,8 +153,10 @@ func TestWrongPasswords(t *testing.T) {
 	makeUser(t, s, "off", access.UserWish{Password: new(aPassword), Disabled: new(true)})
 	makeUser(t, s, "robot", access.UserWish{})
 	messages := map[string]bool{}
-	for _, l := range []access.Login{{User: "ann", Password: another}, {User: "unknown-user", Password: aPassword}, {User: "off", Password: aPassword},
-		{User: "robot", Password: aPassword}, {User: "robot"}, {User: "../ann", Password: aPassword}, {User: aPassword, Password: "ann"}} {
+	for _, l := range []access.Login{{User: "ann", Password: another}, {User: "unknown-user", Password: aPassword},
+		{User: "off", Password: aPassword},
+		{User: "robot", Password: aPassword}, {User: "robot"}, {User: "../ann", Password: aPassword},
+		{User: aPassword, Password: "ann"}} {
 		l.Remote = "192.0.2.7"
 		_, err := s.Login(t.Context(), l)
 		if !refused(err) {
@@ -154,7 +172,8 @@ func TestWrongPasswords(t *testing.T) {
 		t.Errorf("%d failures in the history, 7 there were", n)
 	}
 	// The text in place of the name may be the password.
-	if strings.Contains(all, aPassword) || strings.Contains(all, "unknown-user") || !strings.Contains(all, `"name":"ann","remote":"192.0.2.7"`) {
+	if strings.Contains(all, aPassword) || strings.Contains(all, "unknown-user") ||
+		!strings.Contains(all, `"name":"ann","remote":"192.0.2.7"`) {
 		t.Errorf("the audit contains too much or too little:\n%s", all)
 	}
 	for range failuresMost {
@@ -174,7 +193,8 @@ func TestOmittedFailuresAreCounted(t *testing.T) {
 	c.forward(failuresWindow)
 	s.failed(t.Context(), "", "192.0.2.7")
 	all := dump(t, client)
-	if n := strings.Count(all, `"verb":"login_failed"`); n != failuresMost+1 || strings.Count(all, `{"omitted":12}`) != 1 {
+	if n := strings.Count(all, `"verb":"login_failed"`); n != failuresMost+1 ||
+		strings.Count(all, `{"omitted":12}`) != 1 {
 		t.Errorf("%d entries:\n%s", n, all)
 	}
 }
@@ -197,24 +217,29 @@ func TestSessions_UserChanges_End(t *testing.T) {
 			return err
 		}, false},
 		{"a role", func() error {
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Role: new(access.Editor)}, common.Precondition{})
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Role: new(access.Editor)},
+				common.Precondition{})
 			return err
 		}, true},
 		{"a group", func() error {
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Groups: &map[string]access.Role{"a": access.Admin}}, common.Precondition{})
+			_, err := s.UpdateUser(t.Context(), host, "ann",
+				access.UserWish{Groups: &map[string]access.Role{"a": access.Admin}}, common.Precondition{})
 			return err
 		}, true},
 		{"the password", func() error {
 			password = another
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Password: new(another)}, common.Precondition{})
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Password: new(another)},
+				common.Precondition{})
 			return err
 		}, true},
 		{"disabled", func() error {
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(true)}, common.Precondition{})
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(true)},
+				common.Precondition{})
 			return err
 		}, true},
 		{"deleted", func() error {
-			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(false)}, common.Precondition{}); err != nil {
+			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(false)},
+				common.Precondition{}); err != nil {
 				return err
 			}
 			return s.DeleteUser(t.Context(), host, "ann", common.Precondition{})
@@ -235,7 +260,8 @@ func TestSessions_UserChanges_End(t *testing.T) {
 			t.Errorf("after %s, on another master, in three seconds: %v", change.name, err)
 		}
 		if change.name == "disabled" {
-			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(false)}, common.Precondition{}); err != nil {
+			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(false)},
+				common.Precondition{}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := whose(t, s, access.Credential{Session: session.Secret}); !refused(err) {
@@ -269,7 +295,13 @@ func TestChangePassword(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	session, err := s.ChangePassword(t.Context(), me, access.PasswordChange{User: "ann", UserID: ann.ID, Current: aPassword, New: another, Session: true})
+	session, err := s.ChangePassword(t.Context(), me, access.PasswordChange{
+		User:    "ann",
+		UserID:  ann.ID,
+		Current: aPassword,
+		New:     another,
+		Session: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +337,11 @@ func TestLastAdmin_CannotBeRemoved(t *testing.T) {
 		_, err := s.UpdateUser(t.Context(), host, name, wish, common.Precondition{})
 		return err
 	}
-	for name, wish := range map[string]access.UserWish{"demoted": {Role: new(access.Editor)}, "disabled": {Disabled: new(true)}, "without a password": {Password: new("")}} {
+	for name, wish := range map[string]access.UserWish{
+		"demoted":            {Role: new(access.Editor)},
+		"disabled":           {Disabled: new(true)},
+		"without a password": {Password: new("")},
+	} {
 		if err := change("ann", wish); !conflicts(err) {
 			t.Errorf("the last admin is %s: %v", name, err)
 		}
@@ -347,7 +383,11 @@ func TestLastAdminToken_CannotBeDeleted(t *testing.T) {
 	if err := s.RevokeToken(t.Context(), host, first.ID); !conflicts(err) {
 		t.Errorf("the last admin token was deleted: %v", err)
 	}
-	_, bound, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "bound", Role: access.Admin, Groups: []string{"a"}})
+	_, bound, err := s.CreateToken(t.Context(), host, access.TokenWish{
+		Name:   "bound",
+		Role:   access.Admin,
+		Groups: []string{"a"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +401,8 @@ func TestLastAdminToken_CannotBeDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who, err := whose(t, s, access.Credential{Token: second}); err != nil || !who.May(access.Admin, "") || who.ExpiresAt.IsZero() {
+	if who, err := whose(t, s, access.Credential{Token: second}); err != nil || !who.May(access.Admin, "") ||
+		who.ExpiresAt.IsZero() {
 		t.Errorf("the reset gives %+v, %v", who, err)
 	}
 	if err := s.RevokeToken(t.Context(), host, first.ID); err != nil {
@@ -376,10 +417,18 @@ func TestTokensBelongToUsers(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	elsewhere := New(client, c.now, nil)
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer), Groups: &map[string]access.Role{"reports": access.Editor}})
+	makeUser(t, s, "ann", access.UserWish{
+		Role:   new(access.Viewer),
+		Groups: &map[string]access.Role{"reports": access.Editor},
+	})
 	for name, wish := range map[string]access.TokenWish{
-		"more than the user":      {Name: "x", Role: access.Admin, User: "ann"},
-		"more than in that group": {Name: "x", Role: access.Editor, Groups: []string{"reports", "billing"}, User: "ann"},
+		"more than the user": {Name: "x", Role: access.Admin, User: "ann"},
+		"more than in that group": {
+			Name:   "x",
+			Role:   access.Editor,
+			Groups: []string{"reports", "billing"},
+			User:   "ann",
+		},
 		"unknown owner":           {Name: "x", Role: access.Viewer, User: "bob"},
 		"without a name":          {Role: access.Viewer, User: "ann"},
 		"with a line break":       {Name: "a\nb", Role: access.Viewer},
@@ -391,7 +440,12 @@ func TestTokensBelongToUsers(t *testing.T) {
 			t.Errorf("a token %s: %v", name, err)
 		}
 	}
-	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "ci", Role: access.Editor, User: "ann", TTL: 48 * time.Hour})
+	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{
+		Name: "ci",
+		Role: access.Editor,
+		User: "ann",
+		TTL:  48 * time.Hour,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +476,9 @@ func TestTokensBelongToUsers(t *testing.T) {
 		t.Errorf("its lease is %+v, %v", lease, err)
 	}
 
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Groups: &map[string]access.Role{"reports": access.Operator}}, common.Precondition{}); err != nil {
+	if _, err := s.UpdateUser(t.Context(), host, "ann",
+		access.UserWish{Groups: &map[string]access.Role{"reports": access.Operator}},
+		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
 	c.forward(cacheFor)
@@ -432,7 +488,8 @@ func TestTokensBelongToUsers(t *testing.T) {
 	if _, err := whose(t, elsewhere, access.Credential{Session: session.Secret}); !refused(err) {
 		t.Errorf("its session outlives the change: %v", err)
 	}
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(true)}, common.Precondition{}); err != nil {
+	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(true)},
+		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
 	c.forward(cacheFor)
@@ -461,11 +518,16 @@ func TestTokensAreBounded(t *testing.T) {
 	s, _, _ := setUp(t)
 	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
 	for i := range maxTokens {
-		if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: fmt.Sprint(i), Role: access.Viewer, User: "ann"}); err != nil {
+		if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{
+			Name: fmt.Sprint(i),
+			Role: access.Viewer,
+			User: "ann",
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "more", Role: access.Viewer, User: "ann"}); !conflicts(err) {
+	if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "more", Role: access.Viewer,
+		User: "ann"}); !conflicts(err) {
 		t.Errorf("one more: %v", err)
 	}
 	if err := s.DeleteUser(t.Context(), host, "ann", common.Precondition{}); err != nil {
@@ -488,7 +550,12 @@ func TestTokens_ConcurrentRequests_LimitHolds(t *testing.T) {
 	for i := range 2 * maxTokens {
 		wg.Go(func() {
 			for {
-				_, _, err := masters[i%2].CreateToken(t.Context(), host, access.TokenWish{Name: fmt.Sprint(i), Role: access.Viewer, User: "ann", TTL: time.Duration(i%2) * time.Hour})
+				_, _, err := masters[i%2].CreateToken(t.Context(), host, access.TokenWish{
+					Name: fmt.Sprint(i),
+					Role: access.Viewer,
+					User: "ann",
+					TTL:  time.Duration(i%2) * time.Hour,
+				})
 				switch {
 				case err == nil:
 					made.Add(1)
@@ -505,7 +572,8 @@ func TestTokens_ConcurrentRequests_LimitHolds(t *testing.T) {
 	if got, err := s.Tokens(t.Context()); err != nil || len(got) != maxTokens || made.Load() != maxTokens {
 		t.Errorf("%d were made, %d are there, want %d: %v", made.Load(), len(got), maxTokens, err)
 	}
-	if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "x", Role: access.Viewer, User: "bob"}); err != nil {
+	if _, _, err := s.CreateToken(t.Context(), host,
+		access.TokenWish{Name: "x", Role: access.Viewer, User: "bob"}); err != nil {
 		t.Errorf("another user's: %v", err)
 	}
 }
@@ -517,18 +585,21 @@ func TestDeleteUser_ManyTokens_AllDeleted(t *testing.T) {
 	ann := makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
 	for i := range maxTokens + goAtOnce + 10 {
 		token := access.NewToken()
-		put, err := putOp(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: fmt.Sprint(i), Role: access.Viewer}, &ann, "x", time.Now()))
+		put, err := putOp(common.TokenKey(token.ID),
+			token.Record(access.TokenWish{Name: fmt.Sprint(i), Role: access.Viewer}, &ann, "x", time.Now()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Txn(t.Context()).Then(put, clientv3.OpPut(common.TokenUseKey(token.ID), "{}")).Commit(); err != nil {
+		if _, err := client.Txn(t.Context()).Then(put, clientv3.OpPut(common.TokenUseKey(token.ID), "{}")).
+			Commit(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := s.DeleteUser(t.Context(), host, "ann", common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	if left := dump(t, client); strings.Contains(left, common.TokensPrefix) || strings.Contains(left, common.TokenUsesPrefix) || strings.Contains(left, common.UsersPrefix) {
+	if left := dump(t, client); strings.Contains(left, common.TokensPrefix) ||
+		strings.Contains(left, common.TokenUsesPrefix) || strings.Contains(left, common.UsersPrefix) {
 		t.Errorf("left is\n%s", left)
 	}
 }
@@ -539,7 +610,11 @@ func TestRevocation(t *testing.T) {
 	s, client, c := setUp(t)
 	bootstrap(t, s)
 	masters := []*Store{s, New(client, c.now, nil), New(client, c.now, nil)}
-	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "ci", Role: access.Operator, TTL: time.Hour})
+	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{
+		Name: "ci",
+		Role: access.Operator,
+		TTL:  time.Hour,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -563,7 +638,8 @@ func TestRevocation(t *testing.T) {
 	if err := s.RevokeToken(t.Context(), host, record.ID); common.CodeOf(err) != common.CodeNotFound {
 		t.Errorf("the second time: %v", err)
 	}
-	if all := dump(t, client); strings.Contains(all, common.TokenUseKey(record.ID)) || strings.Contains(all, token[len("car_")+17:]) {
+	if all := dump(t, client); strings.Contains(all, common.TokenUseKey(record.ID)) ||
+		strings.Contains(all, token[len("car_")+17:]) {
 		t.Error("etcd still holds something of it")
 	}
 }
@@ -603,7 +679,8 @@ func TestLastUse(t *testing.T) {
 		use(other, "192.0.2.2")
 	}
 	at, times := last()
-	if times > 2 || at.At.IsZero() || at.At.Second() != 0 || at.At.Nanosecond() != 0 || at.Remote == "" { // twice where a minute passed meanwhile
+	// twice where a minute passed meanwhile
+	if times > 2 || at.At.IsZero() || at.At.Second() != 0 || at.At.Nanosecond() != 0 || at.Remote == "" {
 		t.Errorf("after many uses: %+v, written %d times", at, times)
 	}
 	c.forward(2 * useEvery)

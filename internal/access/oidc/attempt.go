@@ -28,7 +28,8 @@ func newAttempt(now time.Time, to string) attempt {
 
 // cookie returns the attempt as a cookie value.
 func (a *attempt) cookie() string {
-	return a.secret + "." + strconv.FormatInt(a.at.Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(a.to))
+	return a.secret + "." + strconv.FormatInt(a.at.Unix(), 10) + "." +
+		base64.RawURLEncoding.EncodeToString([]byte(a.to))
 }
 
 // readAttempt parses a cookie value.

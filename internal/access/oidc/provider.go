@@ -60,7 +60,8 @@ type known struct {
 }
 
 // algorithms are the accepted signature algorithms of ID tokens, all asymmetric.
-var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256,
+	oidc.PS384, oidc.PS512, oidc.EdDSA}
 
 const (
 	askTimeout = 10 * time.Second
@@ -72,12 +73,25 @@ const (
 
 // New returns a provider. It does not contact the issuer.
 func New(cfg Config) *Provider {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: askTimeout, ResponseHeaderTimeout: askTimeout,
-		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, MaxConnsPerHost: maxConns, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots}}
-	return &Provider{cfg: cfg, issuer: access.Issuer{URL: cfg.Issuer, Rules: cfg.Rules}, asking: make(chan struct{}, 1), client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
-		// Redirects are not followed, so that requests go only to the endpoints of the discovery
-		// document.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   askTimeout,
+		ResponseHeaderTimeout: askTimeout,
+		IdleConnTimeout:       time.Minute,
+		MaxIdleConnsPerHost:   2,
+		MaxConnsPerHost:       maxConns,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots},
+	}
+	return &Provider{
+		cfg:    cfg,
+		issuer: access.Issuer{URL: cfg.Issuer, Rules: cfg.Rules},
+		asking: make(chan struct{}, 1),
+		client: &http.Client{Transport: bounded{transport}, Timeout: askTimeout,
+			// Redirects are not followed, so that requests go only to the endpoints of the discovery
+			// document.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
 }
 
 // Title returns the text of the login button.
@@ -159,7 +173,9 @@ func (p *Provider) ask(ctx context.Context) (*known, error) {
 	}
 	allowed := slices.Clone(algorithms)
 	if len(document.Algorithms) > 0 {
-		allowed = slices.DeleteFunc(allowed, func(one string) bool { return !slices.Contains(document.Algorithms, one) })
+		allowed = slices.DeleteFunc(allowed, func(one string) bool {
+			return !slices.Contains(document.Algorithms, one)
+		})
 	}
 	if len(allowed) == 0 {
 		return nil, errAway(errors.New("the issuer supports no accepted signature algorithm"))
@@ -167,14 +183,21 @@ func (p *Provider) ask(ctx context.Context) (*known, error) {
 	return &known{provider: provider, namesItself: document.NamesItself,
 		verifier: provider.VerifierContext(oidc.ClientContext(context.WithoutCancel(ctx), p.client),
 			&oidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: allowed, Now: p.cfg.Now}),
-		oauth: oauth2.Config{ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint, RedirectURL: p.cfg.RedirectURL, Scopes: p.cfg.Scopes}}, nil
+		oauth: oauth2.Config{
+			ClientID:     p.cfg.ClientID,
+			ClientSecret: p.cfg.ClientSecret,
+			Endpoint:     endpoint,
+			RedirectURL:  p.cfg.RedirectURL,
+			Scopes:       p.cfg.Scopes,
+		}}, nil
 }
 
 // private reports whether an endpoint of the issuer is protected from eavesdropping: https, or http
 // if the issuer itself uses http, which the configuration allows only on this machine.
 func (p *Provider) private(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(p.cfg.Issuer, "http://"))
+	return err == nil && u.Host != "" &&
+		(u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(p.cfg.Issuer, "http://"))
 }
 
 // Begin returns the cookie and the address at the issuer that begin a login; to is the console path
@@ -190,7 +213,8 @@ func (p *Provider) Begin(ctx context.Context, to string) (cookie, location strin
 		return "", "", err
 	}
 	a := newAttempt(p.cfg.Now(), to)
-	return a.cookie(), issuer.oauth.AuthCodeURL(a.state(), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
+	return a.cookie(), issuer.oauth.AuthCodeURL(a.state(), oidc.Nonce(a.nonce()),
+		oauth2.S256ChallengeOption(a.verifier())), nil
 }
 
 // Begun reports whether an answer belongs to a recent login begun by the browser with the cookie.
@@ -208,7 +232,8 @@ func (p *Provider) attempt(cookie, state string) (attempt, bool) {
 // Finish returns the user of a completed login and the path to return to. Errors:
 // CodeUnauthenticated if the answer is invalid, CodeForbidden if no rule grants the user a role,
 // CodeUnavailable if the issuer does not answer.
-func (p *Provider) Finish(ctx context.Context, cookie string, answer access.IssuerAnswer) (who access.External, to string, err error) {
+func (p *Provider) Finish(ctx context.Context, cookie string, answer access.IssuerAnswer) (who access.External,
+	to string, err error) {
 	a, ok := p.attempt(cookie, answer.State)
 	if !ok {
 		return access.External{}, "", errRefused("the login expired, or was begun in another browser", nil)
@@ -226,7 +251,8 @@ func (p *Provider) Finish(ctx context.Context, cookie string, answer access.Issu
 		return access.External{}, a.to, errRefused("the answer comes from another issuer", nil)
 	}
 	if answer.Error != "" || answer.Code == "" {
-		return access.External{}, a.to, errRefused("the issuer refused the login", errors.New(common.Excerpt(answer.Error)))
+		return access.External{}, a.to, errRefused("the issuer refused the login",
+			errors.New(common.Excerpt(answer.Error)))
 	}
 	if who, err = p.identify(ctx, issuer, &a, answer.Code); err != nil {
 		return access.External{}, a.to, err
@@ -239,7 +265,8 @@ func (p *Provider) Finish(ctx context.Context, cookie string, answer access.Issu
 func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code string) (access.External, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := issuer.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.verifier()))
-	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failed.Response.StatusCode < http.StatusInternalServerError {
+	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
+		failed.Response.StatusCode < http.StatusInternalServerError {
 		return access.External{}, errRefused("the issuer rejected the authorization code", err)
 	}
 	if err != nil {
@@ -272,8 +299,12 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 			return access.External{}, err
 		}
 	}
-	who := access.External{Issuer: p.cfg.Issuer, Subject: id.Subject, Name: cmp.Or(said.text(p.cfg.NameClaim), said.text("email"), id.Subject),
-		Claimed: p.issuer.Named(said.texts(p.cfg.GroupsClaim))}
+	who := access.External{
+		Issuer:  p.cfg.Issuer,
+		Subject: id.Subject,
+		Name:    cmp.Or(said.text(p.cfg.NameClaim), said.text("email"), id.Subject),
+		Claimed: p.issuer.Named(said.texts(p.cfg.GroupsClaim)),
+	}
 	if _, ok := p.issuer.Identity(&who); !ok {
 		return access.External{}, &common.Error{Code: common.CodeForbidden, Message: "no role is assigned to you",
 			Hint: "ask an admin to assign a role to one of your groups in the setting oidc.roles"}
@@ -329,7 +360,9 @@ const (
 func (c claims) text(name string) string {
 	value, _ := c.find(name)
 	text, _ := value.(string)
-	if len(text) > maxName || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
+	if len(text) > maxName || strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == '\uFFFD'
+	}) {
 		return ""
 	}
 	return text
@@ -356,6 +389,10 @@ func errRefused(message string, err error) error {
 }
 
 func errAway(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Message: "the single sign-on issuer does not respond correctly", Err: err,
-		Hint: "log in another way, or retry later; see the master's log"}
+	return &common.Error{
+		Code:    common.CodeUnavailable,
+		Message: "the single sign-on issuer does not respond correctly",
+		Err:     err,
+		Hint:    "log in another way, or retry later; see the master's log",
+	}
 }

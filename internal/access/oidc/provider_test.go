@@ -37,9 +37,21 @@ func newLogin(t *testing.T) *login { return newLoginAt(t, oidctest.Start(t)) }
 
 func newLoginAt(t *testing.T, issuer *oidctest.Issuer, change ...func(*Config)) *login {
 	l := &login{t: t, issuer: issuer, now: time.Now()}
-	cfg := Config{Issuer: l.issuer.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, RedirectURL: callback,
-		Scopes: []string{"openid", "profile"}, NameClaim: "preferred_username", GroupsClaim: "groups", Now: func() time.Time { return l.now },
-		Rules: []access.Rule{{Claimed: "ops", Role: access.Operator}, {Claimed: "data", Group: "reports", Role: access.Editor}}}
+	cfg := Config{
+		Issuer:       l.issuer.URL,
+		ClientID:     oidctest.ClientID,
+		ClientSecret: oidctest.ClientSecret,
+		RedirectURL:  callback,
+		Scopes:       []string{"openid", "profile"},
+		NameClaim:    "preferred_username",
+		GroupsClaim:  "groups",
+		Now:          func() time.Time { return l.now },
+		Rules: []access.Rule{{Claimed: "ops", Role: access.Operator}, {
+			Claimed: "data",
+			Group:   "reports",
+			Role:    access.Editor,
+		}},
+	}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -88,7 +100,8 @@ func TestLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to != "/jobs?group=a" || who.Name != "ann" || who.Subject != "248289761001" || who.Issuer != l.issuer.URL || !slices.Equal(who.Claimed, []string{"ops"}) || who.Once == "" {
+	if to != "/jobs?group=a" || who.Name != "ann" || who.Subject != "248289761001" || who.Issuer != l.issuer.URL ||
+		!slices.Equal(who.Claimed, []string{"ops"}) || who.Once == "" {
 		t.Errorf("%+v, to %s", who, to)
 	}
 	again, _, err := l.all()
@@ -117,7 +130,10 @@ func TestFinish_ForgedToken_Refused(t *testing.T) {
 		"without a subject":            {Claims: map[string]any{"sub": ""}},
 		"with too long a subject":      {Claims: map[string]any{"sub": strings.Repeat("x", maxSubject+1)}},
 		"no ID token":                  {NoToken: true},
-		"of another, in the user info": {Claims: map[string]any{"groups": nil}, UserInfo: map[string]any{"sub": "another", "groups": []string{"ops"}}},
+		"of another, in the user info": {
+			Claims:   map[string]any{"groups": nil},
+			UserInfo: map[string]any{"sub": "another", "groups": []string{"ops"}},
+		},
 	} {
 		l.issuer.Tell(lie)
 		who, _, err := l.all()
@@ -126,7 +142,10 @@ func TestFinish_ForgedToken_Refused(t *testing.T) {
 			t.Errorf("%s: %+v", name, who)
 		}
 	}
-	l.issuer.Tell(oidctest.Lie{Claims: map[string]any{"aud": []string{oidctest.ClientID, "another"}, "azp": oidctest.ClientID}})
+	l.issuer.Tell(oidctest.Lie{Claims: map[string]any{
+		"aud": []string{oidctest.ClientID, "another"},
+		"azp": oidctest.ClientID,
+	}})
 	if _, _, err := l.all(); err != nil {
 		t.Errorf("for several, and by us: %v", err)
 	}
@@ -152,11 +171,16 @@ func TestFinish_OtherBrowser_Refused(t *testing.T) {
 	finish("another path", parts[0]+"."+parts[1]+".L2V2aWw", answer)
 	finish("a later begin", parts[0]+".9999999999."+parts[2], answer)
 	finish("the issuer said no", mine, access.IssuerAnswer{State: answer.State, Error: "access_denied"})
-	finish("of another issuer", mine, access.IssuerAnswer{State: answer.State, Code: answer.Code, Issuer: "https://id.example.com"})
+	finish("of another issuer", mine, access.IssuerAnswer{
+		State:  answer.State,
+		Code:   answer.Code,
+		Issuer: "https://id.example.com",
+	})
 	l.now = l.now.Add(access.ExternalLoginLife)
 	finish("too late", mine, answer)
 	l.now = l.now.Add(-access.ExternalLoginLife)
-	if !l.p.Begun(mine, answer.State) || l.p.Begun(mine, foreign.State) || l.p.Begun(other, answer.State) || l.p.Begun("", "") || l.p.Begun(mine, "") {
+	if !l.p.Begun(mine, answer.State) || l.p.Begun(mine, foreign.State) || l.p.Begun(other, answer.State) ||
+		l.p.Begun("", "") || l.p.Begun(mine, "") {
 		t.Error("it is not told who began what")
 	}
 	if l.issuer.Asked() != before {
@@ -185,18 +209,56 @@ func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 	}{
 		"no group":             {claims: map[string]any{"groups": []string{}}, none: true},
 		"no group with a rule": {claims: map[string]any{"groups": []string{"admin", "admins", "OPS"}}, none: true},
-		"a role by itself":     {claims: map[string]any{"groups": nil, "role": "admin", "roles": []string{"admin"}}, none: true},
-		"a group":              {claims: map[string]any{"groups": []string{"data", "x"}}, groups: map[string]access.Role{"reports": access.Editor}},
-		"two":                  {claims: map[string]any{"groups": []string{"data", "ops"}}, role: access.Operator, groups: map[string]access.Role{"reports": access.Editor}},
-		"as a text":            {claims: map[string]any{"groups": "ops"}, role: access.Operator},
-		"odd ones":             {claims: map[string]any{"groups": []any{7, nil, "ops", map[string]any{}}}, role: access.Operator},
-		"no list of names":     {claims: map[string]any{"groups": 7}, none: true},
-		"everybody":            {rules: []access.Rule{{Claimed: access.Everybody, Role: access.Viewer}, {Claimed: "ops", Role: access.Admin}}, claims: map[string]any{"groups": []string{"x"}}, role: access.Viewer},
-		"the higher one":       {rules: []access.Rule{{Claimed: "ops", Role: access.Admin}, {Claimed: access.Everybody, Role: access.Viewer}}, role: access.Admin},
-		"a group called *":     {rules: []access.Rule{{Claimed: "ops", Role: access.Viewer}}, claims: map[string]any{"groups": []string{"*"}}, none: true},
-		"by a path":            {claim: "realm_access.roles", claims: map[string]any{"realm_access": map[string]any{"roles": []string{"ops"}}}, role: access.Operator},
-		"from the user info":   {claims: map[string]any{"groups": nil}, info: map[string]any{"groups": []string{"ops"}}, role: access.Operator},
-		"not from both":        {claims: map[string]any{"groups": []string{"x"}}, info: map[string]any{"groups": []string{"ops"}}, none: true},
+		"a role by itself": {
+			claims: map[string]any{"groups": nil, "role": "admin", "roles": []string{"admin"}},
+			none:   true,
+		},
+		"a group": {
+			claims: map[string]any{"groups": []string{"data", "x"}},
+			groups: map[string]access.Role{"reports": access.Editor},
+		},
+		"two": {
+			claims: map[string]any{"groups": []string{"data", "ops"}},
+			role:   access.Operator,
+			groups: map[string]access.Role{"reports": access.Editor},
+		},
+		"as a text": {claims: map[string]any{"groups": "ops"}, role: access.Operator},
+		"odd ones": {
+			claims: map[string]any{"groups": []any{7, nil, "ops", map[string]any{}}},
+			role:   access.Operator,
+		},
+		"no list of names": {claims: map[string]any{"groups": 7}, none: true},
+		"everybody": {
+			rules: []access.Rule{{Claimed: access.Everybody, Role: access.Viewer},
+				{Claimed: "ops", Role: access.Admin}},
+			claims: map[string]any{"groups": []string{"x"}},
+			role:   access.Viewer,
+		},
+		"the higher one": {
+			rules: []access.Rule{{Claimed: "ops", Role: access.Admin},
+				{Claimed: access.Everybody, Role: access.Viewer}},
+			role: access.Admin,
+		},
+		"a group called *": {
+			rules:  []access.Rule{{Claimed: "ops", Role: access.Viewer}},
+			claims: map[string]any{"groups": []string{"*"}},
+			none:   true,
+		},
+		"by a path": {
+			claim:  "realm_access.roles",
+			claims: map[string]any{"realm_access": map[string]any{"roles": []string{"ops"}}},
+			role:   access.Operator,
+		},
+		"from the user info": {
+			claims: map[string]any{"groups": nil},
+			info:   map[string]any{"groups": []string{"ops"}},
+			role:   access.Operator,
+		},
+		"not from both": {
+			claims: map[string]any{"groups": []string{"x"}},
+			info:   map[string]any{"groups": []string{"ops"}},
+			none:   true,
+		},
 	} {
 		l := newLoginAt(t, issuer, func(cfg *Config) {
 			if c.rules != nil {
@@ -213,7 +275,8 @@ func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 			continue
 		}
 		id, ok := l.p.issuer.Identity(&who)
-		if err != nil || !ok || id.Role != c.role || !maps.Equal(id.Grants, c.groups) || slices.Contains(who.Claimed, "x") {
+		if err != nil || !ok || id.Role != c.role || !maps.Equal(id.Grants, c.groups) ||
+			slices.Contains(who.Claimed, "x") {
 			t.Errorf("%s: %+v is %+v, %v", name, who, id, err)
 		}
 	}
@@ -221,8 +284,15 @@ func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	l := newLogin(t)
-	for claimed, want := range map[any]string{"ann": "ann", "Änne Weiß": "Änne Weiß", "": "ann@example.com", "a\nb": "ann@example.com", "\x1b[31m": "ann@example.com",
-		strings.Repeat("x", maxName+1): "ann@example.com", 7: "ann@example.com"} {
+	for claimed, want := range map[any]string{
+		"ann":                          "ann",
+		"Änne Weiß":                    "Änne Weiß",
+		"":                             "ann@example.com",
+		"a\nb":                         "ann@example.com",
+		"\x1b[31m":                     "ann@example.com",
+		strings.Repeat("x", maxName+1): "ann@example.com",
+		7:                              "ann@example.com",
+	} {
 		l.issuer.Tell(oidctest.Lie{Claims: map[string]any{"preferred_username": claimed, "email": "ann@example.com"}})
 		if who, _, err := l.all(); err != nil || who.Name != want {
 			t.Errorf("%q: %q, %v", claimed, who.Name, err)
@@ -232,8 +302,19 @@ func TestNames(t *testing.T) {
 
 func TestFinish_ReturnsToConsolePathsOnly(t *testing.T) {
 	l := newLogin(t)
-	for to, want := range map[string]string{"/jobs/a": "/jobs/a", "/?x=1#y": "/?x=1#y", "": "/", "jobs": "/", "//evil.example.com": "/", "/\\evil.example.com": "/",
-		"https://evil.example.com/": "/", "/\tx": "/", "/\r\nSet-Cookie: a=b": "/", "/" + strings.Repeat("x", maxTo): "/", "/é": "/"} {
+	for to, want := range map[string]string{
+		"/jobs/a":                        "/jobs/a",
+		"/?x=1#y":                        "/?x=1#y",
+		"":                               "/",
+		"jobs":                           "/",
+		"//evil.example.com":             "/",
+		"/\\evil.example.com":            "/",
+		"https://evil.example.com/":      "/",
+		"/\tx":                           "/",
+		"/\r\nSet-Cookie: a=b":           "/",
+		"/" + strings.Repeat("x", maxTo): "/",
+		"/é":                             "/",
+	} {
 		cookie, answer := l.begin(to)
 		if _, got, err := l.p.Finish(t.Context(), cookie, answer); got != want || err != nil {
 			t.Errorf("%.40q leads to %q, %v", to, got, err)
@@ -255,9 +336,16 @@ func TestBegin_IssuerAwayOrInvalid_Unavailable(t *testing.T) {
 	} {
 		// http is allowed for an issuer on this machine, so these use https.
 		server := httptest.NewTLSServer(http.NotFoundHandler())
-		says := map[string]any{"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/k"}
+		says := map[string]any{
+			"issuer":                 server.URL,
+			"authorization_endpoint": server.URL + "/a",
+			"token_endpoint":         server.URL + "/t",
+			"jwks_uri":               server.URL + "/k",
+		}
 		maps.Copy(says, document)
-		server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { oidctest.Answer(w, says) })
+		server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			oidctest.Answer(w, says)
+		})
 		p := New(Config{Issuer: server.URL, ClientID: "x", Now: time.Now, Roots: poolOf(server)})
 		_, location, err := p.Begin(t.Context(), "/")
 		if l.refused(name, common.CodeUnavailable, err); location != "" {
@@ -276,7 +364,12 @@ func TestBegin_IssuerAwayOrInvalid_Unavailable(t *testing.T) {
 			http.Error(w, "later", http.StatusServiceUnavailable)
 			return
 		}
-		oidctest.Answer(w, map[string]any{"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/k"})
+		oidctest.Answer(w, map[string]any{
+			"issuer":                 server.URL,
+			"authorization_endpoint": server.URL + "/a",
+			"token_endpoint":         server.URL + "/t",
+			"jwks_uri":               server.URL + "/k",
+		})
 	})
 	p := New(Config{Issuer: server.URL, ClientID: "x", Now: func() time.Time { return now }})
 	defer p.Close()

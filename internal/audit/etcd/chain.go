@@ -69,7 +69,8 @@ func (c *Chain) Epoch(ctx context.Context) (epoch common.Epoch, err error) {
 func (c *Chain) Waiting(ctx context.Context, from string, limit int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := c.client.Get(ctx, common.ChangeKey(from), clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)),
+	resp, err := c.client.Get(ctx, common.ChangeKey(from),
+		clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)),
 		clientv3.WithLimit(int64(limit)), clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, etcdkit.Wrap(fmt.Errorf("list audit entries: %w", err))
@@ -115,12 +116,14 @@ func (c *Chain) Put(ctx context.Context, head audit.Head, revision int64) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	resp, err := c.client.Txn(ctx).If(etcdkit.Unchanged(common.AuditKey, revision), c.held()).Then(clientv3.OpPut(common.AuditKey, string(data))).Commit()
+	resp, err := c.client.Txn(ctx).If(etcdkit.Unchanged(common.AuditKey, revision),
+		c.held()).Then(clientv3.OpPut(common.AuditKey, string(data))).Commit()
 	if err != nil {
 		return etcdkit.Wrap(fmt.Errorf("write %s: %w", common.AuditKey, err))
 	}
 	if !resp.Succeeded {
-		return common.Errorf(common.CodeConflict, "the head of the audit chain has changed, or this master is not elected")
+		return common.Errorf(common.CodeConflict,
+			"the head of the audit chain has changed, or this master is not elected")
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ const termKey = "/cron/leader/test"
 // put creates an audit entry and returns it.
 func put(t *testing.T, client *clientv3.Client, name string) common.Change {
 	t.Helper()
-	c, err := common.NewChange(time.Now(), common.Actor{Name: "ada"}, "replace", "job", name, nil, map[string]string{"name": name})
+	c, err := common.NewChange(time.Now(), common.Actor{Name: "ada"}, "replace", "job", name, nil,
+		map[string]string{"name": name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,13 @@ func TestChain(t *testing.T) {
 	if err != nil || len(waiting) != 20 || waiting[0].Revision == 0 {
 		t.Fatalf("%d were found, %v", len(waiting), err)
 	}
-	head = audit.Head{Format: audit.Format, Seq: 20, Hash: "ab", Batch: []audit.Sealed{{ID: ids[19], Hash: "ab"}}, Kept: audit.Anchor{Seq: 3, Hash: "cd"}}
+	head = audit.Head{
+		Format: audit.Format,
+		Seq:    20,
+		Hash:   "ab",
+		Batch:  []audit.Sealed{{ID: ids[19], Hash: "ab"}},
+		Kept:   audit.Anchor{Seq: 3, Hash: "cd"},
+	}
 	if err := chain.Put(ctx, head, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +117,14 @@ func TestSealing(t *testing.T) {
 	chain := auditetcd.New(client, func() clientv3.Cmp { return etcdkit.Absent(termKey) })
 	const many = 700
 	delivered := make(chan int, many)
-	sealer := audit.NewSealer(audit.Config{Chain: chain, Store: store, Alone: func() bool { return true }, Log: slog.New(slog.DiscardHandler),
-		Delivered: func(n int) { delivered <- n }, Failed: func() {}})
+	sealer := audit.NewSealer(audit.Config{
+		Chain:     chain,
+		Store:     store,
+		Alone:     func() bool { return true },
+		Log:       slog.New(slog.DiscardHandler),
+		Delivered: func(n int) { delivered <- n },
+		Failed:    func() {},
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var sealing, putting sync.WaitGroup
 	sealing.Go(func() { _ = sealer.Run(ctx) })

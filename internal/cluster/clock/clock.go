@@ -72,7 +72,8 @@ func Judge(votes []Vote) Verdict {
 		verdict.Stop = true
 		verdict.Reason = fmt.Sprintf("its clock is %s the cluster's", apart(verdict.Skew))
 	case verdict.Disagree:
-		verdict.Reason = fmt.Sprintf("the clocks disagree: that of %s is %s its own", farthest.Who, apart(farthest.Ahead))
+		verdict.Reason = fmt.Sprintf("the clocks disagree: that of %s is %s its own", farthest.Who,
+			apart(farthest.Ahead))
 	}
 	return verdict
 }

@@ -31,17 +31,21 @@ func TestJudge(t *testing.T) {
 		{"two, we are a little ahead", votes{-2 * s}, 2 * s, false, false, ""},
 		{"two, the other is ahead", votes{5 * s}, 0, true, false, "v0 is 5s ahead of its own"},
 		{"two, we are ahead", votes{-5 * s}, 5 * s, true, false, "v0 is 5s behind its own"},
-		{"two, an hour apart: the lower one limits, none stops", votes{-time.Hour}, time.Hour, true, false, "v0 is 1h0m0s behind"},
+		{"two, an hour apart: the lower one limits, none stops", votes{-time.Hour}, time.Hour, true, false,
+			"v0 is 1h0m0s behind"},
 		{"two, the other an hour ahead", votes{time.Hour}, 0, true, false, "v0 is 1h0m0s ahead"},
 		{"three, one of the others is wrong", votes{s / 2, time.Hour}, -s / 2, false, false, ""},
 		{"three, one of the others is wrong in the other direction", votes{s / 2, -time.Hour}, 0, false, false, ""},
 		{"three, we are ahead", votes{-5 * s, -6 * s}, 5 * s, false, false, ""},
 		{"three, we are just not off", votes{-10 * s, -11 * s}, 10 * s, false, false, ""},
 		{"three, we are off", votes{-10*s - 1, -11 * s}, 10*s + 1, false, true, "10s ahead of the cluster's"},
-		{"three, we are behind", votes{time.Minute, time.Minute}, -time.Minute, false, true, "1m0s behind the cluster's"},
+		{"three, we are behind", votes{time.Minute, time.Minute}, -time.Minute, false, true,
+			"1m0s behind the cluster's"},
 		{"three, all apart", votes{time.Hour, -time.Hour}, 0, true, false, "the clocks disagree"},
-		{"three, all apart and we are off", votes{time.Hour, 2 * time.Hour}, -time.Hour, true, true, "behind the cluster's"},
-		{"four, two and two: the lower", votes{0, -time.Hour, -time.Hour}, time.Hour, true, true, "ahead of the cluster's"},
+		{"three, all apart and we are off", votes{time.Hour, 2 * time.Hour}, -time.Hour, true, true,
+			"behind the cluster's"},
+		{"four, two and two: the lower", votes{0, -time.Hour, -time.Hour}, time.Hour, true, true,
+			"ahead of the cluster's"},
 		{"four, two and two, we are the lower", votes{0, time.Hour, time.Hour}, 0, true, false, "the clocks disagree"},
 		{"clocks beyond all bounds", votes{math.MinInt64, math.MinInt64}, math.MaxInt64, false, true, "ahead"},
 		{"clocks at both ends", votes{math.MinInt64, math.MaxInt64}, 0, true, false, "disagree"},
@@ -115,7 +119,8 @@ func TestJudge_WrongMinority_DoesNotMoveTheClusterClock(t *testing.T) {
 // Of two clocks the lower one limits claims, whichever is ours.
 func TestJudge_TwoClocks_TheLowerOneLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ours, theirs := time.Duration(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "ours")), time.Duration(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "theirs"))
+		ours, theirs := time.Duration(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "ours")),
+			time.Duration(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "theirs"))
 		v := clock.Judge([]clock.Vote{{Who: "other", Ahead: theirs - ours}})
 		if limit := v.Limit(noon.Add(ours)); !limit.Equal(noon.Add(min(ours, theirs) + clock.Lead)) {
 			t.Fatalf("claims up to %v", limit)

@@ -31,8 +31,10 @@ func TestTrust_ClockJumpsAhead_IsInDoubtUntilProbationIsOver(t *testing.T) {
 	believed("set a little", judge(time.Hour+time.Second, clock.Lead, false))
 	believed("set back a little", judge(time.Hour+2*time.Second, 0, false))
 	doubted("an hour ahead", judge(2*time.Hour, time.Hour, false), 2*time.Hour)
-	doubted("shortly before the end of the probation", judge(2*time.Hour+clock.Probation-1, time.Hour, false), 2*time.Hour+clock.Probation-1)
-	doubted("another jump restarts the probation", judge(2*time.Hour+clock.Probation, 2*time.Hour, false), 2*time.Hour+clock.Probation)
+	doubted("shortly before the end of the probation", judge(2*time.Hour+clock.Probation-1, time.Hour, false),
+		2*time.Hour+clock.Probation-1)
+	doubted("another jump restarts the probation", judge(2*time.Hour+clock.Probation, 2*time.Hour, false),
+		2*time.Hour+clock.Probation)
 	believed("corrected", judge(3*time.Hour, 0, false))
 	doubted("ahead again", judge(4*time.Hour, time.Hour, false), 4*time.Hour)
 	believed("after the probation", judge(4*time.Hour+clock.Probation, time.Hour, false))
@@ -79,10 +81,12 @@ func TestLimit_ClockSuspect_IsTheTrustedTime(t *testing.T) {
 	if got := (clock.Verdict{Belief: belief}).Limit(wall); !got.Equal(noon.Add(clock.Lead)) {
 		t.Errorf("limit %v", got)
 	}
-	if got := (clock.Verdict{Belief: belief, Skew: 2 * time.Hour}).Limit(wall); !got.Equal(noon.Add(-time.Hour + clock.Lead)) {
+	if got := (clock.Verdict{Belief: belief, Skew: 2 * time.Hour}).Limit(wall); !got.Equal(noon.Add(-time.Hour +
+		clock.Lead)) {
 		t.Errorf("limit of a clock that others contradict %v", got)
 	}
-	if got := (clock.Verdict{Belief: clock.Belief{Doubt: true, Time: wall}}).Limit(noon); !got.Equal(noon.Add(clock.Lead)) {
+	if got := (clock.Verdict{Belief: clock.Belief{Doubt: true, Time: wall}}).
+		Limit(noon); !got.Equal(noon.Add(clock.Lead)) {
 		t.Errorf("limit of a clock that went back %v", got)
 	}
 }

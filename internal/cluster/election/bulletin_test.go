@@ -37,7 +37,9 @@ func TestBulletin_IsPublishedAndEndsWithTheLease(t *testing.T) {
 			}
 		}
 	}
-	if err := heard.Keep(t.Context(), time.Millisecond, func() {}, func() string { return "I am b" }); !errors.Is(err, election.ErrNotElected) {
+	if err := heard.Keep(t.Context(), time.Millisecond, func() {}, func() string {
+		return "I am b"
+	}); !errors.Is(err, election.ErrNotElected) {
 		t.Fatalf("a master that is not elected published: %v", err)
 	}
 	var news atomic.Value

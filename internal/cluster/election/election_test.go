@@ -68,9 +68,18 @@ func newCandidate(t *testing.T, h *hall, client *clientv3.Client, id string) *ca
 	c := &candidate{T: t, client: client, terms: make(chan context.Context, 100)}
 	log := slog.New(slog.DiscardHandler)
 	c.session = joblock.NewSession(client, ttl, bootclock.Now, log, func() {})
-	c.elector = election.New(election.Config{Client: client, Session: c.session, Boot: bootclock.Now, Key: key, ID: id, Name: "host-" + id,
-		Now: time.Now, Log: log, Told: func(bool) {},
-		Report: func(string, error) {}})
+	c.elector = election.New(election.Config{
+		Client:  client,
+		Session: c.session,
+		Boot:    bootclock.Now,
+		Key:     key,
+		ID:      id,
+		Name:    "host-" + id,
+		Now:     time.Now,
+		Log:     log,
+		Told:    func(bool) {},
+		Report:  func(string, error) {},
+	})
 	running, cancel := context.WithCancel(context.Background())
 	holding, drop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -249,7 +258,8 @@ func TestOwnStaleKey_IsDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Put(t.Context(), key, `{"id":"a","name":"host-a","since":"2026-03-01T12:00:00Z"}`, clientv3.WithLease(lease.ID)); err != nil {
+	if _, err := client.Put(t.Context(), key, `{"id":"a","name":"host-a","since":"2026-03-01T12:00:00Z"}`,
+		clientv3.WithLease(lease.ID)); err != nil {
 		t.Fatal(err)
 	}
 	b := newCandidate(t, h, server.Client(), "b")
@@ -270,7 +280,8 @@ func TestPartition_AtMostOneIsElected(t *testing.T) {
 	b := newCandidate(t, h, server.Client(), "b")
 	b.sees("a")
 	link.cut()
-	if err := over(t, term); !strings.Contains(err.Error(), "did not renew its lease in time") && !strings.Contains(err.Error(), "lease") {
+	if err := over(t, term); !strings.Contains(err.Error(), "did not renew its lease in time") &&
+		!strings.Contains(err.Error(), "lease") {
 		t.Fatalf("the term ended with %v", err)
 	}
 	b.elected()
@@ -314,14 +325,19 @@ func TestEtcdAway_OneIsElectedWhenItReturns(t *testing.T) {
 func TestLostAnswer_IsRecognized(t *testing.T) {
 	server := etcdtest.StartServer(t)
 	var n atomic.Int32
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.Endpoint}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			err := invoke(ctx, method, req, reply, cc, opts...)
-			if strings.HasSuffix(method, "/Txn") && n.Add(1) == 1 {
-				return status.Error(codes.Unavailable, "the answer was lost")
-			}
-			return err
-		})}})
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{server.Endpoint},
+		Logger:    zap.NewNop(),
+		DialOptions: []grpc.DialOption{
+			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+				invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				err := invoke(ctx, method, req, reply, cc, opts...)
+				if strings.HasSuffix(method, "/Txn") && n.Add(1) == 1 {
+					return status.Error(codes.Unavailable, "the answer was lost")
+				}
+				return err
+			})},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

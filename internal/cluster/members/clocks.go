@@ -130,7 +130,9 @@ func (s *Snapshot) agrees(self string, wall, monotonic time.Time) bool {
 		if m.Worker == self || m.Clock.IsZero() || m.Heard.IsZero() || age > clock.MaxAge {
 			continue
 		}
-		doubted := slices.ContainsFunc(m.Conditions, func(c common.Condition) bool { return c.Code == common.ConditionClockUnproven })
+		doubted := slices.ContainsFunc(m.Conditions, func(c common.Condition) bool {
+			return c.Code == common.ConditionClockUnproven
+		})
 		if ahead := m.Clock.Add(age).Sub(wall); !doubted && ahead.Abs() <= clock.Lead {
 			return true
 		}
@@ -161,12 +163,14 @@ func (g *Guard) Now() (time.Time, error) {
 	}
 	if verdict.Belief.Ahead(now) {
 		return time.Time{}, &common.Error{Code: common.CodeUnavailable, Reason: "clock_unproven",
-			Message: fmt.Sprintf("the clock of this master jumped ahead, and is accepted in %v", verdict.Belief.Left.Round(time.Second)),
-			Hint:    "synchronize it by NTP: it is accepted at once then"}
+			Message: fmt.Sprintf("the clock of this master jumped ahead, and is accepted in %v",
+				verdict.Belief.Left.Round(time.Second)),
+			Hint: "synchronize it by NTP: it is accepted at once then"}
 	}
 	return time.Time{}, &common.Error{Code: common.CodeUnavailable,
-		Message: fmt.Sprintf("the clock of this master is %v ahead of the cluster's", verdict.Skew.Round(time.Millisecond)),
-		Hint:    "synchronize the clocks of masters and workers (NTP), or send the request to another master"}
+		Message: fmt.Sprintf("the clock of this master is %v ahead of the cluster's",
+			verdict.Skew.Round(time.Millisecond)),
+		Hint: "synchronize the clocks of masters and workers (NTP), or send the request to another master"}
 }
 
 // Proven reports whether no evidence contradicts the clock: neither other clocks, nor its own past.

@@ -64,7 +64,9 @@ func TestGuard(t *testing.T) {
 	m, _ := follow(t, client)
 	var ahead atomic.Int64
 	var logStore []clock.Vote
-	guard := members.NewGuard(m, "self", func() time.Time { return time.Now().Round(0).Add(time.Duration(ahead.Load())) },
+	guard := members.NewGuard(m, "self", func() time.Time {
+		return time.Now().Round(0).Add(time.Duration(ahead.Load()))
+	},
 		func() []clock.Vote { return logStore }, nil)
 	now := func(skew time.Duration) error {
 		ahead.Store(int64(skew))
@@ -80,7 +82,8 @@ func TestGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, skew := range []time.Duration{time.Hour, 20 * time.Second} {
-		if err := now(skew); common.CodeOf(err) != common.CodeUnavailable || !strings.Contains(err.Error(), "ahead of the cluster's") {
+		if err := now(skew); common.CodeOf(err) != common.CodeUnavailable ||
+			!strings.Contains(err.Error(), "ahead of the cluster's") {
 			t.Fatalf("%v ahead of one other: %v", skew, err)
 		}
 	}

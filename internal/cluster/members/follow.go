@@ -39,7 +39,9 @@ type Master struct {
 
 // Member returns a worker by its id.
 func (s *Snapshot) Member(worker string) (common.Member, bool) {
-	i, found := slices.BinarySearchFunc(s.Members, worker, func(m common.Member, id string) int { return cmp.Compare(m.Worker, id) })
+	i, found := slices.BinarySearchFunc(s.Members, worker, func(m common.Member, id string) int {
+		return cmp.Compare(m.Worker, id)
+	})
 	if !found {
 		return common.Member{}, false
 	}
@@ -169,41 +171,48 @@ func (m *Members) apply(n news) {
 	}
 	switch n.prefix {
 	case ofWorkers:
-		table(m, n, common.WorkersPrefix, m.workers, func(id string, reg common.Registration, earlier common.Member) (common.Member, error) {
-			if reg.Worker != id {
-				return common.Member{}, fmt.Errorf("it is the registration of worker %s", common.Excerpt(reg.Worker))
-			}
-			member := common.Member{Registration: reg}
-			if n.Whole && earlier.Life == reg.Life && earlier.Clock.Equal(reg.Clock) {
-				member.Ahead, member.Heard = earlier.Ahead, earlier.Heard
-			} else if !n.Whole {
-				member.Ahead, member.Heard = reg.Clock.Sub(n.wall), n.heard
-				m.samples[id] = m.samples[id].next(reg.Clock, n.heard)
-			}
-			return member, nil
-		})
+		table(m, n, common.WorkersPrefix, m.workers,
+			func(id string, reg common.Registration, earlier common.Member) (common.Member, error) {
+				if reg.Worker != id {
+					return common.Member{}, fmt.Errorf("it is the registration of worker %s",
+						common.Excerpt(reg.Worker))
+				}
+				member := common.Member{Registration: reg}
+				if n.Whole && earlier.Life == reg.Life && earlier.Clock.Equal(reg.Clock) {
+					member.Ahead, member.Heard = earlier.Ahead, earlier.Heard
+				} else if !n.Whole {
+					member.Ahead, member.Heard = reg.Clock.Sub(n.wall), n.heard
+					m.samples[id] = m.samples[id].next(reg.Clock, n.heard)
+				}
+				return member, nil
+			})
 	case ofSettings:
-		table(m, n, common.WorkerSettingsPrefix, m.settings, func(_ string, s, _ common.WorkerSettings) (common.WorkerSettings, error) { return s, nil })
+		table(m, n, common.WorkerSettingsPrefix, m.settings,
+			func(_ string, s, _ common.WorkerSettings) (common.WorkerSettings, error) {
+				return s, nil
+			})
 	case ofMasters:
-		table(m, n, common.MastersPrefix, m.masters, func(id string, p common.MasterPresence, earlier Master) (Master, error) {
-			if p.ID != id {
-				return Master{}, fmt.Errorf("it is the presence of master %s", common.Excerpt(p.ID))
-			}
-			master := Master{MasterPresence: p}
-			if n.Whole && earlier.Clock.Equal(p.Clock) {
-				master.Heard = earlier.Heard
-			} else if !n.Whole {
-				master.Heard = n.heard
-				m.samples[id] = m.samples[id].next(p.Clock, n.heard)
-			}
-			return master, nil
-		})
+		table(m, n, common.MastersPrefix, m.masters,
+			func(id string, p common.MasterPresence, earlier Master) (Master, error) {
+				if p.ID != id {
+					return Master{}, fmt.Errorf("it is the presence of master %s", common.Excerpt(p.ID))
+				}
+				master := Master{MasterPresence: p}
+				if n.Whole && earlier.Clock.Equal(p.Clock) {
+					master.Heard = earlier.Heard
+				} else if !n.Whole {
+					master.Heard = n.heard
+					m.samples[id] = m.samples[id].next(p.Clock, n.heard)
+				}
+				return master, nil
+			})
 	}
 }
 
 // table updates one table. A value that cannot be read is reported and left out, together with the value that
 // it replaced.
-func table[V, T any](m *Members, n news, prefix string, rows map[string]T, row func(id string, v V, earlier T) (T, error)) {
+func table[V, T any](m *Members, n news, prefix string, rows map[string]T,
+	row func(id string, v V, earlier T) (T, error)) {
 	earlier := rows
 	if n.Whole {
 		earlier = maps.Clone(rows)

@@ -98,7 +98,12 @@ func remove(t testing.TB, client *clientv3.Client, key string) {
 }
 
 func registration(id, life string, clock time.Time) common.Registration {
-	return common.Registration{Life: common.Life{Worker: id, Name: "name-" + id, Life: life}, Slots: 4, Labels: map[string]string{"own": "yes"}, Clock: clock}
+	return common.Registration{
+		Life:   common.Life{Worker: id, Name: "name-" + id, Life: life},
+		Slots:  4,
+		Labels: map[string]string{"own": "yes"},
+		Clock:  clock,
+	}
 }
 
 func ids(s *members.Snapshot) string {
@@ -115,7 +120,8 @@ func TestMembersComeChangeAndGo(t *testing.T) {
 	put(t, client, common.MasterKey("m"), common.MasterPresence{ID: "m", Clock: noon})
 	m, tr := follow(t, client)
 	first := m.Snapshot()
-	if ids(first) != "b" || first.Generation != 1 || !first.At.Equal(noon) || first.Listed.IsZero() || len(first.Masters) != 1 {
+	if ids(first) != "b" || first.Generation != 1 || !first.At.Equal(noon) || first.Listed.IsZero() ||
+		len(first.Masters) != 1 {
 		t.Fatalf("%+v", first)
 	}
 	if b := first.Members[0]; !b.Heard.IsZero() || b.Ahead != 0 {
@@ -176,12 +182,16 @@ func TestSettingsLieOverRegistrations(t *testing.T) {
 		t.Fatalf("%+v", w)
 	}
 	put(t, client, common.WorkerSettingsKey("w"), common.WorkerSettings{Labels: map[string]string{}, Weight: new(3)})
-	w = until(t, m, "it is undrained", func(s *members.Snapshot) bool { return !s.Members[0].Settings.Drain }).Members[0]
+	w = until(t, m, "it is undrained", func(s *members.Snapshot) bool {
+		return !s.Members[0].Settings.Drain
+	}).Members[0]
 	if w.EffectiveSlots() != 4 || w.EffectiveLabels()["own"] != "" || w.Weight() != 3 {
 		t.Fatalf("%+v", w)
 	}
 	remove(t, client, common.WorkerSettingsKey("w"))
-	until(t, m, "its registered labels apply again", func(s *members.Snapshot) bool { return s.Members[0].EffectiveLabels()["own"] == "yes" })
+	until(t, m, "its registered labels apply again", func(s *members.Snapshot) bool {
+		return s.Members[0].EffectiveLabels()["own"] == "yes"
+	})
 	put(t, client, common.WorkerKey("away"), registration("away", "l", noon))
 	until(t, m, "settings apply to a worker that registers later", func(s *members.Snapshot) bool {
 		return ids(s) == "away w" && s.Members[0].Settings.Drain && !s.Members[1].Settings.Drain
@@ -201,7 +211,8 @@ func TestMembersLeaveGarbageOut(t *testing.T) {
 	if ids(s) != "good" || s.Members[0].Settings.Drain || len(s.Masters) != 0 {
 		t.Fatalf("%+v", s)
 	}
-	for _, key := range []string{common.WorkerKey("bad"), common.WorkerKey("thief"), common.WorkerSettingsKey("good"), common.MasterKey("m")} {
+	for _, key := range []string{common.WorkerKey("bad"), common.WorkerKey("thief"), common.WorkerSettingsKey("good"),
+		common.MasterKey("m")} {
 		if !tr.told(key) {
 			t.Errorf("%s was not reported: %v", key, tr.all)
 		}
@@ -225,7 +236,9 @@ func TestMembersAfterACompactedGap(t *testing.T) {
 		put(t, direct, common.WorkerKey(id), registration(id, "1", noon.Add(time.Second)))
 	}
 	put(t, direct, common.MasterKey("m"), common.MasterPresence{ID: "m", Clock: noon})
-	before := until(t, m, "all are there", func(s *members.Snapshot) bool { return ids(s) == "goes stays writes" && len(s.Masters) == 1 })
+	before := until(t, m, "all are there", func(s *members.Snapshot) bool {
+		return ids(s) == "goes stays writes" && len(s.Masters) == 1
+	})
 
 	link.cut()
 	remove(t, direct, common.WorkerKey("goes"))
@@ -241,7 +254,8 @@ func TestMembersAfterACompactedGap(t *testing.T) {
 	}
 	link.join()
 	s := until(t, m, "the gap is closed", func(s *members.Snapshot) bool {
-		return ids(s) == "comes stays writes" && !s.Members[1].Settings.Drain && s.Members[2].Clock.Equal(noon.Add(5*time.Second))
+		return ids(s) == "comes stays writes" && !s.Members[1].Settings.Drain &&
+			s.Members[2].Clock.Equal(noon.Add(5*time.Second))
 	})
 	if !tr.told("compacted") {
 		t.Fatalf("no watch was interrupted by compaction: %v", tr.all)

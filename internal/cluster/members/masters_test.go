@@ -18,16 +18,18 @@ func TestPresence(t *testing.T) {
 	m, _ := follow(t, client)
 	session := &leases{client: client, ttl: 600}
 	clock := noon
-	presence := members.NewPresence(client, session, slog.New(slog.DiscardHandler), tick, func(error) {}, func() common.MasterPresence {
-		clock = clock.Add(time.Second)
-		return common.MasterPresence{ID: "m", Host: "box", Version: "v", Clock: clock}
-	})
+	presence := members.NewPresence(client, session, slog.New(slog.DiscardHandler), tick, func(error) {},
+		func() common.MasterPresence {
+			clock = clock.Add(time.Second)
+			return common.MasterPresence{ID: "m", Host: "box", Version: "v", Clock: clock}
+		})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- presence.Run(ctx) }()
 	fresh := func(after time.Time) func(*members.Snapshot) bool {
 		return func(s *members.Snapshot) bool {
-			return len(s.Masters) == 1 && s.Masters[0].Clock.After(after) && s.Masters[0].Host == "box" && !s.Masters[0].Heard.IsZero()
+			return len(s.Masters) == 1 && s.Masters[0].Clock.After(after) && s.Masters[0].Host == "box" &&
+				!s.Masters[0].Heard.IsZero()
 		}
 	}
 	first := until(t, m, "it is listed", fresh(noon))

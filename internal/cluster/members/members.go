@@ -25,7 +25,8 @@ import (
 const callLimit = 5 * time.Second
 
 // ErrTwin reports that another live process is registered under the worker's id.
-var ErrTwin = common.Errorf(common.CodeConflict, "another process is registered under this worker's id: its data folder may have been copied")
+var ErrTwin = common.Errorf(common.CodeConflict,
+	"another process is registered under this worker's id: its data folder may have been copied")
 
 // List returns all live workers, by id.
 func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, error) {
@@ -70,8 +71,17 @@ type Keeper struct {
 func NewKeeper(client *clientv3.Client, leases Leases, log *slog.Logger, every time.Duration, report func(error),
 	state func() common.Registration, restored func(why string),
 ) *Keeper {
-	return &Keeper{client: client, leases: leases, log: log, every: every, report: report, state: state, restored: restored,
-		one: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
+	return &Keeper{
+		client:   client,
+		leases:   leases,
+		log:      log,
+		every:    every,
+		report:   report,
+		state:    state,
+		restored: restored,
+		one:      make(chan struct{}, 1),
+		soon:     make(chan struct{}, 1),
+	}
 }
 
 // Registered returns the revision of the last write of the registration; 0 before the first one.
@@ -89,7 +99,8 @@ func (k *Keeper) Announce() {
 }
 
 // Earlier reads the present registration under an id.
-func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool, err error) {
+func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := client.Get(ctx, common.WorkerKey(worker))
@@ -165,7 +176,8 @@ func (k *Keeper) write(ctx context.Context) error {
 	revision, err := keep(ctx, k.client, k.leases, common.WorkerKey(reg.Worker),
 		func(kv *mvccpb.KeyValue) bool {
 			if before := k.revision.Load(); kv.ModRevision < before {
-				k.restored(fmt.Sprintf("it holds this worker's registration of revision %d, after that of %d", kv.ModRevision, before))
+				k.restored(fmt.Sprintf("it holds this worker's registration of revision %d, after that of %d",
+					kv.ModRevision, before))
 			}
 			return ours(kv, reg.Life.Life)
 		},
@@ -183,7 +195,8 @@ func (k *Keeper) write(ctx context.Context) error {
 
 // keep puts a key under the current lease, if it is absent, ours, or abandoned. The value is computed last,
 // so that a clock in it is fresh. It returns the revision of the write.
-func keep(ctx context.Context, client *clientv3.Client, leases Leases, key string, ours func(*mvccpb.KeyValue) bool, value func(clientv3.LeaseID) any) (revision int64, err error) {
+func keep(ctx context.Context, client *clientv3.Client, leases Leases, key string, ours func(*mvccpb.KeyValue) bool,
+	value func(clientv3.LeaseID) any) (revision int64, err error) {
 	lease, err := leases.Lease(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("take a lease for %s: %w", key, err)

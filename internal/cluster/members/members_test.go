@@ -68,11 +68,17 @@ const tick = 20 * time.Millisecond
 
 func newWorker(t testing.TB, client *clientv3.Client, id, life string) *worker {
 	w := &worker{TB: t, client: client, leases: &leases{client: client, ttl: 600}}
-	w.keeper = members.NewKeeper(client, w.leases, slog.New(slog.DiscardHandler), tick, func(error) {}, func() common.Registration {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return common.Registration{Life: common.Life{Worker: id, Name: "box", Life: life}, Host: "h", Slots: 4, Running: w.running}
-	}, func(string) {})
+	w.keeper = members.NewKeeper(client, w.leases, slog.New(slog.DiscardHandler), tick, func(error) {},
+		func() common.Registration {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return common.Registration{
+				Life:    common.Life{Worker: id, Name: "box", Life: life},
+				Host:    "h",
+				Slots:   4,
+				Running: w.running,
+			}
+		}, func(string) {})
 	return w
 }
 
@@ -153,7 +159,8 @@ func TestRegisterRefreshList(t *testing.T) {
 	b, a := newWorker(t, client, "b", "life-b"), newWorker(t, client, "a", "life-a")
 	b.register()
 	a.register()
-	for id, value := range map[string]string{"aa": "{", "ab": "{}", "ac": "null", "ad": `{"worker":"a"}`} { // are skipped
+	// are skipped
+	for id, value := range map[string]string{"aa": "{", "ab": "{}", "ac": "null", "ad": `{"worker":"a"}`} {
 		if _, err := client.Put(t.Context(), common.WorkerKey(id), value); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +187,10 @@ func TestRegisterRefreshList(t *testing.T) {
 	}
 	ended := a.keep()
 	a.runs(3)
-	eventually(t, "the registration is fresh", func() bool { _, running := ids(); return slices.Equal(running, []int{3, 0}) })
+	eventually(t, "the registration is fresh", func() bool {
+		_, running := ids()
+		return slices.Equal(running, []int{3, 0})
+	})
 	if now := key(t, client, "a"); now.CreateRevision != kv.CreateRevision {
 		t.Fatal("a refresh recreated the key")
 	}
@@ -309,9 +319,10 @@ func TestRegisterBacksOff(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		session := &failing{}
-		keeper := members.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func(error) {}, func() common.Registration {
-			return common.Registration{Life: common.Life{Worker: "w"}}
-		}, func(string) {})
+		keeper := members.NewKeeper(nil, session, slog.New(slog.NewTextHandler(&log, nil)), tick, func(error) {},
+			func() common.Registration {
+				return common.Registration{Life: common.Life{Worker: "w"}}
+			}, func(string) {})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := keeper.Register(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) {
@@ -333,7 +344,8 @@ func TestRegisterAfterAnEarlierLife(t *testing.T) {
 	earlier := newWorker(t, client, "w", "first")
 	earlier.leases.ttl = 2 // without keep-alives
 	earlier.register()
-	if reg, found, err := members.Earlier(t.Context(), client, "w"); err != nil || !found || reg.Life.Life != "first" || reg.Lease != int64(earlier.leases.live) {
+	if reg, found, err := members.Earlier(t.Context(), client, "w"); err != nil || !found || reg.Life.Life != "first" ||
+		reg.Lease != int64(earlier.leases.live) {
 		t.Fatalf("%v, found %v, %+v", err, found, reg)
 	}
 	later := newWorker(t, client, "w", "second")
@@ -354,7 +366,8 @@ func TestEarlier(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if reg, found, err := members.Earlier(t.Context(), client, "ww"); err != nil || !found || !reflect.DeepEqual(reg, want) {
+	if reg, found, err := members.Earlier(t.Context(), client, "ww"); err != nil || !found ||
+		!reflect.DeepEqual(reg, want) {
 		t.Fatalf("%v, found %v, %+v", err, found, reg)
 	}
 	if _, found, err := members.Earlier(t.Context(), client, "w"); err == nil || !found {

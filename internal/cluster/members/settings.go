@@ -62,7 +62,10 @@ func (s *Settings) Workers(ctx context.Context) ([]common.Member, error) {
 	}
 	for _, id := range seen.ids {
 		if settings, readable := settingsOf(seen.settings[id]); readable && !registered[id] {
-			all = append(all, common.Member{Registration: common.Registration{Life: common.Life{Worker: id}}, Settings: settings})
+			all = append(all, common.Member{
+				Registration: common.Registration{Life: common.Life{Worker: id}},
+				Settings:     settings,
+			})
 		}
 	}
 	return all, nil
@@ -80,8 +83,11 @@ func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSetting
 	}
 	settings, readable := settingsOf(seen.settings[id])
 	if !readable {
-		return common.WorkerSettings{}, &common.Error{Code: common.CodeInternal, Message: "the settings of worker " + common.Excerpt(worker) + " are damaged in etcd",
-			Hint: "set them again"}
+		return common.WorkerSettings{}, &common.Error{
+			Code:    common.CodeInternal,
+			Message: "the settings of worker " + common.Excerpt(worker) + " are damaged in etcd",
+			Hint:    "set them again",
+		}
 	}
 	return settings, nil
 }
@@ -89,7 +95,8 @@ func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSetting
 // Update changes the settings of a worker and returns the result. The function receives the present settings,
 // empty if they are damaged, and is called again after a conflict; its error is returned. Empty settings are
 // removed.
-func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string, change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string,
+	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	for range tries {
 		seen, err := s.look(ctx)
 		if err != nil {
@@ -124,12 +131,17 @@ func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string
 			return after, err
 		}
 	}
-	return common.WorkerSettings{}, &common.Error{Code: common.CodeConflict, Reason: "busy", Message: fmt.Sprintf("the settings of worker %s change too fast; try again", common.Excerpt(worker))}
+	return common.WorkerSettings{}, &common.Error{
+		Code:    common.CodeConflict,
+		Reason:  "busy",
+		Message: fmt.Sprintf("the settings of worker %s change too fast; try again", common.Excerpt(worker)),
+	}
 }
 
 // settingsOps returns the operations that put or delete the settings and record the change. after becomes
 // zero if nothing is left.
-func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyValue, before common.WorkerSettings, after *common.WorkerSettings) ([]clientv3.Op, error) {
+func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyValue, before common.WorkerSettings,
+	after *common.WorkerSettings) ([]clientv3.Op, error) {
 	said := *after
 	said.UpdatedAt, said.UpdatedBy = time.Time{}, ""
 	var from, to any
@@ -162,7 +174,8 @@ func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyVal
 	return []clientv3.Op{write, clientv3.OpPut(common.ChangeKey(entry.ID), string(data))}, nil
 }
 
-func (s *Settings) commit(ctx context.Context, id string, cmps []clientv3.Cmp, ops []clientv3.Op) (done bool, err error) {
+func (s *Settings) commit(ctx context.Context, id string, cmps []clientv3.Cmp, ops []clientv3.Op) (done bool,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
@@ -220,14 +233,21 @@ func (s seen) find(worker string) (id string, cmps []clientv3.Cmp, err error) {
 	case byID != nil:
 		id = worker
 	case named > 1:
-		return "", nil, &common.Error{Code: common.CodeConflict, Reason: "named_alike", Data: common.WordsOf("count", named), Message: fmt.Sprintf("%d workers are named %s", named, common.Excerpt(worker)), Hint: "give the id of the one you mean"}
+		return "", nil, &common.Error{
+			Code:    common.CodeConflict,
+			Reason:  "named_alike",
+			Data:    common.WordsOf("count", named),
+			Message: fmt.Sprintf("%d workers are named %s", named, common.Excerpt(worker)),
+			Hint:    "give the id of the one you mean",
+		}
 	case named == 1:
 		id, byID = string(byName.Key[len(common.WorkersPrefix):]), byName
 		kv = s.settings[id]
 	default:
 		return "", nil, common.Errorf(common.CodeNotFound, "there is no worker %s", common.Excerpt(worker))
 	}
-	cmps = []clientv3.Cmp{etcdkit.Same(string(byID.Key), byID.CreateRevision), etcdkit.Absent(common.WorkerSettingsKey(id))}
+	cmps = []clientv3.Cmp{etcdkit.Same(string(byID.Key), byID.CreateRevision),
+		etcdkit.Absent(common.WorkerSettingsKey(id))}
 	if kv != nil {
 		cmps[1] = etcdkit.Unchanged(string(kv.Key), kv.ModRevision)
 	}
@@ -256,16 +276,32 @@ func settingsFaults(s *common.WorkerSettings) []common.Fault {
 	faults := common.LabelFaults(s.Labels)
 	within := func(location string, value *int, most int) {
 		if value != nil && (*value < 0 || *value > most) {
-			faults = append(faults, common.Fault{Location: location, Code: "range", Value: *value, Message: fmt.Sprintf("must be from 0 to %d", most)})
+			faults = append(faults, common.Fault{
+				Location: location,
+				Code:     "range",
+				Value:    *value,
+				Message:  fmt.Sprintf("must be from 0 to %d", most),
+			})
 		}
 	}
 	within("slots", s.Slots, MaxSlots)
 	within("weight", s.Weight, MaxWeight)
 	if utf8.RuneCountInString(s.DrainNote) > MaxNote {
-		faults = append(faults, common.Fault{Location: "drainNote", Code: "too_long", Message: fmt.Sprintf("must be at most %d characters", MaxNote)})
+		faults = append(faults, common.Fault{
+			Location: "drainNote",
+			Code:     "too_long",
+			Message:  fmt.Sprintf("must be at most %d characters", MaxNote),
+		})
 	}
-	if !utf8.ValidString(s.DrainNote) || strings.ContainsFunc(s.DrainNote, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-		faults = append(faults, common.Fault{Location: "drainNote", Code: "control", Value: common.Excerpt(s.DrainNote), Message: "must be UTF-8 text without control characters"})
+	if !utf8.ValidString(s.DrainNote) || strings.ContainsFunc(s.DrainNote, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t'
+	}) {
+		faults = append(faults, common.Fault{
+			Location: "drainNote",
+			Code:     "control",
+			Value:    common.Excerpt(s.DrainNote),
+			Message:  "must be UTF-8 text without control characters",
+		})
 	}
 	return faults
 }

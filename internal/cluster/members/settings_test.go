@@ -33,7 +33,10 @@ func newSettings(t testing.TB) *settingsStory {
 
 func (s *settingsStory) update(worker string, change func(*common.WorkerSettings)) common.WorkerSettings {
 	s.Helper()
-	got, err := s.settings.Update(s.Context(), operator, worker, func(w *common.WorkerSettings) error { change(w); return nil })
+	got, err := s.settings.Update(s.Context(), operator, worker, func(w *common.WorkerSettings) error {
+		change(w)
+		return nil
+	})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -64,11 +67,16 @@ func TestUpdateSettings(t *testing.T) {
 	if got, err := s.settings.Get(t.Context(), "w"); err != nil || got.Drain || !got.UpdatedAt.IsZero() {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	got := s.update("w", func(w *common.WorkerSettings) { w.Drain, w.DrainNote, w.Slots = true, "disk swap\n明天", new(0) })
+	got := s.update("w", func(w *common.WorkerSettings) {
+		w.Drain, w.DrainNote, w.Slots = true, "disk swap\n明天", new(0)
+	})
 	if !got.Drain || !got.UpdatedAt.Equal(noon) || got.UpdatedBy != "olga" {
 		t.Fatalf("%+v", got)
 	}
-	got = s.update("name-w", func(w *common.WorkerSettings) { w.Labels = map[string]string{"rack": "7"}; w.Weight = new(1000) })
+	got = s.update("name-w", func(w *common.WorkerSettings) {
+		w.Labels = map[string]string{"rack": "7"}
+		w.Weight = new(1000)
+	})
 	if !got.Drain || *got.Slots != 0 || got.Labels["rack"] != "7" {
 		t.Fatalf("the second change lost the first: %+v", got)
 	}
@@ -123,9 +131,21 @@ func TestUpdateSettingsFindsTheWorker(t *testing.T) {
 	put(t, s.client, common.WorkerKey("id2"), named("id2", "twin"))
 	put(t, s.client, common.WorkerKey("id3"), named("id3", "id1")) // named like another's id
 	put(t, s.client, common.WorkerKey("broken"), "{")
-	for worker, want := range map[string]common.Code{"id1": "", "id2": "", "id3": "", "broken": "", "twin": common.CodeConflict,
-		"unknown": common.CodeNotFound, "": common.CodeNotFound, "id": common.CodeNotFound, "id1/": common.CodeNotFound} {
-		_, err := s.settings.Update(t.Context(), operator, worker, func(w *common.WorkerSettings) error { w.DrainNote = worker; return nil })
+	for worker, want := range map[string]common.Code{
+		"id1":     "",
+		"id2":     "",
+		"id3":     "",
+		"broken":  "",
+		"twin":    common.CodeConflict,
+		"unknown": common.CodeNotFound,
+		"":        common.CodeNotFound,
+		"id":      common.CodeNotFound,
+		"id1/":    common.CodeNotFound,
+	} {
+		_, err := s.settings.Update(t.Context(), operator, worker, func(w *common.WorkerSettings) error {
+			w.DrainNote = worker
+			return nil
+		})
 		if err == nil && want != "" || err != nil && common.CodeOf(err) != want {
 			t.Errorf("%q: %v, want %q", worker, err, want)
 		}
@@ -148,7 +168,8 @@ func TestUpdateSettingsFindsTheWorker(t *testing.T) {
 func TestUnknownSettingsAreKept(t *testing.T) {
 	s := newSettings(t)
 	key := common.WorkerSettingsKey("w")
-	if _, err := s.client.Put(t.Context(), key, `{"drain":true,"zone":{"rack":[1]},"updatedAt":"2026-03-01T12:00:00Z"}`); err != nil {
+	if _, err := s.client.Put(t.Context(), key,
+		`{"drain":true,"zone":{"rack":[1]},"updatedAt":"2026-03-01T12:00:00Z"}`); err != nil {
 		t.Fatal(err)
 	}
 	held := func() string {
@@ -186,14 +207,19 @@ func TestSettingsFaults(t *testing.T) {
 		{"drainNote", func(w *common.WorkerSettings) { w.DrainNote = "\x1b[2J" }},
 		{"drainNote", func(w *common.WorkerSettings) { w.DrainNote = "\xff" }},
 	} {
-		_, err := s.settings.Update(t.Context(), operator, "w", func(w *common.WorkerSettings) error { c.change(w); return nil })
+		_, err := s.settings.Update(t.Context(), operator, "w", func(w *common.WorkerSettings) error {
+			c.change(w)
+			return nil
+		})
 		fault, ok := errors.AsType[*common.Error](err)
 		if !ok || fault.Code != common.CodeInvalid || len(fault.Faults) != 1 || fault.Faults[0].Location != c.location {
 			t.Errorf("%s: %v", c.location, err)
 		}
 	}
 	refusal := common.Errorf(common.CodeStale, "no")
-	if _, err := s.settings.Update(t.Context(), operator, "w", func(*common.WorkerSettings) error { return refusal }); !errors.Is(err, refusal) {
+	if _, err := s.settings.Update(t.Context(), operator, "w", func(*common.WorkerSettings) error {
+		return refusal
+	}); !errors.Is(err, refusal) {
 		t.Errorf("%v", err)
 	}
 	if n := len(s.changes()); n != 0 || s.told != 0 {

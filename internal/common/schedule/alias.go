@@ -40,7 +40,8 @@ func parseAlias(tokens []token) (parsed, *Error) {
 		return fail(CodeAlias, word, quote(word.text)+" is not a known alias", aliasHint(word.text))
 	}
 	if len(tokens) > most {
-		return fail(CodeTrailing, tokens[most], quote(tokens[most].text)+" does not belong behind "+word.text, "remove it")
+		return fail(CodeTrailing, tokens[most], quote(tokens[most].text)+" does not belong behind "+word.text,
+			"remove it")
 	}
 	switch word.text {
 	case "@every":
@@ -50,11 +51,14 @@ func parseAlias(tokens []token) (parsed, *Error) {
 		period, ok := parsePeriod(tokens[1].text)
 		switch {
 		case !ok:
-			return fail(CodeEvery, tokens[1], quote(tokens[1].text)+" is not a duration", "write it like 90s, 15m, 1h30m or 2d")
+			return fail(CodeEvery, tokens[1], quote(tokens[1].text)+" is not a duration",
+				"write it like 90s, 15m, 1h30m or 2d")
 		case period < time.Second:
-			return fail(CodeEvery, tokens[1], quote(tokens[1].text)+" is shorter than one second", "the shortest period is 1s")
+			return fail(CodeEvery, tokens[1], quote(tokens[1].text)+" is shorter than one second",
+				"the shortest period is 1s")
 		case period > maxPeriod:
-			return fail(CodeEvery, tokens[1], quote(tokens[1].text)+" is longer than ten years", "write a cron line with a year, or @at")
+			return fail(CodeEvery, tokens[1], quote(tokens[1].text)+" is longer than ten years",
+				"write a cron line with a year, or @at")
 		}
 		return parsed{kind: kindEvery, period: period}, nil
 	case "@at":
@@ -86,7 +90,8 @@ func aliasHint(word string) string {
 	case lower == "@reboot":
 		return "a cluster has no boot; let systemd start what belongs to one machine's boot"
 	}
-	return "known are @yearly @annually @monthly @weekly @daily @midnight @hourly, @every 90s and @at 2026-12-01T09:00:00Z"
+	return "known are @yearly @annually @monthly @weekly @daily @midnight @hourly, @every 90s and @at " +
+		"2026-12-01T09:00:00Z"
 }
 
 // parsePeriod reads a Go duration that may start with days: 2d, 1d12h.

@@ -96,7 +96,10 @@ func BenchmarkParse(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			n++
-			if _, err := in.Parse(Spec{Expr: fmt.Sprintf("%d %d * * %d", n%60, n/60%24, n/1440%7), Zone: "UTC"}); err != nil {
+			if _, err := in.Parse(Spec{
+				Expr: fmt.Sprintf("%d %d * * %d", n%60, n/60%24, n/1440%7),
+				Zone: "UTC",
+			}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -30,19 +30,29 @@ func TestBounds(t *testing.T) {
 		want                        string // the fires, up to five
 	}{
 		{"no bounds", "0 * * * *", "", "", "2026-03-01T10:00:00Z", "11:00:00 12:00:00 13:00:00 14:00:00 15:00:00"},
-		{"a start that is a fire", "0 * * * *", "2026-03-01T12:00:00Z", "", "2026-03-01T10:00:00Z", "12:00:00 13:00:00 14:00:00 15:00:00 16:00:00"},
-		{"a start in between", "0 * * * *", "2026-03-01T12:00:00.000000001Z", "", "2026-03-01T10:00:00Z", "13:00:00 14:00:00 15:00:00 16:00:00 17:00:00"},
-		{"a start that is over", "0 * * * *", "2026-03-01T09:00:00Z", "", "2026-03-01T14:00:00Z", "15:00:00 16:00:00 17:00:00 18:00:00 19:00:00"},
+		{"a start that is a fire", "0 * * * *", "2026-03-01T12:00:00Z", "", "2026-03-01T10:00:00Z",
+			"12:00:00 13:00:00 14:00:00 15:00:00 16:00:00"},
+		{"a start in between", "0 * * * *", "2026-03-01T12:00:00.000000001Z", "", "2026-03-01T10:00:00Z",
+			"13:00:00 14:00:00 15:00:00 16:00:00 17:00:00"},
+		{"a start that is over", "0 * * * *", "2026-03-01T09:00:00Z", "", "2026-03-01T14:00:00Z",
+			"15:00:00 16:00:00 17:00:00 18:00:00 19:00:00"},
 		{"an end that is a fire", "0 * * * *", "", "2026-03-01T12:00:00Z", "2026-03-01T10:00:00Z", "11:00:00 12:00:00"},
 		{"an end in between", "0 * * * *", "", "2026-03-01T11:59:59Z", "2026-03-01T10:00:00Z", "11:00:00"},
 		{"an end that is over", "0 * * * *", "", "2026-03-01T10:00:00Z", "2026-03-01T10:00:00Z", ""},
-		{"a single instant", "0 * * * *", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T10:00:00Z", "12:00:00"},
-		{"every, from its start", "@every 90m", "2026-03-01T12:10:00Z", "", "2026-03-01T10:00:00Z", "12:10:00 13:40:00 15:10:00 16:40:00 18:10:00"},
-		{"every, in step with its start", "@every 90m", "2026-03-01T07:10:00Z", "", "2026-03-01T10:15:00Z", "11:40:00 13:10:00 14:40:00 16:10:00 17:40:00"},
-		{"every, right after a fire", "@every 90m", "2026-03-01T07:10:00Z", "2026-03-01T13:10:00Z", "2026-03-01T10:10:00Z", "11:40:00 13:10:00"},
-		{"every, right before a fire", "@every 90m", "2026-03-01T07:10:00Z", "2026-03-01T11:40:00Z", "2026-03-01T10:09:59.999999999Z", "10:10:00 11:40:00"},
-		{"every, with an end alone", "@every 90m", "", "2026-03-01T13:00:00Z", "2026-03-01T10:00:00Z", "11:30:00 13:00:00"},
-		{"at, inside", "@at 2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T10:00:00Z", "12:00:00"},
+		{"a single instant", "0 * * * *", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T10:00:00Z",
+			"12:00:00"},
+		{"every, from its start", "@every 90m", "2026-03-01T12:10:00Z", "", "2026-03-01T10:00:00Z",
+			"12:10:00 13:40:00 15:10:00 16:40:00 18:10:00"},
+		{"every, in step with its start", "@every 90m", "2026-03-01T07:10:00Z", "", "2026-03-01T10:15:00Z",
+			"11:40:00 13:10:00 14:40:00 16:10:00 17:40:00"},
+		{"every, right after a fire", "@every 90m", "2026-03-01T07:10:00Z", "2026-03-01T13:10:00Z",
+			"2026-03-01T10:10:00Z", "11:40:00 13:10:00"},
+		{"every, right before a fire", "@every 90m", "2026-03-01T07:10:00Z", "2026-03-01T11:40:00Z",
+			"2026-03-01T10:09:59.999999999Z", "10:10:00 11:40:00"},
+		{"every, with an end alone", "@every 90m", "", "2026-03-01T13:00:00Z", "2026-03-01T10:00:00Z",
+			"11:30:00 13:00:00"},
+		{"at, inside", "@at 2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z",
+			"2026-03-01T10:00:00Z", "12:00:00"},
 		{"at, before the start", "@at 2026-03-01T12:00:00Z", "2026-03-01T12:00:01Z", "", "2026-03-01T10:00:00Z", ""},
 		{"at, after the end", "@at 2026-03-01T12:00:00Z", "", "2026-03-01T11:59:59Z", "2026-03-01T10:00:00Z", ""},
 	} {
@@ -66,7 +76,11 @@ func TestBoundsOnlyLeaveOut(t *testing.T) {
 	in := NewInterner()
 	base := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
-		spec := Spec{Expr: rapid.SampledFrom([]string{"*/7 * * * *", "30 2 * * *", "0 9 * * MON", "@at 2026-03-08T07:00:00Z"}).Draw(t, "expr"), Zone: "America/New_York"}
+		spec := Spec{
+			Expr: rapid.SampledFrom([]string{"*/7 * * * *", "30 2 * * *", "0 9 * * MON", "@at 2026-03-08T07:00:00Z"}).
+				Draw(t, "expr"),
+			Zone: "America/New_York",
+		}
 		whole, err := in.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +121,12 @@ func TestAtFiresOnce(t *testing.T) {
 
 func TestBoundsOfAJob(t *testing.T) {
 	start, end := instant(t, "2026-03-01T12:00:00Z"), instant(t, "2026-03-01T13:00:00Z")
-	s, err := NewInterner().OfJob(&common.Job{CronExpr: "@every 30m", Timezone: "Asia/Tokyo", StartAt: &start, EndAt: &end})
+	s, err := NewInterner().OfJob(&common.Job{
+		CronExpr: "@every 30m",
+		Timezone: "Asia/Tokyo",
+		StartAt:  &start,
+		EndAt:    &end,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +134,8 @@ func TestBoundsOfAJob(t *testing.T) {
 	if count, last, err := s.Passed(long, end.Add(time.Hour), 100); count != 3 || !last.Equal(end) || err != nil {
 		t.Errorf("passed %d, the last at %v, %v", count, last, err)
 	}
-	if next, ok, err := s.Upcoming(long, start.Add(time.Minute)); !ok || err != nil || next.Format(time.RFC3339) != "2026-03-01T21:30:00+09:00" {
+	if next, ok, err := s.Upcoming(long, start.Add(time.Minute)); !ok || err != nil ||
+		next.Format(time.RFC3339) != "2026-03-01T21:30:00+09:00" {
 		t.Errorf("upcoming %v, %v, %v", next, ok, err)
 	}
 	if next, ok, err := s.Upcoming(long, long); !ok || err != nil || !next.Equal(start) {
@@ -131,9 +151,12 @@ func TestNewTimetableThatIsOver(t *testing.T) {
 	for _, c := range []struct{ name, expr, from, to, field, text string }{
 		{"the end is over", "0 * * * *", "", "2026-03-01T11:00:00Z", FieldEnd, "2026-03-01T12:00:00+01:00 is over"},
 		{"the end is now", "@every 1m", "", "2026-03-01T12:00:00Z", FieldEnd, "2026-03-01T13:00:00+01:00 is over"},
-		{"no fire left before the end", "0 0 * * *", "", "2026-03-01T22:00:00Z", FieldExpression, "after 2026-03-01T13:00:00+01:00, up to 2026-03-01T23:00:00+01:00"},
-		{"no fire after the start", "0 0 1 1 * 2027", "2027-06-01T00:00:00Z", "", FieldExpression, "from 2027-06-01T02:00:00+02:00 on"},
-		{"no fire in between", "0 0 1 1 *", "2026-06-01T00:00:00Z", "2026-07-01T00:00:00Z", FieldExpression, "from 2026-06-01T02:00:00+02:00 on, up to 2026-07-01T02:00:00+02:00"},
+		{"no fire left before the end", "0 0 * * *", "", "2026-03-01T22:00:00Z", FieldExpression,
+			"after 2026-03-01T13:00:00+01:00, up to 2026-03-01T23:00:00+01:00"},
+		{"no fire after the start", "0 0 1 1 * 2027", "2027-06-01T00:00:00Z", "", FieldExpression,
+			"from 2027-06-01T02:00:00+02:00 on"},
+		{"no fire in between", "0 0 1 1 *", "2026-06-01T00:00:00Z", "2026-07-01T00:00:00Z", FieldExpression,
+			"from 2026-06-01T02:00:00+02:00 on, up to 2026-07-01T02:00:00+02:00"},
 		{"no bounds", "0 0 1 1 * 2025", "", "", FieldExpression, "after 2026-03-01T13:00:00+01:00"},
 	} {
 		spec := Spec{Expr: c.expr, Zone: "Europe/Berlin", From: instant(t, c.from), To: instant(t, c.to)}
@@ -146,7 +169,11 @@ func TestNewTimetableThatIsOver(t *testing.T) {
 			t.Errorf("%s: a stored job is broken by it: %v", c.name, err)
 		}
 	}
-	if _, err := NewInterner().ParseNew(Spec{Expr: "@daily", Zone: "UTC", From: now.AddDate(1, 0, 0)}, now); err != nil {
+	if _, err := NewInterner().ParseNew(Spec{
+		Expr: "@daily",
+		Zone: "UTC",
+		From: now.AddDate(1, 0, 0),
+	}, now); err != nil {
 		t.Errorf("a start in the future: %v", err)
 	}
 }
@@ -159,7 +186,10 @@ func TestPassedByDivision(t *testing.T) {
 		draw := func(name string) time.Time {
 			return base.Add(time.Duration(rapid.Int64Range(0, 7200_000).Draw(t, name)) * time.Millisecond)
 		}
-		spec := Spec{Expr: rapid.SampledFrom([]string{"@every 1s", "@every 90s", "@every 1h1ms"}).Draw(t, "expr"), Zone: "UTC"}
+		spec := Spec{
+			Expr: rapid.SampledFrom([]string{"@every 1s", "@every 90s", "@every 1h1ms"}).Draw(t, "expr"),
+			Zone: "UTC",
+		}
 		if rapid.Bool().Draw(t, "starts") {
 			spec.From = draw("start")
 		}
@@ -188,7 +218,9 @@ func TestPassedByDivision(t *testing.T) {
 		}
 	})
 	s := parse(t, "@every 1s", "UTC")
-	if n, last, err := s.Passed(base, base.AddDate(50, 0, 0), 1<<62); n != int64(base.AddDate(50, 0, 0).Sub(base)/time.Second) || !last.Equal(base.AddDate(50, 0, 0)) || err != nil {
+	if n, last, err := s.Passed(base, base.AddDate(50, 0, 0),
+		1<<62); n != int64(base.AddDate(50, 0, 0).Sub(base)/time.Second) || !last.Equal(base.AddDate(50, 0, 0)) ||
+		err != nil {
 		t.Errorf("fifty years of seconds: %d, %v, %v", n, last, err)
 	}
 }

@@ -60,15 +60,23 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 	x.days = strings.SplitN(text, " ", dom+1)[dom]
 	engine, err := engineParse(text)
 	if err != nil {
-		return nil, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
-			Hint: "write it in another way, and report the line"}
+		return nil, &Error{
+			Code:    CodeEngine,
+			Field:   FieldExpression,
+			Message: "the line cannot be planned: " + err.Error(),
+			Hint:    "write it in another way, and report the line",
+		}
 	}
 	x.engine = engine
 	_, ok, err := x.next(wallMin)
 	switch {
 	case err != nil:
-		return nil, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
-			Hint: "write it in another way, and report the line"}
+		return nil, &Error{
+			Code:    CodeEngine,
+			Field:   FieldExpression,
+			Message: "the line cannot be planned: " + err.Error(),
+			Hint:    "write it in another way, and report the line",
+		}
 	case !ok:
 		return nil, &Error{Code: CodeNever, Field: FieldExpression, Message: "the line never fires: no such day exists",
 			Hint: "check day, month and year against each other"}

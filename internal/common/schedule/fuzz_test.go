@@ -10,8 +10,10 @@ import (
 // the same; what it answers moves on and ends.
 func FuzzParse(f *testing.F) {
 	for _, expr := range []string{
-		"30 2 * * MON-FRI", "*/5 * * * *", "0 0 1 01 *", "50-10 * * * *", "0 0 * * FRI-SUN", "0 0 31 2 *", "@daily x", "@every 90s",
-		"@at 2026-12-01T09:00:00+08:00", "H/15 H(0-5) L,LW,15W * 5L,MON#1", "0 0 0 29 2 ? 2096", "0 30 9 * * 1", "1,,2 * * * *",
+		"30 2 * * MON-FRI", "*/5 * * * *", "0 0 1 01 *", "50-10 * * * *", "0 0 * * FRI-SUN", "0 0 31 2 *", "@daily x",
+		"@every 90s",
+		"@at 2026-12-01T09:00:00+08:00", "H/15 H(0-5) L,LW,15W * 5L,MON#1", "0 0 0 29 2 ? 2096", "0 30 9 * * 1",
+		"1,,2 * * * *",
 		"0 0 0 0 0 0 0", "\x00", "＊ * * * *", "59 59 23 31 12 * 2099",
 	} {
 		for zone := range uint8(4) {
@@ -26,7 +28,8 @@ func FuzzParse(f *testing.F) {
 		s, err := in.Parse(spec)
 		if err != nil {
 			refused, ok := errors.AsType[*Error](err)
-			if !ok || refused.Code == "" || refused.Code == CodeEngine || refused.Message == "" || refused.Offset < 0 || refused.Offset > len(expr) {
+			if !ok || refused.Code == "" || refused.Code == CodeEngine || refused.Message == "" || refused.Offset < 0 ||
+				refused.Offset > len(expr) {
 				t.Fatalf("%q: %#v", expr, err)
 			}
 			return

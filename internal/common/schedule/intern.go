@@ -55,8 +55,12 @@ func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
 	_, ok, err := s.Next(now)
 	switch {
 	case err != nil:
-		return Schedule{}, &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
-			Hint: "write it in another way, and report the line"}
+		return Schedule{}, &Error{
+			Code:    CodeEngine,
+			Field:   FieldExpression,
+			Message: "the line cannot be planned: " + err.Error(),
+			Hint:    "write it in another way, and report the line",
+		}
 	case !ok:
 		return Schedule{}, s.never(now)
 	}
@@ -68,7 +72,12 @@ func (s Schedule) never(now time.Time) *Error {
 	show := func(t time.Time) string { return t.In(s.zone.loc).Format(time.RFC3339) }
 	b := s.bounds
 	if b == nil {
-		return &Error{Code: CodePast, Field: FieldExpression, Message: "the line never fires after " + show(now), Hint: "check the year"}
+		return &Error{
+			Code:    CodePast,
+			Field:   FieldExpression,
+			Message: "the line never fires after " + show(now),
+			Hint:    "check the year",
+		}
 	}
 	if !now.Before(b.to) {
 		return &Error{Code: CodePast, Field: FieldEnd, Message: show(b.to) + " is over: there are no fires after it",
@@ -81,7 +90,12 @@ func (s Schedule) never(now time.Time) *Error {
 	if b.to.Before(latest) {
 		message += ", up to " + show(b.to)
 	}
-	return &Error{Code: CodePast, Field: FieldExpression, Message: message, Hint: "check the year, the start and the end"}
+	return &Error{
+		Code:    CodePast,
+		Field:   FieldExpression,
+		Message: message,
+		Hint:    "check the year, the start and the end",
+	}
 }
 
 func (in *Interner) parse(spec Spec) (Schedule, *Error) {

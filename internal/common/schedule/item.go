@@ -201,7 +201,8 @@ func (p *fieldParser) lastDay(it token) *Error {
 func (p *fieldParser) nthWeekday(day int, rest token) *Error {
 	n, after := number(rest.from(1))
 	if after.offset == rest.offset+1 || n < 1 || n > 5 {
-		return p.fail(CodeFieldRange, rest, quote(rest.text)+" is not a week of the month", "write #1 to #5, such as MON#1")
+		return p.fail(CodeFieldRange, rest, quote(rest.text)+" is not a week of the month",
+			"write #1 to #5, such as MON#1")
 	}
 	if after.text != "" {
 		return p.trailing(after, "")
@@ -219,7 +220,8 @@ func (p *fieldParser) value(t token) (int, token, *Error) {
 		}
 		if v < low || v > high {
 			return 0, t, p.fail(CodeFieldRange, t,
-				quote(t.text[:rest.offset-t.offset])+" is not between "+strconv.Itoa(low)+" and "+strconv.Itoa(high), p.valueHint())
+				quote(t.text[:rest.offset-t.offset])+" is not between "+strconv.Itoa(low)+" and "+strconv.Itoa(high),
+				p.valueHint())
 		}
 		return v, rest, nil
 	}
@@ -256,7 +258,8 @@ func (p *fieldParser) step(t token) (int, *Error) {
 		case hour:
 			hint += "; for a longer period write @every, such as @every 36h"
 		}
-		return 0, p.fail(CodeStep, t, "the step "+quote(t.text)+" is longer than the field: steps start over in each "+p.turn(), hint)
+		return 0, p.fail(CodeStep, t, "the step "+quote(t.text)+" is longer than the field: steps start over in each "+
+			p.turn(), hint)
 	}
 	return n, nil
 }
@@ -296,11 +299,13 @@ func (p *fieldParser) valueHint() string {
 	case month:
 		return "this field takes 1-12, JAN-DEC (three letters), H, *, ?, lists, ranges and steps"
 	case dow:
-		return "this field takes 0-7 (0 and 7 are Sunday), SUN-SAT (three letters), 5L, MON#1, H, *, ?, lists, ranges and steps"
+		return "this field takes 0-7 (0 and 7 are Sunday), SUN-SAT (three letters), 5L, MON#1, H, *, ?, lists, " +
+			"ranges and steps"
 	case year:
 		return "this field takes 1970-2099, *, ?, lists, ranges and steps"
 	default:
-		return "this field takes " + strconv.Itoa(p.def.min) + "-" + strconv.Itoa(p.def.max) + ", H, *, ?, lists, ranges and steps"
+		return "this field takes " + strconv.Itoa(p.def.min) + "-" + strconv.Itoa(p.def.max) +
+			", H, *, ?, lists, ranges and steps"
 	}
 }
 

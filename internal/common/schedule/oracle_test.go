@@ -159,8 +159,10 @@ func drawDow(t *rapid.T) oracleField {
 		}}
 	case 2:
 		first := rapid.IntRange(1, 6).Draw(t, "dow to sunday")
-		return oracleField{text: weekdayWords[first] + "-" + rapid.SampledFrom([]string{"7", "SUN", "0"}).Draw(t, "sunday"),
-			match: func(c civil) bool { return c.weekday == 0 || c.weekday >= first }}
+		return oracleField{
+			text:  weekdayWords[first] + "-" + rapid.SampledFrom([]string{"7", "SUN", "0"}).Draw(t, "sunday"),
+			match: func(c civil) bool { return c.weekday == 0 || c.weekday >= first },
+		}
 	}
 	return drawField(t, "dow", 7, 0, 6, weekdayWords, func(c civil) int { return c.weekday })
 }

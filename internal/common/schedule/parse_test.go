@@ -210,7 +210,8 @@ func TestSixFieldsShowBothReadings(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, err.Error())
 		}
 	}
-	if _, err := NewInterner().Parse(Spec{Expr: "0 5 9 * * *", Zone: "UTC"}); !strings.Contains(err.Error(), "0 0 5 9 * * *") {
+	if _, err := NewInterner().Parse(Spec{Expr: "0 5 9 * * *", Zone: "UTC"}); !strings.Contains(err.Error(),
+		"0 0 5 9 * * *") {
 		t.Errorf("without a clock the lines to write are missing: %v", err)
 	}
 }
@@ -227,7 +228,8 @@ func TestParseNewRefusesThePast(t *testing.T) {
 		}
 	}
 	// The day that Samoa left out: the line is not impossible, its only fire is.
-	_, err := in.ParseNew(Spec{Expr: "0 9 30 12 * 2011", Zone: "Pacific/Apia"}, time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC))
+	_, err := in.ParseNew(Spec{Expr: "0 9 30 12 * 2011", Zone: "Pacific/Apia"},
+		time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC))
 	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != CodePast {
 		t.Errorf("got %v", err)
 	}
@@ -254,7 +256,8 @@ func TestParseRules(t *testing.T) {
 }
 
 func TestQuoteIsShort(t *testing.T) {
-	for _, s := range []string{"", "abc", strings.Repeat("x", 80), strings.Repeat("x", 81), strings.Repeat("\x00", 50), strings.Repeat("漢", 5000)} {
+	for _, s := range []string{"", "abc", strings.Repeat("x", 80), strings.Repeat("x", 81), strings.Repeat("\x00", 50),
+		strings.Repeat("漢", 5000)} {
 		got := quote(s)
 		if body := strings.TrimSuffix(strings.Trim(got, `"`), "…"); len(body) > maxQuoted {
 			t.Errorf("%d bytes of input are quoted", len(body))

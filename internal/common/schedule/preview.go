@@ -104,7 +104,12 @@ func (s Schedule) clockNote(p, w window) (Note, bool) {
 	data := map[string]string{"local": local.Format(wallClock), "zone": s.zone.name}
 	note := func(code string, at int64, text string) (Note, bool) {
 		t := time.Unix(at, 0).In(s.zone.loc)
-		return Note{Code: code, At: t, Text: fmt.Sprintf("%s in %s %s", data["local"], s.zone.name, text), Data: data}, true
+		return Note{
+			Code: code,
+			At:   t,
+			Text: fmt.Sprintf("%s in %s %s", data["local"], s.zone.name, text),
+			Data: data,
+		}, true
 	}
 	resume := time.Unix(w.start, 0).In(s.zone.loc).Format(wallClock)
 	if gap {
@@ -112,7 +117,8 @@ func (s Schedule) clockNote(p, w window) (Note, bool) {
 	}
 	switch {
 	case s.expr.allHours && gap:
-		return note(NoteRealTime, w.start, "does not exist: the clocks jump to "+resume+", and the line goes on in real time")
+		return note(NoteRealTime, w.start, "does not exist: the clocks jump to "+resume+
+			", and the line goes on in real time")
 	case s.expr.allHours:
 		return note(NoteRealTime, wall-w.offset, "comes twice: the line goes on in real time through both passes")
 	case gap && s.zone.rules.Gap == GapRun && high-low <= longestGap:

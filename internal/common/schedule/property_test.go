@@ -29,7 +29,8 @@ func sampleChanges(t testing.TB) []change {
 	var out []change
 	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, zone := range []string{
-		"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Antarctica/Troll", "America/Havana", "America/Santiago",
+		"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Antarctica/Troll", "America/Havana",
+		"America/Santiago",
 		"Africa/Cairo", "Africa/Casablanca", "Pacific/Chatham", "America/St_Johns", "Europe/Dublin", "Asia/Beirut",
 	} {
 		for _, at := range transitions(mustLocation(t, zone), from, to) {
@@ -68,7 +69,8 @@ func mustLocation(t testing.TB, name string) *time.Location {
 }
 
 var allRules = []Rules{
-	{}, {Gap: GapSkip}, {Overlap: OverlapSecond}, {Overlap: OverlapBoth}, {GapSkip, OverlapSecond}, {GapSkip, OverlapBoth},
+	{}, {Gap: GapSkip}, {Overlap: OverlapSecond}, {Overlap: OverlapBoth}, {GapSkip, OverlapSecond},
+	{GapSkip, OverlapBoth},
 }
 
 // compare walks a schedule through a timeline and wants exactly the oracle's fires.
@@ -119,7 +121,8 @@ func firstDifference(loc *time.Location, got, want []int64) string {
 		case i >= len(want):
 			return fmt.Sprintf("%v is too much", time.Unix(got[i], 0).In(loc))
 		case got[i] != want[i]:
-			return fmt.Sprintf("fire %d: got %v, want %v", i, time.Unix(got[i], 0).In(loc), time.Unix(want[i], 0).In(loc))
+			return fmt.Sprintf("fire %d: got %v, want %v", i, time.Unix(got[i], 0).In(loc),
+				time.Unix(want[i], 0).In(loc))
 		}
 	}
 	return "no difference"
@@ -212,7 +215,8 @@ func TestNextAgainstStepperAllZones(t *testing.T) {
 	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	in := NewInterner()
 	dense := oracleLine{text: "* * * * *", second: oracleField{match: func(c civil) bool { return c.second == 0 }},
-		minute: everything("*"), hour: everything("*"), dom: everything("*"), month: everything("*"), dow: everything("*"),
+		minute: everything("*"), hour: everything("*"), dom: everything("*"), month: everything("*"),
+		dow:  everything("*"),
 		year: everything("*"), allHours: true}
 	var (
 		zones, changes, compared int

@@ -28,9 +28,11 @@ func TestNextAtClockChanges(t *testing.T) {
 			[]string{"2026-03-08T01:00:00-05:00", "2026-03-08T03:00:00-04:00", "2026-03-08T04:00:00-04:00"}},
 		{"overlap: first", "30 1 * * *", "America/New_York", Rules{}, "2026-10-31T12:00:00-04:00",
 			[]string{"2026-11-01T01:30:00-04:00", "2026-11-02T01:30:00-05:00"}},
-		{"overlap: second", "30 1 * * *", "America/New_York", Rules{Overlap: OverlapSecond}, "2026-10-31T12:00:00-04:00",
+		{"overlap: second", "30 1 * * *", "America/New_York", Rules{Overlap: OverlapSecond},
+			"2026-10-31T12:00:00-04:00",
 			[]string{"2026-11-01T01:30:00-05:00", "2026-11-02T01:30:00-05:00"}},
-		{"overlap: second, yearly, from far away", "30 1 1 11 *", "America/New_York", Rules{Overlap: OverlapSecond}, "2026-08-01T00:00:00-04:00",
+		{"overlap: second, yearly, from far away", "30 1 1 11 *", "America/New_York", Rules{Overlap: OverlapSecond},
+			"2026-08-01T00:00:00-04:00",
 			[]string{"2026-11-01T01:30:00-05:00", "2027-11-01T01:30:00-04:00"}},
 		{"overlap: both", "30 1 * * *", "America/New_York", Rules{Overlap: OverlapBoth}, "2026-10-31T12:00:00-04:00",
 			[]string{"2026-11-01T01:30:00-04:00", "2026-11-01T01:30:00-05:00", "2026-11-02T01:30:00-05:00"}},
@@ -48,7 +50,8 @@ func TestNextAtClockChanges(t *testing.T) {
 			[]string{"1972-01-07T00:44:30Z"}},
 		{"last day of a leap year", "0 0 31 12 *", "America/New_York", Rules{}, "2040-12-30T23:59:59-05:00",
 			[]string{"2040-12-31T00:00:00-05:00", "2041-12-31T00:00:00-05:00"}},
-		{"last day of a leap year comes once", "0 0 31 12 *", "Australia/Sydney", Rules{Overlap: OverlapSecond}, "2040-12-30T12:00:00+11:00",
+		{"last day of a leap year comes once", "0 0 31 12 *", "Australia/Sydney", Rules{Overlap: OverlapSecond},
+			"2040-12-30T12:00:00+11:00",
 			[]string{"2040-12-31T00:00:00+11:00", "2041-12-31T00:00:00+11:00"}},
 	} {
 		s, err := NewInterner().Parse(Spec{Expr: c.expr, Zone: c.zone, Rules: c.rules})

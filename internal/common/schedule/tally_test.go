@@ -19,7 +19,8 @@ func TestTallyAgainstNext(t *testing.T) {
 		if seconds {
 			most = 5 * 3600
 		}
-		from := time.Unix(c.at, rapid.Int64Range(0, 3).Draw(rt, "nanoseconds")).Add(-time.Duration(rapid.IntRange(0, most).Draw(rt, "before")) * time.Second)
+		from := time.Unix(c.at, rapid.Int64Range(0, 3).Draw(rt, "nanoseconds")).
+			Add(-time.Duration(rapid.IntRange(0, most).Draw(rt, "before")) * time.Second)
 		end := from.Add(time.Duration(rapid.IntRange(0, most).Draw(rt, "span")) * time.Second)
 		tally := NewTally(from, end)
 		for range 4 {
@@ -48,7 +49,8 @@ func TestTallyAgainstNext(t *testing.T) {
 				fires, latest = fires+1, next
 			}
 			if n, last, err := tally.Count(s, low, high.Add(-1)); err != nil || n != fires || !last.Equal(latest) {
-				rt.Fatalf("%q in %s with %v from %v to %v: %d fires, the last at %v, %v; want %d, %v", l.text, c.zone, s.zone.rules, low, high, n, last, err, fires, latest)
+				rt.Fatalf("%q in %s with %v from %v to %v: %d fires, the last at %v, %v; want %d, %v", l.text, c.zone,
+					s.zone.rules, low, high, n, last, err, fires, latest)
 			}
 			if err := tally.Of(s.Same(), low, high, func(start int64, minutes uint64, fires int) {
 				for i := range int64(60) {
@@ -61,11 +63,13 @@ func TestTallyAgainstNext(t *testing.T) {
 			}
 			for at, n := range want {
 				if got[at] != n {
-					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d", l.text, c.zone, s.zone.rules, low, high, got[at], time.Unix(at, 0).In(s.zone.loc), n)
+					rt.Fatalf("%q in %s with %v from %v to %v: %d fires at %v, want %d", l.text, c.zone, s.zone.rules,
+						low, high, got[at], time.Unix(at, 0).In(s.zone.loc), n)
 				}
 			}
 			if len(got) != len(want) {
-				rt.Fatalf("%q in %s with %v from %v to %v: fires in %d minutes, want %d", l.text, c.zone, s.zone.rules, low, high, len(got), len(want))
+				rt.Fatalf("%q in %s with %v from %v to %v: fires in %d minutes, want %d", l.text, c.zone, s.zone.rules,
+					low, high, len(got), len(want))
 			}
 		}
 	})
@@ -86,12 +90,13 @@ func TestTallyIsArithmetic(t *testing.T) {
 		{"30 2 1 * *", 0, 0},
 	} {
 		fires, calls := 0, 0
-		err := NewTally(from, end).Of(parse(t, c.expr, "America/New_York").Same(), from.Add(-1), end, func(_ int64, minutes uint64, each int) {
-			calls++
-			for ; minutes != 0; minutes &= minutes - 1 {
-				fires += each
-			}
-		})
+		err := NewTally(from, end).Of(parse(t, c.expr, "America/New_York").Same(), from.Add(-1), end,
+			func(_ int64, minutes uint64, each int) {
+				calls++
+				for ; minutes != 0; minutes &= minutes - 1 {
+					fires += each
+				}
+			})
 		if err != nil || fires != c.fires || calls > c.calls {
 			t.Errorf("%s: %d fires in %d calls, %v; want %d in at most %d", c.expr, fires, calls, err, c.fires, c.calls)
 		}
@@ -106,8 +111,10 @@ func TestTallyCount(t *testing.T) {
 	from := time.Date(2026, 5, 4, 10, 0, 30, 0, time.UTC)
 	end := from.Add(7 * 24 * time.Hour)
 	in := NewInterner()
-	for _, expr := range []string{"* * * * * * *", "*/7 * * * *", "@daily", "@every 5m", "@every 7s", "@at 2026-05-06T00:00:00Z", "0 0 1 1 *"} {
-		for _, bounds := range [][2]time.Time{{}, {from.Add(time.Hour), end.Add(-time.Hour)}, {{}, from.Add(36 * time.Hour)}, {from.Add(90 * time.Minute)}} {
+	for _, expr := range []string{"* * * * * * *", "*/7 * * * *", "@daily", "@every 5m", "@every 7s",
+		"@at 2026-05-06T00:00:00Z", "0 0 1 1 *"} {
+		for _, bounds := range [][2]time.Time{{}, {from.Add(time.Hour), end.Add(-time.Hour)},
+			{{}, from.Add(36 * time.Hour)}, {from.Add(90 * time.Minute)}} {
 			s, err := in.Parse(Spec{Expr: expr, Zone: "Europe/Berlin", From: bounds[0], To: bounds[1]})
 			if err != nil {
 				t.Fatal(err)
@@ -117,8 +124,10 @@ func TestTallyCount(t *testing.T) {
 				t.Fatal(err)
 			}
 			tally := NewTally(from, end.Add(1))
-			if n, last, err := tally.Count(s, from, end); err != nil || n != want || !last.Equal(latest) || tally.Asked > 120 {
-				t.Errorf("%s within %v: %d fires, the last at %v, %v, %d asked; want %d, %v", expr, bounds, n, last, err, tally.Asked, want, latest)
+			if n, last, err := tally.Count(s, from, end); err != nil || n != want || !last.Equal(latest) ||
+				tally.Asked > 120 {
+				t.Errorf("%s within %v: %d fires, the last at %v, %v, %d asked; want %d, %v", expr, bounds, n, last,
+					err, tally.Asked, want, latest)
 			}
 		}
 	}

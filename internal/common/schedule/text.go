@@ -65,7 +65,8 @@ func parseText(text, name string) (parsed, *Error) {
 	}
 	return parsed{}, &Error{Code: CodeFieldCount, Field: FieldExpression, Offset: where.offset,
 		Message: "the line has " + plural(len(tokens), "field"),
-		Hint:    "write 5 fields (minute hour day-of-month month day-of-week), 7 (second first, year last), or an alias such as @daily"}
+		Hint: "write 5 fields (minute hour day-of-month month day-of-week), 7 (second first, year last), or an " +
+			"alias such as @daily"}
 }
 
 // tokenize checks the characters and splits the text at blanks.
@@ -82,14 +83,16 @@ func tokenize(text string) ([]token, *Error) {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c == '\n' || c == '\r':
-			return fail(CodeCharacters, i, "there is a line break in the text", "a job has one line; make a job of each line")
+			return fail(CodeCharacters, i, "there is a line break in the text",
+				"a job has one line; make a job of each line")
 		case c == ' ' || c == '\t':
 			if start >= 0 {
 				tokens = append(tokens, token{text[start:i], start})
 				start = -1
 			}
 		case c < ' ' || c > '~':
-			return fail(CodeCharacters, i, "there is a character that is not printable ASCII: "+quote(firstRune(text[i:])),
+			return fail(CodeCharacters, i, "there is a character that is not printable ASCII: "+
+				quote(firstRune(text[i:])),
 				"cron lines are plain ASCII; look for a character that was pasted along")
 		case start < 0:
 			start = i

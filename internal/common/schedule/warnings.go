@@ -35,20 +35,24 @@ func Warnings(spec Spec) []Note {
 		}
 		if text, found := strings.CutPrefix(tok.text, "*/"); found {
 			if n, err := strconv.Atoi(text); err == nil && d.size()%n != 0 {
-				add(NoteUnevenStep, d.name+" "+quote(tok.text)+": "+strconv.Itoa(d.size())+" is not a multiple of "+text+
+				add(NoteUnevenStep, d.name+" "+quote(tok.text)+": "+strconv.Itoa(d.size())+
+					" is not a multiple of "+text+
 					", so the last step is shorter; @every keeps an even pace",
 					map[string]string{"field": d.name, "text": tok.text, "size": strconv.Itoa(d.size()), "step": text})
 			}
 		}
 	}
 	if p.line[minute].star && !p.line[hour].star {
-		add(NoteEveryMinute, "the minute field is *: the line fires in every minute of the hours it names; write 0 for once an hour", nil)
+		add(NoteEveryMinute, "the minute field is *: the line fires in every minute of the hours it names; write 0 "+
+			"for once an hour", nil)
 	}
 	if day := tokens[dow-first].text; strings.Contains(spec.Expr, "?") && strings.ContainsAny(day, "1234567") {
-		add(NoteQuartzDays, "? comes from Quartz, where weekday 1 is Sunday; here 0 and 7 are Sunday and 1 is Monday: write names such as MON", nil)
+		add(NoteQuartzDays, "? comes from Quartz, where weekday 1 is Sunday; here 0 and 7 are Sunday and 1 is "+
+			"Monday: write names such as MON", nil)
 	}
 	if hashed {
-		add(NoteHash, "H stands for values made from the job's name: "+p.canonical(), map[string]string{"line": p.canonical()})
+		add(NoteHash, "H stands for values made from the job's name: "+p.canonical(),
+			map[string]string{"line": p.canonical()})
 	}
 	return notes
 }

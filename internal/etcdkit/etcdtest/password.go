@@ -31,7 +31,8 @@ func StartWithPasswords(t testing.TB, tokenTTL uint) *Server {
 		func() error { _, err := client.RoleAdd(t.Context(), "root"); return err },
 		func() error { _, err := client.RoleAdd(t.Context(), "all"); return err },
 		func() error {
-			_, err := client.RoleGrantPermission(t.Context(), "all", "/", "0", clientv3.PermissionType(clientv3.PermReadWrite))
+			_, err := client.RoleGrantPermission(t.Context(), "all", "/", "0",
+				clientv3.PermissionType(clientv3.PermReadWrite))
 			return err
 		},
 		func() error { _, err := client.UserGrantRole(t.Context(), "root", "root"); return err },

@@ -34,10 +34,18 @@ type Secure struct {
 func StartSecure(t testing.TB) *Secure {
 	t.Helper()
 	s := &Secure{dir: t.TempDir(), Server: &Server{t: t}}
-	s.ca = &x509.Certificate{Subject: pkix.Name{CommonName: "a test's authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	s.ca = &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "a test's authority"},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageCertSign,
+	}
 	s.Authority, _ = s.issue("ca", s.ca)
-	cert, key := s.issue("etcd", &x509.Certificate{Subject: pkix.Name{CommonName: "etcd"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	cert, key := s.issue("etcd", &x509.Certificate{
+		Subject:     pkix.Name{CommonName: "etcd"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	})
 	cfg := settings(t)
 	free := url.URL{Scheme: "https", Host: "127.0.0.1:0"}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
@@ -76,7 +84,10 @@ func (s *Secure) issue(file string, template *x509.Certificate) (cert, private s
 		}
 	}
 	cert, private = filepath.Join(s.dir, file+".crt"), filepath.Join(s.dir, file+".key")
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: signed}, private: {Type: "PRIVATE KEY", Bytes: encoded}} {
+	for name, block := range map[string]*pem.Block{
+		cert:    {Type: "CERTIFICATE", Bytes: signed},
+		private: {Type: "PRIVATE KEY", Bytes: encoded},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			s.t.Fatal(err)
 		}
@@ -87,7 +98,10 @@ func (s *Secure) issue(file string, template *x509.Certificate) (cert, private s
 // Certificate returns the files of a client's certificate and key; user is the common name.
 func (s *Secure) Certificate(user string) (cert, key string) {
 	s.t.Helper()
-	return s.issue("client-"+user, &x509.Certificate{Subject: pkix.Name{CommonName: user}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	return s.issue("client-"+user, &x509.Certificate{
+		Subject:     pkix.Name{CommonName: user},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
 }
 
 // TLS returns the config of a client that authenticates as user, or without a certificate for "".
@@ -109,7 +123,11 @@ func (s *Secure) TLS(user string) *tls.Config {
 // As returns a client that authenticates as user, and is closed with the test.
 func (s *Secure) As(user string) *clientv3.Client {
 	s.t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + s.Endpoint}, TLS: s.TLS(user), Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{"https://" + s.Endpoint},
+		TLS:       s.TLS(user),
+		Logger:    zap.NewNop(),
+	})
 	if err != nil {
 		s.t.Fatalf("dial etcd: %v", err)
 	}

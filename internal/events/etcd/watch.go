@@ -113,7 +113,10 @@ func (r *reader) event(kv *mvccpb.KeyValue, deleted bool) (events.Event, bool) {
 	case under(common.WorkersPrefix):
 		return r.worker(kv, deleted)
 	case under(common.WorkerSettingsPrefix):
-		return events.Event{Kind: events.Worker, Data: events.WorkerData{ID: key[len(common.WorkerSettingsPrefix):], Settings: true}}, true
+		return events.Event{
+			Kind: events.Worker,
+			Data: events.WorkerData{ID: key[len(common.WorkerSettingsPrefix):], Settings: true},
+		}, true
 	case deleted: // the outcome is written in the same transaction
 	case under(common.TriggersPrefix):
 		if t, err := common.Decode[common.Trigger](kv.Value); err == nil && t.Job != "" {
@@ -143,8 +146,21 @@ func job(kv *mvccpb.KeyValue, deleted bool) (events.Event, bool) {
 }
 
 func run(r common.Run) (events.Event, bool) {
-	data := events.RunData{ID: r.ID, Job: r.Job, JobUID: r.JobUID, Group: r.Group, Fire: r.Fire, PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt,
-		Status: r.Status, Worker: r.Worker, WorkerName: r.WorkerName, ExitCode: r.ExitCode, EndedAt: r.EndedAt}
+	data := events.RunData{
+		ID:         r.ID,
+		Job:        r.Job,
+		JobUID:     r.JobUID,
+		Group:      r.Group,
+		Fire:       r.Fire,
+		PlannedAt:  r.PlannedAt,
+		Cause:      r.Cause,
+		Attempt:    r.Attempt,
+		Status:     r.Status,
+		Worker:     r.Worker,
+		WorkerName: r.WorkerName,
+		ExitCode:   r.ExitCode,
+		EndedAt:    r.EndedAt,
+	}
 	if r.Reason != nil {
 		data.Reason = r.Reason.Code
 	}

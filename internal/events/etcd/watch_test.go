@@ -70,20 +70,55 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	job := common.StoredJob{Job: common.Job{Name: "a", Group: "g", Title: "A", Command: "canary", Env: map[string]string{"K": "canary"}, Paused: true}, UID: "u"}
-	trigger := common.Trigger{ID: "t1", Job: "a", JobUID: "u", Group: "g", Fire: "u.tt1", PlannedAt: noon, Attempt: 1, Cause: common.CauseManual, Note: "canary", Params: map[string]string{"P": "canary"}}
-	record := common.Record{Run: trigger.RunID(), Job: "a", JobUID: "u", Group: "g", Fire: trigger.Fire, PlannedAt: noon, Attempt: 1, Cause: common.CauseManual,
-		Owner: common.Life{Worker: "w1", Name: "bell"}, ClaimedAt: noon, Note: "canary"}
+	job := common.StoredJob{
+		Job: common.Job{
+			Name:    "a",
+			Group:   "g",
+			Title:   "A",
+			Command: "canary",
+			Env:     map[string]string{"K": "canary"},
+			Paused:  true,
+		},
+		UID: "u",
+	}
+	trigger := common.Trigger{
+		ID:        "t1",
+		Job:       "a",
+		JobUID:    "u",
+		Group:     "g",
+		Fire:      "u.tt1",
+		PlannedAt: noon,
+		Attempt:   1,
+		Cause:     common.CauseManual,
+		Note:      "canary",
+		Params:    map[string]string{"P": "canary"},
+	}
+	record := common.Record{
+		Run:       trigger.RunID(),
+		Job:       "a",
+		JobUID:    "u",
+		Group:     "g",
+		Fire:      trigger.Fire,
+		PlannedAt: noon,
+		Attempt:   1,
+		Cause:     common.CauseManual,
+		Owner:     common.Life{Worker: "w1", Name: "bell"},
+		ClaimedAt: noon,
+		Note:      "canary",
+	}
 	outcome := record.AsRun(common.StatusFailed)
 	outcome.ExitCode, outcome.EndedAt, outcome.Reason = new(7), new(noon), &common.Reason{Code: "exit", Text: "canary"}
 	worker := common.Registration{Life: common.Life{Worker: "w1", Name: "bell"}, Running: 1, Used: 2}
 
 	revisions := []int64{
-		w.commit(w.put(common.JobKey("a"), job), w.put(common.CursorKey("a"), noon), w.put(common.ChangeKey("1"), "canary")),
+		w.commit(w.put(common.JobKey("a"), job), w.put(common.CursorKey("a"), noon),
+			w.put(common.ChangeKey("1"), "canary")),
 		w.commit(w.put(common.TokenKey("x"), "canary"), w.put(common.SecretKey("x"), "canary")), // no events
 		w.commit(w.put(common.TriggerKey("a", "t1"), trigger)),
-		w.commit(clientv3.OpDelete(common.TriggerKey("a", "t1")), w.put(common.LockKey("a", "r"), 1), w.put(common.RecordKey("a", record.Run), record)),
-		w.commit(clientv3.OpDelete(common.RecordKey("a", record.Run)), w.put(common.OutboxKey("w1", outcome.ID), outcome), w.put(common.LateKey("w1", outcome.ID), outcome)),
+		w.commit(clientv3.OpDelete(common.TriggerKey("a", "t1")), w.put(common.LockKey("a", "r"), 1),
+			w.put(common.RecordKey("a", record.Run), record)),
+		w.commit(clientv3.OpDelete(common.RecordKey("a", record.Run)),
+			w.put(common.OutboxKey("w1", outcome.ID), outcome), w.put(common.LateKey("w1", outcome.ID), outcome)),
 		w.commit(clientv3.OpDelete(common.OutboxKey("w1", outcome.ID))),
 		w.commit(w.put(common.WorkerKey("w1"), worker)),
 	}
@@ -97,7 +132,17 @@ func TestWatch(t *testing.T) {
 		w.commit(clientv3.OpDelete(common.JobKey("a"))))
 	last := w.commit(w.put(common.MasterKey("m"), 1)) // progress up to it is reported, without an event
 
-	run := events.RunData{ID: trigger.RunID(), Job: "a", JobUID: "u", Group: "g", Fire: "u.tt1", PlannedAt: noon, Cause: common.CauseManual, Attempt: 1, Status: common.StatusWaiting}
+	run := events.RunData{
+		ID:        trigger.RunID(),
+		Job:       "a",
+		JobUID:    "u",
+		Group:     "g",
+		Fire:      "u.tt1",
+		PlannedAt: noon,
+		Cause:     common.CauseManual,
+		Attempt:   1,
+		Status:    common.StatusWaiting,
+	}
 	running := run
 	running.Status, running.Worker, running.WorkerName = common.StatusRunning, "w1", "bell"
 	failed := running

@@ -119,7 +119,8 @@ func TestStoppedGuardian_IsContinued(t *testing.T) {
 	send(t, p.guardian(), syscall.SIGSTOP)
 	var status syscall.WaitStatus
 	for deadline := time.Now().Add(patienceOfTests); !status.Continued(); time.Sleep(time.Millisecond) {
-		if _, err := syscall.Wait4(p.guardian(), &status, syscall.WNOHANG|syscall.WCONTINUED, nil); err != nil || time.Now().After(deadline) {
+		if _, err := syscall.Wait4(p.guardian(), &status, syscall.WNOHANG|syscall.WCONTINUED, nil); err != nil ||
+			time.Now().After(deadline) {
 			t.Fatalf("the guardian stays stopped: %v", err)
 		}
 	}
@@ -230,7 +231,8 @@ func TestTerminalInterrupt_ReachesTheWorkerOnce(t *testing.T) {
 func TestWorkerEnvironment_HasNoVariablesOfTheGuardian(t *testing.T) {
 	for _, forged := range []string{"", variable + "=1", variable + "=99", variable + "=x"} {
 		p := startProgram(t, "env", func(cmd *exec.Cmd) {
-			cmd.Env = append(cmd.Env, "NOTIFY_SOCKET=/nowhere", "WATCHDOG_USEC=1000000", "WATCHDOG_PID=1", "CARILLON_SLOTS=3", forged)
+			cmd.Env = append(cmd.Env, "NOTIFY_SOCKET=/nowhere", "WATCHDOG_USEC=1000000", "WATCHDOG_PID=1",
+				"CARILLON_SLOTS=3", forged)
 		})
 		var seen []string
 		for line := range p.lines {

@@ -19,15 +19,22 @@ func TestLivenessCheck_KillsAfterTheDeadline(t *testing.T) {
 		checks []time.Duration
 		kills  bool
 	}{
-		"no deadline":                  {started, []time.Duration{time.Hour + 200*ms}, false},
-		"before the deadline":          {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{time.Hour + 99*ms}, false},
-		"at the deadline":              {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{time.Hour + 100*ms}, true},
-		"a little late":                {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{time.Hour + 1250*ms}, true},
-		"guardian stalled":             {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{time.Hour + 1251*ms}, false},
-		"stalled, within the patience": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{time.Hour + 1300*ms, time.Hour + 1799*ms}, false},
-		"stalled, after the patience":  {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{time.Hour + 1300*ms, time.Hour + 1800*ms}, true},
-		"the first check":              {liveness{killBy: 100 * ms}, []time.Duration{time.Hour}, true},
-		"suspended for a day":          {liveness{checked: time.Hour, killBy: time.Hour + 100*ms}, []time.Duration{25 * time.Hour}, false},
+		"no deadline": {started, []time.Duration{time.Hour + 200*ms}, false},
+		"before the deadline": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{time.Hour + 99*ms}, false},
+		"at the deadline": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{time.Hour + 100*ms}, true},
+		"a little late": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{time.Hour + 1250*ms}, true},
+		"guardian stalled": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{time.Hour + 1251*ms}, false},
+		"stalled, within the patience": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{time.Hour + 1300*ms, time.Hour + 1799*ms}, false},
+		"stalled, after the patience": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{time.Hour + 1300*ms, time.Hour + 1800*ms}, true},
+		"the first check": {liveness{killBy: 100 * ms}, []time.Duration{time.Hour}, true},
+		"suspended for a day": {liveness{checked: time.Hour, killBy: time.Hour + 100*ms},
+			[]time.Duration{25 * time.Hour}, false},
 	} {
 		if got := at(c.l, c.checks...); got != c.kills {
 			t.Errorf("%s: kills %v, want %v", name, got, c.kills)
@@ -75,7 +82,8 @@ func TestMessages_EncodeAndDecode(t *testing.T) {
 			t.Errorf("%#v became %#v", m, got)
 		}
 	}
-	for _, wrong := range []string{"", "B", "B1234567", "B123456789", "B123456789012345", "B12345678901234567", "N", "E1234567", "X12345678"} {
+	for _, wrong := range []string{"", "B", "B1234567", "B123456789", "B123456789012345", "B12345678901234567", "N",
+		"E1234567", "X12345678"} {
 		if got := decode([]byte(wrong)); got != nil {
 			t.Errorf("%q became %#v", wrong, got)
 		}

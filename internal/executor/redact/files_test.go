@@ -89,7 +89,8 @@ func TestSecretsOfBefore(t *testing.T) {
 		{"the-new-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
 		{"a-third-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
 		{"a-fourth-secret", "the-old-secret the-new-secret", "[secret:db] [secret:db]"},
-		{"a-fifth-secret", "the-old-secret the-new-secret a-third-secret a-fourth-secret", "the-old-secret [secret:db] [secret:db] [secret:db]"},
+		{"a-fifth-secret", "the-old-secret the-new-secret a-third-secret a-fourth-secret",
+			"the-old-secret [secret:db] [secret:db] [secret:db]"},
 	} {
 		write(t, path, c.holds, 0o600)
 		age(t, path, n)
@@ -121,7 +122,8 @@ func TestFilesThatHoldNoSecret(t *testing.T) {
 		if c.want == "" && err == nil {
 			continue
 		}
-		if err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "secrets."+name) || strings.Contains(err.Error(), "long enough") {
+		if err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "secrets."+name) || strings.Contains(err.Error(), "long enough") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

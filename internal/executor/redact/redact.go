@@ -43,7 +43,11 @@ func New(secrets []Secret) *Masker {
 	for _, s := range secrets {
 		if len(s.Value) > 0 {
 			m.secrets = append(m.secrets, s)
-			m.patterns = append(m.patterns, pattern{label: []byte("[secret:" + s.Name + "]"), value: slices.Clone(s.Value), border: borders(s.Value)})
+			m.patterns = append(m.patterns, pattern{
+				label:  []byte("[secret:" + s.Name + "]"),
+				value:  slices.Clone(s.Value),
+				border: borders(s.Value),
+			})
 		}
 	}
 	if len(m.patterns) == 0 {

@@ -114,7 +114,8 @@ func TestPiecesDoNotMatter(t *testing.T) {
 		if want := naive(secrets, text); string(out) != want {
 			t.Fatalf("%q without %q is %q, want %q", text, secrets, out, want)
 		}
-		if again := append(bytes.Clone(stream.Write([]byte("ab"))), stream.Flush()...); string(again) != masker(secrets...).Text("ab") {
+		if again := append(bytes.Clone(stream.Write([]byte("ab"))),
+			stream.Flush()...); string(again) != masker(secrets...).Text("ab") {
 			t.Fatalf("after a flush %q comes out", again)
 		}
 	})
@@ -146,13 +147,17 @@ func TestHostileTextIsLinear(t *testing.T) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	line := []byte("2026-11-21T21:04:03Z level=info msg=\"stored batch\" table=orders rows=1382 took=12ms path=/srv/data/part-00017\n")
+	line := []byte("2026-11-21T21:04:03Z level=info msg=\"stored batch\" table=orders rows=1382 took=12ms " +
+		"path=/srv/data/part-00017\n")
 	text := bytes.Repeat(line, 64<<10/len(line))
 	for _, n := range []int{0, 1, 5, 20} {
 		b.Run(fmt.Sprintf("%d secrets", n), func(b *testing.B) {
 			var secrets []Secret
 			for i := range n {
-				secrets = append(secrets, Secret{Name: "s", Value: fmt.Appendf(nil, "%c%x-%032d", "tsp2a"[i%5], 7919*i, 104729*i)})
+				secrets = append(secrets, Secret{
+					Name:  "s",
+					Value: fmt.Appendf(nil, "%c%x-%032d", "tsp2a"[i%5], 7919*i, 104729*i),
+				})
 			}
 			s := New(secrets).Stream()
 			b.SetBytes(int64(len(text)))

@@ -9,8 +9,10 @@ import (
 
 // FuzzParse checks that no input panics, and that accepted rules allow root or another user only if the text names it.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"", "default: bin\n", "groups: {backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}, '*': {disabled: true}}\n",
-		"groups: {g: {users: [root]}}", "groups:\n  - a\n", "a: &a [*a]\n", "groups: {g: {users: [0]}}", "\xff\x00", "groups: {'..': {}}"} {
+	for _, text := range []string{"", "default: bin\n",
+		"groups: {backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}, '*': {disabled: true}}\n",
+		"groups: {g: {users: [root]}}", "groups:\n  - a\n", "a: &a [*a]\n", "groups: {g: {users: [0]}}", "\xff\x00",
+		"groups: {'..': {}}"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

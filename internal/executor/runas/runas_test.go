@@ -37,24 +37,31 @@ func open(t *testing.T, path string, change ...func(*Config)) (*File, *bytes.Buf
 
 func TestParse(t *testing.T) {
 	for name, c := range map[string]struct{ text, wrong string }{
-		"empty file":                {"", ""},
-		"all keys":                  {"default: bin\ngroups:\n  backup: {users: [postgres], shells: [/bin/sh], commands: [/usr/bin/rsync]}\n  '*': {disabled: true}\n", ""},
-		"unknown key":               {"group:\n  backup: {}\n", "group"},
-		"unknown key of an entry":   {"groups:\n  backup: {user: [root]}\n", "line 2"},
-		"duplicate group":           {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},
-		"invalid user":              {"groups:\n  backup: {users: [0]}\n", `"0" is not a user name`},
-		"invalid default":           {"default: 'Mr X'\n", "is not a user name"},
-		"invalid group":             {"groups:\n  Backup: {}\n", `"Backup" is not a group`},
-		"shell without a path":      {"groups:\n  backup: {shells: [bash]}\n", "is not an absolute path"},
-		"shell path with ..":        {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not an absolute path"},
-		"empty command":             {"groups:\n  backup: {commands: ['']}\n", "either command or args"},
-		"valid commands":            {"groups:\n  backup: {commands: [/usr/bin/id, {command: make report, env: [DAY], workDirs: [/srv], stdin: true}, {args: [/bin/cat, -], anyArgs: true}]}\n", ""},
-		"command and args":          {"groups:\n  backup: {commands: [{command: id, args: [/usr/bin/id]}]}\n", "either command or args"},
-		"unknown key of a command":  {"groups:\n  backup: {commands: [{command: id, umask: 1}]}\n", "umask"},
-		"program without a path":    {"groups:\n  backup: {commands: [{args: [id]}]}\n", `"id" is not the absolute path`},
-		"anyArgs without args":      {"groups:\n  backup: {commands: [{command: id, anyArgs: true}]}\n", "anyArgs requires args"},
-		"invalid variable":          {"groups:\n  backup: {commands: [{command: id, env: [A=B]}]}\n", "not the name of a variable"},
-		"dangerous variable":        {"groups:\n  backup: {commands: [{command: id, env: [LD_PRELOAD]}]}\n", "LD_PRELOAD must not be allowed"},
+		"empty file": {"", ""},
+		"all keys": {"default: bin\ngroups:\n  backup: {users: [postgres], shells: [/bin/sh], " +
+			"commands: [/usr/bin/rsync]}\n  '*': {disabled: true}\n", ""},
+		"unknown key":             {"group:\n  backup: {}\n", "group"},
+		"unknown key of an entry": {"groups:\n  backup: {user: [root]}\n", "line 2"},
+		"duplicate group":         {"groups:\n  backup: {}\n  backup: {users: [root]}\n", "line 3"},
+		"invalid user":            {"groups:\n  backup: {users: [0]}\n", `"0" is not a user name`},
+		"invalid default":         {"default: 'Mr X'\n", "is not a user name"},
+		"invalid group":           {"groups:\n  Backup: {}\n", `"Backup" is not a group`},
+		"shell without a path":    {"groups:\n  backup: {shells: [bash]}\n", "is not an absolute path"},
+		"shell path with ..":      {"groups:\n  backup: {shells: [/bin/../tmp/sh]}\n", "is not an absolute path"},
+		"empty command":           {"groups:\n  backup: {commands: ['']}\n", "either command or args"},
+		"valid commands": {"groups:\n  backup: {commands: [/usr/bin/id, {command: make report, env: " +
+			"[DAY], workDirs: [/srv], stdin: true}, {args: [/bin/cat, -], anyArgs: true}]}\n", ""},
+		"command and args": {"groups:\n  backup: {commands: [{command: id, args: [/usr/bin/id]}]}\n",
+			"either command or args"},
+		"unknown key of a command": {"groups:\n  backup: {commands: [{command: id, umask: 1}]}\n", "umask"},
+		"program without a path": {"groups:\n  backup: {commands: [{args: [id]}]}\n",
+			`"id" is not the absolute path`},
+		"anyArgs without args": {"groups:\n  backup: {commands: [{command: id, anyArgs: true}]}\n",
+			"anyArgs requires args"},
+		"invalid variable": {"groups:\n  backup: {commands: [{command: id, env: [A=B]}]}\n",
+			"not the name of a variable"},
+		"dangerous variable": {"groups:\n  backup: {commands: [{command: id, env: [LD_PRELOAD]}]}\n",
+			"LD_PRELOAD must not be allowed"},
 		"relative folder":           {"groups:\n  backup: {commands: [{command: id, workDirs: [srv]}]}\n", "workDirs"},
 		"text instead of a list":    {"groups:\n  backup: {users: root}\n", "line 2"},
 		"list instead of a mapping": {"- backup\n", "line 1"},
@@ -85,14 +92,19 @@ groups:
 		as    string
 		code  string
 	}{
-		"listed user":              {job: common.Job{Group: "backup", User: "bin"}, as: "bin"},
-		"user of another group":    {job: common.Job{Group: "reports", User: "bin"}, code: "user_not_allowed"},
-		"job without a group":      {job: common.Job{User: "bin"}, code: "user_not_allowed"},
-		"root, not listed":         {job: common.Job{Group: "backup", User: "root"}, code: "user_not_allowed"},
-		"unknown user":             {job: common.Job{Group: "backup", User: "no-such-user"}, code: "user_missing"},
-		"disabled group":           {job: common.Job{Group: "frozen"}, code: "group_disabled"},
-		"listed shell":             {job: common.Job{Group: "backup", User: "bin"}, shell: "/bin/bash", as: "bin"},
-		"shell not listed":         {job: common.Job{Group: "backup", User: "bin"}, shell: "/bin/zsh", as: "bin", code: "shell_not_allowed"},
+		"listed user":           {job: common.Job{Group: "backup", User: "bin"}, as: "bin"},
+		"user of another group": {job: common.Job{Group: "reports", User: "bin"}, code: "user_not_allowed"},
+		"job without a group":   {job: common.Job{User: "bin"}, code: "user_not_allowed"},
+		"root, not listed":      {job: common.Job{Group: "backup", User: "root"}, code: "user_not_allowed"},
+		"unknown user":          {job: common.Job{Group: "backup", User: "no-such-user"}, code: "user_missing"},
+		"disabled group":        {job: common.Job{Group: "frozen"}, code: "group_disabled"},
+		"listed shell":          {job: common.Job{Group: "backup", User: "bin"}, shell: "/bin/bash", as: "bin"},
+		"shell not listed": {
+			job:   common.Job{Group: "backup", User: "bin"},
+			shell: "/bin/zsh",
+			as:    "bin",
+			code:  "shell_not_allowed",
+		},
 		"any shell without a list": {job: common.Job{Group: "other", User: own.Name}, shell: "/bin/zsh"},
 	} {
 		if own.UID == 0 && c.as == "" && c.code == "" {
@@ -178,41 +190,107 @@ groups:
 		code    string
 		text    string // part of the reason
 	}{
-		"a text":                          {job: common.Job{Command: "make report"}},
-		"a longer text":                   {job: common.Job{Command: "make report; id"}, code: "command_not_allowed", text: "does not allow make report; id"},
-		"another text":                    {job: common.Job{Command: "make"}, code: "command_not_allowed"},
-		"a program":                       {job: common.Job{Args: args("/usr/bin/id")}},
-		"by its name":                     {job: common.Job{Args: args("id")}, program: "/usr/bin/id"},
-		"found elsewhere":                 {job: common.Job{Args: args("id")}, program: "/tmp/id", code: "command_not_allowed"},
-		"relative":                        {job: common.Job{Args: args("bin/id")}, code: "command_not_allowed"},
-		"with an argument":                {job: common.Job{Args: args("/usr/bin/id", "-u")}, code: "command_not_allowed", text: "does not allow /usr/bin/id -u"},
-		"its path as a text":              {job: common.Job{Command: "/usr/bin/id"}},
-		"a text as a program":             {job: common.Job{Args: args("make report")}, code: "command_not_allowed"},
-		"all arguments":                   {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar")}},
-		"one too many":                    {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar", "--checkpoint=1")}, code: "command_not_allowed"},
-		"one too few":                     {job: common.Job{Args: args("/bin/tar", "tf")}, code: "command_not_allowed"},
-		"another":                         {job: common.Job{Args: args("/bin/tar", "xf", "/srv/a.tar")}, code: "command_not_allowed"},
-		"more where they may":             {job: common.Job{Args: args("/bin/tar", "cf", "/srv/a.tar", "/etc/hostname")}},
-		"the variable that may":           {job: common.Job{Command: "make day", Env: env("DAY")}},
-		"the parameter that may":          {job: common.Job{Command: "make day", Params: param("DAY")}},
-		"the folder that may":             {job: common.Job{Command: "make day", WorkDir: "/srv/reports"}},
-		"input where it may":              {job: common.Job{Command: "make day", Stdin: "x"}},
-		"one of several entries":          {job: common.Job{Command: "make report", Env: env("MONTH")}},
-		"a variable":                      {job: common.Job{Command: "make report", Env: env("TAR_OPTIONS")}, code: "command_not_allowed", text: "the variable TAR_OPTIONS"},
-		"of another entry":                {job: common.Job{Command: "make report", Env: env("DAY")}, code: "command_not_allowed"},
-		"of no danger that is known":      {job: common.Job{Command: "make day", Env: env("NIGHT")}, code: "command_not_allowed"},
-		"a program's":                     {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar"), Env: env("TAR_OPTIONS")}, code: "command_not_allowed"},
-		"a parameter":                     {job: common.Job{Command: "make report", Params: param("MAKEFILES")}, code: "command_not_allowed", text: "the parameter MAKEFILES"},
-		"a folder":                        {job: common.Job{Command: "make report", WorkDir: "/dev/shm/evil"}, code: "command_not_allowed", text: "the working directory /dev/shm/evil"},
-		"a folder below one that may":     {job: common.Job{Command: "make day", WorkDir: "/srv/reports/evil"}, code: "command_not_allowed"},
-		"input":                           {job: common.Job{Command: "make report", Stdin: "x"}, code: "command_not_allowed", text: "standard input"},
-		"a shell of its own":              {job: common.Job{Command: "make report", Shell: "/dev/shm/evil"}, code: "shell_not_allowed"},
-		"another shell":                   {job: common.Job{Command: "make report", Shell: "/bin/bash"}, code: "shell_not_allowed"},
-		"a shell for a program":           {job: common.Job{Args: args("/usr/bin/id"), Shell: "/dev/shm/evil"}, code: "shell_not_allowed"},
-		"the shell of the list":           {job: common.Job{Group: "bash", Command: "make report", Shell: "/bin/bash"}},
-		"not the usual one":               {job: common.Job{Group: "bash", Command: "make report"}, code: "shell_not_allowed"},
-		"no shell at all":                 {job: common.Job{Group: "bash", Args: args("/usr/bin/id")}},
-		"a group that may run everything": {job: common.Job{Group: "open", Command: "id", Env: env("X"), WorkDir: "/tmp", Shell: "/bin/zsh", Stdin: "x"}},
+		"a text": {job: common.Job{Command: "make report"}},
+		"a longer text": {
+			job:  common.Job{Command: "make report; id"},
+			code: "command_not_allowed",
+			text: "does not allow make report; id",
+		},
+		"another text": {job: common.Job{Command: "make"}, code: "command_not_allowed"},
+		"a program":    {job: common.Job{Args: args("/usr/bin/id")}},
+		"by its name":  {job: common.Job{Args: args("id")}, program: "/usr/bin/id"},
+		"found elsewhere": {
+			job:     common.Job{Args: args("id")},
+			program: "/tmp/id",
+			code:    "command_not_allowed",
+		},
+		"relative": {job: common.Job{Args: args("bin/id")}, code: "command_not_allowed"},
+		"with an argument": {
+			job:  common.Job{Args: args("/usr/bin/id", "-u")},
+			code: "command_not_allowed",
+			text: "does not allow /usr/bin/id -u",
+		},
+		"its path as a text":  {job: common.Job{Command: "/usr/bin/id"}},
+		"a text as a program": {job: common.Job{Args: args("make report")}, code: "command_not_allowed"},
+		"all arguments":       {job: common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar")}},
+		"one too many": {
+			job:  common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar", "--checkpoint=1")},
+			code: "command_not_allowed",
+		},
+		"one too few": {job: common.Job{Args: args("/bin/tar", "tf")}, code: "command_not_allowed"},
+		"another": {
+			job:  common.Job{Args: args("/bin/tar", "xf", "/srv/a.tar")},
+			code: "command_not_allowed",
+		},
+		"more where they may": {job: common.Job{Args: args("/bin/tar", "cf", "/srv/a.tar",
+			"/etc/hostname")}},
+		"the variable that may":  {job: common.Job{Command: "make day", Env: env("DAY")}},
+		"the parameter that may": {job: common.Job{Command: "make day", Params: param("DAY")}},
+		"the folder that may":    {job: common.Job{Command: "make day", WorkDir: "/srv/reports"}},
+		"input where it may":     {job: common.Job{Command: "make day", Stdin: "x"}},
+		"one of several entries": {job: common.Job{Command: "make report", Env: env("MONTH")}},
+		"a variable": {
+			job:  common.Job{Command: "make report", Env: env("TAR_OPTIONS")},
+			code: "command_not_allowed",
+			text: "the variable TAR_OPTIONS",
+		},
+		"of another entry": {
+			job:  common.Job{Command: "make report", Env: env("DAY")},
+			code: "command_not_allowed",
+		},
+		"of no danger that is known": {
+			job:  common.Job{Command: "make day", Env: env("NIGHT")},
+			code: "command_not_allowed",
+		},
+		"a program's": {
+			job:  common.Job{Args: args("/bin/tar", "tf", "/srv/a.tar"), Env: env("TAR_OPTIONS")},
+			code: "command_not_allowed",
+		},
+		"a parameter": {
+			job:  common.Job{Command: "make report", Params: param("MAKEFILES")},
+			code: "command_not_allowed",
+			text: "the parameter MAKEFILES",
+		},
+		"a folder": {
+			job:  common.Job{Command: "make report", WorkDir: "/dev/shm/evil"},
+			code: "command_not_allowed",
+			text: "the working directory /dev/shm/evil",
+		},
+		"a folder below one that may": {
+			job:  common.Job{Command: "make day", WorkDir: "/srv/reports/evil"},
+			code: "command_not_allowed",
+		},
+		"input": {
+			job:  common.Job{Command: "make report", Stdin: "x"},
+			code: "command_not_allowed",
+			text: "standard input",
+		},
+		"a shell of its own": {
+			job:  common.Job{Command: "make report", Shell: "/dev/shm/evil"},
+			code: "shell_not_allowed",
+		},
+		"another shell": {
+			job:  common.Job{Command: "make report", Shell: "/bin/bash"},
+			code: "shell_not_allowed",
+		},
+		"a shell for a program": {
+			job:  common.Job{Args: args("/usr/bin/id"), Shell: "/dev/shm/evil"},
+			code: "shell_not_allowed",
+		},
+		"the shell of the list": {job: common.Job{Group: "bash", Command: "make report", Shell: "/bin/bash"}},
+		"not the usual one": {
+			job:  common.Job{Group: "bash", Command: "make report"},
+			code: "shell_not_allowed",
+		},
+		"no shell at all": {job: common.Job{Group: "bash", Args: args("/usr/bin/id")}},
+		"a group that may run everything": {job: common.Job{
+			Group:   "open",
+			Command: "id",
+			Env:     env("X"),
+			WorkDir: "/tmp",
+			Shell:   "/bin/zsh",
+			Stdin:   "x",
+		}},
 	} {
 		if c.job.Group == "" {
 			c.job.Group = "reports"
@@ -268,7 +346,8 @@ func TestWithoutAFile_OnlyTheWorkersUserIsAllowed(t *testing.T) {
 	if as, why := f.As(&common.Job{User: "me"}, "me"); as != nil || why != nil {
 		t.Errorf("%+v, %+v", as, why)
 	}
-	if _, why := f.As(&common.Job{User: "root"}, "me"); why == nil || why.Code != "user_not_allowed" || why.Data["workerUser"] != "me" {
+	if _, why := f.As(&common.Job{User: "root"}, "me"); why == nil || why.Code != "user_not_allowed" ||
+		why.Data["workerUser"] != "me" {
 		t.Errorf("%+v", why)
 	}
 	if why := f.Shell(&common.Job{}, "/bin/zsh"); why != nil {
@@ -289,11 +368,20 @@ func TestOpen_ChecksOwnerAndPermissions(t *testing.T) {
 		config func(*Config)
 		wrong  string
 	}{
-		"valid":                 {},
-		"writable by its group": {change: func(t *testing.T, _, path string) { chmod(t, path, 0o664) }, wrong: "may write it"},
-		"writable by all users": {change: func(t *testing.T, _, path string) { chmod(t, path, 0o606) }, wrong: "may write it"},
-		"writable folder":       {change: func(t *testing.T, dir, _ string) { chmod(t, dir, 0o775) }, wrong: "may write it"},
-		"other owner":           {config: func(c *Config) { c.Trusted = 4711 }, wrong: "must belong to root"},
+		"valid": {},
+		"writable by its group": {
+			change: func(t *testing.T, _, path string) { chmod(t, path, 0o664) },
+			wrong:  "may write it",
+		},
+		"writable by all users": {
+			change: func(t *testing.T, _, path string) { chmod(t, path, 0o606) },
+			wrong:  "may write it",
+		},
+		"writable folder": {
+			change: func(t *testing.T, dir, _ string) { chmod(t, dir, 0o775) },
+			wrong:  "may write it",
+		},
+		"other owner": {config: func(c *Config) { c.Trusted = 4711 }, wrong: "must belong to root"},
 		"a folder": {change: func(t *testing.T, _, path string) {
 			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o755)); err != nil {
 				t.Fatal(err)
@@ -302,7 +390,8 @@ func TestOpen_ChecksOwnerAndPermissions(t *testing.T) {
 		"link to a writable folder": {change: func(t *testing.T, dir, path string) {
 			open := filepath.Join(dir, "open")
 			real := filepath.Join(open, "real")
-			err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.Rename(path, real), os.Symlink(real, path))
+			err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.Rename(path, real),
+				os.Symlink(real, path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -312,10 +401,22 @@ func TestOpen_ChecksOwnerAndPermissions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, wrong: "no such file"},
-		"unknown key":                           {change: func(t *testing.T, _, path string) { write(t, path, "nonsense: 1\n") }, wrong: "nonsense"},
-		"missing capability":                    {config: func(c *Config) { c.Capable = func() error { return errors.New("it lacks CAP_SETUID") } }, wrong: "it lacks CAP_SETUID"},
-		"missing capability that is not needed": {change: func(t *testing.T, _, path string) { write(t, path, "groups: {g: {disabled: true}}\n") }, config: func(c *Config) { c.Capable = func() error { return errors.New("no") } }},
-		"too large":                             {change: func(t *testing.T, _, path string) { write(t, path, strings.Repeat("#\n", 1<<20)) }, wrong: "larger than"},
+		"unknown key": {
+			change: func(t *testing.T, _, path string) { write(t, path, "nonsense: 1\n") },
+			wrong:  "nonsense",
+		},
+		"missing capability": {
+			config: func(c *Config) { c.Capable = func() error { return errors.New("it lacks CAP_SETUID") } },
+			wrong:  "it lacks CAP_SETUID",
+		},
+		"missing capability that is not needed": {
+			change: func(t *testing.T, _, path string) { write(t, path, "groups: {g: {disabled: true}}\n") },
+			config: func(c *Config) { c.Capable = func() error { return errors.New("no") } },
+		},
+		"too large": {
+			change: func(t *testing.T, _, path string) { write(t, path, strings.Repeat("#\n", 1<<20)) },
+			wrong:  "larger than",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -334,7 +435,8 @@ func TestOpen_ChecksOwnerAndPermissions(t *testing.T) {
 				}
 			}
 			_, _, err := open(t, path, config)
-			if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) || !strings.Contains(err.Error(), "runAs")) {
+			if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) ||
+				!strings.Contains(err.Error(), "runAs")) {
 				t.Errorf("%v, want %q", err, c.wrong)
 			}
 		})
@@ -356,7 +458,8 @@ func TestChangedFile_AppliesAtOnceIfItIsValid(t *testing.T) {
 		t.Helper()
 		write(t, path, text)
 		n++
-		if err := os.Chtimes(path, time.Time{}, time.Unix(1_000_000+n, 0)); err != nil { // so that each change is noticed
+		// so that each change is noticed
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1_000_000+n, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

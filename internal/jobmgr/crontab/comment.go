@@ -28,7 +28,8 @@ func (c *comments) add(line string) {
 	switch {
 	case text == "":
 		c.reset()
-	case len(c.lines) >= maxCommentLines || heading.MatchString(text) || drawing.MatchString(text) || switchedOff.MatchString(text):
+	case len(c.lines) >= maxCommentLines || heading.MatchString(text) || drawing.MatchString(text) ||
+		switchedOff.MatchString(text):
 		c.unfit = true
 	default:
 		c.lines = append(c.lines, text)

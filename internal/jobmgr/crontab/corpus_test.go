@@ -84,7 +84,8 @@ func outcome(r crontab.Result) string {
 		var job strings.Builder
 		job.WriteString(j.CronExpr + " :: " + short(j.Command))
 		for _, rest := range []struct{ name, value string }{
-			{"stdin", j.Stdin}, {"user", j.User}, {"shell", j.Shell}, {"workDir", j.WorkDir}, {"jitter", string(j.Jitter)}, {"description", j.Description},
+			{"stdin", j.Stdin}, {"user", j.User}, {"shell", j.Shell}, {"workDir", j.WorkDir},
+			{"jitter", string(j.Jitter)}, {"description", j.Description},
 		} {
 			if rest.value != "" {
 				job.WriteString(fmt.Sprintf(" :: %s %q", rest.name, rest.value))
@@ -135,7 +136,9 @@ func TestCorpus(t *testing.T) {
 			continue // refused by the server
 		}
 		for _, e := range r.Entries {
-			if faults := slices.DeleteFunc(e.Job.Faults(), func(f common.Fault) bool { return f.Code == "too_large" }); len(faults) > 0 {
+			if faults := slices.DeleteFunc(e.Job.Faults(), func(f common.Fault) bool {
+				return f.Code == "too_large"
+			}); len(faults) > 0 {
 				t.Errorf("%s:%d: %v", corpusFile, s.line, faults)
 			}
 			spec, err := schedule.SpecOf(&e.Job)
@@ -201,7 +204,8 @@ func TestCorpusAgainstCron(t *testing.T) {
 		case err == nil && fault && s.mark != "ours":
 			t.Errorf("%s:%d: cron accepts %q, the import does not: %q", corpusFile, s.line, s.text, told(r))
 		case err != nil && !fault && !cronie && s.mark != "cronie":
-			t.Errorf("%s:%d: cron refuses %q (%s), the import takes it: %s", corpusFile, s.line, s.text, answer, outcome(r))
+			t.Errorf("%s:%d: cron refuses %q (%s), the import takes it: %s", corpusFile, s.line, s.text, answer,
+				outcome(r))
 		case err != nil && !fault && cronie && len(r.Entries) > 0 && s.mark == "cronie":
 			t.Errorf("%s:%d: cronie refuses %q: %s", corpusFile, s.line, s.text, answer)
 		case err == nil && !cronie && s.mark == "cronie":

@@ -33,11 +33,13 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 52 6	1 * *	root	test -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.monthly; }
 #
 `,
-		jobs: []string{"crontab-run-parts 17 * * * * ", "crontab-run-parts 25 6 * * * ", "crontab-run-parts 47 6 * * 7 ", "crontab-run-parts 52 6 1 * * "},
+		jobs: []string{"crontab-run-parts 17 * * * * ", "crontab-run-parts 25 6 * * * ",
+			"crontab-run-parts 47 6 * * 7 ", "crontab-run-parts 52 6 1 * * "},
 	},
 	{
 		file: "/etc/cron.d/e2scrub_all",
-		text: "30 3 * * 0 root test -e /run/systemd/system || SERVICE_MODE=1 /usr/lib/x/e2scrub_all_cron\n10 3 * * * root test -e /run/systemd/system || SERVICE_MODE=1 /sbin/e2scrub_all -A -r\n",
+		text: "30 3 * * 0 root test -e /run/systemd/system || SERVICE_MODE=1 /usr/lib/x/e2scrub_all_cron\n10 3 * * * " +
+			"root test -e /run/systemd/system || SERVICE_MODE=1 /sbin/e2scrub_all -A -r\n",
 		jobs: []string{"e2scrub-all-e2scrub-all-cron 30 3 * * 0 ", "e2scrub-all-e2scrub-all 10 3 * * * "},
 	},
 	{
@@ -94,18 +96,24 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 	},
 	{
 		file: "/etc/cron.d/popularity-contest",
-		text: "SHELL=/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n38 0 * * *   root    test -x /etc/cron.daily/popularity-contest && /etc/cron.daily/popularity-contest --crond\n",
+		text: "SHELL=/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n38 0 * * *   root    test -x " +
+			"/etc/cron.daily/popularity-contest && /etc/cron.daily/popularity-contest --crond\n",
 		jobs: []string{"popularity-contest-popularity-contest 38 0 * * * "},
 		told: []string{"3 note: where test -x /etc/cron.daily/popularity-contest does not hold"},
 	},
 	{
 		file: "/etc/cron.d/mdadm",
-		text: "# By default, run at 00:57 on every Sunday, but do nothing unless the day of\n# the month is less than or equal to 7.\n57 0 * * 0 root if [ -x /usr/share/mdadm/checkarray ] && [ $(date +\\%d) -le 7 ]; then /usr/share/mdadm/checkarray --cron --all --idle --quiet; fi\n",
-		jobs: []string{"mdadm-checkarray 57 0 * * 0 By default, run at 00:57 on every Sunday, but do nothing unless the day of\nthe month is less than or equal to 7."},
+		text: "# By default, run at 00:57 on every Sunday, but do nothing unless the day of\n# the month is less " +
+			"than or equal to 7.\n57 0 * * 0 root if [ -x /usr/share/mdadm/checkarray ] && [ $(date +\\%d) -le 7 ]; " +
+			"then /usr/share/mdadm/checkarray --cron --all --idle --quiet; fi\n",
+		jobs: []string{"mdadm-checkarray 57 0 * * 0 By default, run at 00:57 on every Sunday, but do nothing unless " +
+			"the day of\nthe month is less than or equal to 7."},
 	},
 	{
 		file: "/etc/cron.d/munin-node",
-		text: "MAILTO=root\n\n@reboot root  if [ ! -d /var/run/munin ]; then mkdir /var/run/munin; fi\n*/5 * * * *     munin if [ -x /usr/bin/munin-cron ]; then /usr/bin/munin-cron; fi\n14 10 * * *     root /usr/share/munin/munin-limits --force\n",
+		text: "MAILTO=root\n\n@reboot root  if [ ! -d /var/run/munin ]; then mkdir /var/run/munin; fi\n*/5 * * * *   " +
+			"  munin if [ -x /usr/bin/munin-cron ]; then /usr/bin/munin-cron; fi\n14 10 * * *     root " +
+			"/usr/share/munin/munin-limits --force\n",
 		jobs: []string{"munin-node-munin-limits 14 10 * * * "},
 		told: []string{"1 note: MAILTO=root", "3 not taken: @reboot", "4 not taken: user munin"},
 	},

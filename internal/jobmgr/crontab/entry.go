@@ -20,7 +20,8 @@ var (
 // entry turns a line with a timetable and a command into a job.
 func (p *parser) entry(line, description string) {
 	text := line
-	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" && strings.ContainsRune("*0123456789@", rune(rest[0])) {
+	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" &&
+		strings.ContainsRune("*0123456789@", rune(rest[0])) {
 		p.tell(Note, "quiet", "the leading '-' (do not write to the system log) is dropped")
 		text = rest
 	}
@@ -32,20 +33,23 @@ func (p *parser) entry(line, description string) {
 	if p.System {
 		user, rest = word(rest)
 		if !userName.MatchString(user) {
-			p.tell(Fault, "user_name", "%q is not a user name; in the system format the user stands before the command", common.Excerpt(user))
+			p.tell(Fault, "user_name", "%q is not a user name; in the system format the user stands before the command",
+				common.Excerpt(user))
 			return
 		}
 	}
 	raw := strings.TrimSpace(rest)
 	if rest, found := strings.CutPrefix(raw, "-n "); found {
-		p.tell(Note, "mail_option", "the option -n before the command (mail on failure alone) is dropped; Debian's cron would run it as the command")
+		p.tell(Note, "mail_option", "the option -n before the command (mail on failure alone) is dropped; Debian's "+
+			"cron would run it as the command")
 		raw = strings.TrimSpace(rest)
 	}
 	if !p.commandFits(raw) {
 		return
 	}
 	if p.System && p.User != "" && user != p.User {
-		p.tell(NotTaken, "other_user", "user %s: the workers' user is %s, and the users of the lines are not kept; --keep-users keeps them", user, p.User)
+		p.tell(NotTaken, "other_user", "user %s: the workers' user is %s, and the users of the lines are not kept; "+
+			"--keep-users keeps them", user, p.User)
 		return
 	}
 	if reason := p.env.unusable(); reason != "" {
@@ -58,7 +62,8 @@ func (p *parser) entry(line, description string) {
 		return
 	}
 	job := common.Job{
-		Title: title(line), Description: description, Group: cmp.Or(p.Group, Group), Labels: map[string]string{Label: label(p.Prefix)},
+		Title: title(line), Description: description, Group: cmp.Or(p.Group, Group),
+		Labels:   map[string]string{Label: label(p.Prefix)},
 		CronExpr: expr, User: user,
 	}
 	job.Command, job.Stdin = splitPercent(raw)
@@ -93,10 +98,12 @@ func (p *parser) commandFits(raw string) bool {
 		p.tell(Fault, "sixth_field", "has more than five fields: %q would be the command", common.Excerpt(first))
 		return false
 	case rest != "" && digits.MatchString(first):
-		p.tell(NotTaken, "number_command", "cron would run %q as a command: the line is one of an anacrontab, or has six fields", common.Excerpt(first))
+		p.tell(NotTaken, "number_command", "cron would run %q as a command: the line is one of an anacrontab, or has "+
+			"six fields", common.Excerpt(first))
 		return false
 	case !p.System && first == "root" && rest != "":
-		p.tell(Fault, "system_format", "the command begins with %q, as in the system format; read the file with --system", first)
+		p.tell(Fault, "system_format",
+			"the command begins with %q, as in the system format; read the file with --system", first)
 		return false
 	}
 	return true
@@ -143,12 +150,14 @@ func (p *parser) days(given, texts [5]string, sets [5]set) bool {
 	starDom, starDow := strings.HasPrefix(given[2], "*"), strings.HasPrefix(given[4], "*")
 	switch {
 	case (starDom || starDow) && dom != "*" && dow != "*":
-		p.tell(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since one of them begins with '*'; "+
+		p.tell(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since one of "+
+			"them begins with '*'; "+
 			"no schedule here does that: let one field choose the days, and the command check the other",
 			common.Excerpt(given[2]), common.Excerpt(given[4]))
 		return false
 	case !starDom && !starDow:
-		p.tell(Note, "either_day", "day of month and day of week are both set: it runs when either matches, as under cron")
+		p.tell(Note, "either_day",
+			"day of month and day of week are both set: it runs when either matches, as under cron")
 	case dow == "*" && neverFires(sets[2], sets[3]):
 		p.tell(NotTaken, "never", "never fires: no such month has such a day")
 		return false

@@ -106,7 +106,8 @@ func token(s, stop string) (text, rest string, ok bool) {
 func (p *parser) setting(name, value string) {
 	delete(p.env.refused, name)
 	if !variable.MatchString(name) {
-		p.tell(Note, "variable_name", "the variable %q is left out: names are letters, digits and '_' here; /bin/sh cannot read such a variable either", common.Excerpt(name))
+		p.tell(Note, "variable_name", "the variable %q is left out: names are letters, digits and '_' here; /bin/sh "+
+			"cannot read such a variable either", common.Excerpt(name))
 		return
 	}
 	switch name {
@@ -114,7 +115,8 @@ func (p *parser) setting(name, value string) {
 		p.setZone(value)
 	case "SHELL":
 		if value != "" && !path.IsAbs(value) {
-			p.refuse(name, "shell_path", "SHELL=%s is not an absolute path: cron looks for it where the command starts, mostly in vain", value)
+			p.refuse(name, "shell_path", "SHELL=%s is not an absolute path: cron looks for it where the command "+
+				"starts, mostly in vain", value)
 			return
 		}
 		p.env.shell = value
@@ -129,7 +131,8 @@ func (p *parser) setting(name, value string) {
 	case "RANDOM_DELAY":
 		p.setDelay(value)
 	case "START_HOURS_RANGE":
-		p.tell(Fault, "anacrontab", "%s: this is an anacrontab, which has another format: period, delay, name, command", name)
+		p.tell(Fault, "anacrontab", "%s: this is an anacrontab, which has another format: period, delay, name, command",
+			name)
 	default:
 		p.setVar(name, value)
 	}
@@ -148,7 +151,8 @@ func (p *parser) setZone(zone string) {
 		return
 	}
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-		p.refuse("CRON_TZ", "zone", "CRON_TZ=%s is not a time zone (cronie would silently take UTC); write one like Europe/Berlin", zone)
+		p.refuse("CRON_TZ", "zone", "CRON_TZ=%s is not a time zone (cronie would silently take UTC); write one like "+
+			"Europe/Berlin", zone)
 		return
 	}
 	p.env.zone = zone
@@ -175,7 +179,8 @@ func (p *parser) setMail(to string) {
 		address = "ADDRESS"
 	}
 	p.tell(Note, "mailto", "MAILTO=%s: output is kept with each run and not mailed. For mail when a job fails: "+
-		"cronctl create channel ops --kind mail --to %s, and in the jobs notify: {to: [ops]}", common.Excerpt(to), common.Excerpt(address))
+		"cronctl create channel ops --kind mail --to %s, and in the jobs notify: {to: [ops]}", common.Excerpt(to),
+		common.Excerpt(address))
 }
 
 // setDelay takes the random delay of cronie: a number of minutes, up to a day, of
@@ -187,13 +192,15 @@ func (p *parser) setDelay(value string) {
 	}
 	minutes, err := number(value[:n])
 	if err != nil || minutes > 24*60 {
-		p.tell(Note, "bad_delay", "RANDOM_DELAY=%s is no number of minutes from 0 to 1440; cronie ignores it, and so does the import", common.Excerpt(value))
+		p.tell(Note, "bad_delay", "RANDOM_DELAY=%s is no number of minutes from 0 to 1440; cronie ignores it, and so "+
+			"does the import", common.Excerpt(value))
 		return
 	}
 	p.env.jitter = ""
 	if minutes > 0 {
 		p.env.jitter = common.Duration(fmt.Sprintf("%dm", minutes))
-		p.tell(Note, "random_delay", "RANDOM_DELAY=%s becomes jitter: %s of the jobs below, as under cronie; Debian's cron ignores it", common.Excerpt(value), p.env.jitter)
+		p.tell(Note, "random_delay", "RANDOM_DELAY=%s becomes jitter: %s of the jobs below, as under cronie; "+
+			"Debian's cron ignores it", common.Excerpt(value), p.env.jitter)
 	}
 }
 

@@ -122,8 +122,9 @@ func (f *field) item(item string) (reading, error) {
 	case rest == "":
 		return reading{set: 1 << low, text: short(item)}, nil
 	case rest[0] == '/':
-		return reading{}, fmt.Errorf("a step needs a range, since crons read %q in different ways; write %s or %s-%d/%s",
-			common.Excerpt(item), common.Excerpt(first), common.Excerpt(first), f.high, common.Excerpt(rest[1:]))
+		return reading{},
+			fmt.Errorf("a step needs a range, since crons read %q in different ways; write %s or %s-%d/%s",
+				common.Excerpt(item), common.Excerpt(first), common.Excerpt(first), f.high, common.Excerpt(rest[1:]))
 	case rest[0] != '-':
 		return reading{}, f.ignored(item, rest)
 	}
@@ -193,8 +194,10 @@ func (f *field) reversed(item, rest string) (reading, error) {
 		first, last = f.words[:3], f.words[len(f.words)-3:]
 	}
 	wanted := dashed(from, last) + "," + dashed(first, to)
-	return reading{notes: []refusal{{Note, "reversed", fmt.Sprintf("ends before it begins: Debian's cron and cronie accept "+
-		"that, and it matches nothing; write %s for what goes on at the beginning", wanted), common.Excerpt(item)}}}, nil
+	return reading{notes: []refusal{{Note, "reversed",
+		fmt.Sprintf("ends before it begins: Debian's cron and cronie accept "+
+			"that, and it matches nothing; write %s for what goes on at the beginning", wanted),
+		common.Excerpt(item)}}}, nil
 }
 
 func dashed(from, to string) string {
@@ -235,7 +238,8 @@ func (f *field) random(item, first, rest string) (reading, error) {
 	if low == f.low && span(low, high, 1) == f.all() && f.name != "day of month" && rest == "" {
 		text = "H"
 	}
-	note := refusal{Note, "random", fmt.Sprintf("becomes %s, a value that follows from the job's name and stays; cronie picks one when it "+
+	note := refusal{Note, "random", fmt.Sprintf("becomes %s, a value that follows from the job's name and stays; "+
+		"cronie picks one when it "+
 		"reads the file, Debian's cron takes the first", text), common.Excerpt(item)}
 	return reading{set: span(low, high, 1), text: text, notes: []refusal{note}}, nil
 }
@@ -243,8 +247,9 @@ func (f *field) random(item, first, rest string) (reading, error) {
 // ignored is an item of which one cron reads only the beginning, and others nothing.
 func (f *field) ignored(item, rest string) error {
 	text := common.Excerpt(strings.TrimSuffix(item, rest))
-	return refusal{NotTaken, "ignored", fmt.Sprintf("Debian's cron reads %s and ignores %q behind it, other crons refuse the line; "+
-		"write what is meant", text, common.Excerpt(rest)), text}
+	return refusal{NotTaken, "ignored",
+		fmt.Sprintf("Debian's cron reads %s and ignores %q behind it, other crons refuse the line; "+
+			"write what is meant", text, common.Excerpt(rest)), text}
 }
 
 func (f *field) value(text, item string) (int, error) {

@@ -22,7 +22,8 @@ func guarded(command string) (test string, found bool) {
 	if !found || !guard.MatchString(strings.TrimSpace(before)) {
 		return "", false
 	}
-	if strings.Contains(after, "||") || strings.ContainsAny(after, ";\n") && !block.MatchString(strings.TrimSpace(after)) {
+	if strings.Contains(after, "||") || strings.ContainsAny(after, ";\n") &&
+		!block.MatchString(strings.TrimSpace(after)) {
 		return "", false // another command decides
 	}
 	return strings.TrimSpace(command[:len(before)]), true

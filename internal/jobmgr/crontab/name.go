@@ -83,7 +83,9 @@ func label(prefix string) string {
 func program(command string) string {
 	command = substitution.ReplaceAllString(command, "x")
 	first := ""
-	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("&|;\n(){}", r) }) {
+	for _, part := range strings.FieldsFunc(command, func(r rune) bool {
+		return strings.ContainsRune("&|;\n(){}", r)
+	}) {
 		name := firstProgram(part)
 		if name == "" {
 			continue
@@ -105,7 +107,8 @@ func firstProgram(part string) string {
 			continue
 		}
 		switch w {
-		case "", "!", "if", "then", "else", "elif", "fi", "while", "do", "done", "for", "exec", "env", "nice", "ionice", "nohup", "sudo", "time":
+		case "", "!", "if", "then", "else", "elif", "fi", "while", "do", "done", "for", "exec", "env", "nice", "ionice",
+			"nohup", "sudo", "time":
 			continue
 		}
 		if strings.HasPrefix(w, "-") { // an option of nice and its like
@@ -118,7 +121,8 @@ func firstProgram(part string) string {
 
 func preparing(program string) bool {
 	switch program {
-	case "[", "[[", "test", "cd", "true", "false", ":", "sleep", "command", "umask", ".", "source", "export", "set", "ulimit", "trap":
+	case "[", "[[", "test", "cd", "true", "false", ":", "sleep", "command", "umask", ".", "source", "export", "set",
+		"ulimit", "trap":
 		return true
 	}
 	return false

@@ -43,7 +43,8 @@ func (p *parser) read(line string) {
 	if trimmed, found := strings.CutSuffix(line, "\r"); found {
 		line = trimmed
 		if !p.crlf {
-			p.tell(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, which cron would make part of the commands")
+			p.tell(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, which cron "+
+				"would make part of the commands")
 			p.crlf = true
 		}
 	}
@@ -79,7 +80,13 @@ func (p *parser) read(line string) {
 
 // notice notices what is to know about a field.
 func (p *parser) notice(r refusal) {
-	p.result.Notices = append(p.result.Notices, Notice{Line: p.line, Level: r.level, Code: r.code, Text: r.text, Value: r.what})
+	p.result.Notices = append(p.result.Notices, Notice{
+		Line:  p.line,
+		Level: r.level,
+		Code:  r.code,
+		Text:  r.text,
+		Value: r.what,
+	})
 }
 
 // tell notices something about the line. The first text among the arguments is what it is about.

@@ -168,7 +168,8 @@ func TestSettingsHoldBelow(t *testing.T) {
 		{"Europe/Berlin", "", "/root", "/root", "2", "FOO=bar three"},
 	} {
 		j := r.Entries[i].Job
-		if j.Timezone != want.zone || j.Shell != want.shell || j.WorkDir != want.dir || j.Env["HOME"] != want.home || j.Env["X"] != want.x || j.Command != want.command {
+		if j.Timezone != want.zone || j.Shell != want.shell || j.WorkDir != want.dir || j.Env["HOME"] != want.home ||
+			j.Env["X"] != want.x || j.Command != want.command {
 			t.Errorf("line %d: %+v, want %+v", r.Entries[i].Line, j, want)
 		}
 	}
@@ -177,12 +178,14 @@ func TestSettingsHoldBelow(t *testing.T) {
 func TestUsersOfTheSystemFormat(t *testing.T) {
 	o := base
 	o.System = true
-	r := crontab.Parse("0 1 * * *\troot\tone  two\n0 2 * * * www-data three\n0 3 * * * /usr/bin/four\n0 4 * * * root\n", o)
+	r := crontab.Parse("0 1 * * *\troot\tone  two\n0 2 * * * www-data three\n0 3 * * * /usr/bin/four\n0 4 * * * root\n",
+		o)
 	if len(r.Entries) != 1 || r.Entries[0].Job.Command != "one  two" || r.Entries[0].Job.User != "root" {
 		t.Errorf("entries %+v", r.Entries)
 	}
 	want := []string{
-		"2 not taken: user www-data: the workers' user is root, and the users of the lines are not kept; --keep-users keeps them",
+		"2 not taken: user www-data: the workers' user is root, and the users of the lines are not kept; " +
+			"--keep-users keeps them",
 		`3 fault: "/usr/bin/four" is not a user name; in the system format the user stands before the command`,
 		"4 not taken: has no command: cron would run an empty one, which does nothing",
 	}
@@ -214,11 +217,12 @@ func TestCommentsDescribe(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for line, want := range map[string]string{
-		"cd / && run-parts --report /etc/cron.hourly":                                                             "file-run-parts-",
-		"test -x /usr/sbin/anacron || { cd / && run-parts x;}":                                                    "file-run-parts-",
-		"[ -x /usr/lib/php/sessionclean ] && if [ ! -d /run/systemd/system ]; then /usr/lib/php/sessionclean; fi": "file-sessionclean-",
-		"command -v debian-sa1 > /dev/null && debian-sa1 1 1":                                                     "file-debian-sa1-",
-		"A=1 nice -n19 /opt/Größe/Back_Up.SH x":                                                                   "file-back-up-sh-",
+		"cd / && run-parts --report /etc/cron.hourly":          "file-run-parts-",
+		"test -x /usr/sbin/anacron || { cd / && run-parts x;}": "file-run-parts-",
+		"[ -x /usr/lib/php/sessionclean ] && if [ ! -d /run/systemd/system ]; then /usr/lib/php/sessionclean; " +
+			"fi": "file-sessionclean-",
+		"command -v debian-sa1 > /dev/null && debian-sa1 1 1": "file-debian-sa1-",
+		"A=1 nice -n19 /opt/Größe/Back_Up.SH x":               "file-back-up-sh-",
 		"cd /srv":     "file-cd-",
 		"中文":          "file-command-",
 		"( ( ( ) ) )": "file-command-",
@@ -229,7 +233,8 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{
-		"/etc/cron.d/e2scrub_all": "e2scrub-all", "/etc/crontab": "crontab", "-": "crontab", "a..b.CRON": "a-b-cron", "…": "crontab",
+		"/etc/cron.d/e2scrub_all": "e2scrub-all", "/etc/crontab": "crontab", "-": "crontab", "a..b.CRON": "a-b-cron",
+		"…": "crontab",
 	} {
 		if got := crontab.PrefixOf(file); got != want {
 			t.Errorf("prefix of %q: %q, want %q", file, got, want)
@@ -262,7 +267,8 @@ func TestNamesDoNotDependOnTheOrder(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	if r := crontab.Parse(strings.Repeat("x", crontab.MaxBytes+1), base); r.Count(crontab.Fault) != 1 || len(r.Notices) != 1 {
+	if r := crontab.Parse(strings.Repeat("x", crontab.MaxBytes+1), base); r.Count(crontab.Fault) != 1 ||
+		len(r.Notices) != 1 {
 		t.Errorf("too many bytes: %q", told(r))
 	}
 	r := crontab.Parse(strings.Repeat("* * * * * c\n", crontab.MaxEntries+100), base)

@@ -16,7 +16,13 @@ import (
 )
 
 func TestUnified(t *testing.T) {
-	before := common.Job{Name: "backup", Title: "每晚", CronExpr: "0 2 * * *", Command: "set -e\ncd /srv\nmake backup\n", Env: map[string]string{"A": "1", "B": "yes"}}
+	before := common.Job{
+		Name:     "backup",
+		Title:    "每晚",
+		CronExpr: "0 2 * * *",
+		Command:  "set -e\ncd /srv\nmake backup\n",
+		Env:      map[string]string{"A": "1", "B": "yes"},
+	}
 	after := before
 	after.CronExpr, after.Command, after.Env = "30 2 * * *", "set -e\ncd /srv\nmake all\n", map[string]string{"A": "1"}
 	got, err := diff.Unified("backup@3", "backup@4", &before, &after)
@@ -54,10 +60,19 @@ func TestUnified(t *testing.T) {
 
 // The output is YAML that decodes to the same job.
 func TestLinesAreYAML(t *testing.T) {
-	for _, text := range []string{"x", "true", "No", "1", "-1", "a: b", "# c", "- d", "a #b", " lead", "trail ", "", "a\nb", "a\nb\n", "a\n\n", "\na\nb", " a\nb",
-		"a\n b\n\n  c", "tab\tx\ny", "a\r\nb", "\x1b[31m\nb", "é\u2028b\nc", "*x", "&y", "!z", "%p", "@q", "`r", "{s", "[t", "| u", "> v", "a\n---\nb", "<&>", "~", "null", "0x1f", "1e3", ".inf", "=", "a  b"} {
-		job := common.Job{Name: "j", Command: text, Args: []string{text, "y"}, Env: map[string]string{"K": text}, Labels: map[string]string{"on": "off"},
-			Placement: &common.Placement{Workers: []string{}}, Retry: &common.Retry{Max: 3}}
+	for _, text := range []string{"x", "true", "No", "1", "-1", "a: b", "# c", "- d", "a #b", " lead", "trail ", "",
+		"a\nb", "a\nb\n", "a\n\n", "\na\nb", " a\nb",
+		"a\n b\n\n  c", "tab\tx\ny", "a\r\nb", "\x1b[31m\nb", "é\u2028b\nc", "*x", "&y", "!z", "%p", "@q", "`r", "{s",
+		"[t", "| u", "> v", "a\n---\nb", "<&>", "~", "null", "0x1f", "1e3", ".inf", "=", "a  b"} {
+		job := common.Job{
+			Name:      "j",
+			Command:   text,
+			Args:      []string{text, "y"},
+			Env:       map[string]string{"K": text},
+			Labels:    map[string]string{"on": "off"},
+			Placement: &common.Placement{Workers: []string{}},
+			Retry:     &common.Retry{Max: 3},
+		}
 		lines, err := diff.Lines(&job)
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +88,8 @@ func TestLinesAreYAML(t *testing.T) {
 			t.Errorf("%q: %v\n%s", text, err, strings.Join(lines, "\n"))
 			continue
 		}
-		if read.Command != text || read.Args[0] != text || read.Env["K"] != text || read.Labels["on"] != "off" || read.Retry["max"] != 3 {
+		if read.Command != text || read.Args[0] != text || read.Env["K"] != text || read.Labels["on"] != "off" ||
+			read.Retry["max"] != 3 {
 			t.Errorf("%q reads as %+v from\n%s", text, read, strings.Join(lines, "\n"))
 		}
 	}

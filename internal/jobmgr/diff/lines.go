@@ -88,7 +88,8 @@ func (p *printer) members(indent, head string, object bool) error {
 func (p *printer) text(indent, head, text string) {
 	body, ended := strings.CutSuffix(text, "\n")
 	odd := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
-	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.ContainsAny(body[:1], " \t\n") || strings.ContainsFunc(text, odd) {
+	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.ContainsAny(body[:1], " \t\n") ||
+		strings.ContainsFunc(text, odd) {
 		p.add(head + scalar(text))
 		return
 	}

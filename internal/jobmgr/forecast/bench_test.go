@@ -15,8 +15,10 @@ import (
 var shapes = map[string]func(i int) (line, zone string){
 	// Typical crontabs: mostly hashed or daily, some each minute, a few each second.
 	"mixed": func(i int) (string, string) {
-		lines := []string{"H * * * *", "H H * * *", "H/15 * * * *", "*/5 * * * *", "0 * * * *", "0 0 * * *", "30 2 * * MON-FRI", "H H(0-7) * * SUN",
-			"0 9 1 * *", "* * * * *", fmt.Sprintf("@every %ds", 60+i%600), fmt.Sprintf("%d %d * * %d", i%60, i/60%24, i%7), "H 9-17 * * MON-FRI", "0 0 L * *"}
+		lines := []string{"H * * * *", "H H * * *", "H/15 * * * *", "*/5 * * * *", "0 * * * *", "0 0 * * *",
+			"30 2 * * MON-FRI", "H H(0-7) * * SUN",
+			"0 9 1 * *", "* * * * *", fmt.Sprintf("@every %ds", 60+i%600),
+			fmt.Sprintf("%d %d * * %d", i%60, i/60%24, i%7), "H 9-17 * * MON-FRI", "0 0 L * *"}
 		zones := []string{"UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Asia/Kolkata"}
 		if i%1000 == 0 {
 			return "* * * * * * *", zones[i/1000%len(zones)]
@@ -46,7 +48,11 @@ func BenchmarkForecast(b *testing.B) {
 		jobs := make([]forecast.Job, 100_000)
 		for i := range jobs {
 			line, zone := shape(i)
-			jobs[i] = forecast.Job{Name: fmt.Sprintf("job-%06d", i), Group: fmt.Sprintf("group-%d", i%50), Cursor: now.Add(-time.Duration(i) * time.Millisecond)}
+			jobs[i] = forecast.Job{
+				Name:   fmt.Sprintf("job-%06d", i),
+				Group:  fmt.Sprintf("group-%d", i%50),
+				Cursor: now.Add(-time.Duration(i) * time.Millisecond),
+			}
 			timetable, err := in.Parse(schedule.Spec{Expr: line, Zone: zone, Name: jobs[i].Name})
 			if err != nil {
 				b.Fatal(line, err)

@@ -38,13 +38,18 @@ func byStepping(t *rapid.T, jobs []forecast.Job, from, to time.Time) (minutes ma
 
 var (
 	nights = []string{ // in zones, and close to them
-		"America/New_York 2026-03-08T07:00:00Z", "America/New_York 2026-11-01T06:00:00Z", "Europe/Berlin 2027-03-28T01:00:00Z",
-		"Australia/Lord_Howe 2026-10-03T15:30:00Z", "Australia/Lord_Howe 2027-04-03T15:00:00Z", "Africa/Cairo 2026-04-23T22:00:00Z",
-		"Asia/Shanghai 2026-12-31T16:00:00Z", "UTC 2028-12-31T00:00:00Z", "America/St_Johns 2026-11-01T04:30:00Z", "Antarctica/Troll 2027-03-28T01:00:00Z",
+		"America/New_York 2026-03-08T07:00:00Z", "America/New_York 2026-11-01T06:00:00Z",
+		"Europe/Berlin 2027-03-28T01:00:00Z",
+		"Australia/Lord_Howe 2026-10-03T15:30:00Z", "Australia/Lord_Howe 2027-04-03T15:00:00Z",
+		"Africa/Cairo 2026-04-23T22:00:00Z",
+		"Asia/Shanghai 2026-12-31T16:00:00Z", "UTC 2028-12-31T00:00:00Z", "America/St_Johns 2026-11-01T04:30:00Z",
+		"Antarctica/Troll 2027-03-28T01:00:00Z",
 	}
 	lines = []string{
-		"* * * * *", "*/5 * * * *", "H * * * *", "H/15 * * * *", "H H * * *", "0 * * * *", "30 2 * * *", "15 1 * * *", "0,30 1-3 * * *", "30 2 * * MON-FRI",
-		"0 0 1 * *", "0 0 L * *", "0 12 15W * *", "0 9 * * SUN#1", "*/20 * * * * * *", "*/10 30 2 * * * *", "*/15 * 1-2 * * * *", "59 59 23 * * * *", "0 3 29 2 *", "10 0 1,15 * SUN",
+		"* * * * *", "*/5 * * * *", "H * * * *", "H/15 * * * *", "H H * * *", "0 * * * *", "30 2 * * *", "15 1 * * *",
+		"0,30 1-3 * * *", "30 2 * * MON-FRI",
+		"0 0 1 * *", "0 0 L * *", "0 12 15W * *", "0 9 * * SUN#1", "*/20 * * * * * *", "*/10 30 2 * * * *",
+		"*/15 * 1-2 * * * *", "59 59 23 * * * *", "0 3 29 2 *", "10 0 1,15 * SUN",
 	}
 	periods = []string{"1s", "7s", "59s", "1m", "90s", "61s", "5m", "1h", "1h0m0.5s", "25h", "2.5s", "1m0.000000001s"}
 )
@@ -57,10 +62,15 @@ func drawJob(t *rapid.T, in *schedule.Interner, name, zone string, near time.Tim
 		}
 		return at
 	}
-	job := forecast.Job{Name: name, Group: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "group"), Cursor: near.Add(-72 * time.Hour)}
+	job := forecast.Job{
+		Name:   name,
+		Group:  rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "group"),
+		Cursor: near.Add(-72 * time.Hour),
+	}
 	spec := schedule.Spec{Zone: zone, Name: name}
 	spec.Rules.Gap = rapid.SampledFrom([]schedule.Gap{schedule.GapRun, schedule.GapSkip}).Draw(t, "gap")
-	spec.Rules.Overlap = rapid.SampledFrom([]schedule.Overlap{schedule.OverlapFirst, schedule.OverlapSecond, schedule.OverlapBoth}).Draw(t, "overlap")
+	spec.Rules.Overlap = rapid.SampledFrom([]schedule.Overlap{schedule.OverlapFirst, schedule.OverlapSecond,
+		schedule.OverlapBoth}).Draw(t, "overlap")
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
 		spec.Expr = "@every " + rapid.SampledFrom(periods).Draw(t, "period")

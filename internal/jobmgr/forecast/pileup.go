@@ -48,7 +48,13 @@ func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	found := make([]PileUp, len(out))
 	for i, minute := range out {
 		p := at[minute]
-		found[i] = PileUp{At: time.Unix(c.start, 0).Add(time.Duration(minute) * time.Minute), Fires: c.minutes[minute], Jobs: p.jobs, Top: p.top, Groups: p.largest()}
+		found[i] = PileUp{
+			At:     time.Unix(c.start, 0).Add(time.Duration(minute) * time.Minute),
+			Fires:  c.minutes[minute],
+			Jobs:   p.jobs,
+			Top:    p.top,
+			Groups: p.largest(),
+		}
 	}
 	return found, nil
 }

@@ -23,8 +23,12 @@ const tries = 8
 func channelOf(kv *mvccpb.KeyValue) (notify.Channel, error) {
 	c, err := common.Decode[notify.Channel](kv.Value)
 	if err != nil || common.ChannelKey(c.Name) != string(kv.Key) {
-		return notify.Channel{}, &common.Error{Code: common.CodeInternal, Message: "damaged channel in etcd: " + common.Excerpt(string(kv.Key)),
-			Hint: "delete it and create it again", Err: err}
+		return notify.Channel{}, &common.Error{
+			Code:    common.CodeInternal,
+			Message: "damaged channel in etcd: " + common.Excerpt(string(kv.Key)),
+			Hint:    "delete it and create it again",
+			Err:     err,
+		}
 	}
 	c.Version = kv.ModRevision
 	return c, nil
@@ -84,10 +88,16 @@ func (s *Store) open(c *notify.Channel) (notify.Target, error) {
 
 // Save creates or changes a channel and returns it. A generated signing secret is returned as well:
 // it is not shown again.
-func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish, pre common.Precondition) (c notify.Channel, secret string, created bool, err error) {
+func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish,
+	pre common.Precondition) (c notify.Channel, secret string, created bool, err error) {
 	if !common.ValidName(name) {
-		return c, "", false, common.Invalid("the channel cannot be saved", common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
-			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit"})
+		return c, "", false, common.Invalid("the channel cannot be saved", common.Fault{
+			Location: "name",
+			Code:     "name",
+			Value:    common.Excerpt(name),
+			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or " +
+				"digit",
+		})
 	}
 	for range tries {
 		kv, _, err := s.get(ctx, common.ChannelKey(name))
@@ -133,8 +143,11 @@ func holds(name string, pre common.Precondition, version int64) error {
 	case pre.Version != 0 && version == 0:
 		return common.Errorf(common.CodeStale, "channel %s no longer exists", name)
 	case pre.Version != 0 && version != pre.Version:
-		return &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("channel %s is at version %d, not %d", name, version, pre.Version),
-			Hint: "read it again and repeat the change: it was saved in the meantime"}
+		return &common.Error{
+			Code:    common.CodeStale,
+			Message: fmt.Sprintf("channel %s is at version %d, not %d", name, version, pre.Version),
+			Hint:    "read it again and repeat the change: it was saved in the meantime",
+		}
 	}
 	return nil
 }
@@ -154,7 +167,8 @@ func (s *Store) room(ctx context.Context) error {
 }
 
 // merge returns the channel after a change, and the signing secret if one was generated.
-func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (after notify.Channel, secret string, err error) {
+func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (after notify.Channel, secret string,
+	err error) {
 	same := before.Version != 0 && before.Kind == wish.Kind
 	if faults := wish.Faults(same); len(faults) > 0 {
 		return after, "", common.Invalid("the channel cannot be saved", faults...)
@@ -174,8 +188,13 @@ func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (af
 	var target notify.Target
 	if same {
 		if target, err = s.open(before); err != nil && (wish.URL == "" || wish.Secret == "" && !wish.NewSecret) {
-			return after, "", &common.Error{Code: common.CodeConflict, Message: "the channel's secret cannot be decrypted", Err: err,
-				Hint: "add the secretsKey that the channel was saved with to this master, or save url and secret again"}
+			return after, "", &common.Error{
+				Code:    common.CodeConflict,
+				Message: "the channel's secret cannot be decrypted",
+				Err:     err,
+				Hint: "add the secretsKey that the channel was saved with to this master, or save url and secret " +
+					"again",
+			}
 		}
 	}
 	if wish.URL != "" {
@@ -189,15 +208,23 @@ func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (af
 		secret = target.Secret
 	}
 	if after.Origin, err = notify.OriginOf(target.URL); err != nil {
-		return after, "", common.Invalid("the channel cannot be saved", common.Fault{Location: "url", Code: "url", Message: err.Error()})
+		return after, "", common.Invalid("the channel cannot be saved", common.Fault{
+			Location: "url",
+			Code:     "url",
+			Message:  err.Error(),
+		})
 	}
 	plain, err := json.Marshal(target)
 	if err != nil {
 		return after, "", err
 	}
 	if after.Sealed, err = s.box.Seal(common.ChannelKey(name), plain); err != nil {
-		return after, "", &common.Error{Code: common.CodeConflict, Message: "this master has no key to encrypt a webhook's secret", Err: err,
-			Hint: "set secretsKey to the same value on all masters; generate one with: openssl rand -base64 32"}
+		return after, "", &common.Error{
+			Code:    common.CodeConflict,
+			Message: "this master has no key to encrypt a webhook's secret",
+			Err:     err,
+			Hint:    "set secretsKey to the same value on all masters; generate one with: openssl rand -base64 32",
+		}
 	}
 	return after, secret, nil
 }
@@ -213,7 +240,8 @@ func shown(c *notify.Channel) any {
 }
 
 // write stores a channel with its audit entry, if the channel is unchanged.
-func (s *Store) write(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *notify.Channel) (done bool, err error) {
+func (s *Store) write(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before,
+	after *notify.Channel) (done bool, err error) {
 	verb := "replace"
 	var held []byte
 	if kv == nil {
@@ -237,7 +265,8 @@ func (s *Store) write(ctx context.Context, actor common.Actor, kv *mvccpb.KeyVal
 	return done, err
 }
 
-func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool, err error) {
+func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.client.Txn(ctx).If(cmp).Then(ops...).Commit()
@@ -342,8 +371,12 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 		}
 		sealed, fresh, err := s.box.Renew(key, c.Sealed)
 		if err != nil {
-			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("channel %s cannot be decrypted: %v", c.Name, err), Err: err,
-				Hint: "list the key that it was encrypted with after the new one"}
+			return false, &common.Error{
+				Code:    common.CodeConflict,
+				Message: fmt.Sprintf("channel %s cannot be decrypted: %v", c.Name, err),
+				Err:     err,
+				Hint:    "list the key that it was encrypted with after the new one",
+			}
 		}
 		if !fresh {
 			return false, nil
@@ -358,7 +391,8 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 		if err := errors.Join(err1, err2); err != nil {
 			return false, err
 		}
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)), clientv3.OpPut(common.ChangeKey(change.ID), string(entry))); err != nil || done {
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)),
+			clientv3.OpPut(common.ChangeKey(change.ID), string(entry))); err != nil || done {
 			return done, err
 		}
 		if kv, _, err = s.get(ctx, key); err != nil || kv == nil {

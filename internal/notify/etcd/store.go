@@ -120,7 +120,8 @@ func (s *Store) Now(ctx context.Context) (int64, error) {
 }
 
 // Follow watches the outboxes from a revision on.
-func (s *Store) Follow(ctx context.Context, from int64, take func(context.Context, []notify.Outcome, int64) error) error {
+func (s *Store) Follow(ctx context.Context, from int64,
+	take func(context.Context, []notify.Outcome, int64) error) error {
 	watchCtx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
 	// Without fragments a response contains whole revisions.
@@ -208,7 +209,8 @@ func stateOf(kv *mvccpb.KeyValue) notify.State {
 }
 
 // Commit writes states and notifications in one transaction.
-func (s *Store) Commit(ctx context.Context, states []notify.State, notices []notify.Notice) ([]notify.State, bool, error) {
+func (s *Store) Commit(ctx context.Context, states []notify.State, notices []notify.Notice) ([]notify.State,
+	bool, error) {
 	var cmps []clientv3.Cmp
 	var ops []clientv3.Op
 	for i := range states {
@@ -217,7 +219,8 @@ func (s *Store) Commit(ctx context.Context, states []notify.State, notices []not
 			return nil, false, fmt.Errorf("encode state of %s: %w", states[i].Job, err)
 		}
 		key := common.AlertKey(states[i].Job)
-		cmps, ops = append(cmps, etcdkit.Unchanged(key, states[i].Version)), append(ops, clientv3.OpPut(key, string(data)))
+		cmps, ops = append(cmps, etcdkit.Unchanged(key, states[i].Version)),
+			append(ops, clientv3.OpPut(key, string(data)))
 	}
 	for i := range notices {
 		data, err := json.Marshal(&notices[i])

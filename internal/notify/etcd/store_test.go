@@ -62,21 +62,29 @@ func TestChannels(t *testing.T) {
 	s, client := newStore(t)
 	ctx := t.Context()
 	c, secret, created, err := s.Save(ctx, ann, "ops", hook(""), common.Precondition{})
-	if err != nil || !created || !strings.HasPrefix(secret, "whsec_") || c.Origin != "https://hooks.example.com" || c.UpdatedBy != "ann" {
+	if err != nil || !created || !strings.HasPrefix(secret, "whsec_") || c.Origin != "https://hooks.example.com" ||
+		c.UpdatedBy != "ann" {
 		t.Fatalf("made %+v, %q, %t, %v", c, secret, created, err)
 	}
 	got, target, err := s.Channel(ctx, "ops")
-	if err != nil || got.Version != c.Version || target.Secret != secret || target.URL != "https://hooks.example.com/T0/canary" {
+	if err != nil || got.Version != c.Version || target.Secret != secret ||
+		target.URL != "https://hooks.example.com/T0/canary" {
 		t.Fatalf("read %+v, %+v, %v", got, target, err)
 	}
-	if all := everything(t, client); strings.Contains(all, "canary") || strings.Contains(all, strings.TrimPrefix(secret, "whsec_")) {
+	if all := everything(t, client); strings.Contains(all, "canary") ||
+		strings.Contains(all, strings.TrimPrefix(secret, "whsec_")) {
 		t.Errorf("etcd holds the secret: %s", all)
 	}
 	// Omitted fields keep their value; an identical change changes nothing.
-	if c2, secret, created, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook}, common.Precondition{}); err != nil || created || secret != "" || c2.Version != c.Version {
+	if c2, secret, created, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook},
+		common.Precondition{}); err != nil || created || secret != "" || c2.Version != c.Version {
 		t.Errorf("the same again: %+v, %q, %t, %v", c2, secret, created, err)
 	}
-	c, secret, _, err = s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true, Disabled: true}, common.Precondition{Version: c.Version})
+	c, secret, _, err = s.Save(ctx, ann, "ops", notify.Wish{
+		Kind:      notify.KindWebhook,
+		NewSecret: true,
+		Disabled:  true,
+	}, common.Precondition{Version: c.Version})
 	if err != nil || secret == "" || secret == target.Secret || !c.Disabled {
 		t.Fatalf("a new secret: %+v, %q, %v", c, secret, err)
 	}
@@ -88,19 +96,25 @@ func TestChannels(t *testing.T) {
 			t.Errorf("%+v: %v", pre, err)
 		}
 	}
-	if _, _, _, err := s.Save(ctx, ann, "none", hook(""), common.Precondition{Version: 1}); common.CodeOf(err) != common.CodeStale {
+	if _, _, _, err := s.Save(ctx, ann, "none", hook(""),
+		common.Precondition{Version: 1}); common.CodeOf(err) != common.CodeStale {
 		t.Errorf("one that is not there: %v", err)
 	}
 	for _, name := range []string{"", "A", "a/b", "..", "a..b", "a\x00"} {
-		if _, _, _, err := s.Save(ctx, ann, name, hook(""), common.Precondition{}); common.CodeOf(err) != common.CodeInvalid {
+		if _, _, _, err := s.Save(ctx, ann, name, hook(""),
+			common.Precondition{}); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	// A change of the kind removes the target.
-	if c, _, _, err = s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindMail, To: []string{"ops@example.com"}}, common.Precondition{}); err != nil || c.Sealed != "" || c.Origin != "" {
+	if c, _, _, err = s.Save(ctx, ann, "ops", notify.Wish{
+		Kind: notify.KindMail,
+		To:   []string{"ops@example.com"},
+	}, common.Precondition{}); err != nil || c.Sealed != "" || c.Origin != "" {
 		t.Errorf("as mail: %+v, %v", c, err)
 	}
-	if all, err := s.Channels(ctx); err != nil || len(all) != 1 || !slices.Equal(all[0].To, []string{"ops@example.com"}) {
+	if all, err := s.Channels(ctx); err != nil || len(all) != 1 ||
+		!slices.Equal(all[0].To, []string{"ops@example.com"}) {
 		t.Errorf("listed %+v, %v", all, err)
 	}
 	if err := s.Delete(ctx, ann, "ops", common.Precondition{Version: 1}); common.CodeOf(err) != common.CodeStale {
@@ -123,7 +137,8 @@ func TestChannels(t *testing.T) {
 	var verbs []string
 	for _, kv := range resp.Kvs {
 		change, err := common.Decode[common.Change](kv.Value)
-		if err != nil || change.Kind != "channel" || change.Name != "ops" || change.Actor != ann || strings.Contains(string(kv.Value), "s1.") || strings.Contains(string(kv.Value), "canary") {
+		if err != nil || change.Kind != "channel" || change.Name != "ops" || change.Actor != ann ||
+			strings.Contains(string(kv.Value), "s1.") || strings.Contains(string(kv.Value), "canary") {
 			t.Errorf("change %s, %v", kv.Value, err)
 		}
 		verbs = append(verbs, change.Verb)
@@ -138,10 +153,14 @@ func TestKeys(t *testing.T) {
 	client := etcdtest.Start(t)
 	ctx := t.Context()
 	without := notifyetcd.New(client, nil, time.Now, func() {})
-	if _, _, _, err := without.Save(ctx, ann, "ops", hook(""), common.Precondition{}); common.CodeOf(err) != common.CodeConflict {
+	if _, _, _, err := without.Save(ctx, ann, "ops", hook(""),
+		common.Precondition{}); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("saved without a key: %v", err)
 	}
-	if _, _, _, err := without.Save(ctx, ann, "post", notify.Wish{Kind: notify.KindMail, To: []string{"a@example.com"}}, common.Precondition{}); err != nil {
+	if _, _, _, err := without.Save(ctx, ann, "post", notify.Wish{
+		Kind: notify.KindMail,
+		To:   []string{"a@example.com"},
+	}, common.Precondition{}); err != nil {
 		t.Errorf("mail needs no key: %v", err)
 	}
 	old, next := crypt.NewKey(), crypt.NewKey()
@@ -152,7 +171,8 @@ func TestKeys(t *testing.T) {
 		if c, _, err := s.Channel(ctx, "ops"); !errors.Is(err, notify.ErrSealed) || c.Version == 0 {
 			t.Errorf("with key %s: %+v, %v", name, c, err)
 		}
-		if _, _, _, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true}, common.Precondition{}); common.CodeOf(err) != common.CodeConflict {
+		if _, _, _, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true},
+			common.Precondition{}); common.CodeOf(err) != common.CodeConflict {
 			t.Errorf("with key %s, a new secret: %v", name, err)
 		}
 	}
@@ -160,7 +180,8 @@ func TestKeys(t *testing.T) {
 	if _, target, err := both.Channel(ctx, "ops"); err != nil || target.Secret == "" {
 		t.Errorf("with both: %v", err)
 	}
-	if _, _, _, err := both.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true}, common.Precondition{}); err != nil {
+	if _, _, _, err := both.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true},
+		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, target, err := storeOver(t, client, next).Channel(ctx, "ops"); err != nil || target.Secret == "" {
@@ -192,7 +213,8 @@ func TestDisable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true}, common.Precondition{}); err != nil {
+	if _, _, _, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true},
+		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Disable(ctx, c, "gone"); err != nil { // it was changed since
@@ -208,24 +230,33 @@ func TestDisable(t *testing.T) {
 	if now, _ = s.Find(ctx, "ops"); !now.Disabled || now.Why != "gone" {
 		t.Errorf("%+v", now)
 	}
-	if now, _, _, err = s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook}, common.Precondition{}); err != nil || now.Disabled || now.Why != "" {
+	if now, _, _, err = s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook},
+		common.Precondition{}); err != nil || now.Disabled || now.Why != "" {
 		t.Errorf("enabled: %+v, %v", now, err)
 	}
 }
 
 func notice(id string, status notify.Status) notify.Notice {
-	return notify.Notice{ID: id, Channel: "ops", Subject: "failed", Status: status, Data: notify.Data{Event: "failed", Job: "nightly"}}
+	return notify.Notice{
+		ID:      id,
+		Channel: "ops",
+		Subject: "failed",
+		Status:  status,
+		Data:    notify.Data{Event: "failed", Job: "nightly"},
+	}
 }
 
 func TestNotices(t *testing.T) {
 	s, client := newStore(t)
 	ctx := t.Context()
-	written, ok, err := s.Commit(ctx, []notify.State{{Job: "nightly", UID: "u", Trouble: true}}, []notify.Notice{notice("1", notify.Waiting), notice("2", notify.Waiting)})
+	written, ok, err := s.Commit(ctx, []notify.State{{Job: "nightly", UID: "u", Trouble: true}},
+		[]notify.Notice{notice("1", notify.Waiting), notice("2", notify.Waiting)})
 	if err != nil || !ok || written[0].Version == 0 {
 		t.Fatalf("%+v, %t, %v", written, ok, err)
 	}
 	// A decision based on an outdated state writes nothing.
-	if _, ok, err := s.Commit(ctx, []notify.State{{Job: "nightly", UID: "u"}}, []notify.Notice{notice("3", notify.Waiting)}); err != nil || ok {
+	if _, ok, err := s.Commit(ctx, []notify.State{{Job: "nightly", UID: "u"}},
+		[]notify.Notice{notice("3", notify.Waiting)}); err != nil || ok {
 		t.Errorf("an old state was taken: %t, %v", ok, err)
 	}
 	if state, err := s.State(ctx, "nightly"); err != nil || !state.Trouble || state.Version != written[0].Version {
@@ -265,7 +296,8 @@ func TestNotices(t *testing.T) {
 		t.Errorf("done twice: %t, %v", ok, err)
 	}
 	// A completed or pending notification is not created again.
-	if _, ok, err := s.Commit(ctx, written, []notify.Notice{notice("1", notify.Waiting), notice("2", notify.Waiting), notice("4", notify.Waiting)}); err != nil || !ok {
+	if _, ok, err := s.Commit(ctx, written, []notify.Notice{notice("1", notify.Waiting), notice("2", notify.Waiting),
+		notice("4", notify.Waiting)}); err != nil || !ok {
 		t.Fatalf("%t, %v", ok, err)
 	}
 	list := func(q notify.NoticeQuery) string {
@@ -288,7 +320,12 @@ func TestNotices(t *testing.T) {
 		{notify.NoticeQuery{Limit: 2}, "[4:waiting 2:waiting] true"},
 		{notify.NoticeQuery{Limit: 2, Before: "2"}, "[1:sent] false"},
 		{notify.NoticeQuery{Status: notify.Sent}, "[1:sent] false"},
-		{notify.NoticeQuery{Job: "nightly", Channel: "ops", Status: notify.Waiting, Limit: 2}, "[4:waiting 2:waiting] false"},
+		{notify.NoticeQuery{
+			Job:     "nightly",
+			Channel: "ops",
+			Status:  notify.Waiting,
+			Limit:   2,
+		}, "[4:waiting 2:waiting] false"},
 		{notify.NoticeQuery{Job: "other"}, "[] false"},
 		{notify.NoticeQuery{Channel: "other"}, "[] false"},
 	} {
@@ -315,11 +352,13 @@ func TestNotices(t *testing.T) {
 	if err := s.Prune(ctx, time.Time{}, 4); err != nil {
 		t.Fatal(err)
 	}
-	if got := list(notify.NoticeQuery{}); got != "[519:failed 518:failed 517:failed 516:failed 4:waiting 2:waiting] false" {
+	if got :=
+		list(notify.NoticeQuery{}); got != "[519:failed 518:failed 517:failed 516:failed 4:waiting 2:waiting] false" {
 		t.Errorf("left: %s", got)
 	}
 	// Unreadable values are ignored.
-	for _, key := range []string{common.WaitingNoticeKey("9"), common.DoneNoticeKey("9"), common.AlertKey("bad"), common.ChannelKey("bad"), common.AlertedKey} {
+	for _, key := range []string{common.WaitingNoticeKey("9"), common.DoneNoticeKey("9"), common.AlertKey("bad"),
+		common.ChannelKey("bad"), common.AlertedKey} {
 		if _, err := client.Put(ctx, key, "{"); err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +419,8 @@ func TestPlace(t *testing.T) {
 	if err != nil || first.Revision != 7 || first.Version == 0 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	if other, err := s.Move(ctx, notify.Place{Revision: 5}); err != nil || other.Revision != 7 || other.Version != first.Version {
+	if other, err := s.Move(ctx, notify.Place{Revision: 5}); err != nil || other.Revision != 7 ||
+		other.Version != first.Version {
 		t.Errorf("an old place was taken: %+v, %v", other, err)
 	}
 	if next, err := s.Move(ctx, notify.Place{Revision: 9, Version: first.Version}); err != nil || next.Revision != 9 {
@@ -437,7 +477,9 @@ func TestFollow(t *testing.T) {
 	if _, err := client.Compact(ctx, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Follow(ctx, from+1, func(context.Context, []notify.Outcome, int64) error { return nil }); !errors.Is(err, notify.ErrGap) {
+	if err := s.Follow(ctx, from+1, func(context.Context, []notify.Outcome, int64) error {
+		return nil
+	}); !errors.Is(err, notify.ErrGap) {
 		t.Errorf("over a gap: %v", err)
 	}
 }
@@ -445,17 +487,23 @@ func TestFollow(t *testing.T) {
 func TestReseal(t *testing.T) {
 	client := etcdtest.Start(t)
 	old, next := crypt.NewKey(), crypt.NewKey()
-	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "ops", hook("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"), common.Precondition{}); err != nil {
+	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "ops",
+		hook("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"), common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "post", notify.Wish{Kind: notify.KindMail, To: []string{"a@example.com"}}, common.Precondition{}); err != nil {
+	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "post", notify.Wish{
+		Kind: notify.KindMail,
+		To:   []string{"a@example.com"},
+	}, common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storeOver(t, client, next).Reseal(t.Context(), common.Actor{Name: "host"}); common.CodeOf(err) != common.CodeConflict {
+	if _, err := storeOver(t, client, next).Reseal(t.Context(),
+		common.Actor{Name: "host"}); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("without the old key: %v", err)
 	}
 	for _, want := range []int{1, 0} {
-		if n, err := storeOver(t, client, next+"\n"+old).Reseal(t.Context(), common.Actor{Name: "host"}); n != want || err != nil {
+		if n, err := storeOver(t, client, next+"\n"+old).Reseal(t.Context(), common.Actor{Name: "host"}); n != want ||
+			err != nil {
 			t.Errorf("%d sealed anew, %v; want %d", n, err, want)
 		}
 	}

@@ -70,7 +70,8 @@ func New(cfg Config) (*Mailer, error) {
 		}
 	}
 	secure := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: cfg.Host, RootCAs: cfg.Roots}
-	options := []mail.Option{mail.WithPort(cfg.Port), mail.WithTimeout(timeout), mail.WithTLSConfig(secure), mail.WithDialContextFunc(dialer.DialContext), mail.WithoutNoop()}
+	options := []mail.Option{mail.WithPort(cfg.Port), mail.WithTimeout(timeout), mail.WithTLSConfig(secure),
+		mail.WithDialContextFunc(dialer.DialContext), mail.WithoutNoop()}
 	switch cfg.TLS {
 	case TLSStart:
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
@@ -86,7 +87,8 @@ func New(cfg Config) (*Mailer, error) {
 		options = append(options, mail.WithHELO(cfg.Hello))
 	}
 	if cfg.Username != "" {
-		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(cfg.Username), mail.WithPassword(cfg.Password))
+		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(cfg.Username),
+			mail.WithPassword(cfg.Password))
 	}
 	m := &Mailer{cfg: cfg, options: options}
 	_, err := mail.NewClient(cfg.Host, options...)
@@ -94,7 +96,8 @@ func New(cfg Config) (*Mailer, error) {
 }
 
 // Send sends the mail to each address of the channel that has not received it yet.
-func (m *Mailer) Send(ctx context.Context, c notify.Channel, _ notify.Target, what notify.Message) (result notify.Result) {
+func (m *Mailer) Send(ctx context.Context, c notify.Channel, _ notify.Target,
+	what notify.Message) (result notify.Result) {
 	var messages []*mail.Msg
 	var to []string
 	for _, address := range c.To {

@@ -143,7 +143,8 @@ var ops = notify.Channel{Name: "ops", Kind: notify.KindMail, To: []string{"ops@e
 
 func message() notify.Message {
 	return notify.Message{ID: "msg_00-aa", At: time.Date(2026, 11, 21, 2, 30, 0, 0, time.UTC), Type: "run.failed",
-		Subject: "[Carillon] nightly failed (exit 3) on bell-1", Text: "nightly failed\n\nTitle: 每晚报表\n.\n\nThe end", Data: notify.Data{Event: "failed", Job: "nightly"}}
+		Subject: "[Carillon] nightly failed (exit 3) on bell-1", Text: "nightly failed\n\nTitle: 每晚报表\n.\n\nThe end",
+		Data: notify.Data{Event: "failed", Job: "nightly"}}
 }
 
 func TestWays(t *testing.T) {
@@ -180,7 +181,8 @@ func TestSend_PlainToPublicAddress_Refused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := m.Send(t.Context(), ops, notify.Target{}, message()); r.Err == nil || !strings.Contains(r.Err.Error(), "public address") {
+	if r := m.Send(t.Context(), ops, notify.Target{}, message()); r.Err == nil ||
+		!strings.Contains(r.Err.Error(), "public address") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -188,10 +190,19 @@ func TestSend_PlainToPublicAddress_Refused(t *testing.T) {
 func TestLogin(t *testing.T) {
 	p := newPost(t, true, false)
 	p.login = "carillon:right"
-	if r := newMailer(t, p, smtp.Config{TLS: smtp.TLSStart, Username: "carillon", Password: "wrong"}).Send(t.Context(), ops, notify.Target{}, message()); r.Err == nil || r.Final || strings.Contains(r.Err.Error(), "wrong") && strings.Contains(r.Err.Error(), "right") {
+	if r := newMailer(t, p, smtp.Config{
+		TLS:      smtp.TLSStart,
+		Username: "carillon",
+		Password: "wrong",
+	}).Send(t.Context(), ops, notify.Target{}, message()); r.Err == nil || r.Final || strings.Contains(r.Err.Error(),
+		"wrong") && strings.Contains(r.Err.Error(), "right") {
 		t.Errorf("a wrong password: %+v", r)
 	}
-	if r := newMailer(t, p, smtp.Config{TLS: smtp.TLSStart, Username: "carillon", Password: "right"}).Send(t.Context(), ops, notify.Target{}, message()); r.Err != nil {
+	if r := newMailer(t, p, smtp.Config{
+		TLS:      smtp.TLSStart,
+		Username: "carillon",
+		Password: "right",
+	}).Send(t.Context(), ops, notify.Target{}, message()); r.Err != nil {
 		t.Errorf("the right password: %+v", r)
 	}
 }
@@ -241,7 +252,10 @@ func TestSend_SomeAddressesRefused(t *testing.T) {
 	p := newPost(t, true, false)
 	m := newMailer(t, p, smtp.Config{TLS: smtp.TLSStart})
 	p.refuse["gone@example.com"], p.refuse["later@example.com"] = 550, 451
-	channel := notify.Channel{Name: "ops", To: []string{"a@example.com", "gone@example.com", "later@example.com", "b@example.com"}}
+	channel := notify.Channel{
+		Name: "ops",
+		To:   []string{"a@example.com", "gone@example.com", "later@example.com", "b@example.com"},
+	}
 	what := message()
 	r := m.Send(t.Context(), channel, notify.Target{}, what)
 	if r.Err == nil || r.Final || !slices.Equal(r.Reached, []string{"a@example.com", "b@example.com"}) {
@@ -249,7 +263,8 @@ func TestSend_SomeAddressesRefused(t *testing.T) {
 	}
 	what.Reached = r.Reached
 	delete(p.refuse, "later@example.com")
-	if r = m.Send(t.Context(), channel, notify.Target{}, what); r.Err == nil || !r.Final || r.Answer != 550 || !slices.Equal(r.Reached, []string{"later@example.com"}) {
+	if r = m.Send(t.Context(), channel, notify.Target{}, what); r.Err == nil || !r.Final || r.Answer != 550 ||
+		!slices.Equal(r.Reached, []string{"later@example.com"}) {
 		t.Fatalf("second: %+v", r)
 	}
 	if n := len(p.letters()); n != 3 {

@@ -59,13 +59,16 @@ var _ notify.Sender = (*Sender)(nil)
 
 // New returns a sender.
 func New(cfg Config) *Sender {
-	dialer := &net.Dialer{Timeout: Timeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		return notify.CheckAddress(at.Addr(), cfg.Allow)
-	}}
+	dialer := &net.Dialer{
+		Timeout: Timeout,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return err
+			}
+			return notify.CheckAddress(at.Addr(), cfg.Allow)
+		},
+	}
 	return &Sender{cfg: cfg, client: &http.Client{
 		Timeout: Timeout,
 		Transport: &http.Transport{
@@ -121,7 +124,8 @@ func (s *Sender) Send(ctx context.Context, _ notify.Channel, target notify.Targe
 			return notify.Result{Answer: status}
 		case next == nil:
 			return notify.Result{Answer: status, Gone: status == http.StatusGone, RetryIn: wait,
-				Err: fmt.Errorf("the receiver answered %s", strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))}
+				Err: fmt.Errorf("the receiver answered %s",
+					strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))}
 		case redirects == maxRedirects:
 			return notify.Result{Answer: status, Err: fmt.Errorf("redirected more than %d times", maxRedirects)}
 		}
@@ -147,7 +151,8 @@ func follow(from, to *url.URL) error {
 }
 
 // post makes one request. next is the target of a redirect with the same method.
-func (s *Sender) post(ctx context.Context, at *url.URL, key []byte, id string, payload []byte) (status int, next *url.URL, wait time.Duration, err error) {
+func (s *Sender) post(ctx context.Context, at *url.URL, key []byte, id string, payload []byte) (status int,
+	next *url.URL, wait time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), bytes.NewReader(payload))
 	if err != nil {
 		return 0, nil, 0, errors.New("the channel's URL is damaged")

@@ -46,8 +46,19 @@ func sender(t *testing.T, allow []netip.Prefix, server *httptest.Server) *webhoo
 
 func message() notify.Message {
 	exit := 3
-	return notify.Message{ID: "msg_1", At: time.Date(2026, 11, 21, 2, 30, 0, 0, time.UTC), Type: "run.failed", Subject: "[Carillon] nightly failed (exit 3) on bell-1",
-		Data: notify.Data{Event: "failed", Job: "nightly", Title: "每晚报表", ExitCode: &exit, Output: "no such <file>\n"}}
+	return notify.Message{
+		ID:      "msg_1",
+		At:      time.Date(2026, 11, 21, 2, 30, 0, 0, time.UTC),
+		Type:    "run.failed",
+		Subject: "[Carillon] nightly failed (exit 3) on bell-1",
+		Data: notify.Data{
+			Event:    "failed",
+			Job:      "nightly",
+			Title:    "每晚报表",
+			ExitCode: &exit,
+			Output:   "no such <file>\n",
+		},
+	}
 }
 
 // The payload is verified with the specification's library.
@@ -70,7 +81,8 @@ func TestSigned(t *testing.T) {
 		if err := json.Unmarshal(data, &got); err != nil {
 			t.Error(err)
 		}
-		if r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_1" || r.Header.Get("Content-Type") != "application/json" || len(r.Cookies()) > 0 {
+		if r.Method != http.MethodPost || r.Header.Get("webhook-id") != "msg_1" ||
+			r.Header.Get("Content-Type") != "application/json" || len(r.Cookies()) > 0 {
 			t.Errorf("%s with %v", r.Method, r.Header)
 		}
 		http.SetCookie(w, &http.Cookie{Name: "track", Value: "1"})
@@ -79,11 +91,15 @@ func TestSigned(t *testing.T) {
 	defer server.Close()
 	s := sender(t, loopback, server)
 	for range 2 { // the cookie of the first answer does not come back
-		if r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: server.URL + "/hook?token=canary", Secret: secret}, message()); r.Err != nil || r.Answer != 204 {
+		if r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+			URL:    server.URL + "/hook?token=canary",
+			Secret: secret,
+		}, message()); r.Err != nil || r.Answer != 204 {
 			t.Fatalf("%+v", r)
 		}
 	}
-	if got.Type != "run.failed" || got.Data.Job != "nightly" || *got.Data.ExitCode != 3 || got.Data.Title != "每晚报表" || !got.Timestamp.Equal(message().At) || !strings.Contains(got.Text, "exit 3") {
+	if got.Type != "run.failed" || got.Data.Job != "nightly" || *got.Data.ExitCode != 3 || got.Data.Title != "每晚报表" ||
+		!got.Timestamp.Equal(message().At) || !strings.Contains(got.Text, "exit 3") {
 		t.Errorf("arrived: %+v", got)
 	}
 }
@@ -101,9 +117,11 @@ func TestAnswers(t *testing.T) {
 		status int
 		ok     bool
 		gone   bool
-	}{{200, true, false}, {202, true, false}, {301, false, false}, {400, false, false}, {404, false, false}, {410, false, true}, {429, false, false}, {500, false, false}} {
+	}{{200, true, false}, {202, true, false}, {301, false, false}, {400, false, false}, {404, false, false},
+		{410, false, true}, {429, false, false}, {500, false, false}} {
 		status.Store(int64(c.status))
-		r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: server.URL, Secret: notify.NewSecret()}, message())
+		r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: server.URL, Secret: notify.NewSecret()},
+			message())
 		if (r.Err == nil) != c.ok || r.Gone != c.gone || r.Final || r.Answer != c.status {
 			t.Errorf("%d: %+v", c.status, r)
 		}
@@ -120,8 +138,12 @@ func TestAddressesThatAreNotCalled(t *testing.T) {
 	defer server.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	s := sender(t, nil, nil)
-	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1", "169.254.169.254"} {
-		r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: "http://" + host + ":" + port + "/", Secret: notify.NewSecret()}, message())
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1",
+		"169.254.169.254"} {
+		r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+			URL:    "http://" + host + ":" + port + "/",
+			Secret: notify.NewSecret(),
+		}, message())
 		if r.Err == nil {
 			t.Errorf("%s was called", host)
 		}
@@ -169,7 +191,10 @@ func TestRedirects(t *testing.T) {
 	} {
 		to.Store(c.to)
 		code.Store(int64(c.code))
-		r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: server.URL + "/first", Secret: notify.NewSecret()}, message())
+		r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+			URL:    server.URL + "/first",
+			Secret: notify.NewSecret(),
+		}, message())
 		if (r.Err == nil) != c.ok {
 			t.Errorf("%s: %+v", c.name, r)
 		}
@@ -190,7 +215,8 @@ func TestErrorsKeepTheURL(t *testing.T) {
 		name string
 		ctx  context.Context
 		url  string
-	}{{"an unknown certificate", t.Context(), server.URL + "/canary"}, {"no listener", t.Context(), "http://127.0.0.1:1/canary"}, {"cancelled", ended, server.URL + "/canary"}} {
+	}{{"an unknown certificate", t.Context(), server.URL + "/canary"},
+		{"no listener", t.Context(), "http://127.0.0.1:1/canary"}, {"cancelled", ended, server.URL + "/canary"}} {
 		r := s.Send(c.ctx, notify.Channel{}, notify.Target{URL: c.url, Secret: notify.NewSecret()}, message())
 		if r.Err == nil || strings.Contains(r.Err.Error(), "canary") {
 			t.Errorf("%s: %v", c.name, r.Err)
@@ -201,7 +227,10 @@ func TestErrorsKeepTheURL(t *testing.T) {
 // The environment's proxy is not used.
 func TestNoProxy(t *testing.T) {
 	s := sender(t, loopback, nil)
-	r := s.Send(t.Context(), notify.Channel{}, notify.Target{URL: "http://example.invalid/", Secret: notify.NewSecret()}, message())
+	r := s.Send(t.Context(), notify.Channel{}, notify.Target{
+		URL:    "http://example.invalid/",
+		Secret: notify.NewSecret(),
+	}, message())
 	if r.Err == nil || strings.Contains(r.Err.Error(), proxy) {
 		t.Errorf("it went to the proxy: %+v", r)
 	}

@@ -153,7 +153,11 @@ func (k *Keeper) read() (*holding, error) {
 		return nil, fmt.Errorf("%s and %s: %w", files.Cert, files.Key, err)
 	}
 	held := &holding{contents: contents, pair: pair, leaf: pair.Leaf}
-	held.server = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	held.server = &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair},
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
 	if files.ClientCA != "" {
 		held.server.ClientAuth, held.server.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
 		if !held.server.ClientCAs.AppendCertsFromPEM(contents[2]) {
@@ -204,7 +208,9 @@ func (k *Keeper) Server() *tls.Config {
 // Client makes a client present the certificate.
 func (k *Keeper) Client(secure *tls.Config) {
 	secure.Certificates = nil
-	secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &k.use().pair, nil }
+	secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return &k.use().pair, nil
+	}
 }
 
 // Shown returns which certificate is in use, its file, and its validity.
@@ -228,12 +234,18 @@ func (k *Keeper) Conditions() []common.Condition {
 			what = "ended"
 		}
 		all = append(all, common.Condition{Code: common.ConditionCertificateEnds,
-			Text: fmt.Sprintf("the certificate for %s %s on %s: %s", k.cfg.Use, what, leaf.NotAfter.UTC().Format(time.RFC3339), k.cfg.Files.Cert),
-			Data: common.Words{"use": k.cfg.Use, "file": k.cfg.Files.Cert, "at": leaf.NotAfter.UTC().Format(time.RFC3339)}})
+			Text: fmt.Sprintf("the certificate for %s %s on %s: %s", k.cfg.Use, what,
+				leaf.NotAfter.UTC().Format(time.RFC3339), k.cfg.Files.Cert),
+			Data: common.Words{
+				"use":  k.cfg.Use,
+				"file": k.cfg.Files.Cert,
+				"at":   leaf.NotAfter.UTC().Format(time.RFC3339),
+			}})
 	}
 	if k.failed != nil && k.passed > 1 {
 		all = append(all, common.Condition{Code: common.ConditionCertificateBad,
-			Text: fmt.Sprintf("the new files of the certificate for %s cannot be used, and the previous certificate stays in use: %v", k.cfg.Use, k.failed),
+			Text: fmt.Sprintf("the new files of the certificate for %s cannot be used, and the previous certificate "+
+				"stays in use: %v", k.cfg.Use, k.failed),
 			Data: common.Words{"use": k.cfg.Use, "error": common.Excerpt(k.failed.Error())}})
 	}
 	return all

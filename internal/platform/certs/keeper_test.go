@@ -49,7 +49,13 @@ func (f *folder) issue(name string, from, until time.Duration) made {
 
 func (f *folder) open(files Files, ends func(string, time.Time)) *Keeper {
 	f.t.Helper()
-	k, err := Open(Config{Use: "api", Files: files, Now: func() time.Time { return f.now }, Log: slog.New(slog.DiscardHandler), Ends: ends})
+	k, err := Open(Config{
+		Use:   "api",
+		Files: files,
+		Now:   func() time.Time { return f.now },
+		Log:   slog.New(slog.DiscardHandler),
+		Ends:  ends,
+	})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -175,7 +181,8 @@ func TestCertificateThatEnds(t *testing.T) {
 		f := newFolder(t)
 		k := f.open(f.write(f.issue("x", c.left-c.life, c.left)), nil)
 		found := k.Conditions()
-		if told := len(found) == 1 && found[0].Code == common.ConditionCertificateEnds; told != c.told || len(found) > 1 {
+		if told := len(found) == 1 && found[0].Code == common.ConditionCertificateEnds; told != c.told ||
+			len(found) > 1 {
 			t.Errorf("%v of %v left: %v", c.left, c.life, found)
 		}
 	}
@@ -233,7 +240,11 @@ func TestClientsNeedACertificateOfTheCA(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	f := newFolder(t)
 	files := f.write(f.issue("x", -time.Hour, time.Hour))
-	for _, bad := range []Files{{}, {Cert: files.Cert}, {Cert: files.Cert, Key: files.Cert}, {Cert: files.Cert, Key: files.Key, ClientCA: files.Key}, {Cert: net.IPv4zero.String(), Key: files.Key}} {
+	for _, bad := range []Files{{}, {Cert: files.Cert}, {Cert: files.Cert, Key: files.Cert}, {
+		Cert:     files.Cert,
+		Key:      files.Key,
+		ClientCA: files.Key,
+	}, {Cert: net.IPv4zero.String(), Key: files.Key}} {
 		if _, err := Open(Config{Files: bad, Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}

@@ -35,7 +35,8 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.HTTP.Listen != "127.0.0.1:7070" || m.Timezone != "UTC" || m.Etcd.Endpoints[0] != "http://127.0.0.1:2379" ||
-		m.MongoDB.URI.Reveal() != "mongodb://127.0.0.1:27017" || m.MongoDB.Database != "carillon" || m.Log.Format != "text" {
+		m.MongoDB.URI.Reveal() != "mongodb://127.0.0.1:27017" || m.MongoDB.Database != "carillon" ||
+		m.Log.Format != "text" {
 		t.Errorf("master: %+v", m)
 	}
 	w, err := LoadWorker(parse(t, WorkerFlags), []string{"HOME=/home/ann"})
@@ -43,7 +44,8 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !common.ValidName(w.Name) || w.DataDir != "/home/ann/.local/state/carillon-worker" || w.Slots != 1000 ||
-		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 || w.OutboxMax != 160<<20 {
+		w.MetricsListen != "127.0.0.1:7071" || w.DrainTimeout != time.Minute || w.SpoolMax != 1<<30 ||
+		w.OutboxMax != 160<<20 {
 		t.Errorf("worker: %+v", w)
 	}
 	d, err := LoadStandalone(parse(t, StandaloneFlags), []string{"HOME=/home/ann", "XDG_STATE_HOME=/state"})
@@ -143,7 +145,8 @@ func TestGoodFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !m.HTTP.InsecureHTTP || len(m.HTTP.TrustedProxies) != 2 || m.HTTP.TrustedProxies[0] != netip.MustParsePrefix("10.0.0.5/32") ||
+	if !m.HTTP.InsecureHTTP || len(m.HTTP.TrustedProxies) != 2 ||
+		m.HTTP.TrustedProxies[0] != netip.MustParsePrefix("10.0.0.5/32") ||
 		len(m.Etcd.Endpoints) != 2 || m.Etcd.Password.Reveal() != "from-the-file" || m.Timezone != "Asia/Shanghai" ||
 		m.Log.Level != slog.LevelDebug || m.Log.Format != "json" || !m.HTTP.Secure() {
 		t.Errorf("master: %+v", m)
@@ -153,10 +156,15 @@ func TestGoodFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Name != "bell-1" || w.Labels["rack"] != "12" ||
-		!reflect.DeepEqual(w.Secrets, map[string]string{"db": "/etc/carillon/db.password", "mail-relay": "/run/credentials/carillon-worker.service/mail"}) || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.OutboxMax != 1<<30 || w.MetricsListen != "" {
+		!reflect.DeepEqual(w.Secrets, map[string]string{
+			"db":         "/etc/carillon/db.password",
+			"mail-relay": "/run/credentials/carillon-worker.service/mail",
+		}) || w.Slots != 50 || w.DrainTimeout != 90*time.Second || w.SpoolMax != 512<<20 || w.OutboxMax != 1<<30 ||
+		w.MetricsListen != "" {
 		t.Errorf("worker: %+v", w)
 	}
-	if _, err := LoadStandalone(parse(t, StandaloneFlags, "--config", "testdata/good/standalone.yaml"), nil); err != nil {
+	if _, err := LoadStandalone(parse(t, StandaloneFlags, "--config", "testdata/good/standalone.yaml"),
+		nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -176,7 +184,8 @@ func TestBadFiles(t *testing.T) {
 			`master.yaml:5: unknown key "timeZone"; did you mean timezone?`,
 			`master.yaml:6: timezone "Mars/Olympus" is not a known time zone`,
 			`master.yaml:7: auditRetention must be 0, or a duration of at least a day`,
-			`master.yaml:8: logLevel must be debug, info, warn or error`, `master.yaml:9: maxJobs must be a whole number`,
+			`master.yaml:8: logLevel must be debug, info, warn or error`,
+			`master.yaml:9: maxJobs must be a whole number`,
 			`master.yaml:10: metricsMaxJobs must be a whole number from 0 to 20000`,
 			`listen: 0.0.0.0:7070 is reachable from other machines without TLS`,
 			`etcd.username: needs etcd.password`,
@@ -220,7 +229,8 @@ func TestUnknownVariables(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	// A master's setting, a command's own and an empty one do not stop a worker.
-	_, err = LoadWorker(parse(t, WorkerFlags), []string{"HOME=/h", "CARILLON_TIMEZONE=UTC", "CARILLON_RUN_ID=x", "CARILLON_NONSENSE="})
+	_, err = LoadWorker(parse(t, WorkerFlags), []string{"HOME=/h", "CARILLON_TIMEZONE=UTC", "CARILLON_RUN_ID=x",
+		"CARILLON_NONSENSE="})
 	if err != nil {
 		t.Error(err)
 	}
@@ -260,9 +270,11 @@ func TestListening(t *testing.T) {
 }
 
 func TestFlagsRefuseWhatCannotBe(t *testing.T) {
-	for _, arg := range []string{"--listen=7070", "--listen=a:b", "--listen=127.0.0.1:70700", "--trusted-proxies=0.0.0.0/0", "--trusted-proxies=proxy",
+	for _, arg := range []string{"--listen=7070", "--listen=a:b", "--listen=127.0.0.1:70700",
+		"--trusted-proxies=0.0.0.0/0", "--trusted-proxies=proxy",
 		"--etcd-endpoints=ftp://a:1", "--etcd-endpoints=a", "--etcd-endpoints=http://u:p@a:1", "--timezone=Local",
-		"--mongodb-uri=http://a", "--mongodb-uri=mongodb://u:secret@h", "--mongodb-database=a.b", "--etcd-password=x", "--insecure-http=maybe"} {
+		"--mongodb-uri=http://a", "--mongodb-uri=mongodb://u:secret@h", "--mongodb-database=a.b", "--etcd-password=x",
+		"--insecure-http=maybe"} {
 		fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		MasterFlags(fs)
 		if err := fs.Parse([]string{arg}); err == nil {
@@ -285,7 +297,8 @@ func TestSecretsFromFiles(t *testing.T) {
 		{"file", []string{"CARILLON_ETCD_PASSWORD_FILE=" + password}, "hunter2", ""},
 		{"environment", []string{"CARILLON_ETCD_PASSWORD=plain"}, "plain", ""},
 		{"credential", []string{"CREDENTIALS_DIRECTORY=" + dir}, "hunter2", ""},
-		{"environment before credential", []string{"CREDENTIALS_DIRECTORY=" + dir, "CARILLON_ETCD_PASSWORD=plain"}, "plain", ""},
+		{"environment before credential", []string{"CREDENTIALS_DIRECTORY=" + dir, "CARILLON_ETCD_PASSWORD=plain"},
+			"plain", ""},
 		{"both", []string{"CARILLON_ETCD_PASSWORD=plain", "CARILLON_ETCD_PASSWORD_FILE=" + password}, "", "excludes"},
 		{"empty", []string{"CARILLON_ETCD_PASSWORD_FILE=" + empty}, "", "is empty"},
 		{"missing", []string{"CARILLON_ETCD_PASSWORD_FILE=" + dir + "/none"}, "", "no such file"},
@@ -304,7 +317,8 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 	changing := filepath.Join(dir, "changing")
 	write(t, changing, "old\n")
-	m, err := LoadMaster(parse(t, MasterFlags, "--etcd-username=u"), []string{"CARILLON_ETCD_PASSWORD_FILE=" + changing})
+	m, err := LoadMaster(parse(t, MasterFlags, "--etcd-username=u"),
+		[]string{"CARILLON_ETCD_PASSWORD_FILE=" + changing})
 	checkError(t, "changing", err, "")
 	write(t, changing, "new\n")
 	if again, err := m.Etcd.Password.Reload(); err != nil || again != "new" || m.Etcd.Password.Reveal() != "old" {
@@ -334,7 +348,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 
 func TestNameFrom(t *testing.T) {
 	for host, want := range map[string]string{
-		"bell-1": "bell-1", "Bell.Example.COM": "bell.example.com", "a..b": "a.b", "-x-": "x", "büro 7": "b-ro-7", "…": "",
+		"bell-1": "bell-1", "Bell.Example.COM": "bell.example.com", "a..b": "a.b", "-x-": "x",
+		"büro 7": "b-ro-7", "…": "",
 		strings.Repeat("x", 300): strings.Repeat("x", 128),
 	} {
 		if got := nameFrom(host); got != want {
@@ -347,7 +362,13 @@ func TestNameFrom(t *testing.T) {
 }
 
 func TestShortDurations(t *testing.T) {
-	for d, want := range map[time.Duration]string{time.Minute: "1m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Minute: "10m", time.Second: "1s"} {
+	for d, want := range map[time.Duration]string{
+		time.Minute:      "1m",
+		time.Hour:        "1h",
+		90 * time.Second: "1m30s",
+		10 * time.Minute: "10m",
+		time.Second:      "1s",
+	} {
 		if got := short(d); got != want {
 			t.Errorf("%v became %q, want %q", d, got, want)
 		}
@@ -372,14 +393,37 @@ func write(t *testing.T, path, text string) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]int64{"16MiB": 16 << 20, "1024MiB": 1 << 30, "3GiB": 3 << 30, "1TiB": 1 << 40, "20000KiB": 20000 << 10,
-		"": 0, "16": 0, "MiB": 0, "-16MiB": 0, "+": 0, "1GB": 0, "16 MiB": 0, "1.5GiB": 0, "15MiB": 0, "2TiB": 0, "99999999999TiB": 0, "16MiBMiB": 0} {
+	for text, want := range map[string]int64{
+		"16MiB":          16 << 20,
+		"1024MiB":        1 << 30,
+		"3GiB":           3 << 30,
+		"1TiB":           1 << 40,
+		"20000KiB":       20000 << 10,
+		"":               0,
+		"16":             0,
+		"MiB":            0,
+		"-16MiB":         0,
+		"+":              0,
+		"1GB":            0,
+		"16 MiB":         0,
+		"1.5GiB":         0,
+		"15MiB":          0,
+		"2TiB":           0,
+		"99999999999TiB": 0,
+		"16MiBMiB":       0,
+	} {
 		var got int64
 		if err := sizeValue(&got, 16<<20, 1<<40)(text); (err == nil) != (want > 0) || got != want {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
 	}
-	for n, want := range map[int64]string{16 << 20: "16MiB", 1 << 30: "1GiB", 1 << 40: "1TiB", 1536 << 20: "1536MiB", 4096 << 40: "4096TiB"} {
+	for n, want := range map[int64]string{
+		16 << 20:   "16MiB",
+		1 << 30:    "1GiB",
+		1 << 40:    "1TiB",
+		1536 << 20: "1536MiB",
+		4096 << 40: "4096TiB",
+	} {
 		if got := sizeText(n); got != want {
 			t.Errorf("%d is %s", n, got)
 		}

@@ -91,7 +91,8 @@ type Execution struct {
 
 func (e *Execution) declare(s *settings) {
 	s.text(&e.RunAs, "runAs", "file", "",
-		"file that defines which users and commands jobs may use on this worker; must be owned by root; loaded again when it changes (default: all run as the worker's own user)", absolute)
+		"file that defines which users and commands jobs may use on this worker; must be owned by root; loaded again "+
+			"when it changes (default: all run as the worker's own user)", absolute)
 	s.duration(&e.MaxRunTime, "maxRunTime", 0, 0, 366*24*time.Hour,
 		"maximum run time of a command on this worker, whatever its job allows; 0 for unlimited")
 }
@@ -128,7 +129,8 @@ func (w *Worker) settings() *settings {
 		&w.SpoolMax, &w.OutboxMax)
 	w.Execution.declare(s)
 	s.secret(&w.SecretsKey, "secretsKey",
-		"key that decrypts the secrets of jobs, the same as on the masters; without it this worker refuses jobs that refer to secrets.", secretsKey)
+		"key that decrypts the secrets of jobs, the same as on the masters; without it this worker refuses jobs that "+
+			"refer to secrets.", secretsKey)
 	s.add("metricsListen", "address", "127.0.0.1:7071",
 		"address of /metrics and /readyz: loopback, unix:/path, or off", localAddress(&w.MetricsListen))
 	w.Etcd.declare(s)
@@ -158,41 +160,48 @@ func declareZone(s *settings, to *string) {
 }
 
 func declareAudit(s *settings, to *time.Duration) {
-	s.add("auditRetention", "duration", "400d", "retention of the audit and of job versions, such as 400d; 0 for unlimited", func(text string) error {
-		d, err := common.Duration(text).Value()
-		if err != nil || d != 0 && d < 24*time.Hour {
-			return fmt.Errorf("must be 0, or a duration of at least a day, such as 400d")
-		}
-		*to = d
-		return nil
-	})
+	s.add("auditRetention", "duration", "400d",
+		"retention of the audit and of job versions, such as 400d; 0 for unlimited", func(text string) error {
+			d, err := common.Duration(text).Value()
+			if err != nil || d != 0 && d < 24*time.Hour {
+				return fmt.Errorf("must be 0, or a duration of at least a day, such as 400d")
+			}
+			*to = d
+			return nil
+		})
 }
 
 func declareMetricsMaxJobs(s *settings, to *int) {
 	s.number(to, "metricsMaxJobs", 1000, 0, 20_000,
-		"number of jobs, first by name, with their own metrics on the elected master, at most 11 series each; 0 for none")
+		"number of jobs, first by name, with their own metrics on the elected master, at most 11 series each; 0 for "+
+			"none")
 }
 
-func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int, drain *time.Duration, spool, outbox *int64) {
+func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int,
+	drain *time.Duration, spool, outbox *int64) {
 	s.text(name, "name", "name", "", "display name, to which jobs can be pinned (default: this machine's host name)",
 		workerName)
-	s.text(dataDir, "dataDir", "folder", "", "folder for persistent data (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
-		", else ~/.local/state/"+folder+")")
+	s.text(dataDir, "dataDir", "folder", "",
+		"folder for persistent data (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
+			", else ~/.local/state/"+folder+")")
 	s.add("labels", "labels", "", "labels for the selectors of jobs, such as zone=a,disk=ssd", labelsValue(labels))
 	s.add("secrets", "files", "",
-		"files of secrets to mask in the output of commands, such as db=/etc/carillon/db.password; 8 to 4096 bytes each, loaded again when they change", secretsValue(secrets))
+		"files of secrets to mask in the output of commands, such as db=/etc/carillon/db.password; 8 to 4096 bytes "+
+			"each, loaded again when they change", secretsValue(secrets))
 	s.number(slots, "slots", 1000, 1, 100_000, "number of slots for concurrent runs")
 	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour,
 		"how long a stop waits for active runs before it ends them")
 	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40,
 		"maximum disk space for output while the log store is unavailable; the oldest output is dropped first")
 	s.size(outbox, "outboxMax", 160<<20, 16<<20, 64<<30,
-		"maximum size of outcomes in etcd while the log store is unavailable, of all workers together; above it fires wait. Must be the same on all workers, and well below etcd's quota")
+		"maximum size of outcomes in etcd while the log store is unavailable, of all workers together; above it "+
+			"fires wait. Must be the same on all workers, and well below etcd's quota")
 }
 
 func workerName(text string) error {
 	if !common.ValidName(text) {
-		return fmt.Errorf("must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit")
+		return fmt.Errorf("must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a " +
+			"letter or digit")
 	}
 	return nil
 }
@@ -239,7 +248,8 @@ const maxSecrets = 64
 func secretsValue(to *map[string]string) func(string) error {
 	return pairsValue(func(name, path string) error {
 		if !common.ValidName(name) {
-			return fmt.Errorf("the name %q of a secret must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit",
+			return fmt.Errorf("the name %q of a secret must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', "+
+				"and begin and end with a letter or digit",
 				common.Excerpt(name))
 		}
 		if !filepath.IsAbs(path) {

@@ -32,13 +32,15 @@ func (h *HTTP) declare(s *settings) {
 	s.text(&h.TLS.Cert, "tls.cert", "file", "", "server certificate with its chain, in PEM")
 	s.text(&h.TLS.Key, "tls.key", "file", "", "key of the certificate")
 	s.text(&h.TLS.ClientCA, "tls.clientCA", "file", "",
-		"CA certificates; every client needs a certificate signed by one of them, in addition to its token (default: no client certificates)")
+		"CA certificates; every client needs a certificate signed by one of them, in addition to its token (default: "+
+			"no client certificates)")
 	s.toggle(&h.InsecureHTTP, "insecureHTTP",
 		"serve plain HTTP on other addresses than loopback, behind a proxy that terminates TLS; needs trustedProxies")
 	listOf(s, &h.TrustedProxies, "trustedProxies", "list", "",
 		"addresses or networks of proxies whose X-Forwarded-For is trusted", prefix)
 	s.number(&h.APIRate, "apiRate", 200, 0, 1_000_000,
-		"requests per second per master for each token and session, and for each address without a valid one; 0 for unlimited")
+		"requests per second per master for each token and session, and for each address without a valid one; 0 for "+
+			"unlimited")
 }
 
 // check refuses an unprotected API: other addresses than loopback need TLS, or a listed proxy.
@@ -59,7 +61,8 @@ func (h *HTTP) check() (faults []common.Fault) {
 		})
 	case !encrypted && !h.InsecureHTTP && !Loopback(h.Listen):
 		faults = append(faults, common.Fault{Location: "listen", Code: "insecure", Message: fmt.Sprintf(
-			"%s is reachable from other machines without TLS: set tls.cert and tls.key, or insecureHTTP and trustedProxies if a proxy terminates TLS", h.Listen)})
+			"%s is reachable from other machines without TLS: set tls.cert and tls.key, or insecureHTTP and "+
+				"trustedProxies if a proxy terminates TLS", h.Listen)})
 	}
 	if err := h.checkTLS(); err != nil {
 		faults = append(faults, common.Fault{Location: "tls", Code: "tls", Message: err.Error()})
@@ -121,12 +124,14 @@ func localAddress(to *string) func(string) error {
 		case text == "" || text == "off":
 			text = ""
 		case unix && !filepath.IsAbs(path):
-			return fmt.Errorf("must name the socket by its absolute path, such as unix:/run/carillon-worker/metrics.sock")
+			return fmt.Errorf("must name the socket by its absolute path, such as " +
+				"unix:/run/carillon-worker/metrics.sock")
 		case unix:
 		case hostPort(text) != nil:
 			return hostPort(text)
 		case !Loopback(text):
-			return fmt.Errorf("%s is reachable from other machines; a worker listens on loopback or on a unix socket only",
+			return fmt.Errorf(
+				"%s is reachable from other machines; a worker listens on loopback or on a unix socket only",
 				common.Excerpt(text))
 		}
 		*to = text

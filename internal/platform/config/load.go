@@ -64,12 +64,14 @@ func (s *settings) load(fs *pflag.FlagSet, env environment) []common.Fault {
 var foreign = [...]string{
 	fileEnv,
 	// set for a command, if a job starts a daemon
-	"CARILLON_JOB", "CARILLON_RUN_ID", "CARILLON_PLANNED_AT", "CARILLON_ATTEMPT", "CARILLON_PREVIOUS_STATUS", "CARILLON_FENCE",
+	"CARILLON_JOB", "CARILLON_RUN_ID", "CARILLON_PLANNED_AT", "CARILLON_ATTEMPT", "CARILLON_PREVIOUS_STATUS",
+	"CARILLON_FENCE",
 	"CARILLON_WORKER", "CARILLON_WORKER_NAME", "CARILLON_LIFE",
 	// set by tests that start daemons
 	"CARILLON_MONGODOUBLE",
 	// read by cronctl
-	"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CA_FILE", "CARILLON_CERT_FILE", "CARILLON_KEY_FILE", "CARILLON_CONTEXT", "CARILLON_CONTEXTS",
+	"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CA_FILE", "CARILLON_CERT_FILE",
+	"CARILLON_KEY_FILE", "CARILLON_CONTEXT", "CARILLON_CONTEXTS",
 }
 
 // foreignPrefixes are prefixes of variables of tests and of a worker's guardian.

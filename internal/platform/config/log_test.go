@@ -14,12 +14,14 @@ import (
 // speak to a terminal, or hide behind what is printed from right to left.
 func TestLogLinesCannotBeForged(t *testing.T) {
 	for _, text := range []string{
-		"a\nlevel=ERROR msg=forged", "a\r\n{\"msg\":\"forged\"}", "a\x1b[2J\x1b]0;title\a", "a\x00b\x7f", `a" msg=forged b="`, "a\u2028b\u2029c\u0085d",
+		"a\nlevel=ERROR msg=forged", "a\r\n{\"msg\":\"forged\"}", "a\x1b[2J\x1b]0;title\a", "a\x00b\x7f",
+		`a" msg=forged b="`, "a\u2028b\u2029c\u0085d",
 		"user\u202eevil\u2066", "a\u009b2J", "\xff\xfe", strings.Repeat("x", 10_000) + "\n",
 	} {
 		for _, format := range []string{"text", "json"} {
 			var out bytes.Buffer
-			Log{Format: format}.Logger(&out).With("name", text).WithGroup("run").Warn("job_refused", "note", text, "error", errors.New(text), "all", []string{text})
+			Log{Format: format}.Logger(&out).With("name", text).WithGroup("run").Warn("job_refused", "note", text,
+				"error", errors.New(text), "all", []string{text})
 			line, more, ended := strings.Cut(out.String(), "\n")
 			if !ended || more != "" {
 				t.Errorf("%s: %q makes %q", format, text, out.String())
@@ -37,7 +39,8 @@ func TestLogLinesCannotBeForged(t *testing.T) {
 				continue
 			}
 			var entry struct{ Msg, Level, Name string }
-			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg != "job_refused" || entry.Level != "WARN" || utf8.ValidString(text) && entry.Name != text {
+			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg != "job_refused" ||
+				entry.Level != "WARN" || utf8.ValidString(text) && entry.Name != text {
 				t.Errorf("%q: %+v, %v", text, entry, err)
 			}
 		}

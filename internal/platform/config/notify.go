@@ -37,7 +37,8 @@ func (n *Notify) declare(s *settings, key string) {
 	listOf(s, &n.Allow, "notifyAllow", "list", "",
 		"private addresses or networks that webhooks may be in, such as 10.0.0.0/8", reachable)
 	s.secret(&n.SecretsKey, "secretsKey",
-		"key that encrypts the secrets of jobs and channels, 32 bytes in base64, the same for all masters and workers; put a new key before the old ones"+key+".", secretsKey)
+		"key that encrypts the secrets of jobs and channels, 32 bytes in base64, the same for all masters and "+
+			"workers; put a new key before the old ones"+key+".", secretsKey)
 	s.text(&n.SMTP.Host, "smtpHost", "host", "", "mail server for notifications; without it no mail is sent", hostOnly)
 	s.number(&n.SMTP.Port, "smtpPort", 0, 0, 65535,
 		"port of the mail server; 0 for the default: 587, 465 for tls, 25 for none")
@@ -74,7 +75,8 @@ func publicURL(text string) error {
 		return nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("%q must look like https://carillon.example.com", common.Excerpt(text))
 	}
 	return nil
@@ -97,7 +99,8 @@ func secretsKey(text string) error {
 		func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
 	for _, word := range words {
 		if key, err := base64.StdEncoding.DecodeString(word); err != nil || len(key) != 32 {
-			return fmt.Errorf("must be 32 bytes in base64, as of: openssl rand -base64 32") // the text itself is a secret
+			// the text itself is a secret
+			return fmt.Errorf("must be 32 bytes in base64, as of: openssl rand -base64 32")
 		}
 	}
 	if len(words) == 0 && text != "" {

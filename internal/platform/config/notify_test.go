@@ -11,14 +11,17 @@ import (
 
 func TestNotifySettings(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
-	good := []string{"CARILLON_PUBLIC_URL=https://carillon.example.com/", "CARILLON_NOTIFY_ALLOW=10.0.0.7/8, ::1", "CARILLON_SECRETS_KEY=" + key + " " + key,
-		"CARILLON_SMTP_HOST=mail.example.com", "CARILLON_SMTP_FROM=Carillon <carillon@example.com>", "CARILLON_SMTP_USERNAME=carillon", "CARILLON_SMTP_PASSWORD=canary"}
+	good := []string{"CARILLON_PUBLIC_URL=https://carillon.example.com/", "CARILLON_NOTIFY_ALLOW=10.0.0.7/8, ::1",
+		"CARILLON_SECRETS_KEY=" + key + " " + key,
+		"CARILLON_SMTP_HOST=mail.example.com", "CARILLON_SMTP_FROM=Carillon <carillon@example.com>",
+		"CARILLON_SMTP_USERNAME=carillon", "CARILLON_SMTP_PASSWORD=canary"}
 	m, err := LoadMaster(parse(t, MasterFlags), good)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := m.Notify
-	if !slices.Equal(n.Allow, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}) || !n.SMTP.Configured() || n.SMTP.TLS != "starttls" || n.SMTP.Port != 0 {
+	if !slices.Equal(n.Allow, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}) ||
+		!n.SMTP.Configured() || n.SMTP.TLS != "starttls" || n.SMTP.Port != 0 {
 		t.Errorf("%+v", n)
 	}
 	if text := fmt.Sprintf("%+v %#v", m, m); strings.Contains(text, "canary") || strings.Contains(text, key) {

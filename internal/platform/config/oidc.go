@@ -49,7 +49,8 @@ func (o *OIDC) declare(s *settings) {
 	s.text(&o.GroupsClaim, "oidc.groupsClaim", "name", "groups",
 		"claim with the groups of a user; dots select nested fields, as in realm_access.roles", claim)
 	listOf(s, &o.Roles, "oidc.roles", "list", "",
-		"roles of issuer groups: issuer group=role, or issuer group=group of jobs:role, with * for all users, such as platform=admin,data=reports:editor,*=viewer; without any no user can log in", oidcRole)
+		"roles of issuer groups: issuer group=role, or issuer group=group of jobs:role, with * for all users, such "+
+			"as platform=admin,data=reports:editor,*=viewer; without any no user can log in", oidcRole)
 	s.text(&o.CA, "oidc.ca", "file", "", "CA certificates to verify the issuer (default: the system's)")
 }
 

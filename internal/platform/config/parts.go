@@ -155,7 +155,8 @@ func (m *MongoDB) declare(s *settings) {
 	uri.noFlag = false
 	uri.onFlag = func(text string) error {
 		if before, _, found := strings.Cut(text, "@"); found && strings.Count(before, ":") > 1 {
-			return fmt.Errorf("contains a password, which all users of this machine could read on the command line: use --mongodb-uri-file")
+			return fmt.Errorf("contains a password, which all users of this machine could read on the command line: " +
+				"use --mongodb-uri-file")
 		}
 		return nil
 	}
@@ -216,7 +217,8 @@ func endpoint(text string) (string, error) {
 	address := text
 	if strings.Contains(text, "://") {
 		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" || u.User != nil {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" ||
+			u.User != nil {
 			return "", fmt.Errorf("%q must look like https://host:2379", common.Excerpt(text))
 		}
 		address = u.Host

@@ -70,7 +70,8 @@ func listeners(t *testing.T) int {
 		t.Skipf("this machine tells nothing of descriptors: %v", err)
 	}
 	for _, e := range entries {
-		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(target, "socket:[") {
+		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil &&
+			strings.HasPrefix(target, "socket:[") {
 			own[strings.Trim(target, "socket:[]")] = true
 		}
 	}

@@ -28,7 +28,8 @@ func TestLinesHaveTheirPriority(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), &out)
 	}
 	for i, want := range []struct{ prefix, has string }{
-		{"<6>time=", "msg=started worker=north run.id=1"}, {"<4>time=", "msg=slow"}, {"<3>time=", `run.text="a\n<0>forged"`}, {"<3>time=", "msg=worse"},
+		{"<6>time=", "msg=started worker=north run.id=1"}, {"<4>time=", "msg=slow"},
+		{"<3>time=", `run.text="a\n<0>forged"`}, {"<3>time=", "msg=worse"},
 	} {
 		if !strings.HasPrefix(lines[i], want.prefix) || !strings.Contains(lines[i], want.has) {
 			t.Errorf("%s, want %s … %s", lines[i], want.prefix, want.has)

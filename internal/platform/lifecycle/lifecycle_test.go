@@ -114,7 +114,10 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 func TestStoppingWhileAPartStarts(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		d := &diary{}
-		waiting := Part{Name: "waits", Start: func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }}
+		waiting := Part{
+			Name:  "waits",
+			Start: func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		result := run(ctx, t.Context(), d.part("a"), waiting, d.part("c"))
 		time.Sleep(time.Hour)
@@ -144,7 +147,8 @@ func TestDeadlines(t *testing.T) {
 		cancel()
 		begin := time.Now()
 		err := <-result
-		if err == nil || !strings.Contains(err.Error(), "stop stuck: not done after 20s") || !strings.Contains(err.Error(), "stop slow: context deadline exceeded") {
+		if err == nil || !strings.Contains(err.Error(), "stop stuck: not done after 20s") ||
+			!strings.Contains(err.Error(), "stop slow: context deadline exceeded") {
 			t.Errorf("error %v", err)
 		}
 		if took := time.Since(begin); took != 26*time.Second {
@@ -173,7 +177,8 @@ func TestHurry(t *testing.T) {
 		time.Sleep(time.Minute)
 		now(ErrHurry)
 		err := <-result
-		if !errors.Is(err, ErrHurry) || !strings.Contains(err.Error(), "stop a") || !strings.Contains(err.Error(), "stop b") {
+		if !errors.Is(err, ErrHurry) || !strings.Contains(err.Error(), "stop a") ||
+			!strings.Contains(err.Error(), "stop b") {
 			t.Errorf("error %v", err)
 		}
 		if took := time.Since(begin); took != time.Minute {

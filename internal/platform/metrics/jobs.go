@@ -29,17 +29,21 @@ func newJobGauges(r *Registry) *JobGauges {
 		return prometheus.NewDesc(namespace+"_"+name, help, labels, nil)
 	}
 	g.success = desc("job_last_success_timestamp_seconds",
-		"When the newest successful run of a job ended; absent if no stored run succeeded. Exposed by the elected master only.", "job_name")
+		"When the newest successful run of a job ended; absent if no stored run succeeded. Exposed by the elected "+
+			"master only.", "job_name")
 	g.status = desc("job_last_status",
-		"1 for the outcome of the newest fire of a job, except skipped ones, and 0 for all other outcomes; absent before the first. "+
+		"1 for the outcome of the newest fire of a job, except skipped ones, and 0 for all other outcomes; absent "+
+			"before the first. "+
 			"Exposed by the elected master only.", "job_name", "status")
 	g.next = desc("job_next_fire_timestamp_seconds",
-		"When a job fires next; absent if it is paused or has no schedule. Exposed by the elected master only.", "job_name")
+		"When a job fires next; absent if it is paused or has no schedule. Exposed by the elected master only.",
+		"job_name")
 	g.overdue = desc("job_overdue_seconds",
 		"Time since the first unclaimed fire of a job was due; 0 while the job is not overdue. "+
 			"Exposed by the elected master only.", "job_name")
 	g.omitted = desc("jobs_without_metrics",
-		"Jobs beyond the first metricsMaxJobs by name, without metrics of single jobs. Exposed by the elected master only.")
+		"Jobs beyond the first metricsMaxJobs by name, without metrics of single jobs. Exposed by the elected master "+
+			"only.")
 	r.prom.MustRegister(g)
 	return g
 }

@@ -51,7 +51,8 @@ func NewMaster(r *Registry) *Master {
 		damaged: r.gauge("master_damaged_jobs",
 			"Unreadable jobs in etcd, which are not planned; the log names them.").WithLabelValues(),
 		conditions: r.gauge("master_condition",
-			"1 while a condition is active on this master, by its code; docs/deploy.md describes them. Workers expose their own.", "code"),
+			"1 while a condition is active on this master, by its code; docs/deploy.md describes them. Workers "+
+				"expose their own.", "code"),
 		elected: r.gauge("master_elected",
 			"1 while this master is the elected one, which performs the duties.").WithLabelValues(),
 		terms: r.counter("master_terms_total",
@@ -104,7 +105,8 @@ func (m *Master) RequestRefused(reason string) { m.refused.WithLabelValues(reaso
 // known prevents clients from creating series with invented methods.
 func known(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return method
 	}
 	return "other"

@@ -102,8 +102,13 @@ func useMaster(m *Master) {
 	m.NoticeFailed("webhook", false)
 	m.NoticeFailed("", true)
 	m.NoticesWaiting(3)
-	m.Gauges.Show([]common.JobFigures{{Name: "backup", NextFire: clock().Add(time.Hour), LastSuccess: clock(), LastStatus: common.StatusFailed,
-		Overdue: 90 * time.Second}, {Name: "new"}}, 5)
+	m.Gauges.Show([]common.JobFigures{{
+		Name:        "backup",
+		NextFire:    clock().Add(time.Hour),
+		LastSuccess: clock(),
+		LastStatus:  common.StatusFailed,
+		Overdue:     90 * time.Second,
+	}, {Name: "new"}}, 5)
 }
 
 func TestMaster(t *testing.T) {
@@ -190,7 +195,8 @@ func TestConditionGauges(t *testing.T) {
 	expect(t, scrape(r), `carillon_condition{code="disk_full"} 0`, `carillon_master_condition{code="no_workers"} 0`)
 	w.Condition(common.ConditionDiskFull, true)
 	m.Condition(common.ConditionNoWorkers, true)
-	expect(t, scrape(r), `carillon_condition{code="disk_full"} 1`, `carillon_condition{code="no_workers"} 0`, `carillon_master_condition{code="no_workers"} 1`)
+	expect(t, scrape(r), `carillon_condition{code="disk_full"} 1`, `carillon_condition{code="no_workers"} 0`,
+		`carillon_master_condition{code="no_workers"} 1`)
 	w.Condition(common.ConditionDiskFull, false)
 	expect(t, scrape(r), `carillon_condition{code="disk_full"} 0`)
 }

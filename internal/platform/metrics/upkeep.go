@@ -35,9 +35,11 @@ func newUpkeep(r *Registry) *Upkeep {
 		last: r.gauge("housekeeping_last_pass_timestamp_seconds",
 			"When this master finished its last successful pass.").WithLabelValues(),
 		overdue: r.gauge("audit_overdue_jobs",
-			"Jobs with a fire that was due more than a minute ago and that no worker has claimed, on the elected master.").WithLabelValues(),
+			"Jobs with a fire that was due more than a minute ago and that no worker has claimed, on the elected "+
+				"master.").WithLabelValues(),
 		noEntry: r.counter("audit_fires_without_entry_total",
-			"Fires that a cursor has passed without an entry in the ledger. It must stay 0; the log names their jobs.").WithLabelValues(),
+			"Fires that a cursor has passed without an entry in the ledger. It must stay 0; the log names their jobs.").
+			WithLabelValues(),
 	}
 	u.Tidied(0, 0, 0, 0)
 	for _, failed := range []bool{false, true} {

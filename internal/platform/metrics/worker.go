@@ -43,7 +43,10 @@ func NewWorker(r *Registry) *Worker {
 		running: r.gauge("running_runs",
 			"Running commands.").WithLabelValues(),
 		queues: r.gauge("queue_depth",
-			"Length of a queue of this worker: ready (due fires), claims, finishes, outbox and outbox_bytes (outcomes in etcd that the log store has not acknowledged, at the last measurement), outboxes_bytes (approximate total of all workers and masters), output_bytes (output for the log store, in memory), spool_bytes (on disk).", "queue"),
+			"Length of a queue of this worker: ready (due fires), claims, finishes, outbox and outbox_bytes "+
+				"(outcomes in etcd that the log store has not acknowledged, at the last measurement), outboxes_bytes "+
+				"(approximate total of all workers and masters), output_bytes (output for the log store, in memory), "+
+				"spool_bytes (on disk).", "queue"),
 		watchLag: r.gauge("watch_lag_seconds",
 			"Time since the watch of jobs was last confirmed by etcd.").WithLabelValues(),
 		claims: r.counter("claim_batches_total",
@@ -53,7 +56,8 @@ func NewWorker(r *Registry) *Worker {
 		claimTime: r.histogram("claim_seconds",
 			"Time that etcd took for a batch of claims.", fast()).WithLabelValues(),
 		dropped: r.counter("output_dropped_bytes_total",
-			"Output dropped because the log store was unavailable for too long or the disk was full.").WithLabelValues(),
+			"Output dropped because the log store was unavailable for too long or the disk was full.").
+			WithLabelValues(),
 		writes: r.counter("log_store_writes_total",
 			"Batches written to the log store.", "result"),
 		written: r.counter("log_store_entries_total",
@@ -63,11 +67,14 @@ func NewWorker(r *Registry) *Worker {
 		jumps: r.counter("clock_jumps_total",
 			"Jumps of the wall clock, after which the plan was rebuilt.").WithLabelValues(),
 		sessions: r.counter("sessions_total",
-			"Leases granted to this worker; more than one means that it lost its connection to etcd.").WithLabelValues(),
+			"Leases granted to this worker; more than one means that it lost its connection to etcd.").
+			WithLabelValues(),
 		skew: r.gauge("worker_clock_skew_seconds",
-			"Difference of this worker's clock to the cluster's; beyond 10 s the worker claims nothing.").WithLabelValues(),
+			"Difference of this worker's clock to the cluster's; beyond 10 s the worker claims nothing.").
+			WithLabelValues(),
 		disagree: r.gauge("cluster_clock_disagreement",
-			"1 while the clocks of workers and masters differ so much that the right one cannot be determined.").WithLabelValues(),
+			"1 while the clocks of workers and masters differ so much that the right one cannot be determined.").
+			WithLabelValues(),
 		conditions: r.gauge("condition",
 			"1 while a condition is active on this worker, by its code; docs/deploy.md describes them.", "code"),
 	}

@@ -7,7 +7,8 @@ func TestTake_GrantsAQuarterToAClientAndAllTogether(t *testing.T) {
 	for i, c := range []struct {
 		client string
 		want   bool
-	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", true}, {"c", true}, {"c", true}, {"d", true}, {"d", true}, {"e", false}} {
+	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", true}, {"c", true}, {"c", true}, {"d", true},
+		{"d", true}, {"e", false}} {
 		if got := p.Take(c.client); got != c.want {
 			t.Errorf("%d: %s gets a place: %t", i, c.client, got)
 		}

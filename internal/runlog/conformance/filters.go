@@ -32,22 +32,44 @@ func filters(t *testing.T, s Store, size Size) {
 		}
 	}
 	for _, q := range []runlog.Query{
-		{}, {Limit: 1}, {Job: "backup"}, {JobUID: "u2"}, {Group: "ops"}, {Fire: "u1.1"}, {Fire: "u1.1/"}, {Worker: "w1"}, {Cause: common.CauseManual},
+		{}, {Limit: 1}, {Job: "backup"}, {JobUID: "u2"}, {Group: "ops"}, {Fire: "u1.1"}, {Fire: "u1.1/"},
+		{Worker: "w1"}, {Cause: common.CauseManual},
 		{Statuses: outcomes()}, {Statuses: []common.Status{common.StatusFailed}},
 		{Statuses: []common.Status{common.StatusFailed, common.StatusFailed, common.StatusRunning}},
 		{Statuses: []common.Status{common.StatusRunning}}, {Statuses: []common.Status{"no such"}},
 		{From: moment(4)}, {To: moment(4)}, {From: moment(4), To: moment(5)}, {From: moment(5), To: moment(4)},
 		{Job: "\xff"}, {Worker: "w1' OR '1'='1"}, {Job: "$ne"}, {Job: "REPORT"}, {Job: "report%"},
-		{Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)}}, {Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}},
+		{Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)}},
+		{Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}},
 		{Before: &runlog.Position{PlannedAt: moment(4), ID: "\xff"}, Job: "none"},
-		{ExitCode: new(0)}, {ExitCode: new(3)}, {ExitCode: new(3), Limit: 2}, {ExitCode: new(-1)}, {ExitCode: new(1 << 40)},
-		{Text: "REP"}, {Text: "report-2"}, {Text: "disk full"}, {Text: "ärger"}, {Text: "ÄRGER"}, {Text: "ARGER"}, {Text: "每"}, {Text: "u1.1"},
-		{Text: "\u212a"}, {Text: "%"}, {Text: "_"}, {Text: "a.b"}, {Text: ".*"}, {Text: "\\"}, {Text: "' OR ''='"}, {Text: "\xff"}, {Text: "\x00"},
-		{Text: "disk", FoundBy: jobOf}, {Text: "BACKUP", FoundBy: jobOf}, {Text: "disk", FoundBy: jobOf, Limit: 2, ExitCode: new(3)},
-		{Oldest: true}, {Limit: 1, Oldest: true}, {Job: "backup", From: moment(4), Limit: 1, Oldest: true}, {From: moment(4), To: moment(5), Oldest: true}, {Fire: "u1.1", Oldest: true},
-		{Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)}, Oldest: true}, {Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}, Oldest: true},
+		{ExitCode: new(0)}, {ExitCode: new(3)}, {ExitCode: new(3), Limit: 2}, {ExitCode: new(-1)},
+		{ExitCode: new(1 << 40)},
+		{Text: "REP"}, {Text: "report-2"}, {Text: "disk full"}, {Text: "ärger"}, {Text: "ÄRGER"}, {Text: "ARGER"},
+		{Text: "每"}, {Text: "u1.1"},
+		{Text: "\u212a"}, {Text: "%"}, {Text: "_"}, {Text: "a.b"}, {Text: ".*"}, {Text: "\\"}, {Text: "' OR ''='"},
+		{Text: "\xff"}, {Text: "\x00"},
+		{Text: "disk", FoundBy: jobOf}, {Text: "BACKUP", FoundBy: jobOf}, {
+			Text:     "disk",
+			FoundBy:  jobOf,
+			Limit:    2,
+			ExitCode: new(3),
+		},
+		{Oldest: true}, {Limit: 1, Oldest: true}, {
+			Job:    "backup",
+			From:   moment(4),
+			Limit:  1,
+			Oldest: true,
+		}, {From: moment(4), To: moment(5), Oldest: true}, {Fire: "u1.1", Oldest: true},
+		{
+			Before: &runlog.Position{PlannedAt: base.Add(-time.Hour)},
+			Oldest: true,
+		}, {Before: &runlog.Position{PlannedAt: base.Add(99 * time.Hour)}, Oldest: true},
 		{Before: new(runlog.PositionOf(&all[3])), From: moment(2), Oldest: true},
-		{Statuses: []common.Status{common.StatusFailed, common.StatusKilled}, Limit: 5, Oldest: true}, {Text: "disk", Limit: 3, Oldest: true},
+		{
+			Statuses: []common.Status{common.StatusFailed, common.StatusKilled},
+			Limit:    5,
+			Oldest:   true,
+		}, {Text: "disk", Limit: 3, Oldest: true},
 		{Text: "north", Limit: 3}, {Text: "not in any run", Limit: 3}, {Text: "disk", Job: "backup", ExitCode: new(3)},
 	} {
 		check(t, q)
@@ -121,7 +143,8 @@ func rare(t *testing.T, s Store, size Size) {
 		write(t, s, runlog.Batch{Runs: part})
 	}
 	for _, q := range []runlog.Query{
-		{Text: "needle"}, {JobUID: "u2"}, {Group: "ops"}, {ExitCode: new(3)}, {Cause: common.CauseManual}, {Job: "backup"}, {Worker: "w2"},
+		{Text: "needle"}, {JobUID: "u2"}, {Group: "ops"}, {ExitCode: new(3)}, {Cause: common.CauseManual},
+		{Job: "backup"}, {Worker: "w2"},
 		{Statuses: []common.Status{common.StatusFailed}, Text: "needle"}, {Job: "backup", Text: "NEEDLE", Group: "ops"},
 		{Text: "needle", From: base.Add(-time.Hour), To: base.Add(time.Hour)},
 		{ExitCode: new(3), Cause: common.CauseManual, Group: "ops", JobUID: "u2"},

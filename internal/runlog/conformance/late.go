@@ -12,8 +12,18 @@ import (
 // fullLate returns a late end with every field set.
 func fullLate(run string) common.LateEnd {
 	started, ended := base.Add(time.Millisecond), base.Add(time.Hour+1)
-	return common.LateEnd{Run: run, Job: "每晚", Status: common.StatusFailed, Worker: "w1", WorkerName: "north", ExitCode: new(3),
-		Signal: "KILL", StartedAt: &started, EndedAt: &ended, OutputBytes: 1 << 40}
+	return common.LateEnd{
+		Run:         run,
+		Job:         "每晚",
+		Status:      common.StatusFailed,
+		Worker:      "w1",
+		WorkerName:  "north",
+		ExitCode:    new(3),
+		Signal:      "KILL",
+		StartedAt:   &started,
+		EndedAt:     &ended,
+		OutputBytes: 1 << 40,
+	}
 }
 
 // A run that was recorded as lost shows how it ended on its worker, whichever of the two was stored first; it
@@ -25,7 +35,8 @@ func lateEnds(t *testing.T, s Store, _ Size) {
 		r.Status = common.StatusLost
 		return r
 	}
-	before, after, other, finished := lost("u1.1.1", base), lost("u1.2.1", base), lost("u1.3.1", base), ended("u1.4.1", base)
+	before, after, other, finished := lost("u1.1.1", base), lost("u1.2.1", base), lost("u1.3.1", base),
+		ended("u1.4.1", base)
 	write(t, s, runlog.Batch{Late: []common.LateEnd{fullLate(before.ID), fullLate(finished.ID), fullLate("u9.1.1")}})
 	write(t, s, runlog.Batch{Runs: []common.Run{before, after, other, finished}})
 	write(t, s, runlog.Batch{Late: []common.LateEnd{fullLate(after.ID)}})

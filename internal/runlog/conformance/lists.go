@@ -83,7 +83,8 @@ func pages(t *testing.T, s Store, size Size) {
 	writer.Go(func() {
 		for i := range meanwhile {
 			at := moment(i % moments)
-			if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{ended(fmt.Sprintf("u9.%d", i), at)}}); err != nil {
+			if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{ended(fmt.Sprintf("u9.%d", i),
+				at)}}); err != nil {
 				t.Errorf("write: %v", err)
 				return
 			}

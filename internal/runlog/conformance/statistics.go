@@ -33,7 +33,8 @@ func counted(n int, size Size) []common.Run {
 		r := &runs[i]
 		r.ID = fmt.Sprintf("%s.n%d", r.Fire, i)
 		r.Attempt = random.IntN(3)
-		r.PlannedAt = midnight.Add(time.Duration(hours[random.IntN(len(hours))])*time.Hour + time.Duration(random.IntN(4))*(20*time.Minute-1))
+		r.PlannedAt = midnight.Add(time.Duration(hours[random.IntN(len(hours))])*time.Hour +
+			time.Duration(random.IntN(4))*(20*time.Minute-1))
 		if i%4 != 0 {
 			delay := time.Duration(random.IntN(5_000_000)-1000) * time.Microsecond
 			started := r.PlannedAt.Add(delay)
@@ -117,7 +118,8 @@ func sameRows(t testing.TB, what string, got, want []rollup.Row) {
 	}
 	byPlace(got)
 	if !slices.EqualFunc(got, want, func(a, b rollup.Row) bool {
-		return a.At.Equal(b.At) && a.At.Location() == time.UTC && a.Job == b.Job && a.Worker == b.Worker && sameCell(&a.Cell, &b.Cell)
+		return a.At.Equal(b.At) && a.At.Location() == time.UTC && a.Job == b.Job && a.Worker == b.Worker &&
+			sameCell(&a.Cell, &b.Cell)
 	}) {
 		t.Fatalf("%s:\ngot  %s\nwant %s", what, rowsText(got), rowsText(want))
 	}
@@ -131,13 +133,15 @@ func rowsText(rows []rollup.Row) string {
 		if i == 40 {
 			return text + " …"
 		}
-		text += fmt.Sprintf(" %s %q %q: %s;", rows[i].At.Format("02T15"), rows[i].Job, rows[i].Worker, cellText(&rows[i].Cell))
+		text += fmt.Sprintf(" %s %q %q: %s;", rows[i].At.Format("02T15"), rows[i].Job, rows[i].Worker,
+			cellText(&rows[i].Cell))
 	}
 	return text
 }
 
 func cellText(c *rollup.Cell) string {
-	return fmt.Sprintf("%v durations %d %v delays %d %v", c.Runs, c.Duration.Count, c.Duration.Sum, c.Delay.Count, c.Delay.Sum)
+	return fmt.Sprintf("%v durations %d %v delays %d %v", c.Runs, c.Duration.Count, c.Duration.Sum, c.Delay.Count,
+		c.Delay.Sum)
 }
 
 // checkStatistics compares all roll-ups of a store with the counts of the runs.
@@ -168,7 +172,8 @@ func checkStatistics(t testing.TB, s runlog.Statistics, runs []common.Run) {
 	}
 	for _, span := range [][2]time.Time{
 		{midnight.AddDate(0, 0, -9), end}, {midnight.Add(5 * time.Hour), midnight.Add(55 * time.Hour)},
-		{midnight.Add(5*time.Hour + 1), midnight.Add(7*time.Hour + 1)}, {midnight.AddDate(0, 0, 1), midnight.AddDate(0, 0, 2)}, {end, midnight},
+		{midnight.Add(5*time.Hour + 1), midnight.Add(7*time.Hour + 1)},
+		{midnight.AddDate(0, 0, 1), midnight.AddDate(0, 0, 2)}, {end, midnight},
 	} {
 		asked := append([]string{"none", "\xff"}, jobs...)
 		got, err := s.Totals(ctx, asked, span[0], span[1])

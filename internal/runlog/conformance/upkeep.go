@@ -71,7 +71,8 @@ func survivors(all []common.Run, e runlog.Expiry) (left []common.Run) {
 	newest := naive(all, runlog.Query{Job: e.Job})
 	for _, r := range naive(all, runlog.Query{}) {
 		place := slices.IndexFunc(newest, func(n common.Run) bool { return n.ID == r.ID })
-		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) && !(e.Newest && place == 0) && !e.Spares(&r)
+		goes := r.Job == e.Job && (r.PlannedAt.Before(e.Before) || e.Keep > 0 && place >= e.Keep) &&
+			!(e.Newest && place == 0) && !e.Spares(&r)
 		if !goes {
 			left = append(left, r)
 		}
@@ -116,7 +117,8 @@ func expireByAge(t *testing.T, s Store, size Size) {
 		e.Limit = limit
 		left = expiry(t, s, left, e)
 	}
-	if _, err := s.Run(t.Context(), naive(all, runlog.Query{Job: "report", Limit: 1})[0].ID); common.CodeOf(err) != common.CodeNotFound {
+	if _, err := s.Run(t.Context(), naive(all, runlog.Query{Job: "report", Limit: 1})[0].ID); common.CodeOf(
+		err) != common.CodeNotFound {
 		t.Errorf("a deleted run: %v", err)
 	}
 	// The oldest are deleted first.
@@ -192,7 +194,8 @@ func justEnded(t *testing.T, s Store, size Size) {
 	write(t, s, runlog.Batch{Runs: all})
 	left := all
 	for _, e := range []runlog.Expiry{
-		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(time.Minute)}, // only those without an end time may be older
+		// only those without an end time may be older
+		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(time.Minute)},
 		{Job: "report", Keep: 5, Ended: base.Add(2 * time.Hour)},
 		{Job: "report", Before: base.AddDate(1, 0, 0), Newest: true, Ended: base.Add(2 * time.Hour)},
 		{Job: "report", Before: base.AddDate(1, 0, 0), Ended: base.Add(5 * time.Hour)},
@@ -260,7 +263,8 @@ func strayOutput(t *testing.T, s Store, _ Size) {
 	}
 	old, young := midnight.Add(-time.Hour), midnight.Add(time.Hour)
 	b := runlog.Batch{Runs: []common.Run{ended("u1.1", old)}, Chunks: []common.Chunk{
-		chunk("u1.1", old), chunk("u1.2", old), chunk("u1.2", young), chunk("u1", old), chunk("u1.1.1", old), chunk("u1.3", young)}}
+		chunk("u1.1", old), chunk("u1.2", old), chunk("u1.2", young), chunk("u1", old), chunk("u1.1.1", old),
+		chunk("u1.3", young)}}
 	b.Chunks[2].Offset = 7
 	write(t, s, b)
 	tidied(t, s, runlog.Tidy{})
@@ -273,7 +277,13 @@ func strayOutput(t *testing.T, s Store, _ Size) {
 	if done := tidied(t, s, runlog.Tidy{Hours: midnight}); done.Expired < 3 {
 		t.Errorf("%+v", done)
 	}
-	for run, want := range map[string][]common.Chunk{"u1.1": b.Chunks[:1], "u1.2": b.Chunks[2:3], "u1.3": b.Chunks[5:], "u1": nil, "u1.1.1": nil} {
+	for run, want := range map[string][]common.Chunk{
+		"u1.1":   b.Chunks[:1],
+		"u1.2":   b.Chunks[2:3],
+		"u1.3":   b.Chunks[5:],
+		"u1":     nil,
+		"u1.1.1": nil,
+	} {
 		got, err := s.Output(t.Context(), run, 0, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -329,7 +339,13 @@ func tidyExpires(t *testing.T, s Store, size Size) {
 	var list []common.Change
 	for i := range 10 {
 		at := midnight.Add(time.Duration(i) * 7 * time.Hour)
-		list = append(list, common.Change{ID: fmt.Sprintf("%s-%d", common.TimeKey(at), i), At: at, Verb: "create", Kind: "job", Name: "a"})
+		list = append(list, common.Change{
+			ID:   fmt.Sprintf("%s-%d", common.TimeKey(at), i),
+			At:   at,
+			Verb: "create",
+			Kind: "job",
+			Name: "a",
+		})
 	}
 	write(t, s, runlog.Batch{Runs: all, Changes: list})
 	if done := tidied(t, s, runlog.Tidy{}); done.Expired != 0 {
@@ -339,7 +355,8 @@ func tidyExpires(t *testing.T, s Store, size Size) {
 	check := func(what string, hours, days, changes time.Time) {
 		t.Helper()
 		for _, job := range []string{"", "report"} {
-			for _, q := range []runlog.RollupQuery{{Job: job, To: end}, {Job: job, To: end, Days: true, Workers: true}} {
+			for _, q := range []runlog.RollupQuery{{Job: job, To: end},
+				{Job: job, To: end, Days: true, Workers: true}} {
 				rows, err := s.Rollups(ctx, q)
 				if err != nil {
 					t.Fatal(err)

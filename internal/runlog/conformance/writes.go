@@ -16,11 +16,17 @@ func fullRun() common.Run {
 	exit := 137
 	claimed, started, finished := base.Add(time.Millisecond), base.Add(2*time.Millisecond), base.Add(time.Minute+7)
 	return common.Run{
-		ID: "u1.01774749599123456789.2", Job: "每晚", JobUID: "u1", JobVersion: 1 << 60, Group: "data", Fire: "u1.01774749599123456789",
+		ID: "u1.01774749599123456789.2", Job: "每晚", JobUID: "u1", JobVersion: 1 << 60, Group: "data",
+		Fire:      "u1.01774749599123456789",
 		PlannedAt: base, Cause: common.CauseRetry, Attempt: 2, Status: common.StatusKilled,
-		Reason: &common.Reason{Code: "killed", Data: map[string]string{"by": "me <&>", "": "\u2028"}, Text: "killed: \"why\"\n\x00"},
+		Reason: &common.Reason{
+			Code: "killed",
+			Data: map[string]string{"by": "me <&>", "": "\u2028"},
+			Text: "killed: \"why\"\n\x00",
+		},
 		Worker: "w1", WorkerName: "north", ClaimedAt: &claimed, StartedAt: &started, EndedAt: &finished,
-		ExitCode: &exit, Signal: "KILL", OutputBytes: 1 << 40, OutputTruncated: true, CPUSeconds: 0.1, MaxRSSBytes: 1 << 33,
+		ExitCode: &exit, Signal: "KILL", OutputBytes: 1 << 40, OutputTruncated: true, CPUSeconds: 0.1,
+		MaxRSSBytes: 1 << 33,
 		TriggeredBy: "admin", Note: "再来", Gap: &common.Gap{From: base.Add(-time.Hour), To: base, Count: 1 << 50},
 	}
 }
@@ -53,15 +59,28 @@ func idempotent(t *testing.T, s Store, _ Size) {
 	b := runlog.Batch{
 		Chunks: []common.Chunk{{Run: "u1.1", Stream: common.Stdout, At: base, Data: []byte("one\n")},
 			{Run: "u1.1", Offset: 4, Stream: common.Stderr, At: base, Data: []byte("two\n")}},
-		Runs:    []common.Run{ended("u1.1", base)},
-		Changes: []common.Change{{ID: "c1", At: base, Kind: "job", Name: "report", Verb: "create", After: []byte(`{"a": 1}`)}},
+		Runs: []common.Run{ended("u1.1", base)},
+		Changes: []common.Change{{
+			ID:    "c1",
+			At:    base,
+			Kind:  "job",
+			Name:  "report",
+			Verb:  "create",
+			After: []byte(`{"a": 1}`),
+		}},
 	}
 	write(t, s, b)
 	write(t, s, b)
 	// A batch with repeated entries, and one that is partly stored: the rest is stored.
 	more := runlog.Batch{
-		Chunks: []common.Chunk{b.Chunks[1], {Run: "u1.1", Offset: 8, Stream: common.Stdout, At: base, Data: []byte("three\n")}, b.Chunks[0], b.Chunks[0]},
-		Runs:   []common.Run{b.Runs[0], ended("u1.2", base.Add(1)), ended("u1.2", base.Add(1))},
+		Chunks: []common.Chunk{b.Chunks[1], {
+			Run:    "u1.1",
+			Offset: 8,
+			Stream: common.Stdout,
+			At:     base,
+			Data:   []byte("three\n"),
+		}, b.Chunks[0], b.Chunks[0]},
+		Runs: []common.Run{b.Runs[0], ended("u1.2", base.Add(1)), ended("u1.2", base.Add(1))},
 		Changes: []common.Change{b.Changes[0], {ID: "c2", At: base, Kind: "job", Name: "report", Verb: "delete"},
 			{ID: "c2", At: base, Kind: "job", Name: "report", Verb: "delete"}},
 	}
@@ -108,7 +127,10 @@ func firstOutcome(t *testing.T, s Store, _ Size) {
 	other.Data = []byte("else")
 	change := common.Change{ID: "c", At: base, Verb: "create"}
 	write(t, s, runlog.Batch{Chunks: []common.Chunk{chunk}, Changes: []common.Change{change}})
-	write(t, s, runlog.Batch{Chunks: []common.Chunk{other}, Changes: []common.Change{{ID: "c", At: base, Verb: "delete"}}})
+	write(t, s, runlog.Batch{
+		Chunks:  []common.Chunk{other},
+		Changes: []common.Change{{ID: "c", At: base, Verb: "delete"}},
+	})
 	chunks, err := s.Output(t.Context(), "u1.1", 0, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -132,12 +154,14 @@ func refusals(t *testing.T, s Store, _ Size) {
 	}
 	chunk := func(c common.Chunk) runlog.Batch { return runlog.Batch{Chunks: []common.Chunk{c}} }
 	for name, bad := range map[string]runlog.Batch{
-		"a run without an id":           run(func(r *common.Run) { r.ID = "" }),
-		"an active run":                 run(func(r *common.Run) { r.Status = common.StatusRunning }),
-		"a pending run":                 run(func(r *common.Run) { r.Status = common.StatusWaiting }),
-		"a run without a status":        run(func(r *common.Run) { r.Status = "" }),
-		"a run with bytes for a job":    run(func(r *common.Run) { r.Job = "\xff" }),
-		"a run beyond the years":        run(func(r *common.Run) { r.PlannedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"a run without an id":        run(func(r *common.Run) { r.ID = "" }),
+		"an active run":              run(func(r *common.Run) { r.Status = common.StatusRunning }),
+		"a pending run":              run(func(r *common.Run) { r.Status = common.StatusWaiting }),
+		"a run without a status":     run(func(r *common.Run) { r.Status = "" }),
+		"a run with bytes for a job": run(func(r *common.Run) { r.Job = "\xff" }),
+		"a run beyond the years": run(func(r *common.Run) {
+			r.PlannedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		}),
 		"a chunk without a run":         chunk(common.Chunk{Data: []byte("x")}),
 		"a chunk before the start":      chunk(common.Chunk{Run: "bad", Offset: -1, Data: []byte("x")}),
 		"a chunk beyond the end":        chunk(common.Chunk{Run: "bad", Offset: 1<<63 - 1, Data: []byte("x")}),
@@ -171,7 +195,13 @@ func concurrentWriters(t *testing.T, s Store, size Size) {
 				r := ended(fmt.Sprintf("u1.%03d", i), base.Add(time.Duration(i)))
 				r.Note = fmt.Sprint(w)
 				b := runlog.Batch{Runs: []common.Run{r, ended(fmt.Sprintf("u2.%d.%d", w, i), base.Add(-time.Hour))},
-					Chunks: []common.Chunk{{Run: "u1.000", Offset: int64(i * 100), Stream: common.Stdout, At: base, Data: payload(w)}}}
+					Chunks: []common.Chunk{{
+						Run:    "u1.000",
+						Offset: int64(i * 100),
+						Stream: common.Stdout,
+						At:     base,
+						Data:   payload(w),
+					}}}
 				if err := s.Write(t.Context(), b); err != nil {
 					t.Errorf("write: %v", err)
 				}

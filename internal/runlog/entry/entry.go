@@ -219,8 +219,9 @@ func ChangesOf(q *runlog.ChangeQuery) (low, high string) {
 // Filed holds the fields by which a store lists a change.
 type Filed struct {
 	ID, Kind, Name string
-	Verb, Actor    string // these and At: absent in changes of an older version, which are then filtered by their documents
-	At             int64  // Unix nanoseconds
+	// these and At: absent in changes of an older version, which are then filtered by their documents
+	Verb, Actor string
+	At          int64 // Unix nanoseconds
 }
 
 // FiledAs returns the fields by which a change is to be listed.
@@ -238,10 +239,17 @@ func (f Filed) as(c *common.Change) bool {
 }
 
 // DecodeSealed decodes a change; seq is not zero if it is sealed.
-func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash string, filed Filed) (common.Change, error) {
+func DecodeSealed(doc string, before, after []byte, seq int64, previous, hash string,
+	filed Filed) (common.Change, error) {
 	c, err := DecodeChange(doc, before, after)
 	if seq != 0 {
-		c.Link = &common.Link{Seq: seq, Previous: previous, Hash: hash, Text: doc, Misfiled: err == nil && !filed.as(&c)}
+		c.Link = &common.Link{
+			Seq:      seq,
+			Previous: previous,
+			Hash:     hash,
+			Text:     doc,
+			Misfiled: err == nil && !filed.as(&c),
+		}
 	}
 	return c, err
 }

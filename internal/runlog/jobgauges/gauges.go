@@ -163,7 +163,8 @@ func (g *Gauges) search(ctx context.Context, job *common.JobFigures, m *memory, 
 }
 
 // first returns the newest run of a job with one of the statuses.
-func (g *Gauges) first(ctx context.Context, job *common.JobFigures, statuses []common.Status) (common.Run, bool, error) {
+func (g *Gauges) first(ctx context.Context, job *common.JobFigures, statuses []common.Status) (common.Run,
+	bool, error) {
 	q := runlog.Query{Job: job.Name, JobUID: job.UID, Statuses: statuses, Limit: 1}
 	for range pages {
 		found, err := g.cfg.History.Runs(ctx, q)

@@ -72,7 +72,14 @@ func (c *cluster) Runs(_ context.Context, q runlog.Query) (found runlog.Found, e
 func (c *cluster) ran(job, uid string, minute int, s common.Status) {
 	at := noon.Add(time.Duration(minute) * time.Minute)
 	end := at.Add(time.Minute)
-	c.runs = append(c.runs, common.Run{ID: fmt.Sprintf("%s.%d", uid, minute), Job: job, JobUID: uid, PlannedAt: at, EndedAt: &end, Status: s})
+	c.runs = append(c.runs, common.Run{
+		ID:        fmt.Sprintf("%s.%d", uid, minute),
+		Job:       job,
+		JobUID:    uid,
+		PlannedAt: at,
+		EndedAt:   &end,
+		Status:    s,
+	})
 	slices.SortFunc(c.runs, func(a, b common.Run) int { return runlog.PositionOf(&a).Compare(runlog.PositionOf(&b)) })
 }
 
@@ -152,12 +159,17 @@ func TestEndOfARunBehindSkippedFires(t *testing.T) {
 
 func TestOverdueAndBound(t *testing.T) {
 	next := noon.Add(time.Hour)
-	c := &cluster{jobs: []common.JobFigures{{Name: "a", UID: "u", NextFire: next}, {Name: "b", UID: "v"}, {Name: "c", UID: "w"}},
-		overdue: []common.Overdue{{Job: "b", DueAt: noon.Add(-2 * time.Minute)}, {Job: "c", DueAt: noon.Add(-time.Hour)}}}
+	c := &cluster{
+		jobs: []common.JobFigures{{Name: "a", UID: "u", NextFire: next}, {Name: "b", UID: "v"},
+			{Name: "c", UID: "w"}},
+		overdue: []common.Overdue{{Job: "b", DueAt: noon.Add(-2 * time.Minute)},
+			{Job: "c", DueAt: noon.Add(-time.Hour)}},
+	}
 	if err := c.gauges(2).look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(c.shown) != 2 || c.omitted != 1 || c.shown["b"].Overdue != 2*time.Minute || c.shown["a"].Overdue != 0 || !c.shown["a"].NextFire.Equal(next) {
+	if len(c.shown) != 2 || c.omitted != 1 || c.shown["b"].Overdue != 2*time.Minute || c.shown["a"].Overdue != 0 ||
+		!c.shown["a"].NextFire.Equal(next) {
 		t.Errorf("shown %+v, omitted %d", c.shown, c.omitted)
 	}
 }

@@ -53,7 +53,9 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 		base, rest := map[string]cells{}, map[string]cells{}
 		for _, job := range jobs {
 			was := current[job]
-			d := rollupDoc{Gone: slices.DeleteFunc(slices.Clone(was.Gone), func(id string) bool { return !going.docs[id] })}
+			d := rollupDoc{Gone: slices.DeleteFunc(slices.Clone(was.Gone), func(id string) bool {
+				return !going.docs[id]
+			})}
 			if leaving != nil && !slices.Contains(d.Gone, leaving.ID) {
 				d.Gone = append(d.Gone, leaving.ID)
 			}
@@ -76,8 +78,15 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 		begin := time.Unix(at, 0)
 		cursor, err := s.runs.Find(ctx, bson.D{
 			{Key: "job", Value: bson.D{{Key: "$in", Value: jobs}}},
-			{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(begin)}, {Key: "$lt", Value: entry.Nanos(begin.Add(time.Hour))}}},
-		}, options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1}, {Key: "cell", Value: 1}}))
+			{
+				Key: "planned",
+				Value: bson.D{{Key: "$gte", Value: entry.Nanos(begin)}, {
+					Key:   "$lt",
+					Value: entry.Nanos(begin.Add(time.Hour)),
+				}},
+			},
+		}, options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1},
+			{Key: "cell", Value: 1}}))
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +113,8 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 		}
 		for ids := range slices.Chunk(whole, atOnce) {
 			docs, err := find[runDoc](ctx, s.runs, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
-				options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1}, {Key: "doc", Value: 1}}))
+				options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1},
+					{Key: "doc", Value: 1}}))
 			if err != nil {
 				return nil, err
 			}
@@ -150,7 +160,10 @@ func (s *Store) going(ctx context.Context, current map[string]rollupDoc) (g goin
 		asked = append(asked, d.Gone...)
 	}
 	for ids := range slices.Chunk(asked, atOnce) {
-		docs, err := find[goneDoc](ctx, s.gone, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
+		docs, err := find[goneDoc](ctx, s.gone, bson.D{{
+			Key:   "_id",
+			Value: bson.D{{Key: "$in", Value: ids}},
+		}}, options.Find())
 		if err != nil {
 			return g, err
 		}

@@ -34,7 +34,12 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	}
 	said := &hidden{text: s.secrets.Replace(err.Error()), err: err}
 	if away(err) {
-		return &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the run log does not answer", Err: said}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "log_store_away",
+			Message: "the run log does not answer",
+			Err:     said,
+		}
 	}
 	return said
 }

@@ -130,9 +130,13 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 	}
 	for after := (runDoc{Planned: math.MinInt64}); ; {
 		filter := bson.D{{Key: "job", Value: e.Job},
-			{Key: "planned", Value: bson.D{{Key: "$gte", Value: after.Planned}, {Key: "$lte", Value: entry.Nanos(until.PlannedAt)}}},
+			{
+				Key:   "planned",
+				Value: bson.D{{Key: "$gte", Value: after.Planned}, {Key: "$lte", Value: entry.Nanos(until.PlannedAt)}},
+			},
 			{Key: "$and", Value: bson.A{older(*until), newer(after)}}}
-		docs, err := find[runDoc](ctx, s.runs, filter, options.Find().SetSort(oldestFirst()).SetLimit(goneAtOnce).SetProjection(only))
+		docs, err := find[runDoc](ctx, s.runs, filter,
+			options.Find().SetSort(oldestFirst()).SetLimit(goneAtOnce).SetProjection(only))
 		if err != nil || len(docs) == 0 {
 			return err
 		}
@@ -245,17 +249,18 @@ func (s *Store) settle(ctx context.Context, g *goneDoc, hour int64) error {
 	jobs := []string{g.Job}
 	mark := markDoc{ID: common.TimeKey(time.Now()) + "-" + common.NewID(), Hours: []jobHour{{Job: g.Job, At: hour}}}
 	count := s.count(hour, jobs, g, &looked{runs: map[string]int64{}})
-	_, err := s.publish(ctx, hourOfJob, hour, jobs, func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
-		was := current[g.Job]
-		if slices.Contains(was.Gone, g.ID) {
-			return nil, nil // that is done
-		}
-		next, err := count(ctx, current)
-		if now := next[g.Job]; err == nil && !bytes.Equal(now.Sum, was.Sum) {
-			_, err = insertNew(ctx, s.marks, []any{mark})
-		}
-		return next, err
-	})
+	_, err := s.publish(ctx, hourOfJob, hour, jobs,
+		func(ctx context.Context, current map[string]rollupDoc) (map[string]rollupDoc, error) {
+			was := current[g.Job]
+			if slices.Contains(was.Gone, g.ID) {
+				return nil, nil // that is done
+			}
+			next, err := count(ctx, current)
+			if now := next[g.Job]; err == nil && !bytes.Equal(now.Sum, was.Sum) {
+				_, err = insertNew(ctx, s.marks, []any{mark})
+			}
+			return next, err
+		})
 	return err
 }
 

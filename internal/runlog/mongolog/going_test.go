@@ -31,8 +31,12 @@ func TestCountingWhileRunsGo(t *testing.T) {
 		t.Helper()
 		var b runlog.Batch
 		for range n {
-			b.Runs = append(b.Runs, common.Run{ID: fmt.Sprintf("u1.%d", written), Job: "report", Status: common.StatusFailed,
-				PlannedAt: begin.Add(time.Duration(written))})
+			b.Runs = append(b.Runs, common.Run{
+				ID:        fmt.Sprintf("u1.%d", written),
+				Job:       "report",
+				Status:    common.StatusFailed,
+				PlannedAt: begin.Add(time.Duration(written)),
+			})
 			written++
 		}
 		if err := one.Write(t.Context(), b); err != nil {

@@ -59,7 +59,8 @@ func TestConformanceOnTheFastDouble(t *testing.T) {
 func TestConformanceOnMongoDB(t *testing.T) {
 	uri := os.Getenv("CARILLON_TEST_MONGODB_URI")
 	if uri == "" {
-		t.Skip("SKIPPED: set CARILLON_TEST_MONGODB_URI to test on a MongoDB; databases carillon_conformance… are made and dropped")
+		t.Skip("SKIPPED: set CARILLON_TEST_MONGODB_URI to test on a MongoDB; databases carillon_conformance… are " +
+			"made and dropped")
 	}
 	var count atomic.Int32
 	conformance.Run(t, func(t *testing.T) conformance.Store {
@@ -147,7 +148,8 @@ func TestBadURI(t *testing.T) {
 func TestNewerSchemaIsRefused(t *testing.T) {
 	server := mongotest.Start(t)
 	versions := connect(t, server.URI).Database("newer").Collection("schema")
-	if _, err := versions.InsertOne(t.Context(), bson.D{{Key: "_id", Value: "000999"}, {Key: "version", Value: 999}}); err != nil {
+	if _, err := versions.InsertOne(t.Context(),
+		bson.D{{Key: "_id", Value: "000999"}, {Key: "version", Value: 999}}); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, server.URI, "newer")

@@ -43,7 +43,10 @@ func (s *Store) Run(ctx context.Context, id string) (common.Run, error) {
 // orphans adds the late ends to lost runs.
 func (s *Store) orphans(ctx context.Context, runs []common.Run) error {
 	return entry.Orphans(runs, func(ids []string) ([]string, error) {
-		docs, err := find[lateDoc](ctx, s.late, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
+		docs, err := find[lateDoc](ctx, s.late, bson.D{{
+			Key:   "_id",
+			Value: bson.D{{Key: "$in", Value: ids}},
+		}}, options.Find())
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +81,8 @@ func (s *Store) output(ctx context.Context, run string, offset int64, limit int)
 			between(chunkPlace(run, dataMark, from), run+string(dataMark[0]+1)),
 		}},
 	}
-	cursor, err := s.chunks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetBatchSize(outputBatch))
+	cursor, err := s.chunks.Find(ctx, filter,
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetBatchSize(outputBatch))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +142,8 @@ func (a *answer) rest() {
 	}
 }
 
-func find[T any](ctx context.Context, in *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder) ([]T, error) {
+func find[T any](ctx context.Context, in *mongo.Collection, filter bson.D,
+	opts *options.FindOptionsBuilder) ([]T, error) {
 	cursor, err := in.Find(ctx, filter, opts)
 	if err != nil {
 		return nil, err

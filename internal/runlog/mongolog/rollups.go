@@ -61,9 +61,12 @@ func rollupID(d *rollupDoc) string {
 // says reports whether two versions have the same contents.
 func (d *rollupDoc) says(o *rollupDoc) bool {
 	sameCells := func(a, b []workerCell) bool {
-		return slices.EqualFunc(a, b, func(a, b workerCell) bool { return a.Worker == b.Worker && bytes.Equal(a.Cell, b.Cell) })
+		return slices.EqualFunc(a, b, func(a, b workerCell) bool {
+			return a.Worker == b.Worker && bytes.Equal(a.Cell, b.Cell)
+		})
 	}
-	return d.Runs == o.Runs && bytes.Equal(d.Sum, o.Sum) && sameCells(d.Workers, o.Workers) && sameCells(d.Base, o.Base) &&
+	return d.Runs == o.Runs && bytes.Equal(d.Sum, o.Sum) && sameCells(d.Workers, o.Workers) &&
+		sameCells(d.Base, o.Base) &&
 		slices.Equal(d.Gone, o.Gone)
 }
 
@@ -126,7 +129,8 @@ func newest(docs []rollupDoc) (highest map[rollupPlace]rollupDoc, old []string) 
 
 // findRollups reads roll-ups in all their versions, lower versions of a place first: a version is deleted
 // only after a higher one exists, so that a reader in this order finds one of them.
-func (s *Store) findRollups(ctx context.Context, kind string, jobs []string, from, to int64, without ...string) ([]rollupDoc, error) {
+func (s *Store) findRollups(ctx context.Context, kind string, jobs []string, from, to int64,
+	without ...string) ([]rollupDoc, error) {
 	filter := bson.D{{Key: "kind", Value: kind}}
 	if jobs != nil {
 		filter = append(filter, bson.E{Key: "job", Value: bson.D{{Key: "$in", Value: jobs}}})
@@ -186,7 +190,9 @@ func (s *Store) Rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b rollup.Row) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Worker, b.Worker)) })
+	slices.SortFunc(rows, func(a, b rollup.Row) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Worker, b.Worker))
+	})
 	return rows, nil
 }
 

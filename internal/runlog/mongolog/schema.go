@@ -98,7 +98,9 @@ func additions(ctx context.Context, db *mongo.Database) error {
 		if err := again(ctx, func(ctx context.Context) error {
 			of := db.Collection(index.of).Indexes()
 			there, err := of.ListSpecifications(ctx)
-			if err != nil || slices.ContainsFunc(there, func(i mongo.IndexSpecification) bool { return i.Name == index.name }) {
+			if err != nil || slices.ContainsFunc(there, func(i mongo.IndexSpecification) bool {
+				return i.Name == index.name
+			}) {
 				return err
 			}
 			_, err = of.CreateOne(ctx, mongo.IndexModel{Keys: index.keys, Options: options.Index().SetName(index.name)})
@@ -167,9 +169,10 @@ func (s *schema) migrate(ctx context.Context) error {
 	all := steps()
 	if newest.Version > len(all) {
 		return &common.Error{
-			Code:    common.CodeConflict,
-			Message: fmt.Sprintf("the run log has schema version %d, this program knows versions up to %d", newest.Version, len(all)),
-			Hint:    "a newer Carillon uses this database; run that version, or restore a backup made before the upgrade",
+			Code: common.CodeConflict,
+			Message: fmt.Sprintf("the run log has schema version %d, this program knows versions up to %d",
+				newest.Version, len(all)),
+			Hint: "a newer Carillon uses this database; run that version, or restore a backup made before the upgrade",
 		}
 	}
 	for version := newest.Version + 1; version <= len(all); version++ {

@@ -71,7 +71,10 @@ func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*rou
 	cursor, err := s.runs.Aggregate(ctx, mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
 			{Key: "$lt", Value: entry.Nanos(hour.Add(time.Hour))}}}}}},
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$job"}, {Key: "runs", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+		{{
+			Key:   "$group",
+			Value: bson.D{{Key: "_id", Value: "$job"}, {Key: "runs", Value: bson.D{{Key: "$sum", Value: 1}}}},
+		}},
 	})
 	if err != nil {
 		return nil, err
@@ -112,8 +115,12 @@ func (s *Store) strays(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 	if t.Hours.IsZero() {
 		return nil
 	}
-	chunks, err := find[chunkDoc](ctx, s.chunks, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: s.upkeep.output}}}},
-		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(chunksAtOnce).SetProjection(bson.D{{Key: "run", Value: 1}, {Key: "at", Value: 1}}))
+	chunks, err := find[chunkDoc](ctx, s.chunks, bson.D{{
+		Key:   "_id",
+		Value: bson.D{{Key: "$gt", Value: s.upkeep.output}},
+	}},
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(chunksAtOnce).
+			SetProjection(bson.D{{Key: "run", Value: 1}, {Key: "at", Value: 1}}))
 	if err != nil {
 		return err
 	}

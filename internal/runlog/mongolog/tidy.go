@@ -177,7 +177,8 @@ func (u *upkeep) resting(now time.Time, hour jobHour) bool {
 // marked returns a round for the marks; nil if there are none, or only one whose hours all rest: it stays.
 func (s *Store) marked(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	maps.DeleteFunc(s.upkeep.rests, func(hour jobHour, _ rest) bool { return !s.upkeep.resting(t.Now, hour) })
-	cursor, err := s.marks.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(marksAtOnce))
+	cursor, err := s.marks.Find(ctx, bson.D{},
+		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(marksAtOnce))
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +281,10 @@ func (s *Store) sumUp(ctx context.Context, t *runlog.Tidy, r *round, done *runlo
 // forget deletes expired roll-ups and changes, some of each.
 func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied) error {
 	before := func(limit time.Time, kinds ...string) bson.D {
-		return bson.D{{Key: "kind", Value: bson.D{{Key: "$in", Value: kinds}}}, {Key: "at", Value: bson.D{{Key: "$lt", Value: seconds(limit)}}}}
+		return bson.D{{
+			Key:   "kind",
+			Value: bson.D{{Key: "$in", Value: kinds}},
+		}, {Key: "at", Value: bson.D{{Key: "$lt", Value: seconds(limit)}}}}
 	}
 	loose := bson.E{Key: "seq", Value: nil} // without a position in the chain
 	for _, f := range []struct {
@@ -290,9 +294,15 @@ func (s *Store) forget(ctx context.Context, t *runlog.Tidy, done *runlog.Tidied)
 	}{
 		{!t.Hours.IsZero(), s.rollups, before(rollup.DayOf(t.Hours), hourOfJob, hourOfAll)},
 		{!t.Days.IsZero(), s.rollups, before(t.Days, dayOfJob, dayOfAll)},
-		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: entry.Nanos(t.Changes)}}}, loose}},
+		{!t.Changes.IsZero(), s.changes, bson.D{{
+			Key:   "at",
+			Value: bson.D{{Key: "$lt", Value: entry.Nanos(t.Changes)}},
+		}, loose}},
 		// Changes of an older version have their time in their ids only.
-		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: nil}, {Key: "_id", Value: bson.D{{Key: "$lt", Value: common.TimeKey(t.Changes)}}}, loose}},
+		{!t.Changes.IsZero(), s.changes, bson.D{{Key: "at", Value: nil}, {
+			Key:   "_id",
+			Value: bson.D{{Key: "$lt", Value: common.TimeKey(t.Changes)}},
+		}, loose}},
 		{t.Sealed > 0, s.changes, bson.D{{Key: "seq", Value: bson.D{{Key: "$lte", Value: t.Sealed}}}}},
 	} {
 		if !f.some {

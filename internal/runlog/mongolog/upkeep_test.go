@@ -28,8 +28,22 @@ var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
 func run(id string, planned time.Time) common.Run {
 	started, ended := planned.Add(time.Second), planned.Add(3*time.Second)
-	return common.Run{ID: id, Job: "report", JobUID: "u1", Fire: id, PlannedAt: planned, Cause: common.CauseCron, Attempt: 1,
-		Status: common.StatusFailed, Worker: "w1", StartedAt: &started, EndedAt: &ended, ExitCode: new(3), Group: "ops", Note: "the disk is full"}
+	return common.Run{
+		ID:        id,
+		Job:       "report",
+		JobUID:    "u1",
+		Fire:      id,
+		PlannedAt: planned,
+		Cause:     common.CauseCron,
+		Attempt:   1,
+		Status:    common.StatusFailed,
+		Worker:    "w1",
+		StartedAt: &started,
+		EndedAt:   &ended,
+		ExitCode:  new(3),
+		Group:     "ops",
+		Note:      "the disk is full",
+	}
 }
 
 func tidy(ctx context.Context, s *mongolog.Store) (all runlog.Tidied, err error) {
@@ -47,7 +61,8 @@ func tidy(ctx context.Context, s *mongolog.Store) (all runlog.Tidied, err error)
 func counted(t *testing.T, s *mongolog.Store) int64 {
 	t.Helper()
 	var counts [4]int64
-	for i, q := range []runlog.RollupQuery{{Job: "report"}, {Job: "report", Days: true, Workers: true}, {}, {Days: true}} {
+	for i, q := range []runlog.RollupQuery{{Job: "report"}, {Job: "report", Days: true, Workers: true}, {},
+		{Days: true}} {
 		q.From, q.To = noon.AddDate(0, 0, -2), noon.AddDate(0, 0, 2)
 		rows, err := s.Rollups(t.Context(), q)
 		if err != nil {
@@ -116,7 +131,8 @@ func brokenOff(t *testing.T, uri string, n int, applied bool) bool {
 	}
 	for _, r := range list.Runs {
 		if chunks, err := healthy.Output(t.Context(), r.ID, 0, 100); err != nil || len(chunks) != 1 {
-			t.Errorf("broken off at write %d (applied: %v): run %s is there without its output, %v", n, applied, r.ID, err)
+			t.Errorf("broken off at write %d (applied: %v): run %s is there without its output, %v", n,
+				applied, r.ID, err)
 		}
 	}
 	if err := upkeep(healthy); err != nil {
@@ -240,7 +256,8 @@ func nextMessage(from io.Reader) ([]byte, error) {
 // header, the flags, the section's kind, the document's length and the element's type.
 func writes(message []byte) bool {
 	const at = 16 + 4 + 1 + 4 + 1
-	return len(message) > at && (bytes.HasPrefix(message[at:], []byte("insert\x00")) || bytes.HasPrefix(message[at:], []byte("delete\x00")))
+	return len(message) > at && (bytes.HasPrefix(message[at:], []byte("insert\x00")) ||
+		bytes.HasPrefix(message[at:], []byte("delete\x00")))
 }
 
 // Two concurrent upkeeps, and a concurrent writer, corrupt nothing.
@@ -275,7 +292,8 @@ func TestTwoKeepers(t *testing.T) {
 	for i := range batches {
 		var b runlog.Batch
 		for j := range each {
-			b.Runs = append(b.Runs, run(fmt.Sprintf("u1.%d.%d", i, j), noon.Add(time.Duration(j%3)*time.Hour+time.Duration(i*each+j))))
+			b.Runs = append(b.Runs, run(fmt.Sprintf("u1.%d.%d", i, j),
+				noon.Add(time.Duration(j%3)*time.Hour+time.Duration(i*each+j))))
 		}
 		if err := writer.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -335,7 +353,8 @@ func TestListsEndEarly(t *testing.T) {
 		{runlog.Query{Text: "needle"}, -1},
 	} {
 		found, err := s.Runs(t.Context(), c.q)
-		if err != nil || (found.Until != nil) != (c.until >= 0) || found.Until != nil && *found.Until != runlog.PositionOf(&b.Runs[c.until]) {
+		if err != nil || (found.Until != nil) != (c.until >= 0) || found.Until != nil &&
+			*found.Until != runlog.PositionOf(&b.Runs[c.until]) {
 			t.Errorf("%+v: %d runs, until %v, %v", c.q, len(found.Runs), found.Until, err)
 		}
 	}
@@ -352,7 +371,14 @@ func TestDocumentsOfAnOlderVersion(t *testing.T) {
 	for i := range 6 {
 		runs = append(runs, run(fmt.Sprintf("u1.%d", i), noon.Add(time.Duration(i/3)*time.Hour+time.Duration(i))))
 		at := noon.Add(time.Duration(i) * time.Hour)
-		changes = append(changes, common.Change{ID: common.TimeKey(at) + "-x", At: at, Verb: "create", Kind: "job", Name: "report", Actor: common.Actor{Name: "me"}})
+		changes = append(changes, common.Change{
+			ID:    common.TimeKey(at) + "-x",
+			At:    at,
+			Verb:  "create",
+			Kind:  "job",
+			Name:  "report",
+			Actor: common.Actor{Name: "me"},
+		})
 	}
 	if err := s.Write(t.Context(), runlog.Batch{Runs: runs, Changes: changes}); err != nil {
 		t.Fatal(err)
@@ -388,12 +414,14 @@ func TestDocumentsOfAnOlderVersion(t *testing.T) {
 		}
 	}
 
-	for _, q := range []runlog.Query{{ExitCode: new(3)}, {ExitCode: new(3), Limit: 20}, {ExitCode: new(3), Group: "ops", Limit: 20}, {Text: "DISK", Limit: 20}} {
+	for _, q := range []runlog.Query{{ExitCode: new(3)}, {ExitCode: new(3), Limit: 20},
+		{ExitCode: new(3), Group: "ops", Limit: 20}, {Text: "DISK", Limit: 20}} {
 		if found, err := s.Runs(t.Context(), q); err != nil || len(found.Runs) != 12 {
 			t.Errorf("%+v: %d of 12 runs, %v", q, len(found.Runs), err)
 		}
 	}
-	if found, err := s.Runs(t.Context(), runlog.Query{ExitCode: new(4), Limit: 20}); err != nil || len(found.Runs) != 0 {
+	if found, err := s.Runs(t.Context(), runlog.Query{ExitCode: new(4), Limit: 20}); err != nil ||
+		len(found.Runs) != 0 {
 		t.Errorf("exit code 4: %d runs, %v", len(found.Runs), err)
 	}
 	for _, q := range []runlog.ChangeQuery{{Verb: "create"}, {Actor: "me"}, {From: noon, To: noon.Add(6 * time.Hour)}} {
@@ -442,7 +470,8 @@ func TestTheLastHourIsLookedAt(t *testing.T) {
 	if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{r}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(t, server.URI).Database("hour").Collection("marks").DeleteMany(t.Context(), bson.D{}); err != nil {
+	if _, err := connect(t, server.URI).Database("hour").Collection("marks").DeleteMany(t.Context(),
+		bson.D{}); err != nil {
 		t.Fatal(err)
 	}
 	if at(noon.Add(40 * time.Minute)); counted(t, s) != 0 {
@@ -463,13 +492,19 @@ func TestUncountedRunsGo(t *testing.T) {
 	if err := s.Write(t.Context(), runlog.Batch{Runs: runs}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(t, server.URI).Database("uncounted").Collection("marks").DeleteMany(t.Context(), bson.D{}); err != nil {
+	if _, err := connect(t, server.URI).Database("uncounted").Collection("marks").DeleteMany(t.Context(),
+		bson.D{}); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Keep: 2, Limit: 10}); err != nil || gone.Runs != 1 {
+	if gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Keep: 2, Limit: 10}); err != nil ||
+		gone.Runs != 1 {
 		t.Fatalf("went: %+v, %v", gone, err)
 	}
-	if gone, err := s.Expire(t.Context(), runlog.Expiry{Job: "report", Before: noon.Add(2 * time.Hour), Limit: 10}); err != nil || gone.Runs != 2 {
+	if gone, err := s.Expire(t.Context(), runlog.Expiry{
+		Job:    "report",
+		Before: noon.Add(2 * time.Hour),
+		Limit:  10,
+	}); err != nil || gone.Runs != 2 {
 		t.Fatalf("went: %+v, %v", gone, err)
 	}
 	if _, err := tidy(t.Context(), s); err != nil {
@@ -517,7 +552,8 @@ func TestDocumentsAreNotReadToCount(t *testing.T) {
 	totals, err := s.Totals(t.Context(), []string{"report"}, noon, noon.Add(time.Hour))
 	total := totals["report"]
 	if err != nil || total.Of(common.StatusFailed) != 1 || total.Of(common.StatusSucceeded) != 1 ||
-		total.Duration.Count != 1 || total.Duration.Sum != 2*time.Second || total.Delay.Count != 2 || total.Delay.Max != time.Second {
+		total.Duration.Count != 1 || total.Duration.Sum != 2*time.Second || total.Delay.Count != 2 ||
+		total.Delay.Max != time.Second {
 		t.Errorf("%+v, %v", total, err)
 	}
 }
@@ -557,7 +593,8 @@ func TestBusyHoursRest(t *testing.T) {
 			totals, err := s.Totals(t.Context(), []string{"report", "other"}, noon, noon.Add(time.Hour))
 			busy, other := totals["report"], totals["other"]
 			if err != nil || busy.Total() != int64(want) || other.Total() != int64(others) {
-				t.Errorf("%v: %d of the busy job and %d of the other are counted, want %d and %d, %v", now, busy.Total(), other.Total(), want, others, err)
+				t.Errorf("%v: %d of the busy job and %d of the other are counted, want %d and %d, %v", now,
+					busy.Total(), other.Total(), want, others, err)
 			}
 			if n, err := marks.CountDocuments(t.Context(), bson.D{}); err != nil || n != int64(left) {
 				t.Errorf("%v: %d marks are left, want %d, %v", now, n, left, err)
@@ -583,7 +620,8 @@ func TestBusyHoursRest(t *testing.T) {
 	add(1)
 	check(s, start.Add(3*time.Minute+time.Second), written-1, 1)
 	check(s, start.Add(time.Minute), written, 0) // the clock was set back
-	for _, q := range []runlog.RollupQuery{{Job: "report"}, {Job: "report", Days: true, Workers: true}, {}, {Days: true}} {
+	for _, q := range []runlog.RollupQuery{{Job: "report"}, {Job: "report", Days: true, Workers: true}, {},
+		{Days: true}} {
 		want := written
 		if q.Job == "" {
 			want += others

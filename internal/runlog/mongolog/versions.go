@@ -16,7 +16,8 @@ type versions func(ctx context.Context, current map[string]rollupDoc) (map[strin
 // publish inserts the next version of roll-ups of one kind and time, for the jobs whose contents changed, and
 // returns those jobs. compute reads its data after the versions that it receives, so that a version computed
 // from less data never follows one computed from more.
-func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []string, compute versions) (changed []string, err error) {
+func (s *Store) publish(ctx context.Context, kind string, at int64, jobs []string, compute versions) (changed []string,
+	err error) {
 	for range tries {
 		current, err := s.current(ctx, kind, at, jobs)
 		if err != nil {

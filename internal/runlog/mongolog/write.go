@@ -122,7 +122,8 @@ func (s *Store) Write(ctx context.Context, b runlog.Batch) error {
 	for _, part := range []struct {
 		into *mongo.Collection
 		docs []any
-	}{{s.chunks, docs.chunks}, {s.runs, docs.runs}, {s.marks, docs.marks}, {s.changes, docs.changes}, {s.late, docs.late}} {
+	}{{s.chunks, docs.chunks}, {s.runs, docs.runs}, {s.marks, docs.marks}, {s.changes, docs.changes},
+		{s.late, docs.late}} {
 		if err := insert(ctx, part.into, part.docs); err != nil {
 			return s.failed(ctx, "write to the run log", err)
 		}
@@ -139,8 +140,16 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 	}
 	for i := range b.Chunks {
 		c := &b.Chunks[i]
-		docs.chunks = append(docs.chunks, chunkDoc{ID: chunkID(c), Run: c.Run, Offset: c.Offset, Stream: string(c.Stream),
-			Ends: c.End(), At: entry.Nanos(c.At), Missing: c.Missing, Data: c.Data})
+		docs.chunks = append(docs.chunks, chunkDoc{
+			ID:      chunkID(c),
+			Run:     c.Run,
+			Offset:  c.Offset,
+			Stream:  string(c.Stream),
+			Ends:    c.End(),
+			At:      entry.Nanos(c.At),
+			Missing: c.Missing,
+			Data:    c.Data,
+		})
 	}
 	for i := range b.Runs {
 		r := &b.Runs[i]
@@ -149,7 +158,8 @@ func documents(b *runlog.Batch) (docs documentsOf, err error) {
 			return docs, err
 		}
 		docs.runs = append(docs.runs, runDoc{ID: r.ID, Planned: entry.Nanos(r.PlannedAt), Job: r.Job, JobUID: r.JobUID,
-			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause), Exit: exitOf(r.ExitCode),
+			Group: r.Group, Status: string(r.Status), Worker: r.Worker, Cause: string(r.Cause),
+			Exit: exitOf(r.ExitCode),
 			Cell: cellOf(r).Encode(), Doc: doc})
 	}
 	if len(b.Runs) > 0 {

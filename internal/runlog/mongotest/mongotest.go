@@ -43,7 +43,8 @@ func Start(t testing.TB) *Server {
 func StartFast(t testing.TB) *Server {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "mongofast")
-	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "carillon/bench/mongofast").CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
+		"carillon/bench/mongofast").CombinedOutput(); err != nil {
 		t.Fatalf("build bench/mongofast: %v\n%s", err, said)
 	}
 	return start(t, program)

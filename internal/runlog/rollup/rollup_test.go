@@ -15,8 +15,14 @@ func anyRun(t *rapid.T) common.Run {
 	planned := time.Unix(1_790_000_000, 0).UTC()
 	started := planned.Add(time.Duration(rapid.Int64Range(-1e6, 1e11).Draw(t, "delay")))
 	ended := started.Add(time.Duration(rapid.Int64Range(0, 1e14).Draw(t, "duration")))
-	run := common.Run{PlannedAt: planned, StartedAt: &started, EndedAt: &ended, Attempt: rapid.IntRange(0, 2).Draw(t, "attempt"),
-		Status: rapid.SampledFrom(common.Statuses[2:]).Draw(t, "status"), Cause: rapid.SampledFrom(common.Causes[:]).Draw(t, "cause")}
+	run := common.Run{
+		PlannedAt: planned,
+		StartedAt: &started,
+		EndedAt:   &ended,
+		Attempt:   rapid.IntRange(0, 2).Draw(t, "attempt"),
+		Status:    rapid.SampledFrom(common.Statuses[2:]).Draw(t, "status"),
+		Cause:     rapid.SampledFrom(common.Causes[:]).Draw(t, "cause"),
+	}
 	if rapid.Bool().Draw(t, "gap") {
 		run.Gap = &common.Gap{Count: rapid.Int64Range(0, 500).Draw(t, "count")}
 	}
@@ -46,7 +52,8 @@ func TestMergingIsAdding(t *testing.T) {
 		}
 		if !reflect.DeepEqual(whole.Runs, merged.Runs) || whole.Duration.Quantile(.5) != merged.Duration.Quantile(.5) ||
 			!reflect.DeepEqual(whole.Runs, stored.Runs) || whole.Delay.Count != stored.Delay.Count ||
-			whole.Duration.Quantile(.95).Truncate(time.Microsecond) != stored.Duration.Quantile(.95).Truncate(time.Microsecond) {
+			whole.Duration.Quantile(.95).Truncate(time.Microsecond) != stored.Duration.Quantile(.95).
+				Truncate(time.Microsecond) {
 			t.Fatalf("whole %+v, merged %+v, stored %+v", whole, merged, stored)
 		}
 	})

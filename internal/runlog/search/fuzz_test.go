@@ -9,7 +9,8 @@ import (
 
 // FuzzCompile compiles any text, and searches for it: the matches are those of regexp.
 func FuzzCompile(f *testing.F) {
-	for _, seed := range []string{"a", "(?i)ä|b+", `\d{1,9}`, "[[:alpha:]]*$", "(", "a{1000}{1000}", `\pL`, "", "\x00", `^\b.*?x`} {
+	for _, seed := range []string{"a", "(?i)ä|b+", `\d{1,9}`, "[[:alpha:]]*$", "(", "a{1000}{1000}", `\pL`, "", "\x00",
+		`^\b.*?x`} {
 		f.Add(seed, true, false, "one AÄ line 1x")
 	}
 	f.Fuzz(func(t *testing.T, text string, isRegexp, exact bool, line string) {

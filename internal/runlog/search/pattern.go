@@ -49,7 +49,8 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	case strings.Contains(text, "\n"):
 		return refuse("line_end", "must not contain a line end: lines are searched one by one")
 	case strings.Contains(text, "\x1b"):
-		return refuse("escape", "must not contain an escape character: terminal controls are removed from the searched text")
+		return refuse("escape", "must not contain an escape character: terminal controls are removed from the "+
+			"searched text")
 	}
 	if !isRegexp {
 		ascii := strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
@@ -71,7 +72,8 @@ func Compile(text string, isRegexp, exact bool) (*Pattern, *common.Fault) {
 	}
 	steps := programOf(parsed)
 	if steps > maxProgram {
-		return refuse("too_large", "compiles to a program of about %d steps, at most %d are allowed; use fewer repetitions", steps, maxProgram)
+		return refuse("too_large", "compiles to a program of about %d steps, at most %d are allowed; use fewer "+
+			"repetitions", steps, maxProgram)
 	}
 	// The expression is printed from its parsed form, so that case folding is expanded only once. The group
 	// around it prevents regexp from building a one-pass automaton, which may take long.

@@ -214,7 +214,13 @@ func (s *scanner) look(ctx context.Context, line []byte, places []place, carry i
 		return nil
 	}
 	first := whence(places, raw(seams, from))
-	m := Match{Offset: first.offset, Line: places[0].offset, Stream: first.stream, At: first.time, Cut: carry > 0 || more}
+	m := Match{
+		Offset: first.offset,
+		Line:   places[0].offset,
+		Stream: first.stream,
+		At:     first.time,
+		Cut:    carry > 0 || more,
+	}
 	if to > from {
 		m.Length = whence(places, raw(seams, to-1)).offset + 1 - first.offset
 	}

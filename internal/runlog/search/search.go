@@ -46,7 +46,8 @@ type Scan struct {
 
 // InRun searches the output of a run, or one stream of it, from an offset on. At the context's deadline it
 // returns the position reached; another error is the store's.
-func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, stream common.Stream, offset int64, b Bounds) (Scan, error) {
+func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, stream common.Stream, offset int64,
+	b Bounds) (Scan, error) {
 	if run.Status.Terminal() && run.Status != common.StatusLost {
 		offset = min(offset, run.OutputBytes)
 	}
@@ -113,11 +114,20 @@ func InRun(ctx context.Context, outputs Outputs, run *common.Run, p *Pattern, st
 const lastLine = 500 * time.Millisecond
 
 // ErrSlow reports that the deadline passed before anything was searched.
-var ErrSlow = &common.Error{Code: common.CodeUnavailable, Reason: "search_slow", Message: "the log store answers too slowly to be searched just now", Hint: "try again, or narrow the search"}
+var ErrSlow = &common.Error{
+	Code:    common.CodeUnavailable,
+	Reason:  "search_slow",
+	Message: "the log store answers too slowly to be searched just now",
+	Hint:    "try again, or narrow the search",
+}
 
 // ErrHeavy reports that the deadline passed before the first line was searched.
-var ErrHeavy = &common.Error{Code: common.CodeUnavailable, Reason: "search_heavy", Message: "looking for this expression takes too long in a line as long as there is here",
-	Hint: "use a simpler expression with fewer repetitions, or only a word"}
+var ErrHeavy = &common.Error{
+	Code:    common.CodeUnavailable,
+	Reason:  "search_heavy",
+	Message: "looking for this expression takes too long in a line as long as there is here",
+	Hint:    "use a simpler expression with fewer repetitions, or only a word",
+}
 
 // isOver reports whether the deadline has passed, as opposed to a caller that has left.
 func isOver(ctx context.Context) bool { return context.Cause(ctx) == context.DeadlineExceeded }
@@ -198,7 +208,8 @@ type over struct {
 }
 
 func (o *over) over(ctx context.Context) bool {
-	return ctx.Err() != nil || len(o.found.Hits) >= o.hits || o.found.Runs+o.skipped >= o.bounds.Runs || o.found.Bytes >= o.bounds.Bytes
+	return ctx.Err() != nil || len(o.found.Hits) >= o.hits || o.found.Runs+o.skipped >= o.bounds.Runs ||
+		o.found.Bytes >= o.bounds.Bytes
 }
 
 // stop returns the position reached, or the error if there is no progress.

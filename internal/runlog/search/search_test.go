@@ -107,19 +107,24 @@ func TestWhatIsFound(t *testing.T) {
 		"over chunks":                {[]string{"a sword", "fish\nb"}, "swordfish", word, true, "", "2+9"},
 		"over many chunks":           {[]string{"a", "b", "c", "d"}, "bcd", word, true, "", "1+3"},
 		"both streams as they came":  {[]string{"pass", "!word\n", "x"}, "password", word, true, "", "0+8"},
-		"one stream":                 {[]string{"sword", "!no sword\n", "fish\n"}, "swordfish", word, true, common.Stdout, "0+18"},
-		"the other stream":           {[]string{"sword", "!no sword\n", "fish\n"}, "sword", word, true, common.Stderr, "8+5"},
-		"not across a hole":          {[]string{"sword", "~", "fish\nsword\n"}, "swordfish", word, true, "", ""},
-		"beside a hole":              {[]string{"sword", "~", "fish\nsword\n"}, "fish|sword", re, true, "", "0+5 15+4 20+5"},
-		"NUL":                        {[]string{"a\x00b\x00c\n"}, "b\x00c", word, false, "", "2+3"},
-		"no UTF-8":                   {[]string{"\xff\xfesword\xff\n"}, "sword", word, false, "", "2+5"},
-		"no UTF-8 for a regexp":      {[]string{"\xffx\n"}, "^.x", re, false, "", "0+2"},
-		"colours":                    {[]string{"\x1b[31mError:\x1b[0m disk \x1b[1mfull\x1b[m\n"}, "error: disk full", word, false, "", "5+24"},
-		"colours at the ends":        {[]string{"\x1b[31mError\x1b[0m\n"}, "^error$", re, false, "", "5+5"},
-		"a title":                    {[]string{"sw\x1b]0;title\aord\x1b]8;;x\x1b\\fish\n"}, "swordfish", word, true, "", "0+27"},
-		"a title without an end":     {[]string{"\x1b]0;sword\nfish\n"}, "sword", word, true, "", "4+5"},
-		"a lone escape":              {[]string{"sw\x1b", "ord\n"}, "sw", word, true, "", "0+2"},
-		"only a sequence":            {[]string{"\x1b[2J\x1b(B\x1b=\n"}, `^$`, re, true, "", "9+0"},
+		"one stream": {[]string{"sword", "!no sword\n", "fish\n"}, "swordfish", word, true,
+			common.Stdout, "0+18"},
+		"the other stream": {[]string{"sword", "!no sword\n", "fish\n"}, "sword", word, true,
+			common.Stderr, "8+5"},
+		"not across a hole": {[]string{"sword", "~", "fish\nsword\n"}, "swordfish", word, true, "", ""},
+		"beside a hole": {[]string{"sword", "~", "fish\nsword\n"}, "fish|sword", re, true, "",
+			"0+5 15+4 20+5"},
+		"NUL":                   {[]string{"a\x00b\x00c\n"}, "b\x00c", word, false, "", "2+3"},
+		"no UTF-8":              {[]string{"\xff\xfesword\xff\n"}, "sword", word, false, "", "2+5"},
+		"no UTF-8 for a regexp": {[]string{"\xffx\n"}, "^.x", re, false, "", "0+2"},
+		"colours": {[]string{"\x1b[31mError:\x1b[0m disk \x1b[1mfull\x1b[m\n"}, "error: disk full",
+			word, false, "", "5+24"},
+		"colours at the ends": {[]string{"\x1b[31mError\x1b[0m\n"}, "^error$", re, false, "", "5+5"},
+		"a title": {[]string{"sw\x1b]0;title\aord\x1b]8;;x\x1b\\fish\n"}, "swordfish", word, true,
+			"", "0+27"},
+		"a title without an end": {[]string{"\x1b]0;sword\nfish\n"}, "sword", word, true, "", "4+5"},
+		"a lone escape":          {[]string{"sw\x1b", "ord\n"}, "sw", word, true, "", "0+2"},
+		"only a sequence":        {[]string{"\x1b[2J\x1b(B\x1b=\n"}, `^$`, re, true, "", "9+0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := chunked(c.output...)
@@ -140,16 +145,22 @@ func TestWhatIsFound(t *testing.T) {
 
 func TestPatternsThatAreRefused(t *testing.T) {
 	for text, code := range map[string]string{
-		"": "required", strings.Repeat("x", MaxPattern+1): "too_long", "\xff": "utf8", "a\nb": "line_end", "\x1b[31m": "escape",
-		"(": "regex", "a)(b": "regex", "*": "regex", `\C`: "regex", `a(?=b)`: "regex", "x{1001}": "regex", "((a{100}){100}){100}": "regex",
-		`[\pL\pN]{500}`: "too_large", strings.Repeat("a{900}", 3): "too_large", "(?:(?:a|b){30}c{5}){30}": "too_large", strings.Repeat("(", 1024): "regex",
+		"": "required", strings.Repeat("x", MaxPattern+1): "too_long", "\xff": "utf8", "a\nb": "line_end",
+		"\x1b[31m": "escape",
+		"(":        "regex", "a)(b": "regex", "*": "regex", `\C`: "regex", `a(?=b)`: "regex", "x{1001}": "regex",
+		"((a{100}){100}){100}": "regex",
+		`[\pL\pN]{500}`:        "too_large", strings.Repeat("a{900}", 3): "too_large",
+		"(?:(?:a|b){30}c{5}){30}": "too_large",
+		strings.Repeat("(", 1024): "regex",
 	} {
 		p, fault := Compile(text, true, false)
-		if p != nil || fault == nil || fault.Code != code || fault.Message == "" || strings.ContainsAny(fault.Message+fmt.Sprint(fault.Value), "\n\x1b\xff") {
+		if p != nil || fault == nil || fault.Code != code || fault.Message == "" ||
+			strings.ContainsAny(fault.Message+fmt.Sprint(fault.Value), "\n\x1b\xff") {
 			t.Errorf("%.40q: %+v, want %s", text, fault, code)
 		}
 	}
-	for _, text := range []string{"x", "x{1000}", `\bfoo\b.*(bar|baz)+[^a-z]{20}`, strings.Repeat("x", MaxPattern), `\pL+`} {
+	for _, text := range []string{"x", "x{1000}", `\bfoo\b.*(bar|baz)+[^a-z]{20}`,
+		strings.Repeat("x", MaxPattern), `\pL+`} {
 		if _, fault := Compile(text, true, false); fault != nil {
 			t.Errorf("%.40q: %+v", text, fault)
 		}
@@ -163,26 +174,30 @@ func TestShownText(t *testing.T) {
 		t.Fatal(scan, err)
 	}
 	long, short := scan.Matches[0], scan.Matches[1]
-	if long.Before != strings.Repeat("é", shownBefore/2) || long.Text != "HIT" || long.After != strings.Repeat("é", shownAfter/2) || !long.Cut || long.Line != 0 {
+	if long.Before != strings.Repeat("é", shownBefore/2) || long.Text != "HIT" ||
+		long.After != strings.Repeat("é", shownAfter/2) || !long.Cut || long.Line != 0 {
 		t.Errorf("%+v", long)
 	}
 	if short.Before != "plain\ufffd" || short.After != "\x00" || short.Cut || short.Line != 1204 {
 		t.Errorf("%+v", short)
 	}
 	o = chunked("<" + strings.Repeat("ab", 1000) + ">\n")
-	if scan, err = InRun(t.Context(), o, ended(o), pattern(t, "<.*>", true, true), "", 0, wide); err != nil || len(scan.Matches) != 1 || len(scan.Matches[0].Text) != shownMatch || scan.Matches[0].Length != 2002 {
+	if scan, err = InRun(t.Context(), o, ended(o), pattern(t, "<.*>", true, true), "", 0, wide); err != nil ||
+		len(scan.Matches) != 1 || len(scan.Matches[0].Text) != shownMatch || scan.Matches[0].Length != 2002 {
 		t.Errorf("%+v, %v", scan, err)
 	}
 }
 
 // A word is found in a line of any length, wherever the pieces end, and offsets are right.
 func TestLongLines(t *testing.T) {
-	for _, at := range []int{0, maxLine - 9, maxLine - 8, maxLine - 5, maxLine - 1, maxLine, maxLine + 1, 2*maxLine - overlap - 4, 200_000 - 9} {
+	for _, at := range []int{0, maxLine - 9, maxLine - 8, maxLine - 5, maxLine - 1, maxLine, maxLine + 1,
+		2*maxLine - overlap - 4, 200_000 - 9} {
 		text := bytes.Repeat([]byte("-"), 200_000)
 		copy(text[at:], "swordfish")
 		o := chunked(string(text[:77_777]), string(text[77_777:]))
 		scan, err := InRun(t.Context(), o, ended(o), pattern(t, "SWORDfish", false, false), "", 0, wide)
-		if err != nil || len(scan.Matches) != 1 || scan.Matches[0].Offset != int64(at) || scan.Matches[0].Length != 9 || !scan.Matches[0].Cut {
+		if err != nil || len(scan.Matches) != 1 || scan.Matches[0].Offset != int64(at) || scan.Matches[0].Length != 9 ||
+			!scan.Matches[0].Cut {
 			t.Errorf("at %d: %+v, %v", at, scan, err)
 		}
 	}
@@ -202,7 +217,8 @@ func TestInterruptedLine(t *testing.T) {
 	}
 	b := wide
 	b.Bytes = 2 << 20
-	if scan, err = InRun(t.Context(), o, ended(o), p, common.Stdout, 0, b); err != nil || len(scan.Matches) != 1 || !scan.Short || scan.Next < 1<<20 {
+	if scan, err = InRun(t.Context(), o, ended(o), p, common.Stdout, 0, b); err != nil || len(scan.Matches) != 1 ||
+		!scan.Short || scan.Next < 1<<20 {
 		t.Errorf("%+v, %v", scan, err)
 	}
 }
@@ -210,7 +226,8 @@ func TestInterruptedLine(t *testing.T) {
 // draw draws an output, with or without long lines, and the same output in other chunks.
 func draw(t *rapid.T, long bool) (a, b output) {
 	odd := []string{"~", "a\x1b[31mb\x1b[0m", "\xff\x00", "!\n", "\r\n", "é"}
-	texts := rapid.SliceOfN(rapid.OneOf(rapid.StringMatching(`!?[abAB \n\r]{1,12}`), rapid.SampledFrom(odd)), 1, 20).Draw(t, "texts")
+	texts := rapid.SliceOfN(rapid.OneOf(rapid.StringMatching(`!?[abAB \n\r]{1,12}`), rapid.SampledFrom(odd)), 1,
+		20).Draw(t, "texts")
 	if long {
 		at := rapid.IntRange(0, len(texts)).Draw(t, "at")
 		texts = slices.Insert(texts, at, strings.Repeat("a b", 13_000), "!"+strings.Repeat("b", maxLine))
@@ -238,7 +255,8 @@ func draw(t *rapid.T, long bool) (a, b output) {
 
 func drawPattern(t *rapid.T) *Pattern {
 	if rapid.Bool().Draw(t, "regexp") {
-		return pattern(t, rapid.SampledFrom([]string{"a+b", "^a", "b$", "^$", "a b|b a", "[^a]b", `\bab?\b`, "a.{0,40}b"}).Draw(t, "expression"), true, rapid.Bool().Draw(t, "exact"))
+		return pattern(t, rapid.SampledFrom([]string{"a+b", "^a", "b$", "^$", "a b|b a", "[^a]b", `\bab?\b`,
+			"a.{0,40}b"}).Draw(t, "expression"), true, rapid.Bool().Draw(t, "exact"))
 	}
 	return pattern(t, rapid.StringMatching(`[abAB ]{1,4}`).Draw(t, "word"), false, rapid.Bool().Draw(t, "exact"))
 }
@@ -281,7 +299,10 @@ func TestStepsDoNotMatter(t *testing.T) {
 				t.Fatalf("%+v: at its offset stands %q", m, x)
 			}
 		}
-		bounds := Bounds{Bytes: rapid.Int64Range(maxLine/64, maxLine/16).Draw(t, "bytes"), Matches: rapid.IntRange(1, 3).Draw(t, "matches")}
+		bounds := Bounds{
+			Bytes:   rapid.Int64Range(maxLine/64, maxLine/16).Draw(t, "bytes"),
+			Matches: rapid.IntRange(1, 3).Draw(t, "matches"),
+		}
 		var got []Match
 		for offset, steps := int64(0), 0; ; steps++ {
 			scan, err := InRun(context.Background(), b, ended(b), p, "", offset, bounds)
@@ -318,11 +339,13 @@ func TestRunThatGoesOn(t *testing.T) {
 		t.Fatalf("%+v, %v", scan, err)
 	}
 	o = chunked("one\nPass", "word:")
-	if scan, err = InRun(t.Context(), o, run, p, "", scan.Next, wide); err != nil || len(scan.Matches) != 1 || scan.Matches[0].Offset != 4 || scan.Next != 13 || scan.Complete {
+	if scan, err = InRun(t.Context(), o, run, p, "", scan.Next, wide); err != nil || len(scan.Matches) != 1 ||
+		scan.Matches[0].Offset != 4 || scan.Next != 13 || scan.Complete {
 		t.Fatalf("%+v, %v", scan, err)
 	}
 	o = chunked("one\nPass", "word:", " one")
-	if scan, err = InRun(t.Context(), o, run, p, "", scan.Next, wide); err != nil || len(scan.Matches) != 1 || scan.Matches[0].Offset != 14 {
+	if scan, err = InRun(t.Context(), o, run, p, "", scan.Next, wide); err != nil || len(scan.Matches) != 1 ||
+		scan.Matches[0].Offset != 14 {
 		t.Fatalf("%+v, %v", scan, err)
 	}
 }
@@ -369,7 +392,12 @@ func (b *book) Runs(ctx context.Context, q runlog.Query) (page runlog.RunPage, e
 func writeBook(n int) *book {
 	b := &book{outputs: map[string]output{}}
 	for i := range n {
-		r := common.Run{ID: fmt.Sprintf("r%04d", i), Attempt: 1, Status: common.StatusFailed, PlannedAt: time.Unix(int64(1_000_000+i/2), 0)}
+		r := common.Run{
+			ID:        fmt.Sprintf("r%04d", i),
+			Attempt:   1,
+			Status:    common.StatusFailed,
+			PlannedAt: time.Unix(int64(1_000_000+i/2), 0),
+		}
 		text := fmt.Sprintf("line one of %d\nline two\n", i)
 		switch {
 		case i%10 == 9:
@@ -396,7 +424,8 @@ func all(t *testing.T, b *book, limit int, bounds Bounds) (hits []Hit, steps int
 	t.Helper()
 	place := Place{}
 	for {
-		found, err := OverRuns(t.Context(), b, runlog.Query{Limit: limit}, pattern(t, "needle", false, false), place, bounds)
+		found, err := OverRuns(t.Context(), b, runlog.Query{Limit: limit}, pattern(t, "needle", false, false),
+			place, bounds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -430,9 +459,12 @@ func TestOverRuns(t *testing.T) {
 		limit  int
 		bounds Bounds
 		least  int
-	}{{7, Bounds{Bytes: 1 << 30, Runs: 1000, Matches: 3}, 15}, {1000, Bounds{Bytes: 1 << 30, Runs: 20, Matches: 3}, 17}, {1000, Bounds{Bytes: 200, Runs: 1000, Matches: 3}, 30}, {1, Bounds{Bytes: 1, Runs: 1, Matches: 3}, 300}} {
+	}{{7, Bounds{Bytes: 1 << 30, Runs: 1000, Matches: 3}, 15}, {1000, Bounds{Bytes: 1 << 30, Runs: 20, Matches: 3}, 17},
+		{1000, Bounds{Bytes: 200, Runs: 1000, Matches: 3}, 30}, {1, Bounds{Bytes: 1, Runs: 1, Matches: 3}, 300}} {
 		got, steps := all(t, b, c.limit, c.bounds)
-		same := slices.EqualFunc(got, want, func(a, b Hit) bool { return a.Run.ID == b.Run.ID && reflect.DeepEqual(a.Matches, b.Matches) })
+		same := slices.EqualFunc(got, want, func(a, b Hit) bool {
+			return a.Run.ID == b.Run.ID && reflect.DeepEqual(a.Matches, b.Matches)
+		})
 		if !same || steps < c.least {
 			t.Errorf("%+v: %d hits in %d steps", c, len(got), steps)
 		}
@@ -475,10 +507,12 @@ func TestTimeIsBounded(t *testing.T) {
 		b.slow = time.Hour
 		ctx, cancel = context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		if _, err = OverRuns(ctx, b, runlog.Query{Limit: 1000}, pattern(t, "needle", false, false), Place{}, wide); !errors.Is(err, ErrSlow) {
+		if _, err = OverRuns(ctx, b, runlog.Query{Limit: 1000}, pattern(t, "needle", false, false), Place{},
+			wide); !errors.Is(err, ErrSlow) {
 			t.Errorf("%v", err)
 		}
-		if _, err = InRun(ctx, b, &b.runs[0], pattern(t, "needle", false, false), "", 0, wide); !errors.Is(err, ErrSlow) {
+		if _, err = InRun(ctx, b, &b.runs[0], pattern(t, "needle", false, false), "", 0,
+			wide); !errors.Is(err, ErrSlow) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -492,7 +526,8 @@ func TestClientThatIsGone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		began := time.Now()
-		if found, err := OverRuns(ctx, b, runlog.Query{Limit: 1000}, pattern(t, "needle", false, false), Place{}, wide); err == nil {
+		if found, err := OverRuns(ctx, b, runlog.Query{Limit: 1000}, pattern(t, "needle", false, false), Place{},
+			wide); err == nil {
 			t.Errorf("%+v", found)
 		}
 		if time.Since(began) > time.Second || b.reads > 12 {
@@ -502,14 +537,20 @@ func TestClientThatIsGone(t *testing.T) {
 }
 
 func BenchmarkInRun(b *testing.B) {
-	line := "2026-11-21T21:04:03Z level=info msg=\"stored batch\" table=orders rows=1382 took=12ms path=/srv/data/part-00017\n"
+	line := "2026-11-21T21:04:03Z level=info msg=\"stored batch\" table=orders rows=1382 took=12ms " +
+		"path=/srv/data/part-00017\n"
 	var texts []string
 	for range 256 {
 		texts = append(texts, strings.Repeat(line, 64<<10/len(line)))
 	}
 	o := chunked(texts...)
-	for name, p := range map[string]*Pattern{"word": pattern(b, "Error", false, true), "word any case": pattern(b, "Error", false, false),
-		"expression": pattern(b, `error:? \d+`, true, true), "expression any case": pattern(b, `error:? \d+`, true, false), "large expression": pattern(b, `(\w+\s?){100}!`, true, true)} {
+	for name, p := range map[string]*Pattern{
+		"word":                pattern(b, "Error", false, true),
+		"word any case":       pattern(b, "Error", false, false),
+		"expression":          pattern(b, `error:? \d+`, true, true),
+		"expression any case": pattern(b, `error:? \d+`, true, false),
+		"large expression":    pattern(b, `(\w+\s?){100}!`, true, true),
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(o.size())
 			for b.Loop() {

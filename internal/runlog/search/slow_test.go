@@ -50,7 +50,8 @@ func TestWorkOfAPattern(t *testing.T) {
 		p := pattern(t, text, true, false)
 		for _, after := range []int{0, overlap} {
 			ctx := lasting(1<<30, nil)
-			if _, _, _, err := p.find(ctx, line, after); err != nil || ctx.looks < 10 || ctx.looks > 4*len(line)/patience+overlap {
+			if _, _, _, err := p.find(ctx, line, after); err != nil || ctx.looks < 10 ||
+				ctx.looks > 4*len(line)/patience+overlap {
 				t.Errorf("%.40s after %d: %d looks at the context, %v", text, after, ctx.looks, err)
 			}
 			ctx = lasting(5, context.Canceled)
@@ -71,7 +72,8 @@ func TestTimeIsOverWithinALine(t *testing.T) {
 		for offset := int64(0); ; {
 			ctx := lasting(3*maxLine/patience/2, context.DeadlineExceeded)
 			scan, err := InRun(ctx, o, ended(o), p, "", offset, wide)
-			if err != nil || ctx.looks > ctx.last+10 || !scan.Complete && scan.Next <= offset || scan.Until < scan.Next || scan.Bytes > scan.Until-offset {
+			if err != nil || ctx.looks > ctx.last+10 || !scan.Complete && scan.Next <= offset ||
+				scan.Until < scan.Next || scan.Bytes > scan.Until-offset {
 				t.Fatalf("%.40s from %d: %+v, %v, %d looks", text, offset, scan, err, ctx.looks)
 			}
 			for _, m := range scan.Matches {
@@ -85,11 +87,13 @@ func TestTimeIsOverWithinALine(t *testing.T) {
 		if len(got) != 2 || !got[0] || !got[o.size()-4] {
 			t.Errorf("%s: %v", text, got)
 		}
-		if _, err := InRun(lasting(20, context.DeadlineExceeded), o, ended(o), p, "", 4, wide); !errors.Is(err, ErrHeavy) {
+		if _, err := InRun(lasting(20, context.DeadlineExceeded), o, ended(o), p, "", 4, wide); !errors.Is(err,
+			ErrHeavy) {
 			t.Errorf("%.40s: %v", text, err)
 		}
 		gone := lasting(20, context.Canceled)
-		if _, err := InRun(gone, o, ended(o), p, "", 0, wide); !errors.Is(err, context.Canceled) || gone.looks > gone.last+10 {
+		if _, err := InRun(gone, o, ended(o), p, "", 0, wide); !errors.Is(err, context.Canceled) ||
+			gone.looks > gone.last+10 {
 			t.Errorf("%.40s: who is gone: %v, %d looks", text, err, gone.looks)
 		}
 	}
@@ -105,14 +109,18 @@ func TestTimeIsOverBetweenSlowRuns(t *testing.T) {
 		b.runs = append(b.runs, r)
 	}
 	p := pattern(t, "a.*?.{60}c|b", true, true)
-	found, err := OverRuns(lasting(5*maxLine/patience/2, context.DeadlineExceeded), b, runlog.Query{Limit: 10}, p, Place{}, wide)
-	if err != nil || found.Runs != 2 || found.Next == nil || found.Next.After == nil || found.Next.After.ID != "b" || found.Bytes != 2*maxLine {
+	found, err := OverRuns(lasting(5*maxLine/patience/2, context.DeadlineExceeded), b, runlog.Query{Limit: 10}, p,
+		Place{}, wide)
+	if err != nil || found.Runs != 2 || found.Next == nil || found.Next.After == nil || found.Next.After.ID != "b" ||
+		found.Bytes != 2*maxLine {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if _, err = OverRuns(lasting(20, context.DeadlineExceeded), b, runlog.Query{Limit: 10}, p, Place{}, wide); !errors.Is(err, ErrHeavy) {
+	if _, err = OverRuns(lasting(20, context.DeadlineExceeded), b, runlog.Query{Limit: 10}, p, Place{},
+		wide); !errors.Is(err, ErrHeavy) {
 		t.Errorf("%v", err)
 	}
-	if _, err = OverRuns(lasting(20, context.Canceled), b, runlog.Query{Limit: 10}, p, Place{}, wide); !errors.Is(err, context.Canceled) {
+	if _, err = OverRuns(lasting(20, context.Canceled), b, runlog.Query{Limit: 10}, p, Place{}, wide); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -120,9 +128,12 @@ func TestTimeIsOverBetweenSlowRuns(t *testing.T) {
 // The matches are those of regexp: the first match, and the first of successive ones that ends after a
 // position.
 func TestSameAsRegexp(t *testing.T) {
-	parts := []string{"a", "B", "é", "[ab]", "[^a]", `\w`, `\S`, ".", `\b`, `\B`, "^", "$", "(?s:.)", "(?m:^)", "(?m:$)", "(a|ab)", "(?:é|b)", "(?P<x>a)?", "a*?", "(b+)", "a{2}", "b{0,2}?", "(a*)+", "(|a)*", `\Qa.\E`, "(?-i)a", "()", `\z`}
+	parts := []string{"a", "B", "é", "[ab]", "[^a]", `\w`, `\S`, ".", `\b`, `\B`, "^", "$", "(?s:.)", "(?m:^)",
+		"(?m:$)", "(a|ab)", "(?:é|b)", "(?P<x>a)?", "a*?", "(b+)", "a{2}", "b{0,2}?", "(a*)+", "(|a)*", `\Qa.\E`,
+		"(?-i)a", "()", `\z`}
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 5).Draw(t, "parts"), rapid.SampledFrom([]string{"", "|"}).Draw(t, "between"))
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 5).Draw(t, "parts"),
+			rapid.SampledFrom([]string{"", "|"}).Draw(t, "between"))
 		text = strings.Replace(text, "(?P<x>", "(", strings.Count(text, "(?P<x>")-1)
 		exact := rapid.Bool().Draw(t, "exact")
 		p := pattern(t, text, true, exact)

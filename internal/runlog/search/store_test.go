@@ -45,14 +45,30 @@ func stored(t testing.TB, n int) History {
 			uid := fmt.Sprintf("aaaaaaaaaaaaaaa%d", i%10)
 			at := time.Unix(int64(1_700_000_000+i), 0).UTC()
 			fire := common.PlannedFire(uid, at)
-			r := common.Run{ID: common.RunID(fire, 1), Job: fmt.Sprintf("job-%d", i%10), JobUID: uid, Fire: fire, PlannedAt: at, Cause: common.CauseCron, Attempt: 1,
-				Status: common.StatusSucceeded, StartedAt: &at, EndedAt: new(at.Add(time.Second)), Worker: "w"}
+			r := common.Run{
+				ID:        common.RunID(fire, 1),
+				Job:       fmt.Sprintf("job-%d", i%10),
+				JobUID:    uid,
+				Fire:      fire,
+				PlannedAt: at,
+				Cause:     common.CauseCron,
+				Attempt:   1,
+				Status:    common.StatusSucceeded,
+				StartedAt: &at,
+				EndedAt:   new(at.Add(time.Second)),
+				Worker:    "w",
+			}
 			text := strings.Repeat("level=info msg=\"stored batch\" table=orders rows=1382 took=12ms\n", 60)
 			if i%100 == 0 {
 				text += "ERROR: needle\n"
 			}
 			half := len(text) / 2
-			b.Chunks = append(b.Chunks, common.Chunk{Run: r.ID, Stream: common.Stdout, At: at, Data: []byte(text[:half])},
+			b.Chunks = append(b.Chunks, common.Chunk{
+				Run:    r.ID,
+				Stream: common.Stdout,
+				At:     at,
+				Data:   []byte(text[:half]),
+			},
 				common.Chunk{Run: r.ID, Offset: int64(half), Stream: common.Stdout, At: at, Data: []byte(text[half:])})
 			r.OutputBytes = int64(len(text))
 			b.Runs = append(b.Runs, r)
@@ -77,7 +93,8 @@ func TestSearchOfARealStore(t *testing.T) {
 		query.Limit = 3
 		place, hits, runs := Place{}, 0, 0
 		for {
-			found, err := OverRuns(t.Context(), history, *query, pattern(t, "error: needle", false, false), place, Bounds{Bytes: 1 << 20, Runs: 1000, Matches: 5})
+			found, err := OverRuns(t.Context(), history, *query, pattern(t, "error: needle", false, false), place,
+				Bounds{Bytes: 1 << 20, Runs: 1000, Matches: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +113,8 @@ func TestSearchOfARealStore(t *testing.T) {
 func BenchmarkOverRuns(b *testing.B) {
 	history := stored(b, 5000)
 	for b.Loop() {
-		found, err := OverRuns(b.Context(), history, runlog.Query{Limit: 100}, pattern(b, "no such thing", false, false), Place{}, Bounds{Bytes: 64 << 20, Runs: 1000, Matches: 5})
+		found, err := OverRuns(b.Context(), history, runlog.Query{Limit: 100},
+			pattern(b, "no such thing", false, false), Place{}, Bounds{Bytes: 64 << 20, Runs: 1000, Matches: 5})
 		if err != nil || found.Runs != 1000 {
 			b.Fatal(found, err)
 		}

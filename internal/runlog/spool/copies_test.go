@@ -47,7 +47,8 @@ func TestCopiesOutliveTheProcess(t *testing.T) {
 	same(t, drain(t, start(t, config(torn, 8<<20, 1<<20)), 1<<20), []common.Chunk{queued, first, second})
 
 	s.Release(8)
-	same(t, drain(t, start(t, config(killed(t, dir), 8<<20, 1<<20)), 1<<20), []common.Chunk{queued, first, second, third})
+	same(t, drain(t, start(t, config(killed(t, dir), 8<<20, 1<<20)), 1<<20),
+		[]common.Chunk{queued, first, second, third})
 	s.Release(9)
 	same(t, drain(t, start(t, config(killed(t, dir), 8<<20, 1<<20)), 1<<20), []common.Chunk{queued})
 	keep(t, s, 10, third)

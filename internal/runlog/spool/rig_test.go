@@ -34,7 +34,13 @@ var base = time.Date(2026, 3, 1, 12, 0, 0, 123, time.UTC)
 
 // output returns a piece of a run whose bytes encode their position.
 func output(run string, offset int64, size int) common.Chunk {
-	c := common.Chunk{Run: run, Offset: offset, Stream: common.Stdout, At: base.Add(time.Duration(offset)), Data: make([]byte, size)}
+	c := common.Chunk{
+		Run:    run,
+		Offset: offset,
+		Stream: common.Stdout,
+		At:     base.Add(time.Duration(offset)),
+		Data:   make([]byte, size),
+	}
 	if offset%3 == 1 {
 		c.Stream = common.Stderr
 	}

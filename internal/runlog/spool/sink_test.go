@@ -79,7 +79,13 @@ func TestSinkOverLives(t *testing.T) {
 		for range chunks {
 			data := make([]byte, size)
 			copy(data, fmt.Sprintf("at %d\n", printed))
-			sink.Chunk(common.Chunk{Run: "long", Offset: printed, Stream: common.Stdout, At: time.Unix(1, 0), Data: data})
+			sink.Chunk(common.Chunk{
+				Run:    "long",
+				Offset: printed,
+				Stream: common.Stdout,
+				At:     time.Unix(1, 0),
+				Data:   data,
+			})
 			printed += size
 		}
 		stop()
@@ -100,7 +106,8 @@ func TestSinkOverLives(t *testing.T) {
 			t.Fatalf("the output ends at %d, %v", end, err)
 		}
 		for _, c := range page {
-			if c.Offset != end || c.Missing == 0 && !strings.HasPrefix(string(c.Data), fmt.Sprintf("at %d\n", c.Offset)) {
+			if c.Offset != end || c.Missing == 0 &&
+				!strings.HasPrefix(string(c.Data), fmt.Sprintf("at %d\n", c.Offset)) {
 				t.Fatalf("at %d is %.20q", end, c.Data)
 			}
 			end, missing = c.End(), missing+c.Missing
@@ -133,7 +140,11 @@ func TestSinkKilledAfterAnEnd(t *testing.T) {
 		return output
 	}
 	g := &gate{}
-	sink := runlog.NewSink(runlog.SinkConfig{Spool: disk(dir), FlushEvery: time.Hour, WriteLimit: time.Hour}, g, hung{}, slog.New(slog.DiscardHandler), g)
+	sink := runlog.NewSink(runlog.SinkConfig{
+		Spool:      disk(dir),
+		FlushEvery: time.Hour,
+		WriteLimit: time.Hour,
+	}, g, hung{}, slog.New(slog.DiscardHandler), g)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sink.Run(ctx, time.Millisecond) }()

@@ -214,7 +214,14 @@ func (s *Spool) tell() {
 	}
 	s.seen.Lock()
 	defer s.seen.Unlock()
-	s.state = runlog.SpoolState{Waiting: waiting, Bytes: s.bytes(), Max: s.cfg.Max, End: uint64(s.end()), Dropped: s.dropped, Refused: s.refused}
+	s.state = runlog.SpoolState{
+		Waiting: waiting,
+		Bytes:   s.bytes(),
+		Max:     s.cfg.Max,
+		End:     uint64(s.end()),
+		Dropped: s.dropped,
+		Refused: s.refused,
+	}
 }
 
 // State returns the size of the backlog, and whether more would be accepted.

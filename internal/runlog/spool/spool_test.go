@@ -155,7 +155,8 @@ func TestTornTail(t *testing.T) {
 			}
 			torn := bytes.Clone(whole[:cut])
 			if garbage {
-				torn = append(torn, make([]byte, len(whole)-cut)...) // the file was extended, but its content was not written
+				// the file was extended, but its content was not written
+				torn = append(torn, make([]byte, len(whole)-cut)...)
 			}
 			if err := os.WriteFile(filepath.Join(at, "spool", filepath.Base(file)), torn, 0o600); err != nil {
 				t.Fatal(err)
@@ -319,7 +320,8 @@ func TestOldestGoesFirst(t *testing.T) {
 		}
 	}
 	if places["a"] != n*size || places["b"] != n*10 || missing != dropped || gaps > 8 {
-		t.Fatalf("the runs end at %v; %d bytes are missing in %d pieces, %d were dropped", places, missing, gaps, dropped)
+		t.Fatalf("the runs end at %v; %d bytes are missing in %d pieces, %d were dropped", places, missing,
+			gaps, dropped)
 	}
 	if missing < n*size-(64<<10) || missing > n*size-(40<<10) {
 		t.Fatalf("%d bytes of %d are missing", missing, n*(size+10))

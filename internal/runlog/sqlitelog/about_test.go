@@ -23,7 +23,15 @@ func TestExamine(t *testing.T) {
 	var runs []common.Run
 	for i := range 200 {
 		at := newest.Add(-time.Duration(i) * time.Minute)
-		runs = append(runs, common.Run{ID: common.RunID(common.PlannedFire("abcdefghijklmnop", at), 1), Job: "a", JobUID: "abcdefghijklmnop", PlannedAt: at, Status: common.StatusSucceeded, Cause: common.CauseCron, Attempt: 1})
+		runs = append(runs, common.Run{
+			ID:        common.RunID(common.PlannedFire("abcdefghijklmnop", at), 1),
+			Job:       "a",
+			JobUID:    "abcdefghijklmnop",
+			PlannedAt: at,
+			Status:    common.StatusSucceeded,
+			Cause:     common.CauseCron,
+			Attempt:   1,
+		})
 	}
 	if err := store.Write(t.Context(), runlog.Batch{Runs: runs}); err != nil {
 		t.Fatal(err)

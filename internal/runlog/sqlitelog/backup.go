@@ -18,7 +18,8 @@ import (
 // common.CodeConflict. After an error there is no file.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	var from string
-	if err := s.reader.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&from); err != nil {
+	if err := s.reader.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").
+		Scan(&from); err != nil {
 		return s.failed(ctx, "find the file of the run log", err)
 	}
 	_, err := BackupFile(ctx, from, path)
@@ -116,11 +117,20 @@ func absent(file string) error {
 }
 
 func taken(file string) error {
-	return &common.Error{Code: common.CodeConflict, Message: file + " exists, and a backup overwrites nothing", Hint: "name a file that does not exist"}
+	return &common.Error{
+		Code:    common.CodeConflict,
+		Message: file + " exists, and a backup overwrites nothing",
+		Hint:    "name a file that does not exist",
+	}
 }
 
 func unwritten(err error) error {
-	return &common.Error{Code: common.CodeUnavailable, Message: "the backup cannot be written", Hint: "name a file in a writable directory with free space", Err: err}
+	return &common.Error{
+		Code:    common.CodeUnavailable,
+		Message: "the backup cannot be written",
+		Hint:    "name a file in a writable directory with free space",
+		Err:     err,
+	}
 }
 
 func syncFolder(path string) error {

@@ -14,13 +14,31 @@ import (
 func finished(n int) common.Run {
 	job := n % 200
 	planned := time.Unix(1_770_000_000+int64(n/200)*10, 0).UTC()
-	claimed, started, done := planned.Add(3*time.Millisecond), planned.Add(8*time.Millisecond), planned.Add(2*time.Second)
+	claimed, started, done := planned.Add(3*time.Millisecond), planned.Add(8*time.Millisecond),
+		planned.Add(2*time.Second)
 	uid := fmt.Sprintf("3f9a2c71e04b%04d", job)
 	fire := common.PlannedFire(uid, planned)
-	return common.Run{ID: common.RunID(fire, 1), Job: fmt.Sprintf("job-%d", job), JobUID: uid, JobVersion: 4711, Group: "reports",
-		Fire: fire, PlannedAt: planned, Cause: common.CauseCron, Attempt: 1, Status: common.StatusSucceeded,
-		Worker: fmt.Sprintf("worker-%d", n%5), WorkerName: "north", ClaimedAt: &claimed, StartedAt: &started, EndedAt: &done,
-		ExitCode: new(0), OutputBytes: 1234, CPUSeconds: 0.12, MaxRSSBytes: 9 << 20}
+	return common.Run{
+		ID:          common.RunID(fire, 1),
+		Job:         fmt.Sprintf("job-%d", job),
+		JobUID:      uid,
+		JobVersion:  4711,
+		Group:       "reports",
+		Fire:        fire,
+		PlannedAt:   planned,
+		Cause:       common.CauseCron,
+		Attempt:     1,
+		Status:      common.StatusSucceeded,
+		Worker:      fmt.Sprintf("worker-%d", n%5),
+		WorkerName:  "north",
+		ClaimedAt:   &claimed,
+		StartedAt:   &started,
+		EndedAt:     &done,
+		ExitCode:    new(0),
+		OutputBytes: 1234,
+		CPUSeconds:  0.12,
+		MaxRSSBytes: 9 << 20,
+	}
 }
 
 func history(first, count int) []common.Run {

@@ -246,14 +246,15 @@ func (s *Store) countOn(ctx context.Context) (int, error) {
 		run         common.Run
 		job, worker int64
 	}
-	runs, err := collect(ctx, tx, selectUncounted, []any{s.last, countParts}, func(rows *sql.Rows) (c counted, err error) {
-		var doc string
-		if err := rows.Scan(&c.n, &doc); err != nil {
+	runs, err := collect(ctx, tx, selectUncounted, []any{s.last, countParts},
+		func(rows *sql.Rows) (c counted, err error) {
+			var doc string
+			if err := rows.Scan(&c.n, &doc); err != nil {
+				return c, err
+			}
+			c.run, err = entry.DecodeRun(doc)
 			return c, err
-		}
-		c.run, err = entry.DecodeRun(doc)
-		return c, err
-	})
+		})
 	if err != nil || len(runs) == 0 {
 		return 0, err
 	}

@@ -30,7 +30,8 @@ func prepareBulk(ctx context.Context, db *sql.DB, into string, columns int) (b *
 
 // each inserts so many rows, with the arguments that args appends for each of them. done is called for each
 // statement, with its rows and how many of them were new.
-func (b *bulk) each(ctx context.Context, tx *sql.Tx, rows int, args func(i int, args []any) []any, done func(from, to int, inserted int64) error) error {
+func (b *bulk) each(ctx context.Context, tx *sql.Tx, rows int, args func(i int, args []any) []any,
+	done func(from, to int, inserted int64) error) error {
 	if rows == 0 {
 		return nil
 	}

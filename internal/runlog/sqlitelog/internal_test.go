@@ -36,7 +36,12 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "user_version": "5"} {
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal",
+		"synchronous":  "2",
+		"auto_vacuum":  "2",
+		"user_version": "5",
+	} {
 		var got string
 		if err := s.writer.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
@@ -78,8 +83,21 @@ func TestPlans(t *testing.T) {
 		{runlog.Query{Job: "j", From: from, Oldest: true}, []string{"runs_by_job"}},
 		{runlog.Query{Statuses: several, Before: before, Oldest: true}, []string{"runs_by_status"}},
 		{runlog.Query{ExitCode: new(3)}, []string{"runs_by_exit"}},
-		{runlog.Query{Job: "j", Group: "g", Worker: "w", Statuses: several, Cause: "rerun", ExitCode: new(3), JobUID: "u", Text: "x", Before: before, From: from, To: to},
-			[]string{"runs_by_job", "runs_by_group", "runs_by_worker", "runs_by_status", "runs_by_cause", "runs_by_exit"}},
+		{runlog.Query{
+			Job:      "j",
+			Group:    "g",
+			Worker:   "w",
+			Statuses: several,
+			Cause:    "rerun",
+			ExitCode: new(3),
+			JobUID:   "u",
+			Text:     "x",
+			Before:   before,
+			From:     from,
+			To:       to,
+		},
+			[]string{"runs_by_job", "runs_by_group", "runs_by_worker", "runs_by_status", "runs_by_cause",
+				"runs_by_exit"}},
 	} {
 		ways, possible := leads(&c.q)
 		if !possible || len(ways) != len(c.indexes) {
@@ -93,7 +111,8 @@ func TestPlans(t *testing.T) {
 			if index == "" {
 				index = "PRIMARY KEY"
 			}
-			text, args := way.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", spanOf(&c.q), c.q.Oldest, true)
+			text, args := way.sql("planned, id, (SELECT doc FROM docs WHERE docs.n = runs.n)", spanOf(&c.q),
+				c.q.Oldest, true)
 			check(t, s, text+" LIMIT 50", args, index)
 			text, args = way.sql("planned, id", spanOf(&c.q), c.q.Oldest, false)
 			steps := check(t, s, text+" LIMIT 1 OFFSET 300", args, index)
@@ -104,15 +123,18 @@ func TestPlans(t *testing.T) {
 	}
 	check(t, s, selectByTime, []any{1, "u.x"}, "PRIMARY KEY (planned=? AND id=?)")
 	check(t, s, selectByName, []any{"u.x"}, "runs_named (id=?)")
-	check(t, s, selectOfFire, []any{1, "a", "b", "a", "b"}, "PRIMARY KEY (planned=? AND id>? AND id<?)", "runs_named (id>? AND id<?)")
+	check(t, s, selectOfFire, []any{1, "a", "b", "a", "b"}, "PRIMARY KEY (planned=? AND id>? AND id<?)",
+		"runs_named (id>? AND id<?)")
 	check(t, s, selectLate+marks(3), []any{"a", "b", "c"}, "sqlite_autoindex_late_1")
 	check(t, s, listOutput, []any{"r", 1, 2}, "chunks_missing", "sqlite_autoindex_chunks_1")
 	check(t, s, selectKept, []any{"a", 10}, "sqlite_autoindex_names_1 (name>?)", "runs_by_job (job=?)")
 	check(t, s, selectSize, []any{1}, "runs_by_job (job=?)")
 	check(t, s, selectNewest, []any{1, 10}, "runs_by_job (job=?)")
-	check(t, s, selectOldest, []any{1, 2, "x", "2026-03-01T12:00:00Z", 10}, "runs_by_job (job=? AND (planned,id)<(?,?))")
+	check(t, s, selectOldest, []any{1, 2, "x", "2026-03-01T12:00:00Z", 10},
+		"runs_by_job (job=? AND (planned,id)<(?,?))")
 	check(t, s, selectUncounted, []any{1, 10}, "INTEGER PRIMARY KEY (rowid>?)")
-	check(t, s, selectJobs, []any{1, 2, 3, 4, 5}, "runs_by_job (job=? AND planned>? AND planned<?)", "PRIMARY KEY (at=? AND job=?)")
+	check(t, s, selectJobs, []any{1, 2, 3, 4, 5}, "runs_by_job (job=? AND planned>? AND planned<?)",
+		"PRIMARY KEY (at=? AND job=?)")
 	check(t, s, selectInHour, []any{1, 2, 3}, "runs_by_job (job=? AND planned>? AND planned<?)")
 	check(t, s, selectSealed, []any{1, 10}, "changes_by_seq (seq>?)")
 	check(t, s, deleteSealed, []any{1, 10}, "changes_by_seq (seq=?)", "changes_by_seq (seq<?)")
@@ -141,7 +163,8 @@ func check(t *testing.T, s *Store, text string, args []any, indexes ...string) (
 		}
 	}
 	for _, step := range steps {
-		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING INDEX") {
+		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") &&
+			!strings.Contains(step, "USING INDEX") {
 			t.Errorf("%s", step)
 		}
 	}
@@ -197,7 +220,12 @@ func TestEverySchemaIsBroughtUpToDate(t *testing.T) {
 			t.Errorf("schema %d: %v", version, err)
 			continue
 		}
-		run := common.Run{ID: "u.00000000001770000000.1", Job: "j", Status: common.StatusFailed, PlannedAt: time.Unix(1770000000, 0).UTC()}
+		run := common.Run{
+			ID:        "u.00000000001770000000.1",
+			Job:       "j",
+			Status:    common.StatusFailed,
+			PlannedAt: time.Unix(1770000000, 0).UTC(),
+		}
 		if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{run}}); err != nil {
 			t.Errorf("schema %d: %v", version, err)
 		}
@@ -207,7 +235,8 @@ func TestEverySchemaIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-const insertRun1 = "INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+const insertRun1 = "INSERT INTO runs (id, planned, job, job_uid, grp, status, worker, cause, doc) VALUES (?, ?, ?, " +
+	"?, ?, ?, ?, ?, ?)"
 
 // A file of the first schema keeps its runs, and stores none of them twice.
 func TestMigration(t *testing.T) {
@@ -223,13 +252,15 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var runs []common.Run
-	for _, id := range []string{"u.00000000001770000000.1", "u.00000000001770000000.2", "v.00000000001770000000.1", "u.t17.1", "plain", ".x", "a.b.c.d"} {
+	for _, id := range []string{"u.00000000001770000000.1", "u.00000000001770000000.2", "v.00000000001770000000.1",
+		"u.t17.1", "plain", ".x", "a.b.c.d"} {
 		run := common.Run{ID: id, Job: "j", Status: common.StatusFailed, PlannedAt: time.Unix(1770000000, 0).UTC()}
 		doc, err := entry.EncodeRun(&run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := old.ExecContext(t.Context(), insertRun1, id, entry.Nanos(run.PlannedAt), "j", "", "", "failed", "", "", doc); err != nil {
+		if _, err := old.ExecContext(t.Context(), insertRun1, id, entry.Nanos(run.PlannedAt), "j", "", "", "failed", "",
+			"", doc); err != nil {
 			t.Fatal(err)
 		}
 		runs = append(runs, run)

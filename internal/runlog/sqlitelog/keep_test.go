@@ -45,8 +45,20 @@ func somewhen(n int) common.Run {
 	planned := noon.Add(time.Duration(n) * 10 * time.Minute)
 	uid := fmt.Sprintf("uid%d", n%3)
 	fire := common.PlannedFire(uid, planned)
-	r := common.Run{ID: common.RunID(fire, 1), Fire: fire, Job: fmt.Sprintf("job-%d", n%3), JobUID: uid, Worker: fmt.Sprintf("w%d", n%2), PlannedAt: planned,
-		Cause: common.CauseCron, Attempt: 1, Status: common.StatusSucceeded, StartedAt: new(planned.Add(time.Second)), EndedAt: new(planned.Add(5 * time.Second)), ExitCode: new(0)}
+	r := common.Run{
+		ID:        common.RunID(fire, 1),
+		Fire:      fire,
+		Job:       fmt.Sprintf("job-%d", n%3),
+		JobUID:    uid,
+		Worker:    fmt.Sprintf("w%d", n%2),
+		PlannedAt: planned,
+		Cause:     common.CauseCron,
+		Attempt:   1,
+		Status:    common.StatusSucceeded,
+		StartedAt: new(planned.Add(time.Second)),
+		EndedAt:   new(planned.Add(5 * time.Second)),
+		ExitCode:  new(0),
+	}
 	if n%5 == 0 {
 		r.Status, r.ExitCode = common.StatusFailed, new(n%7)
 	}
@@ -136,7 +148,8 @@ func TestCountedOnce(t *testing.T) {
 	third := opened(t, path)
 	checkCounts(t, third, all[:350])
 	// A batch that fails in the middle leaves nothing in memory.
-	if _, err := third.writer.ExecContext(t.Context(), "CREATE TRIGGER no BEFORE INSERT ON changes BEGIN SELECT RAISE(ABORT, 'no'); END"); err != nil {
+	if _, err := third.writer.ExecContext(t.Context(),
+		"CREATE TRIGGER no BEFORE INSERT ON changes BEGIN SELECT RAISE(ABORT, 'no'); END"); err != nil {
 		t.Fatal(err)
 	}
 	if err := third.Write(t.Context(), runlog.Batch{Runs: all[300:], Changes: []common.Change{{ID: "c"}}}); err == nil {
@@ -207,7 +220,8 @@ func TestRepair(t *testing.T) {
 	hour := noon.Add(30*time.Hour).Unix() / 3600
 	for _, wrong := range []string{
 		"DELETE FROM hours WHERE at = ? AND job <> 0",
-		"UPDATE hours SET cell = (SELECT cell FROM days LIMIT 1) WHERE at = ? AND job = (SELECT id FROM names WHERE name = 'job-1')",
+		"UPDATE hours SET cell = (SELECT cell FROM days LIMIT 1) WHERE at = ? AND job = (SELECT id FROM names WHERE " +
+			"name = 'job-1')",
 		"UPDATE hours SET cell = (SELECT cell FROM days LIMIT 1) WHERE at = ? AND job = 0",
 		"INSERT INTO hours SELECT ?, id, id, (SELECT cell FROM days LIMIT 1) FROM names WHERE name = 'w1'",
 	} {
@@ -361,7 +375,10 @@ func TestShrink(t *testing.T) {
 	s := opened(t, path)
 	all := somewhens(0, 90)
 	for i := range all {
-		write(t, s, runlog.Batch{Runs: all[i : i+1], Chunks: []common.Chunk{{Run: all[i].ID, At: noon, Data: make([]byte, 60_000)}}})
+		write(t, s, runlog.Batch{
+			Runs:   all[i : i+1],
+			Chunks: []common.Chunk{{Run: all[i].ID, At: noon, Data: make([]byte, 60_000)}},
+		})
 	}
 	size := func() int64 {
 		s.wal.copy(t.Context())
@@ -376,7 +393,12 @@ func TestShrink(t *testing.T) {
 	}
 	before := size()
 	for _, job := range []string{"job-0", "job-1", "job-2"} {
-		gone, err := s.Expire(t.Context(), runlog.Expiry{Job: job, Before: noon.AddDate(1, 0, 0), Newest: true, Limit: 1000})
+		gone, err := s.Expire(t.Context(), runlog.Expiry{
+			Job:    job,
+			Before: noon.AddDate(1, 0, 0),
+			Newest: true,
+			Limit:  1000,
+		})
 		if err != nil || gone.Runs != 29 || gone.Bytes != 29*60_000 || gone.More {
 			t.Fatalf("%+v, %v", gone, err)
 		}
@@ -398,7 +420,12 @@ func TestOrphanedOutput(t *testing.T) {
 	named.ID = "uid2.tx.1"
 	var chunks []common.Chunk
 	for i := range 1200 {
-		chunks = append(chunks, common.Chunk{Run: fmt.Sprintf("gone.%d", i/100), Offset: int64(i), At: noon.Add(-time.Hour), Data: []byte("x")})
+		chunks = append(chunks, common.Chunk{
+			Run:    fmt.Sprintf("gone.%d", i/100),
+			Offset: int64(i),
+			At:     noon.Add(-time.Hour),
+			Data:   []byte("x"),
+		})
 	}
 	for _, id := range []string{kept.ID, named.ID} {
 		chunks = append(chunks, common.Chunk{Run: id, At: noon.Add(-time.Hour), Data: []byte("x")})
@@ -526,12 +553,20 @@ func TestMigrationCounts(t *testing.T) {
 	}
 	all[7].ID = common.RunID(common.PlannedFire("uid1", noon.AddDate(1, 0, 0)), 1) // different from its planned time
 	old := schema3File(t, path, all)
-	change := common.Change{ID: common.TimeKey(noon) + "-c1", At: noon, Actor: common.Actor{Name: "ada"}, Verb: "create", Kind: "job", Name: "job-1"}
+	change := common.Change{
+		ID:    common.TimeKey(noon) + "-c1",
+		At:    noon,
+		Actor: common.Actor{Name: "ada"},
+		Verb:  "create",
+		Kind:  "job",
+		Name:  "job-1",
+	}
 	doc, err := entry.EncodeChange(&change)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := old.ExecContext(t.Context(), "INSERT INTO changes (id, kind, name, doc) VALUES (?, 'job', 'job-1', ?)", change.ID, doc); err != nil {
+	if _, err := old.ExecContext(t.Context(), "INSERT INTO changes (id, kind, name, doc) VALUES (?, 'job', 'job-1', ?)",
+		change.ID, doc); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.Close(); err != nil {
@@ -590,7 +625,8 @@ func schema3File(t *testing.T, path string, runs []common.Run) *sql.DB {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tx.ExecContext(t.Context(), insertRun1, runs[i].ID, entry.Nanos(runs[i].PlannedAt), runs[i].Job, runs[i].JobUID, runs[i].Group, string(runs[i].Status),
+		if _, err := tx.ExecContext(t.Context(), insertRun1, runs[i].ID, entry.Nanos(runs[i].PlannedAt), runs[i].Job,
+			runs[i].JobUID, runs[i].Group, string(runs[i].Status),
 			runs[i].Worker, string(runs[i].Cause), doc); err != nil {
 			t.Fatal(err)
 		}
@@ -621,7 +657,8 @@ func TestMigrationTellsWhatItTakes(t *testing.T) {
 	if common.CodeOf(err) != common.CodeUnavailable || !strings.Contains(err.Error(), "1 MiB are free") {
 		t.Errorf("on a disk that is full: %v", err)
 	}
-	if err := old.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version); err != nil || version != 3 || said.Len() > 0 {
+	if err := old.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version); err != nil || version != 3 ||
+		said.Len() > 0 {
 		t.Errorf("is version %d, %v; said %s", version, err, said.String())
 	}
 	if err := old.Close(); err != nil {
@@ -644,7 +681,8 @@ func TestMigrationTellsWhatItTakes(t *testing.T) {
 		SizeBytes  int64 `json:"size_bytes"`
 		NeedsBytes int64 `json:"needs_bytes"`
 	}
-	if err := json.Unmarshal(lines[0], &begins); err != nil || begins.Msg != "run_log_migration_begins" || begins.Runs != len(all) || begins.SizeBytes != was.size {
+	if err := json.Unmarshal(lines[0], &begins); err != nil || begins.Msg != "run_log_migration_begins" ||
+		begins.Runs != len(all) || begins.SizeBytes != was.size {
 		t.Errorf("said %s, %v", lines[0], err)
 	}
 	wal, err := os.Stat(path + "-wal")

@@ -79,7 +79,10 @@ func (s *Store) list(ctx context.Context, q *runlog.Query) (runlog.Found, error)
 		case page.until != nil:
 			return runlog.Found{Runs: page.runs, Until: page.until}, nil
 		case passed >= s.bounds.rows:
-			return runlog.Found{Runs: page.runs, Until: &runlog.Position{PlannedAt: entry.Time(end.planned), ID: end.id}}, nil
+			return runlog.Found{
+				Runs:  page.runs,
+				Until: &runlog.Position{PlannedAt: entry.Time(end.planned), ID: end.id},
+			}, nil
 		}
 		part = part.rest(q, *end)
 	}

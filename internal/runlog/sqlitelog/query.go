@@ -23,7 +23,10 @@ func (c *condition) and(term string, args ...any) {
 
 // with returns a copy with more terms.
 func (c *condition) with(more condition) condition {
-	return condition{terms: append(slices.Clone(c.terms), more.terms...), args: append(slices.Clone(c.args), more.args...)}
+	return condition{
+		terms: append(slices.Clone(c.terms), more.terms...),
+		args:  append(slices.Clone(c.args), more.args...),
+	}
 }
 
 func (c *condition) String() string {

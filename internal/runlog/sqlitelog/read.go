@@ -123,8 +123,10 @@ func (s *Store) Changes(ctx context.Context, q runlog.ChangeQuery) ([]common.Cha
 }
 
 const (
-	changeColumns = "doc, before, after, coalesce(seq, 0), coalesce(previous, ''), coalesce(hash, ''), id, kind, name, verb, actor, at"
-	selectSealed  = "SELECT " + changeColumns + " FROM changes INDEXED BY changes_by_seq WHERE seq > ? ORDER BY seq LIMIT ?"
+	changeColumns = "doc, before, after, coalesce(seq, 0), coalesce(previous, ''), coalesce(hash, ''), id, kind, " +
+		"name, verb, actor, at"
+	selectSealed = "SELECT " + changeColumns +
+		" FROM changes INDEXED BY changes_by_seq WHERE seq > ? ORDER BY seq LIMIT ?"
 )
 
 // Sealed lists changes by their position in the chain.
@@ -138,7 +140,8 @@ func (s *Store) listed(ctx context.Context, text string, args ...any) ([]common.
 		var before, after []byte
 		var seq int64
 		var filed entry.Filed
-		if err := rows.Scan(&doc, &before, &after, &seq, &previous, &hash, &filed.ID, &filed.Kind, &filed.Name, &filed.Verb, &filed.Actor, &filed.At); err != nil {
+		if err := rows.Scan(&doc, &before, &after, &seq, &previous, &hash, &filed.ID, &filed.Kind, &filed.Name,
+			&filed.Verb, &filed.Actor, &filed.At); err != nil {
 			return common.Change{}, err
 		}
 		return entry.DecodeSealed(doc, before, after, seq, previous, hash, filed)
@@ -157,7 +160,8 @@ type asker interface {
 // text reads a row of one text.
 func text(rows *sql.Rows) (s string, err error) { return s, rows.Scan(&s) }
 
-func collect[T any](ctx context.Context, db asker, text string, args []any, read func(*sql.Rows) (T, error)) ([]T, error) {
+func collect[T any](ctx context.Context, db asker, text string, args []any,
+	read func(*sql.Rows) (T, error)) ([]T, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err

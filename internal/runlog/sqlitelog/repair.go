@@ -122,9 +122,10 @@ func (s *Store) jobsOf(ctx context.Context, at recount, names *int64) (jobs []in
 
 func (s *Store) jobsUpTo(ctx context.Context, at recount, last int64) ([]int64, error) {
 	from, to := hourBounds(at.hour)
-	return collect(ctx, s.reader, selectJobs, []any{at.job, last, from, to, at.hour}, func(rows *sql.Rows) (n int64, err error) {
-		return n, rows.Scan(&n)
-	})
+	return collect(ctx, s.reader, selectJobs, []any{at.job, last, from, to, at.hour},
+		func(rows *sql.Rows) (n int64, err error) {
+			return n, rows.Scan(&n)
+		})
 }
 
 // hourBounds returns the bounds of an hour in nanoseconds.
@@ -157,7 +158,8 @@ func (s *Store) check(ctx context.Context, at recount) (looked int, repaired boo
 }
 
 // compare reports whether the roll-ups of a job in an hour agree with its runs.
-func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int64]*rollup.Cell) (looked int, right bool, err error) {
+func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int64]*rollup.Cell) (looked int,
+	right bool, err error) {
 	from, to := hourBounds(at.hour)
 	cells := map[int64]*rollup.Cell{}
 	_, err = collect(ctx, db, selectInHour, []any{at.job, from, to}, func(rows *sql.Rows) (none struct{}, err error) {
@@ -233,7 +235,8 @@ func put(ctx context.Context, tx *sql.Tx, table string, at place, cells map[int6
 
 const (
 	selectAllJobs = "SELECT worker, cell FROM hours WHERE at = ? AND job > 0"
-	selectDay     = "WITH RECURSIVE every(at) AS (SELECT ?1 UNION ALL SELECT at + 1 FROM every WHERE at < ?1 + 23)\nSELECT hours.worker, hours.cell FROM every CROSS JOIN hours ON hours.at = every.at AND hours.job = ?2"
+	selectDay     = "WITH RECURSIVE every(at) AS (SELECT ?1 UNION ALL SELECT at + 1 FROM every WHERE at < ?1 + " +
+		"23)\nSELECT hours.worker, hours.cell FROM every CROSS JOIN hours ON hours.at = every.at AND hours.job = ?2"
 )
 
 // sumUp recomputes the sums that contain a corrected roll-up: that of all jobs, and the days.

@@ -13,7 +13,8 @@ import (
 // steps returns the changes of the schema, oldest first; PRAGMA user_version counts those that a file has
 // had. A released step is never edited.
 func steps() []step {
-	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges}, {text: schema5}}
+	return []step{{text: schema1}, {text: schema2}, {text: schema3}, {text: schema4, then: readChanges},
+		{text: schema5}}
 }
 
 // step is SQL, and a function for what SQL cannot do.
@@ -210,7 +211,8 @@ func readChanges(ctx context.Context, tx *sql.Tx) error {
 	last := ""
 	for {
 		const atOnce = 1000
-		docs, err := collect(ctx, tx, "SELECT doc FROM changes WHERE id > ? ORDER BY id LIMIT ?", []any{last, atOnce}, text)
+		docs, err := collect(ctx, tx, "SELECT doc FROM changes WHERE id > ? ORDER BY id LIMIT ?",
+			[]any{last, atOnce}, text)
 		if err != nil {
 			return err
 		}
@@ -269,9 +271,10 @@ func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *sl
 	switch {
 	case version > len(all):
 		return version, &common.Error{
-			Code:    common.CodeConflict,
-			Message: fmt.Sprintf("the run log has schema version %d, this program knows versions up to %d", version, len(all)),
-			Hint:    "a newer Carillon wrote this file; run that version, or restore a backup made before the upgrade",
+			Code: common.CodeConflict,
+			Message: fmt.Sprintf("the run log has schema version %d, this program knows versions up to %d",
+				version, len(all)),
+			Hint: "a newer Carillon wrote this file; run that version, or restore a backup made before the upgrade",
 		}
 	case version == len(all):
 		return version, nil
@@ -290,12 +293,14 @@ func migrate(ctx context.Context, db *sql.DB, disk func() (room, error), log *sl
 		if need > is.free {
 			return version, &common.Error{
 				Code: common.CodeUnavailable,
-				Message: fmt.Sprintf("the run log cannot be migrated to schema version %d: this needs up to %d MiB of its disk, and %d MiB are free",
+				Message: fmt.Sprintf("the run log cannot be migrated to schema version %d: this needs up to %d MiB "+
+					"of its disk, and %d MiB are free",
 					len(all), need>>20+1, is.free>>20),
 				Hint: "nothing was changed: free space, or move the data folder to a larger disk",
 			}
 		}
-		log.Info("run_log_migration_begins", "from", version, "to", len(all), "runs", runs, "size_bytes", is.size, "needs_bytes", need, "free_bytes", is.free)
+		log.Info("run_log_migration_begins", "from", version, "to", len(all), "runs", runs, "size_bytes", is.size,
+			"needs_bytes", need, "free_bytes", is.free)
 	}
 	for _, step := range all[version:] {
 		if _, err := tx.ExecContext(ctx, step.text); err != nil {

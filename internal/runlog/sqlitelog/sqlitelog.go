@@ -83,7 +83,11 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 		return nil, err
 	}
 	if err := restrict(path); err != nil {
-		return nil, &common.Error{Code: common.CodeUnavailable, Message: "the file of the run log cannot be opened", Err: err}
+		return nil, &common.Error{
+			Code:    common.CodeUnavailable,
+			Message: "the file of the run log cannot be opened",
+			Err:     err,
+		}
 	}
 	s := &Store{turn: make(chan struct{}, 1), stale: true, bounds: defaultBounds()}
 	defer func() {
@@ -94,8 +98,12 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *Store, err err
 	// auto_vacuum must be set before the first write; it returns pages that retention frees to the disk
 	// without rewriting the file. The cache (KiB) is to hold the pages at which the indexes grow. A writer
 	// copies the WAL into the file only if the checkpointer cannot.
-	s.writer, err = connect(path, 1, url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)", "auto_vacuum(incremental)",
-		"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)", "wal_autocheckpoint(32000)"}})
+	s.writer, err = connect(path, 1, url.Values{
+		"_txlock": {"immediate"},
+		"_pragma": {"busy_timeout(10000)", "auto_vacuum(incremental)",
+			"journal_mode(WAL)", "synchronous(FULL)", "journal_size_limit(67108864)", "cache_size(-32768)",
+			"wal_autocheckpoint(32000)"},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +278,12 @@ func (s *Store) Close() error {
 // failed wraps an error with the operation that failed.
 func (s *Store) failed(ctx context.Context, doing string, err error) error {
 	if s.closed.Load() {
-		return &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the run log is closed", Err: err}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "log_store_away",
+			Message: "the run log is closed",
+			Err:     err,
+		}
 	}
 	return fmt.Errorf("%s: %w", doing, failure(ctx, err))
 }
@@ -293,7 +306,12 @@ func failure(ctx context.Context, err error) error {
 		}
 	}
 	if unavailable {
-		return &common.Error{Code: common.CodeUnavailable, Reason: "log_store_away", Message: "the run log does not answer", Err: err}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "log_store_away",
+			Message: "the run log does not answer",
+			Err:     err,
+		}
 	}
 	return err
 }

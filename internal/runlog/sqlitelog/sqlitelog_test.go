@@ -84,7 +84,8 @@ func TestOpenRefuses(t *testing.T) {
 		dir:                                  common.CodeUnavailable,
 		filepath.Join(dir, "none", "run.db"): common.CodeUnavailable,
 	} {
-		if _, err := sqlitelog.Open(t.Context(), name); common.CodeOf(err) != code || !strings.Contains(err.Error(), name) {
+		if _, err := sqlitelog.Open(t.Context(), name); common.CodeOf(err) != code ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

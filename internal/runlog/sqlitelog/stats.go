@@ -95,7 +95,8 @@ func (s *Store) inMemory(asks []ask, keep func(*ask, place) place) (counted, [2]
 }
 
 // inFile adds the cells of the file; same reports whether the books are at the numbers of upto; nil: any.
-func (s *Store) inFile(ctx context.Context, asks []ask, upto *[2]int64, sum counted, keep func(*ask, place) place) (same bool, err error) {
+func (s *Store) inFile(ctx context.Context, asks []ask, upto *[2]int64, sum counted,
+	keep func(*ask, place) place) (same bool, err error) {
 	tx, err := s.reader.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
@@ -188,7 +189,8 @@ func (s *Store) rollups(ctx context.Context, q runlog.RollupQuery) ([]rollup.Row
 	for p, cell := range sum {
 		name, known := workers[p.worker]
 		if !known {
-			if err := s.reader.QueryRowContext(ctx, "SELECT name FROM names WHERE id = ?", p.worker).Scan(&name); err != nil {
+			if err := s.reader.QueryRowContext(ctx, "SELECT name FROM names WHERE id = ?",
+				p.worker).Scan(&name); err != nil {
 				return nil, err
 			}
 			workers[p.worker] = name

@@ -59,13 +59,17 @@ func (s *Store) Kept(ctx context.Context, after string, limit int) ([]runlog.Kep
 }
 
 const (
-	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY planned DESC, id DESC LIMIT 1 OFFSET ?"
-	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
+	selectNewest = "SELECT planned, id FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY planned DESC, id DESC " +
+		"LIMIT 1 OFFSET ?"
+	selectOldest = "SELECT planned, id, n FROM runs INDEXED BY runs_by_job WHERE job = ? AND (planned, id) < (?, ?) " +
+		"AND NOT " + ended + " ORDER BY planned, id LIMIT ?"
 	// SQLite reads the time in a document as days. An unreadable one protects nothing.
 	ended = `EXISTS (SELECT 1 FROM docs WHERE docs.n = runs.n AND julianday(?) <
 CASE WHEN json_valid(doc) THEN coalesce(julianday(json_extract(doc, '$.endedAt')), julianday(runs.planned / 1e9, 'unixepoch')) END)`
-	deleteChunks = "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks WHERE run = ? LIMIT ?) RETURNING length(data)"
-	noteExpired  = "INSERT INTO expired (job, upto) VALUES (?, ?) ON CONFLICT DO UPDATE SET upto = max(upto, excluded.upto)"
+	deleteChunks = "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks WHERE run = ? LIMIT ?) RETURNING " +
+		"length(data)"
+	noteExpired = "INSERT INTO expired (job, upto) VALUES (?, ?) ON CONFLICT DO UPDATE SET upto = max(upto, " +
+		"excluded.upto)"
 )
 
 // Expire deletes runs of a job with their output, the oldest first.
@@ -96,12 +100,15 @@ func (s *Store) expire(ctx context.Context, e runlog.Expiry) (gone runlog.Expire
 	}
 	gone.More = true
 	for gone.More && gone.Runs < e.Limit {
-		if err := s.exclusive(ctx, func(tx *sql.Tx) error { return s.expirePiece(ctx, tx, job, *stays, spares, e.Limit, &gone) }); err != nil {
+		if err := s.exclusive(ctx, func(tx *sql.Tx) error {
+			return s.expirePiece(ctx, tx, job, *stays, spares, e.Limit, &gone)
+		}); err != nil {
 			return gone, err
 		}
 	}
 	if gone.More {
-		err = s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectOldest+")", job, stays.planned, stays.id, spares, 1).Scan(&gone.More)
+		err = s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectOldest+")", job, stays.planned, stays.id, spares,
+			1).Scan(&gone.More)
 	}
 	return gone, err
 }
@@ -147,15 +154,18 @@ func (s spot) before(o spot) bool {
 }
 
 // expirePiece deletes some of the runs that are older than a position, and did not end after a time.
-func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string, limit int, gone *runlog.Expired) error {
+func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays spot, spares string, limit int,
+	gone *runlog.Expired) error {
 	type oldest struct {
 		spot
 		n int64
 	}
 	piece := *gone
-	runs, err := collect(ctx, tx, selectOldest, []any{job, stays.planned, stays.id, spares, min(expireRuns, limit-gone.Runs)}, func(rows *sql.Rows) (o oldest, err error) {
-		return o, rows.Scan(&o.planned, &o.id, &o.n)
-	})
+	runs, err := collect(ctx, tx, selectOldest,
+		[]any{job, stays.planned, stays.id, spares, min(expireRuns, limit-gone.Runs)},
+		func(rows *sql.Rows) (o oldest, err error) {
+			return o, rows.Scan(&o.planned, &o.id, &o.n)
+		})
 	if err != nil {
 		return err
 	}
@@ -169,7 +179,9 @@ func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays sp
 			}
 			counted = math.MaxInt64
 		}
-		lengths, err := collect(ctx, tx, deleteChunks, []any{r.id, chunks}, func(rows *sql.Rows) (n int64, err error) { return n, rows.Scan(&n) })
+		lengths, err := collect(ctx, tx, deleteChunks, []any{r.id, chunks}, func(rows *sql.Rows) (n int64, err error) {
+			return n, rows.Scan(&n)
+		})
 		if err != nil {
 			return err
 		}
@@ -203,7 +215,8 @@ func (s *Store) expirePiece(ctx context.Context, tx *sql.Tx, job int64, stays sp
 // disk.
 func (s *Store) Tidy(ctx context.Context, t runlog.Tidy) (runlog.Tidied, error) {
 	var done runlog.Tidied
-	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows, s.expireOrphans, s.repair, s.shrink} {
+	for _, do := range []func(context.Context, *runlog.Tidy, *runlog.Tidied) error{s.countAll, s.expireRows,
+		s.expireOrphans, s.repair, s.shrink} {
 		if err := do(ctx, &t, &done); err != nil {
 			return done, s.failed(ctx, "tidy the run log", err)
 		}
@@ -263,13 +276,15 @@ func (s *Store) expireRows(ctx context.Context, t *runlog.Tidy, done *runlog.Tid
 }
 
 const (
-	deleteOldChanges = "DELETE FROM changes WHERE id IN (SELECT id FROM changes WHERE at < ? AND seq IS NULL ORDER BY at LIMIT ?)"
-	deleteSealed     = "DELETE FROM changes WHERE seq IN (SELECT seq FROM changes WHERE seq <= ? ORDER BY seq LIMIT ?)"
+	deleteOldChanges = "DELETE FROM changes WHERE id IN (SELECT id FROM changes WHERE at < ? AND seq IS NULL ORDER " +
+		"BY at LIMIT ?)"
+	deleteSealed = "DELETE FROM changes WHERE seq IN (SELECT seq FROM changes WHERE seq <= ? ORDER BY seq LIMIT ?)"
 )
 
 // deleteOld deletes some rows of a table that are older than a time.
 func deleteOld(table, key string) string {
-	return "DELETE FROM " + table + " WHERE (" + key + ") IN (SELECT " + key + " FROM " + table + " WHERE at < ? ORDER BY at LIMIT ?)"
+	return "DELETE FROM " + table + " WHERE (" + key + ") IN (SELECT " + key + " FROM " + table +
+		" WHERE at < ? ORDER BY at LIMIT ?)"
 }
 
 const (
@@ -291,9 +306,10 @@ func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.
 	if err := s.reader.QueryRowContext(ctx, selectCounter, "checked_chunk").Scan(&checked); err != nil {
 		return err
 	}
-	chunks, err := collect(ctx, s.reader, selectChunks, []any{checked, chunksAtOnce}, func(rows *sql.Rows) (c chunk, err error) {
-		return c, rows.Scan(&c.row, &c.run, &c.at)
-	})
+	chunks, err := collect(ctx, s.reader, selectChunks, []any{checked, chunksAtOnce},
+		func(rows *sql.Rows) (c chunk, err error) {
+			return c, rows.Scan(&c.row, &c.run, &c.at)
+		})
 	if err != nil || len(chunks) == 0 && checked == 0 {
 		return err
 	}
@@ -304,7 +320,8 @@ func (s *Store) expireOrphans(ctx context.Context, t *runlog.Tidy, done *runlog.
 		}
 		planned, _ := timed(c.run)
 		var there bool
-		if err := s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectPlace+") OR EXISTS ("+selectNamed+")", planned, c.run, c.run).Scan(&there); err != nil {
+		if err := s.reader.QueryRowContext(ctx, "SELECT EXISTS ("+selectPlace+") OR EXISTS ("+selectNamed+")", planned,
+			c.run, c.run).Scan(&there); err != nil {
 			return err
 		}
 		if !there {

@@ -101,7 +101,8 @@ func (s *Store) write(ctx context.Context, b *runlog.Batch, rows []row) error {
 			if err != nil {
 				return err
 			}
-			args := []any{c.ID, c.Kind, c.Name, c.Verb, c.Actor.Name, entry.Nanos(c.At), doc, side(c.Before), side(c.After), nil, nil, nil}
+			args := []any{c.ID, c.Kind, c.Name, c.Verb, c.Actor.Name, entry.Nanos(c.At), doc, side(c.Before),
+				side(c.After), nil, nil, nil}
 			if l := c.Link; l != nil {
 				args = append(args[:9], l.Seq, l.Previous, l.Hash)
 			}
@@ -136,7 +137,8 @@ func (s *Store) writeRuns(ctx context.Context, tx *sql.Tx, rows []row) (fresh []
 	}
 	err = s.runs.each(ctx, tx, len(rows), func(i int, args []any) []any {
 		r := &rows[i]
-		return append(args, r.planned, r.run.ID, r.n, r.named, r.job, r.args[0], r.args[1], r.worker, r.args[2], r.args[3], r.run.JobUID)
+		return append(args, r.planned, r.run.ID, r.n, r.named, r.job, r.args[0], r.args[1], r.worker, r.args[2],
+			r.args[3], r.run.JobUID)
 	}, func(from, to int, inserted int64) error {
 		if inserted == int64(to-from) {
 			fresh = append(fresh, rows[from:to]...)
@@ -144,7 +146,8 @@ func (s *Store) writeRuns(ctx context.Context, tx *sql.Tx, rows []row) (fresh []
 		}
 		for _, r := range rows[from:to] {
 			var mine bool
-			if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE planned = ? AND id = ? AND n = ?)",
+			if err := tx.QueryRowContext(ctx,
+				"SELECT EXISTS (SELECT 1 FROM runs WHERE planned = ? AND id = ? AND n = ?)",
 				r.planned, r.run.ID, r.n).Scan(&mine); err != nil {
 				return err
 			}
@@ -201,7 +204,8 @@ func (s *Store) unclaimed(ctx context.Context, tx *sql.Tx, rows []row) ([]row, e
 		var taken bool
 		inID, ok := timed(r.run.ID)
 		if ok {
-			if err := tx.QueryRowContext(ctx, "SELECT EXISTS ("+selectPlace+") OR EXISTS ("+selectNamed+")", inID, r.run.ID, r.run.ID).Scan(&taken); err != nil {
+			if err := tx.QueryRowContext(ctx, "SELECT EXISTS ("+selectPlace+") OR EXISTS ("+selectNamed+")", inID,
+				r.run.ID, r.run.ID).Scan(&taken); err != nil {
 				return nil, err
 			}
 		}

@@ -115,7 +115,8 @@ type reading struct {
 }
 
 // at returns the output from a position on.
-func (r *reads) at(ctx context.Context, place int64, ask func(context.Context) ([]common.Chunk, error)) ([]common.Chunk, error) {
+func (r *reads) at(ctx context.Context, place int64, ask func(context.Context) ([]common.Chunk, error)) ([]common.Chunk,
+	error) {
 	for {
 		r.mu.Lock()
 		for _, one := range r.last {

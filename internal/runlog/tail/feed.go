@@ -56,7 +56,15 @@ type view struct {
 
 func newFeed(h *Hub, run common.Run) *feed {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &feed{hub: h, id: run.ID, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{}), asked: time.Now(), moved: time.Now()}
+	f := &feed{
+		hub:     h,
+		id:      run.ID,
+		cancel:  cancel,
+		done:    make(chan struct{}),
+		changed: make(chan struct{}),
+		asked:   time.Now(),
+		moved:   time.Now(),
+	}
 	f.view.run, f.view.version, f.pace = run, 1, newPace(h.cfg.PieceBytes)
 	f.limit = h.cfg.Limit
 	f.reads.under = map[int64]*reading{}

@@ -10,10 +10,11 @@ import (
 
 // Part is the next item for a follower: one of its fields is set.
 type Part struct {
-	Run    *common.Run    // the run: at first, and after each change of its status
-	Chunks []common.Chunk // output, without gaps: each begins where the previous one ended. The data must not be modified.
-	Away   *bool          // the store, or etcd, does not answer; false: it does again
-	End    *End           // the last part
+	Run *common.Run // the run: at first, and after each change of its status
+	// output, without gaps: each begins where the previous one ended. The data must not be modified.
+	Chunks []common.Chunk
+	Away   *bool // the store, or etcd, does not answer; false: it does again
+	End    *End  // the last part
 }
 
 // End is the end of the output.
@@ -108,7 +109,9 @@ func (f *Follower) output(ctx context.Context, v *view) ([]common.Chunk, error) 
 		}
 		return join(v.window[i:n], f.at, nil), nil
 	}
-	chunks, err := f.feed.reads.at(ctx, f.at, func(ctx context.Context) ([]common.Chunk, error) { return f.feed.ask(ctx, f.at, f.pace.limit) })
+	chunks, err := f.feed.reads.at(ctx, f.at, func(ctx context.Context) ([]common.Chunk, error) {
+		return f.feed.ask(ctx, f.at, f.pace.limit)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -76,8 +76,15 @@ type Hub struct {
 // New returns a hub. It starts no goroutine before the first follower.
 func New(src Source, cfg Config) *Hub {
 	cfg.complete()
-	return &Hub{cfg: cfg, src: src, stopped: make(chan struct{}), feeds: map[string]*feed{}, hurry: map[*Follower]func(){},
-		follows: quota.New(cfg.Followers), waits: quota.New(cfg.Waiters)}
+	return &Hub{
+		cfg:     cfg,
+		src:     src,
+		stopped: make(chan struct{}),
+		feeds:   map[string]*feed{},
+		hurry:   map[*Follower]func(){},
+		follows: quota.New(cfg.Followers),
+		waits:   quota.New(cfg.Waiters),
+	}
 }
 
 // Stop ends all followers, and accepts no more.
@@ -105,7 +112,8 @@ func (h *Hub) Follow(ctx context.Context, id string, from Place, client string) 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.enter(&h.follows, client, "too_many_follow", "too many clients follow the output of runs at this server",
+	if err := h.enter(&h.follows, client, "too_many_follow",
+		"too many clients follow the output of runs at this server",
 		"try again later, or read the output page by page"); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,8 @@ type Wait struct {
 // Reserve reserves a place to wait, before the run exists. It returns common.CodeTooMany if too many wait,
 // and common.CodeUnavailable if the hub is stopped.
 func (h *Hub) Reserve(client string) (*Wait, error) {
-	if err := h.enter(&h.waits, client, "too_many_wait_for_runs", "too many requests wait for the end of a run at this server",
+	if err := h.enter(&h.waits, client, "too_many_wait_for_runs",
+		"too many requests wait for the end of a run at this server",
 		"try again later, or without wait"); err != nil {
 		return nil, err
 	}
@@ -59,11 +60,23 @@ func (h *Hub) enter(of *quota.Places, client, reason, message, hint string) erro
 	defer h.mu.Unlock()
 	select {
 	case <-h.stopped:
-		return &common.Error{Code: common.CodeUnavailable, Reason: "stopping", Message: "the server is stopping", Hint: "try again, or use another server", Err: ErrStopped}
+		return &common.Error{
+			Code:    common.CodeUnavailable,
+			Reason:  "stopping",
+			Message: "the server is stopping",
+			Hint:    "try again, or use another server",
+			Err:     ErrStopped,
+		}
 	default:
 	}
 	if !of.Take(client) {
-		return &common.Error{Code: common.CodeTooMany, Reason: reason, Message: message, Hint: hint, RetryAfter: retryAfter}
+		return &common.Error{
+			Code:       common.CodeTooMany,
+			Reason:     reason,
+			Message:    message,
+			Hint:       hint,
+			RetryAfter: retryAfter,
+		}
 	}
 	return nil
 }

@@ -107,7 +107,13 @@ func (w *world) print(run string, text string) {
 		if len(all) > 0 {
 			at = all[len(all)-1].End()
 		}
-		w.chunks[run] = append(all, common.Chunk{Run: run, Offset: at, Stream: common.Stdout, At: time.Now(), Data: []byte(text)})
+		w.chunks[run] = append(all, common.Chunk{
+			Run:    run,
+			Offset: at,
+			Stream: common.Stdout,
+			At:     time.Now(),
+			Data:   []byte(text),
+		})
 	})
 }
 
@@ -227,7 +233,8 @@ func (r *reader) ended(status common.Status, offset int64, complete bool) {
 		r.t.Fatal("it has not ended")
 	}
 	if r.end.Run.Status != status || r.end.Offset != offset || r.end.Complete != complete {
-		r.t.Fatalf("ended %s at %d, complete %v; want %s at %d, %v", r.end.Run.Status, r.end.Offset, r.end.Complete, status, offset, complete)
+		r.t.Fatalf("ended %s at %d, complete %v; want %s at %d, %v", r.end.Run.Status, r.end.Offset, r.end.Complete,
+			status, offset, complete)
 	}
 	r.Close()
 }

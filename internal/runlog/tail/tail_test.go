@@ -32,7 +32,8 @@ func TestOutputComesWhileTheRunGoesOn(t *testing.T) {
 		r.print("a", "last\n")
 		r.be("a", common.StatusFailed, int64(len(f.text)+5))
 		f.read(time.Minute).ended(common.StatusFailed, int64(len(f.text)), true)
-		if !strings.HasSuffix(f.text, "line 19\nlast\n") || !slices.Equal(f.runs, []common.Status{"waiting", "running"}) {
+		if !strings.HasSuffix(f.text, "line 19\nlast\n") ||
+			!slices.Equal(f.runs, []common.Status{"waiting", "running"}) {
 			r.t.Errorf("%v, %q", f.runs, f.text)
 		}
 	})
@@ -85,7 +86,13 @@ func TestLongOutput(t *testing.T) {
 				for range n {
 					text := bytes.Repeat([]byte{byte('a' + random.IntN(26))}, size)
 					whole.Write(text)
-					c := common.Chunk{Run: "a", Offset: int64(whole.Len() - size), Stream: common.Stdout, At: time.Now(), Data: text}
+					c := common.Chunk{
+						Run:    "a",
+						Offset: int64(whole.Len() - size),
+						Stream: common.Stdout,
+						At:     time.Now(),
+						Data:   text,
+					}
 					r.chunks["a"] = append(r.chunks["a"], c)
 				}
 				running := r.follow(Place{})
@@ -104,7 +111,8 @@ func TestLongOutput(t *testing.T) {
 				r.be("a", common.StatusSucceeded, int64(whole.Len()))
 				r.set(func() { r.reads = 0 })
 				done := r.follow(Place{Tail: 1000})
-				done.read(time.Second).want(whole.String()[whole.Len()-1000:]).ended(common.StatusSucceeded, int64(whole.Len()), true)
+				done.read(time.Second).want(whole.String()[whole.Len()-1000:]).ended(common.StatusSucceeded,
+					int64(whole.Len()), true)
 				if size == common.MaxChunk && r.asked() > 5 {
 					r.t.Errorf("%d reads for the end of what is stored", r.asked())
 				}
@@ -415,7 +423,8 @@ func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
 		follow := func(client string) *Follower {
 			f, err := r.hub.Follow(r.t.Context(), "a", Place{}, client)
 			if err != nil {
-				if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeTooMany || e.RetryAfter <= 0 {
+				if e, ok := errors.AsType[*common.Error](err); !ok || e.Code != common.CodeTooMany ||
+					e.RetryAfter <= 0 {
 					r.t.Errorf("%s: %v", client, err)
 				}
 				return nil
@@ -514,7 +523,8 @@ func TestResumeAnywhere(t *testing.T) {
 						continue
 					}
 					me := &reader{rig: r, Follower: f, at: at}
-					ctx, cancel := context.WithTimeout(r.t.Context(), time.Duration(weather.IntN(3000))*time.Millisecond)
+					ctx, cancel := context.WithTimeout(r.t.Context(),
+						time.Duration(weather.IntN(3000))*time.Millisecond)
 					for range weather.IntN(20) {
 						part, err := me.Next(ctx)
 						if err != nil {

@@ -73,8 +73,11 @@ func Unplaced(verdicts []Verdict) common.Reason {
 	}
 	alive := strconv.Itoa(len(verdicts))
 	if n := count[NoSlot]; n > 0 {
-		return common.Reason{Code: common.ReasonNoSlot, Data: map[string]string{"alive": alive, NoSlot: strconv.Itoa(n)},
-			Text: fmt.Sprintf("%s no free slot for it", plural(n, "eligible worker has", "eligible workers have"))}
+		return common.Reason{
+			Code: common.ReasonNoSlot,
+			Data: map[string]string{"alive": alive, NoSlot: strconv.Itoa(n)},
+			Text: fmt.Sprintf("%s no free slot for it", plural(n, "eligible worker has", "eligible workers have")),
+		}
 	}
 	if n := count[OutboxFull]; n > 0 {
 		data := map[string]string{"alive": alive, OutboxFull: strconv.Itoa(n)}

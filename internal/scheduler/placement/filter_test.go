@@ -31,28 +31,101 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 		data map[string]string
 		text string
 	}{
-		"no requirements":         {},
-		"pinned by name":          {wish: placement.Wish{Workers: []string{"other", "name-w"}}},
-		"pinned by id":            {wish: placement.Wish{Workers: []string{"w"}}},
-		"pinned elsewhere":        {wish: placement.Wish{Workers: []string{"x", "y"}}, code: placement.NotPinned, data: map[string]string{"workers": "x, y"}, text: "the job runs only on x, y"},
-		"selected":                {wish: placement.Wish{Selector: selector(t, "zone=a,!rack")}},
-		"another label":           {wish: placement.Wish{Selector: selector(t, "zone,zone=b")}, code: placement.NotSelected, data: map[string]string{"selector": "zone,zone=b", "unmet": "zone=b", "label": "zone=a"}, text: `its labels do not match "zone=b": it has zone=a`},
-		"no such label":           {wish: placement.Wish{Selector: selector(t, "rack in (1,2)")}, code: placement.NotSelected, data: map[string]string{"selector": "rack in (1,2)", "unmet": "rack in (1,2)"}, text: `its labels do not match "rack in (1,2)": it has no label rack`},
-		"weight 0, by weight":     {wish: placement.Wish{Strategy: common.StrategyWeight}, with: func(c *placement.Candidate) { c.Weight = 0 }, code: placement.NoWeight, text: "its weight is 0"},
-		"weight 0, by hash":       {with: func(c *placement.Candidate) { c.Weight = 0 }},
-		"just large enough":       {wish: placement.Wish{Slots: 4}},
-		"too small":               {wish: placement.Wish{Slots: 5}, code: placement.TooSmall, data: map[string]string{"slots": "4", "takes": "5"}, text: "it has 4 slots, and a run uses 5"},
-		"no slots at all":         {with: func(c *placement.Candidate) { c.Slots = 0 }, code: placement.TooSmall, data: map[string]string{"slots": "0", "takes": "1"}, text: "it has 0 slots, and a run uses 1"},
-		"has the features":        {wish: placement.Wish{Needs: []string{"b", "a"}}, with: func(c *placement.Candidate) { c.Features = []string{"a", "b", "c"} }},
-		"of an older version":     {wish: placement.Wish{Needs: []string{"a", "b", "c"}}, with: func(c *placement.Candidate) { c.Features, c.Draining = []string{"b"}, true }, code: placement.NeedsFeature, data: map[string]string{"needs": "a, c"}, text: `it lacks the feature "a, c", which the job needs: a newer version may have it`},
-		"with full outboxes":      {with: func(c *placement.Candidate) { c.Trouble, c.Full = "full", true }, code: placement.OutboxFull, text: "it claims no runs: the outboxes in etcd are full of undelivered outcomes"},
-		"in trouble":              {with: func(c *placement.Candidate) { c.Trouble = "its clock is off" }, code: placement.Trouble, data: map[string]string{"trouble": "its clock is off"}, text: "it claims no runs: its clock is off"},
-		"draining":                {with: func(c *placement.Candidate) { c.Draining = true }, code: placement.Draining, text: "it is draining: it finishes its runs and claims no more"},
-		"its last slots":          {wish: placement.Wish{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 2 }},
-		"not enough free slots":   {wish: placement.Wish{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 3 }, code: placement.NoSlot, data: map[string]string{"slots": "4", "used": "3", "takes": "2"}, text: "3 of 4 slots are used, and a run uses 2"},
-		"more used than it has":   {with: func(c *placement.Candidate) { c.Used = 9 }, code: placement.NoSlot, data: map[string]string{"slots": "4", "used": "9", "takes": "1"}, text: "9 of 4 slots are used, and a run uses 1"},
-		"permanent reason first":  {wish: placement.Wish{Workers: []string{"x"}}, with: func(c *placement.Candidate) { c.Draining, c.Used = true, 4 }, code: placement.NotPinned, data: map[string]string{"workers": "x"}, text: "the job runs only on x"},
-		"draining before no slot": {with: func(c *placement.Candidate) { c.Draining, c.Used = true, 4 }, code: placement.Draining, text: "it is draining: it finishes its runs and claims no more"},
+		"no requirements": {},
+		"pinned by name":  {wish: placement.Wish{Workers: []string{"other", "name-w"}}},
+		"pinned by id":    {wish: placement.Wish{Workers: []string{"w"}}},
+		"pinned elsewhere": {
+			wish: placement.Wish{Workers: []string{"x", "y"}},
+			code: placement.NotPinned,
+			data: map[string]string{"workers": "x, y"},
+			text: "the job runs only on x, y",
+		},
+		"selected": {wish: placement.Wish{Selector: selector(t, "zone=a,!rack")}},
+		"another label": {
+			wish: placement.Wish{Selector: selector(t, "zone,zone=b")},
+			code: placement.NotSelected,
+			data: map[string]string{"selector": "zone,zone=b", "unmet": "zone=b", "label": "zone=a"},
+			text: `its labels do not match "zone=b": it has zone=a`,
+		},
+		"no such label": {
+			wish: placement.Wish{Selector: selector(t, "rack in (1,2)")},
+			code: placement.NotSelected,
+			data: map[string]string{"selector": "rack in (1,2)", "unmet": "rack in (1,2)"},
+			text: `its labels do not match "rack in (1,2)": it has no label rack`,
+		},
+		"weight 0, by weight": {
+			wish: placement.Wish{Strategy: common.StrategyWeight},
+			with: func(c *placement.Candidate) { c.Weight = 0 },
+			code: placement.NoWeight,
+			text: "its weight is 0",
+		},
+		"weight 0, by hash": {with: func(c *placement.Candidate) { c.Weight = 0 }},
+		"just large enough": {wish: placement.Wish{Slots: 4}},
+		"too small": {
+			wish: placement.Wish{Slots: 5},
+			code: placement.TooSmall,
+			data: map[string]string{"slots": "4", "takes": "5"},
+			text: "it has 4 slots, and a run uses 5",
+		},
+		"no slots at all": {
+			with: func(c *placement.Candidate) { c.Slots = 0 },
+			code: placement.TooSmall,
+			data: map[string]string{"slots": "0", "takes": "1"},
+			text: "it has 0 slots, and a run uses 1",
+		},
+		"has the features": {
+			wish: placement.Wish{Needs: []string{"b", "a"}},
+			with: func(c *placement.Candidate) { c.Features = []string{"a", "b", "c"} },
+		},
+		"of an older version": {
+			wish: placement.Wish{Needs: []string{"a", "b", "c"}},
+			with: func(c *placement.Candidate) { c.Features, c.Draining = []string{"b"}, true },
+			code: placement.NeedsFeature,
+			data: map[string]string{"needs": "a, c"},
+			text: `it lacks the feature "a, c", which the job needs: a newer version may have it`,
+		},
+		"with full outboxes": {
+			with: func(c *placement.Candidate) { c.Trouble, c.Full = "full", true },
+			code: placement.OutboxFull,
+			text: "it claims no runs: the outboxes in etcd are full of undelivered outcomes",
+		},
+		"in trouble": {
+			with: func(c *placement.Candidate) { c.Trouble = "its clock is off" },
+			code: placement.Trouble,
+			data: map[string]string{"trouble": "its clock is off"},
+			text: "it claims no runs: its clock is off",
+		},
+		"draining": {
+			with: func(c *placement.Candidate) { c.Draining = true },
+			code: placement.Draining,
+			text: "it is draining: it finishes its runs and claims no more",
+		},
+		"its last slots": {wish: placement.Wish{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 2 }},
+		"not enough free slots": {
+			wish: placement.Wish{Slots: 2},
+			with: func(c *placement.Candidate) { c.Used = 3 },
+			code: placement.NoSlot,
+			data: map[string]string{"slots": "4", "used": "3", "takes": "2"},
+			text: "3 of 4 slots are used, and a run uses 2",
+		},
+		"more used than it has": {
+			with: func(c *placement.Candidate) { c.Used = 9 },
+			code: placement.NoSlot,
+			data: map[string]string{"slots": "4", "used": "9", "takes": "1"},
+			text: "9 of 4 slots are used, and a run uses 1",
+		},
+		"permanent reason first": {
+			wish: placement.Wish{Workers: []string{"x"}},
+			with: func(c *placement.Candidate) { c.Draining, c.Used = true, 4 },
+			code: placement.NotPinned,
+			data: map[string]string{"workers": "x"},
+			text: "the job runs only on x",
+		},
+		"draining before no slot": {
+			with: func(c *placement.Candidate) { c.Draining, c.Used = true, 4 },
+			code: placement.Draining,
+			text: "it is draining: it finishes its runs and claims no more",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.wish.Job = "job"
@@ -88,15 +161,42 @@ func TestRank_UnknownWorker_IsNotEligible(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	slots, weight := 2, 7
 	got := placement.Candidates([]common.Member{
-		{Registration: common.Registration{Life: common.Life{Worker: "b", Name: "bee"}, Labels: map[string]string{"own": "1"},
-			Slots: 8, Used: 3, Running: 2, Trouble: "spool"},
-			Settings: common.WorkerSettings{Drain: true, Labels: map[string]string{"set": "1"}, Slots: &slots, Weight: &weight}},
-		{Registration: common.Registration{Life: common.Life{Worker: "a", Name: "ant"}, Labels: map[string]string{"own": "1"},
-			Slots: 8, Draining: true}},
+		{
+			Registration: common.Registration{
+				Life:    common.Life{Worker: "b", Name: "bee"},
+				Labels:  map[string]string{"own": "1"},
+				Slots:   8,
+				Used:    3,
+				Running: 2,
+				Trouble: "spool",
+			},
+			Settings: common.WorkerSettings{
+				Drain:  true,
+				Labels: map[string]string{"set": "1"},
+				Slots:  &slots,
+				Weight: &weight,
+			},
+		},
+		{Registration: common.Registration{
+			Life:     common.Life{Worker: "a", Name: "ant"},
+			Labels:   map[string]string{"own": "1"},
+			Slots:    8,
+			Draining: true,
+		}},
 	})
 	want := []placement.Candidate{
 		{ID: "a", Name: "ant", Labels: map[string]string{"own": "1"}, Slots: 8, Weight: 1, Draining: true},
-		{ID: "b", Name: "bee", Labels: map[string]string{"set": "1"}, Slots: 2, Used: 3, Running: 2, Weight: 7, Draining: true, Trouble: "spool"},
+		{
+			ID:       "b",
+			Name:     "bee",
+			Labels:   map[string]string{"set": "1"},
+			Slots:    2,
+			Used:     3,
+			Running:  2,
+			Weight:   7,
+			Draining: true,
+			Trouble:  "spool",
+		},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("candidates %+v", got)
@@ -113,19 +213,37 @@ func TestWhy(t *testing.T) {
 		all  []placement.Candidate
 		want common.Reason
 	}{
-		"none": {want: common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"alive": "0"}, Text: "no worker is alive"}},
+		"none": {want: common.Reason{
+			Code: common.ReasonNoWorker,
+			Data: map[string]string{"alive": "0"},
+			Text: "no worker is alive",
+		}},
 		"one, not eligible": {all: []placement.Candidate{drained}, want: common.Reason{Code: common.ReasonNoWorker,
-			Data: map[string]string{"alive": "1", "draining": "1"}, Text: "no eligible worker among 1 live worker: 1 is draining"}},
-		"several, not eligible": {wish: placement.Wish{Slots: 2, Selector: selector(t, "zone=a")}, all: []placement.Candidate{drained, small, {ID: "x"}, {ID: "y"}},
-			want: common.Reason{Code: common.ReasonNoWorker, Data: map[string]string{"alive": "4", "selector": "2", "too_small": "1", "draining": "1"},
+			Data: map[string]string{"alive": "1", "draining": "1"},
+			Text: "no eligible worker among 1 live worker: 1 is draining"}},
+		"several, not eligible": {
+			wish: placement.Wish{Slots: 2, Selector: selector(t, "zone=a")},
+			all:  []placement.Candidate{drained, small, {ID: "x"}, {ID: "y"}},
+			want: common.Reason{
+				Code: common.ReasonNoWorker,
+				Data: map[string]string{"alive": "4", "selector": "2", "too_small": "1", "draining": "1"},
 				Text: "no eligible worker among 4 live workers: " +
-					"2 do not match the selector, 1 has fewer slots than a run uses, 1 is draining"}},
+					"2 do not match the selector, 1 has fewer slots than a run uses, 1 is draining",
+			},
+		},
 		"a full one": {all: []placement.Candidate{drained, full}, want: common.Reason{Code: common.ReasonNoSlot,
 			Data: map[string]string{"alive": "2", "no_slot": "1"}, Text: "1 eligible worker has no free slot for it"}},
-		"full outboxes": {all: []placement.Candidate{drained, waiting}, want: common.Reason{Code: common.ReasonOutboxFull,
-			Data: map[string]string{"alive": "2", "outbox_full": "1"}, Text: "it waits for the log store: the outboxes in etcd are full of undelivered outcomes"}},
-		"an eligible worker": {all: []placement.Candidate{drained, fit("w")}, want: common.Reason{Code: common.ReasonStarting,
-			Data: map[string]string{"worker": "name-w"}, Text: "name-w is about to start it"}},
+		"full outboxes": {
+			all: []placement.Candidate{drained, waiting},
+			want: common.Reason{Code: common.ReasonOutboxFull,
+				Data: map[string]string{"alive": "2", "outbox_full": "1"},
+				Text: "it waits for the log store: the outboxes in etcd are full of undelivered outcomes"},
+		},
+		"an eligible worker": {
+			all: []placement.Candidate{drained, fit("w")},
+			want: common.Reason{Code: common.ReasonStarting,
+				Data: map[string]string{"worker": "name-w"}, Text: "name-w is about to start it"},
+		},
 	} {
 		if got := placement.Why(&c.wish, c.all); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", name, got)

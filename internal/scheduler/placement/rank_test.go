@@ -12,7 +12,8 @@ import (
 	"carillon/internal/scheduler/placement"
 )
 
-var strategies = []common.Strategy{"", common.StrategyHash, common.StrategyLeast, common.StrategyWeight, common.StrategyAny}
+var strategies = []common.Strategy{"", common.StrategyHash, common.StrategyLeast, common.StrategyWeight,
+	common.StrategyAny}
 
 // order returns the eligible candidates by rank.
 func order(t require, w *placement.Wish, all []placement.Candidate) []string {
@@ -46,16 +47,27 @@ func crowd(t *rapid.T) (*placement.Wish, []placement.Candidate) {
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z2-7]{1,16}`), 1, 12, rapid.ID).Draw(t, "ids")
 	all := make([]placement.Candidate, len(ids))
 	for i, id := range ids {
-		all[i] = placement.Candidate{ID: id, Name: "n" + id, Slots: rapid.IntRange(0, 4).Draw(t, "slots"), Used: rapid.IntRange(0, 4).Draw(t, "used"),
-			Running: rapid.IntRange(0, 3).Draw(t, "running"), Weight: rapid.IntRange(-1, 5).Draw(t, "weight"),
-			Draining: rapid.IntRange(0, 9).Draw(t, "draining") == 0, Labels: map[string]string{"zone": rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone")}}
+		all[i] = placement.Candidate{
+			ID:       id,
+			Name:     "n" + id,
+			Slots:    rapid.IntRange(0, 4).Draw(t, "slots"),
+			Used:     rapid.IntRange(0, 4).Draw(t, "used"),
+			Running:  rapid.IntRange(0, 3).Draw(t, "running"),
+			Weight:   rapid.IntRange(-1, 5).Draw(t, "weight"),
+			Draining: rapid.IntRange(0, 9).Draw(t, "draining") == 0,
+			Labels:   map[string]string{"zone": rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone")},
+		}
 		if rapid.IntRange(0, 9).Draw(t, "trouble") == 0 {
 			all[i].Trouble = "clock"
 		}
 	}
-	w := &placement.Wish{Job: rapid.StringMatching(`[a-z0-9]{1,20}`).Draw(t, "job"), Slots: rapid.IntRange(0, 2).Draw(t, "takes"),
-		Strategy: rapid.SampledFrom(strategies).Draw(t, "strategy")}
-	w.Selector, _ = placement.ParseSelector(rapid.SampledFrom([]string{"", "", "zone=a", "zone!=a"}).Draw(t, "selector"))
+	w := &placement.Wish{
+		Job:      rapid.StringMatching(`[a-z0-9]{1,20}`).Draw(t, "job"),
+		Slots:    rapid.IntRange(0, 2).Draw(t, "takes"),
+		Strategy: rapid.SampledFrom(strategies).Draw(t, "strategy"),
+	}
+	w.Selector, _ = placement.ParseSelector(rapid.SampledFrom([]string{"", "", "zone=a", "zone!=a"}).Draw(t,
+		"selector"))
 	if rapid.Bool().Draw(t, "avoids") {
 		w.Avoid = rapid.SampledFrom(ids).Draw(t, "avoid")
 	}
@@ -119,7 +131,9 @@ func TestRank_WorkerLeaves_OthersKeepTheirOrder(t *testing.T) {
 		gone := rapid.IntRange(0, len(all)-1).Draw(t, "gone")
 		before := order(t, w, all)
 		after := order(t, w, slices.Delete(slices.Clone(all), gone, gone+1))
-		if rest := slices.DeleteFunc(before, func(id string) bool { return id == all[gone].ID }); !slices.Equal(rest, after) {
+		if rest := slices.DeleteFunc(before, func(id string) bool {
+			return id == all[gone].ID
+		}); !slices.Equal(rest, after) {
 			t.Fatalf("without %s the order is %v, not %v", all[gone].ID, after, rest)
 		}
 	})
@@ -155,7 +169,13 @@ func workers(n int) []placement.Candidate {
 	all := make([]placement.Candidate, n)
 	for i := range all {
 		id := fmt.Sprintf("%s%04d", "kq3nz7aw2mxb", i)
-		all[i] = placement.Candidate{ID: id, Name: fmt.Sprintf("worker-%d", i), Slots: 8, Weight: 1, Labels: map[string]string{"zone": "a"}}
+		all[i] = placement.Candidate{
+			ID:     id,
+			Name:   fmt.Sprintf("worker-%d", i),
+			Slots:  8,
+			Weight: 1,
+			Labels: map[string]string{"zone": "a"},
+		}
 	}
 	return all
 }
@@ -269,8 +289,14 @@ func TestRank_IsTheSameInAllVersions(t *testing.T) {
 func TestRankAllocatesNothing(t *testing.T) {
 	all := workers(10)
 	for _, strategy := range strategies {
-		w := &placement.Wish{Job: "job", Slots: 1, Strategy: strategy, Selector: selector(t, "zone in (a,b),!rack,disk!=slow"),
-			Workers: []string{all[3].Name, all[4].ID}, Avoid: all[4].ID}
+		w := &placement.Wish{
+			Job:      "job",
+			Slots:    1,
+			Strategy: strategy,
+			Selector: selector(t, "zone in (a,b),!rack,disk!=slow"),
+			Workers:  []string{all[3].Name, all[4].ID},
+			Avoid:    all[4].ID,
+		}
 		if n := testing.AllocsPerRun(100, func() { placement.Rank(w, all, all[3].ID) }); n != 0 {
 			t.Errorf("%q: %v allocations", strategy, n)
 		}
@@ -285,7 +311,12 @@ func BenchmarkRank(b *testing.B) {
 		for _, n := range []int{3, 10, 100} {
 			b.Run(fmt.Sprintf("%s/%d", strategy, n), func(b *testing.B) {
 				all := workers(n)
-				w := &placement.Wish{Job: "nightly-backup", Slots: 1, Strategy: strategy, Selector: selector(b, "zone=a")}
+				w := &placement.Wish{
+					Job:      "nightly-backup",
+					Slots:    1,
+					Strategy: strategy,
+					Selector: selector(b, "zone=a"),
+				}
 				b.ReportAllocs()
 				for b.Loop() {
 					placement.Rank(w, all, all[n/2].ID)

@@ -122,7 +122,8 @@ func FuzzParseSelector(f *testing.F) {
 		}
 		labels := map[string]string{key: value}
 		before := maps.Clone(labels)
-		if s.Matches(labels) != again.Matches(labels) || s.Matches(nil) != again.Matches(nil) || again.String() != s.String() {
+		if s.Matches(labels) != again.Matches(labels) || s.Matches(nil) != again.Matches(nil) ||
+			again.String() != s.String() {
 			t.Errorf("%q and %q differ", text, s)
 		}
 		if !maps.Equal(before, labels) {

@@ -43,7 +43,9 @@ func NewKey() string {
 
 // Parse parses keys in base64, separated by white space or commas; the first one encrypts.
 func Parse(text string) (*Box, error) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t'
+	})
 	if len(words) == 0 {
 		return nil, errors.New("contains no key")
 	}
@@ -51,7 +53,8 @@ func Parse(text string) (*Box, error) {
 	for i, word := range words {
 		key, err := base64.StdEncoding.DecodeString(word)
 		if err != nil || len(key) != KeyBytes {
-			return nil, fmt.Errorf("key %d is not %d bytes in base64; generate one with: openssl rand -base64 %d", i+1, KeyBytes, KeyBytes)
+			return nil, fmt.Errorf("key %d is not %d bytes in base64; generate one with: openssl rand -base64 %d", i+1,
+				KeyBytes, KeyBytes)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {

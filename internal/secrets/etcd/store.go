@@ -50,8 +50,12 @@ func New(client *clientv3.Client, box *crypt.Box, now func() time.Time, changed 
 func read(kv *mvccpb.KeyValue) (stored, error) {
 	s, err := common.Decode[stored](kv.Value)
 	if err != nil || common.SecretKey(s.Name) != string(kv.Key) {
-		return stored{}, &common.Error{Code: common.CodeInternal, Message: "damaged secret in etcd: " + common.Excerpt(string(kv.Key)),
-			Hint: "delete it and create it again", Err: err}
+		return stored{}, &common.Error{
+			Code:    common.CodeInternal,
+			Message: "damaged secret in etcd: " + common.Excerpt(string(kv.Key)),
+			Hint:    "delete it and create it again",
+			Err:     err,
+		}
 	}
 	s.Version = kv.ModRevision
 	return s, nil
@@ -122,11 +126,17 @@ func notFound(name string) error {
 
 // SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil if
 // there is none).
-func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition,
+func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish,
+	pre common.Precondition,
 	allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	if !common.ValidName(name) {
-		return common.Secret{}, false, common.Invalid("the secret cannot be saved", common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
-			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or digit"})
+		return common.Secret{}, false, common.Invalid("the secret cannot be saved", common.Fault{
+			Location: "name",
+			Code:     "name",
+			Value:    common.Excerpt(name),
+			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or " +
+				"digit",
+		})
 	}
 	for range tries {
 		kv, err := get(ctx, s.client, name)
@@ -168,7 +178,8 @@ func busy(name string) error {
 
 // judge decodes the existing secret and checks the precondition and allowed. A damaged secret may
 // be replaced only by those who may change all secrets.
-func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition, allowed func(*common.Secret) error) (before stored, err error) {
+func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition,
+	allowed func(*common.Secret) error) (before stored, err error) {
 	var version int64
 	if kv == nil {
 		err = allowed(nil)
@@ -186,8 +197,11 @@ func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition,
 	case pre.Version != 0 && version == 0:
 		err = common.Errorf(common.CodeStale, "secret %s no longer exists", name)
 	case pre.Version != 0 && version != pre.Version:
-		err = &common.Error{Code: common.CodeStale, Message: fmt.Sprintf("secret %s is at version %d, not %d", name, version, pre.Version),
-			Hint: "read it again and repeat the change: it was saved in the meantime"}
+		err = &common.Error{
+			Code:    common.CodeStale,
+			Message: fmt.Sprintf("secret %s is at version %d, not %d", name, version, pre.Version),
+			Hint:    "read it again and repeat the change: it was saved in the meantime",
+		}
 	}
 	return before, err
 }
@@ -220,15 +234,21 @@ func (s *Store) merge(before *stored, name string, wish common.SecretWish) (afte
 		return after, nil
 	}
 	if after.Sealed, err = s.box.Seal(common.SecretKey(name), []byte(wish.Value)); err != nil {
-		return after, &common.Error{Code: common.CodeConflict, Message: "this master has no key to encrypt a secret", Err: err,
-			Hint: "set secretsKey to the same value on all masters and workers; generate one with: openssl rand -base64 32"}
+		return after, &common.Error{
+			Code:    common.CodeConflict,
+			Message: "this master has no key to encrypt a secret",
+			Err:     err,
+			Hint: "set secretsKey to the same value on all masters and workers; generate one with: openssl rand " +
+				"-base64 32",
+		}
 	}
 	return after, nil
 }
 
 // put stores a secret with its audit entry if it is unchanged. The entry contains the time at which
 // the value was set, which shows that it changed, but not the value.
-func (s *Store) put(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *stored) (done bool, err error) {
+func (s *Store) put(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *stored) (done bool,
+	err error) {
 	verb := "replace"
 	var held []byte
 	var from any
@@ -246,7 +266,8 @@ func (s *Store) put(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue
 		return false, fmt.Errorf("encode secret %s: %w", after.Name, err)
 	}
 	key := common.SecretKey(after.Name)
-	revision, done, err := s.commit(ctx, etcdkit.Unchanged(key, before.Version), clientv3.OpPut(key, string(data)), change)
+	revision, done, err := s.commit(ctx, etcdkit.Unchanged(key, before.Version),
+		clientv3.OpPut(key, string(data)), change)
 	after.Version = revision
 	return done, err
 }
@@ -260,7 +281,8 @@ func (s *Store) change(actor common.Actor, verb, name string, before, after any)
 	return clientv3.OpPut(common.ChangeKey(change.ID), string(entry)), err
 }
 
-func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool, err error) {
+func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	resp, err := s.client.Txn(ctx).If(cmp).Then(ops...).Commit()
@@ -274,7 +296,8 @@ func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op
 }
 
 // DeleteSecret deletes a secret if allowed returns no error.
-func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition, allowed func(*common.Secret) error) error {
+func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+	allowed func(*common.Secret) error) error {
 	for range tries {
 		kv, err := get(ctx, s.client, name)
 		if err != nil {
@@ -292,7 +315,8 @@ func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name strin
 			return err
 		}
 		key := common.SecretKey(name)
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpDelete(key), change); err != nil || done {
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpDelete(key),
+			change); err != nil || done {
 			return err
 		}
 	}
@@ -348,8 +372,12 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 		}
 		sealed, fresh, err := s.box.Renew(key, one.Sealed)
 		if err != nil {
-			return false, &common.Error{Code: common.CodeConflict, Message: fmt.Sprintf("secret %s cannot be decrypted: %v", one.Name, err), Err: err,
-				Hint: "list the key that it was encrypted with after the new one"}
+			return false, &common.Error{
+				Code:    common.CodeConflict,
+				Message: fmt.Sprintf("secret %s cannot be decrypted: %v", one.Name, err),
+				Err:     err,
+				Hint:    "list the key that it was encrypted with after the new one",
+			}
 		}
 		if !fresh {
 			return false, nil
@@ -363,7 +391,8 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.Ke
 		if err != nil {
 			return false, err
 		}
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)), change); err != nil || done {
+		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)),
+			change); err != nil || done {
 			return done, err
 		}
 		if kv, err = get(ctx, s.client, one.Name); err != nil || kv == nil {

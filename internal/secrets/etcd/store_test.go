@@ -56,7 +56,8 @@ func everything(t *testing.T, client *clientv3.Client) string {
 
 func save(t *testing.T, s *secretsetcd.Store, name, value string, groups ...string) common.Secret {
 	t.Helper()
-	saved, _, err := s.SaveSecret(t.Context(), ann, name, common.SecretWish{Value: value, Groups: groups}, common.Precondition{}, anything)
+	saved, _, err := s.SaveSecret(t.Context(), ann, name, common.SecretWish{Value: value, Groups: groups},
+		common.Precondition{}, anything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,18 +81,23 @@ func TestStore_SaveAndDelete(t *testing.T) {
 	told := 0
 	s = secretsetcd.New(client, boxOf(t, key), time.Now, func() { told++ })
 	made := save(t, s, "db", canary, "reports", "backup")
-	if !slices.Equal(made.Groups, []string{"backup", "reports"}) || made.Version == 0 || made.CreatedAt.IsZero() || made.SetAt.IsZero() || made.UpdatedBy != "ann" {
+	if !slices.Equal(made.Groups, []string{"backup", "reports"}) || made.Version == 0 || made.CreatedAt.IsZero() ||
+		made.SetAt.IsZero() || made.UpdatedBy != "ann" {
 		t.Errorf("made %+v", made)
 	}
-	kept, created, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Groups: []string{"backup", "reports"}}, common.Precondition{Version: made.Version}, anything)
+	kept, created, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Groups: []string{"backup", "reports"}},
+		common.Precondition{Version: made.Version}, anything)
 	if err != nil || created || kept.Version != made.Version {
 		t.Errorf("saved as it was: %+v, %v, %v", kept, created, err)
 	}
-	described, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Description: "of the reports"}, common.Precondition{}, anything)
-	if err != nil || !described.SetAt.Equal(made.SetAt) || len(described.Groups) != 0 || described.Version <= made.Version {
+	described, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Description: "of the reports"},
+		common.Precondition{}, anything)
+	if err != nil || !described.SetAt.Equal(made.SetAt) || len(described.Groups) != 0 ||
+		described.Version <= made.Version {
 		t.Errorf("described: %+v, %v", described, err)
 	}
-	if plain, why := secretsetcd.NewTable(client, boxOf(t, key), time.Now).Open(t.Context(), "db", ""); string(plain) != canary {
+	if plain, why := secretsetcd.NewTable(client, boxOf(t, key), time.Now).Open(t.Context(), "db",
+		""); string(plain) != canary {
 		t.Errorf("the value did not stay: %q, %+v", plain, why)
 	}
 	set := save(t, s, "db", canary+"-2")
@@ -102,21 +108,26 @@ func TestStore_SaveAndDelete(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Version != set.Version {
 		t.Errorf("list: %+v, %v", all, err)
 	}
-	if text := everything(t, client); strings.Contains(text, "canary") || strings.Count(text, `"kind":"secret"`) != 3 || told != 3 {
+	if text := everything(t, client); strings.Contains(text, "canary") || strings.Count(text, `"kind":"secret"`) != 3 ||
+		told != 3 {
 		t.Errorf("etcd, after %d changes that were told:\n%s", told, text)
 	}
 
-	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{Absent: true}, anything)
+	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary},
+		common.Precondition{Absent: true}, anything)
 	wantCode(t, err, common.CodeStale)
-	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{Version: made.Version}, anything)
+	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary},
+		common.Precondition{Version: made.Version}, anything)
 	wantCode(t, err, common.CodeStale)
-	_, _, err = s.SaveSecret(t.Context(), ann, "gone", common.SecretWish{Value: canary}, common.Precondition{Version: 1}, anything)
+	_, _, err = s.SaveSecret(t.Context(), ann, "gone", common.SecretWish{Value: canary},
+		common.Precondition{Version: 1}, anything)
 	wantCode(t, err, common.CodeStale)
 	_, _, err = s.SaveSecret(t.Context(), ann, "new", common.SecretWish{}, common.Precondition{}, anything)
 	wantCode(t, err, common.CodeInvalid)
 	_, _, err = s.SaveSecret(t.Context(), ann, "a/b", common.SecretWish{Value: canary}, common.Precondition{}, anything)
 	wantCode(t, err, common.CodeInvalid)
-	_, _, err = storeOver(client, nil).SaveSecret(t.Context(), ann, "new", common.SecretWish{Value: canary}, common.Precondition{}, anything)
+	_, _, err = storeOver(client, nil).SaveSecret(t.Context(), ann, "new", common.SecretWish{Value: canary},
+		common.Precondition{}, anything)
 	wantCode(t, err, common.CodeConflict)
 
 	no := errors.New("no")
@@ -126,7 +137,8 @@ func TestStore_SaveAndDelete(t *testing.T) {
 		}
 		return no
 	}
-	if _, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{}, forbid); !errors.Is(err, no) {
+	if _, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{},
+		forbid); !errors.Is(err, no) {
 		t.Errorf("saved although not allowed: %v", err)
 	}
 	if err := s.DeleteSecret(t.Context(), ann, "db", common.Precondition{}, forbid); !errors.Is(err, no) {
@@ -157,9 +169,19 @@ func TestFaultsOfJobs(t *testing.T) {
 	s := storeOver(client, boxOf(t, crypt.NewKey()))
 	save(t, s, "shared", canary)
 	save(t, s, "theirs", canary, "theirs")
-	job := &common.Job{Group: "ours", Env: map[string]string{"A": "secret:shared", "B": "secret:theirs", "C": "secret:none", "D": "plain", "E": "secret:NO"}}
+	job := &common.Job{
+		Group: "ours",
+		Env: map[string]string{
+			"A": "secret:shared",
+			"B": "secret:theirs",
+			"C": "secret:none",
+			"D": "plain",
+			"E": "secret:NO",
+		},
+	}
 	faults, err := s.Faults(t.Context(), job)
-	if err != nil || len(faults) != 2 || faults[0].Location != "env.B" || faults[0].Code != "foreign_secret" || faults[1].Location != "env.C" || faults[1].Code != "unknown_secret" {
+	if err != nil || len(faults) != 2 || faults[0].Location != "env.B" || faults[0].Code != "foreign_secret" ||
+		faults[1].Location != "env.C" || faults[1].Code != "unknown_secret" {
 		t.Errorf("%+v, %v", faults, err)
 	}
 	job.Group = "theirs"
@@ -192,7 +214,8 @@ func TestOpening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := strings.Replace(strings.Replace(string(kv.Kvs[0].Value), `"name":"theirs"`, `"name":"moved"`, 1), `"groups":["theirs"],`, "", 1)
+	moved := strings.Replace(strings.Replace(string(kv.Kvs[0].Value), `"name":"theirs"`, `"name":"moved"`, 1),
+		`"groups":["theirs"],`, "", 1)
 	if _, err := client.Put(t.Context(), common.SecretKey("moved"), moved); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +238,8 @@ func TestOpening(t *testing.T) {
 		switch {
 		case c.want == "" && (why != nil || string(plain) != canary):
 			t.Errorf("%s: %q, %+v", c.what, plain, why)
-		case c.want != "" && (why == nil || why.Code != c.want || plain != nil || why.Data["secret"] != c.name || strings.Contains(why.Text, "canary")):
+		case c.want != "" && (why == nil || why.Code != c.want || plain != nil || why.Data["secret"] != c.name ||
+			strings.Contains(why.Text, "canary")):
 			t.Errorf("%s: %q, %+v", c.what, plain, why)
 		}
 	}
@@ -254,7 +278,8 @@ func TestReseal(t *testing.T) {
 	for i := range 3 {
 		save(t, s, fmt.Sprint("s", i), fmt.Sprint(canary, i), "theirs")
 	}
-	if _, err := storeOver(client, boxOf(t, next)).Reseal(t.Context(), common.Actor{Name: "host"}); common.CodeOf(err) != common.CodeConflict {
+	if _, err := storeOver(client, boxOf(t, next)).Reseal(t.Context(),
+		common.Actor{Name: "host"}); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("without the old key: %v", err)
 	}
 	both := storeOver(client, boxOf(t, next, old))
@@ -299,14 +324,16 @@ func TestSaveSecret_AtLimit_Refused(t *testing.T) {
 	for from := 0; from < most; from += 100 {
 		ops := make([]clientv3.Op, 0, 100)
 		for i := from; i < from+100; i++ {
-			ops = append(ops, clientv3.OpPut(common.SecretKey(fmt.Sprintf("s%04d", i)), fmt.Sprintf(`{"name":"s%04d"}`, i)))
+			ops = append(ops, clientv3.OpPut(common.SecretKey(fmt.Sprintf("s%04d", i)),
+				fmt.Sprintf(`{"name":"s%04d"}`, i)))
 		}
 		if _, err := client.Txn(t.Context()).Then(ops...).Commit(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := storeOver(client, boxOf(t, crypt.NewKey()))
-	_, _, err := s.SaveSecret(t.Context(), ann, "more", common.SecretWish{Value: canary}, common.Precondition{}, anything)
+	_, _, err := s.SaveSecret(t.Context(), ann, "more", common.SecretWish{Value: canary},
+		common.Precondition{}, anything)
 	wantCode(t, err, common.CodeConflict)
 	save(t, s, "s0007", canary) // one that is there may be changed
 	if all, err := s.Secrets(t.Context()); err != nil || len(all) != most {

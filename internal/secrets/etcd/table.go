@@ -99,13 +99,15 @@ func (t *Table) open(kv *mvccpb.KeyValue, name, group string) ([]byte, *common.R
 		return nil, refusal(common.ReasonSecretSealed, name, "secret %s is damaged", name)
 	}
 	if !one.ForGroup(group) {
-		why := refusal(common.ReasonSecretNotAllowed, name, "secret %s may not be used by jobs of the group %q", name, group)
+		why := refusal(common.ReasonSecretNotAllowed, name, "secret %s may not be used by jobs of the group %q",
+			name, group)
 		why.Data["group"] = group
 		return nil, why
 	}
 	plain, err := t.box.Open(string(kv.Key), one.Sealed)
 	if err != nil {
-		return nil, refusal(common.ReasonSecretSealed, name, "secret %s cannot be decrypted with this worker's secretsKey: %v", name, err)
+		return nil, refusal(common.ReasonSecretSealed, name,
+			"secret %s cannot be decrypted with this worker's secretsKey: %v", name, err)
 	}
 	return plain, nil
 }

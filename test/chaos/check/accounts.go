@@ -66,7 +66,8 @@ func (j *judge) accounts() map[string]*account {
 			a.attempts = append(a.attempts, r)
 		}
 		if !manual(r.Fire) && job.Need(r.PlannedAt) == Stray {
-			j.broken(Strays, r.Job, r.ID, "%s, for %s, which is no fire of the job", r.Status, r.PlannedAt.Format(time.RFC3339Nano))
+			j.broken(Strays, r.Job, r.ID, "%s, for %s, which is no fire of the job", r.Status,
+				r.PlannedAt.Format(time.RFC3339Nano))
 		}
 	}
 	j.missing(fires)
@@ -117,7 +118,8 @@ func (j *judge) missing(fires map[string]*account) {
 				}
 				j.report.Planned++
 				if fires[job.FireID(t)] == nil {
-					j.broken(Silent, job.Name, job.FireID(t), "nothing is said of the fire of %s", t.Format(time.RFC3339))
+					j.broken(Silent, job.Name, job.FireID(t), "nothing is said of the fire of %s",
+						t.Format(time.RFC3339))
 				}
 			}
 		}

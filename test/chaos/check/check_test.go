@@ -56,8 +56,20 @@ func printed(run string, from, to int) string {
 
 func (w *world) line(what What, at float64, planned float64, attempt int, a, b, c int64) {
 	fire := w.job.FireID(wall(planned))
-	w.Lines = append(w.Lines, Line{What: what, At: boot(at), Job: "job", Run: fmt.Sprintf("%s.%d", fire, attempt), Attempt: attempt,
-		Fence: w.fence, Planned: wall(planned), Worker: w.worker, Life: w.life, A: a, B: b, C: c})
+	w.Lines = append(w.Lines, Line{
+		What:    what,
+		At:      boot(at),
+		Job:     "job",
+		Run:     fmt.Sprintf("%s.%d", fire, attempt),
+		Attempt: attempt,
+		Fence:   w.fence,
+		Planned: wall(planned),
+		Worker:  w.worker,
+		Life:    w.life,
+		A:       a,
+		B:       b,
+		C:       c,
+	})
 }
 
 // begin lets the command of an attempt begin, and print two lines each second until it is left alone.
@@ -84,8 +96,18 @@ func (w *world) end(planned, at float64, attempt int, exit int) {
 // told adds what the API says of an attempt.
 func (w *world) told(planned float64, attempt int, status, cause string, exit int) *Run {
 	fire := w.job.FireID(wall(planned))
-	r := Run{ID: fmt.Sprintf("%s.%d", fire, attempt), Job: "job", JobUID: "uid", Fire: fire, PlannedAt: wall(planned), Cause: cause, Attempt: attempt,
-		Status: status, Worker: w.worker, WorkerName: w.worker}
+	r := Run{
+		ID:         fmt.Sprintf("%s.%d", fire, attempt),
+		Job:        "job",
+		JobUID:     "uid",
+		Fire:       fire,
+		PlannedAt:  wall(planned),
+		Cause:      cause,
+		Attempt:    attempt,
+		Status:     status,
+		Worker:     w.worker,
+		WorkerName: w.worker,
+	}
 	if status == "succeeded" || status == "failed" {
 		r.ExitCode = &exit
 		r.OutputBytes = int64(len(w.texts[r.ID]))
@@ -118,7 +140,13 @@ func (w *world) list() {
 		i := slices.IndexFunc(w.Fires, func(f Fire) bool { return f.ID == r.Fire })
 		if i < 0 {
 			i = len(w.Fires)
-			w.Fires = append(w.Fires, Fire{ID: r.Fire, Job: r.Job, JobUID: r.JobUID, PlannedAt: r.PlannedAt, Gap: r.Gap})
+			w.Fires = append(w.Fires, Fire{
+				ID:        r.Fire,
+				Job:       r.Job,
+				JobUID:    r.JobUID,
+				PlannedAt: r.PlannedAt,
+				Gap:       r.Gap,
+			})
 		}
 		w.Fires[i].Status = r.Status
 		if r.Attempt > 0 {
@@ -354,7 +382,8 @@ func TestViolations(t *testing.T) {
 		}},
 		"the middle of the output is missing": {Output, func(w *world) {
 			w.ran(30)
-			w.texts[first(w)] = printed(first(w), 0, 2) + "[carillon: 64 bytes of output are missing here]\n" + printed(first(w), 3, 5)
+			w.texts[first(w)] = printed(first(w), 0, 2) + "[carillon: 64 bytes of output are missing here]\n" +
+				printed(first(w), 3, 5)
 		}},
 		"a line is missing, and nothing says so": {Output, func(w *world) {
 			w.ran(30)
@@ -473,7 +502,8 @@ func TestViolations(t *testing.T) {
 // What is measured counts from the death of a worker, or from its return.
 func TestTimes(t *testing.T) {
 	r := newWorld().story(killed).check()
-	if r.Reruns.N != 1 || r.Reruns.Max != 22*time.Second || r.Returns.N != 0 || len(r.Late) != 0 || r.Lost != 1 || r.Outlived.N != 0 {
+	if r.Reruns.N != 1 || r.Reruns.Max != 22*time.Second || r.Returns.N != 0 || len(r.Late) != 0 || r.Lost != 1 ||
+		r.Outlived.N != 0 {
 		t.Errorf("it stayed away: %+v", r)
 	}
 	if r.Planned != 6 || r.Starts != 4 || r.Lateness.N != 3 || r.Lateness.Max != 100*time.Millisecond {
@@ -506,8 +536,21 @@ func TestReadLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, err := ReadLedger(path)
-	want := Line{What: End, At: 17000000001, Pid: 42, Job: "job", Run: "uid.00001.1", Attempt: 1, Fence: 77, Planned: wall(1), Worker: "w1", Life: "life1",
-		A: 3, B: 12, C: 1200}
+	want := Line{
+		What:    End,
+		At:      17000000001,
+		Pid:     42,
+		Job:     "job",
+		Run:     "uid.00001.1",
+		Attempt: 1,
+		Fence:   77,
+		Planned: wall(1),
+		Worker:  "w1",
+		Life:    "life1",
+		A:       3,
+		B:       12,
+		C:       1200,
+	}
 	if err != nil || len(lines) != 1 || lines[0] != want {
 		t.Fatalf("%+v, %v", lines, err)
 	}

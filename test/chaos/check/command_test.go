@@ -19,7 +19,8 @@ func build(t *testing.T) string {
 		t.Skip("needs a C compiler")
 	}
 	bin := filepath.Join(t.TempDir(), "ledger")
-	if out, err := exec.Command(cc, "-O1", "-Wall", "-Wextra", "-Werror", "-o", bin, "../ledger/ledger.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command(cc, "-O1", "-Wall", "-Wextra", "-Werror", "-o", bin,
+		"../ledger/ledger.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin
@@ -37,7 +38,8 @@ func begin(t *testing.T, bin, dir, attempt string, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, file: filepath.Join(dir, "ledger")}
 	r.Cmd = exec.Command(bin, append([]string{"-file", r.file, "-locks", dir}, args...)...)
-	r.Env = []string{"CARILLON_JOB=job", "CARILLON_RUN_ID=uid.00001." + attempt, "CARILLON_ATTEMPT=" + attempt, "CARILLON_FENCE=7",
+	r.Env = []string{"CARILLON_JOB=job", "CARILLON_RUN_ID=uid.00001." + attempt, "CARILLON_ATTEMPT=" + attempt,
+		"CARILLON_FENCE=7",
 		"CARILLON_PLANNED_AT=2026-03-01T12:00:00Z", "CARILLON_WORKER=w1", "CARILLON_LIFE=life1"}
 	r.Stdout = &r.output
 	if err := r.Start(); err != nil {
@@ -85,7 +87,8 @@ func TestCommand(t *testing.T) {
 	code, lines := r.exit()
 	_, start := of(lines, Start)
 	_, end := of(lines, End)
-	if code != 3 || start.At < before || end.At < start.At || start.Fence != 7 || start.Run != "uid.00001.1" || start.A < 100 || start.A > 150 || end.A != 3 {
+	if code != 3 || start.At < before || end.At < start.At || start.Fence != 7 || start.Run != "uid.00001.1" ||
+		start.A < 100 || start.A > 150 || end.A != 3 {
 		t.Fatalf("exit code %d, %+v, %+v", code, start, end)
 	}
 	got, err := verify(&r.output, "uid.00001.1")
@@ -165,7 +168,8 @@ func TestCommandPrints(t *testing.T) {
 		r := begin(t, bin, t.TempDir(), "1", c.args...)
 		code, lines := r.exit()
 		_, end := of(lines, End)
-		if end.C != int64(r.output.Len()) || c.bytes > 0 && r.output.Len() != c.bytes || !strings.Contains(r.output.String(), c.has) || end.A != int64(code) {
+		if end.C != int64(r.output.Len()) || c.bytes > 0 && r.output.Len() != c.bytes ||
+			!strings.Contains(r.output.String(), c.has) || end.A != int64(code) {
 			t.Errorf("%s: exit code %d, %d bytes, and it says %d", name, code, r.output.Len(), end.C)
 		}
 		if n, _ := of(lines, Alive); name == "a kept pipe" && n == 0 {

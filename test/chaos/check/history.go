@@ -29,10 +29,12 @@ type Rules struct {
 	Linger    time.Duration `json:"linger"`    // how long children of a command may outlive it; 3 s
 	Flush     time.Duration `json:"flush"`     // how much output may be lost with a worker; 1 s
 	Precision time.Duration `json:"precision"` // of the records of commands and harness, on a busy machine; 500 ms
-	Finish    time.Duration `json:"finish"`    // from a command's end until its outcome is committed, without a fault; 3 s
-	Rerun     time.Duration `json:"rerun"`     // beyond TTL and lostAfter; 5 s
-	Return    time.Duration `json:"return"`    // from a worker's start until its lost runs are re-run; 5 s
-	TakeBack  time.Duration `json:"takeBack"`  // from etcd's return after a restore until commands without a record have ended; 10 s
+	// from a command's end until its outcome is committed, without a fault; 3 s
+	Finish time.Duration `json:"finish"`
+	Rerun  time.Duration `json:"rerun"`  // beyond TTL and lostAfter; 5 s
+	Return time.Duration `json:"return"` // from a worker's start until its lost runs are re-run; 5 s
+	// from etcd's return after a restore until commands without a record have ended; 10 s
+	TakeBack time.Duration `json:"takeBack"`
 }
 
 // Violation is a guarantee that was not kept.
@@ -82,12 +84,15 @@ type Report struct {
 	Read       int            `json:"read"`     // runs whose output was read
 	ByStatus   map[string]int `json:"byStatus"` // fires, by their last attempt; those of a gap each
 
-	Reruns   Spread   `json:"reruns"`   // from the death of a worker until the next attempt of its runs began, if it stayed away
-	Returns  Spread   `json:"returns"`  // from the start of a worker until the next attempt of its earlier incarnation's runs began
-	Lateness Spread   `json:"lateness"` // from planned until started, first attempts that did not wait for another run
-	Outlived Spread   `json:"outlived"` // how long commands were seen alive after their worker was killed
-	LostText Spread   `json:"lostText"` // of runs that lost output: how long before the death the first missing line had been printed, at least
-	Late     []string `json:"late"`     // which of Reruns and Returns took longer than the rules allow
+	// from the death of a worker until the next attempt of its runs began, if it stayed away
+	Reruns Spread `json:"reruns"`
+	// from the start of a worker until the next attempt of its earlier incarnation's runs began
+	Returns  Spread `json:"returns"`
+	Lateness Spread `json:"lateness"` // from planned until started, first attempts that did not wait for another run
+	Outlived Spread `json:"outlived"` // how long commands were seen alive after their worker was killed
+	// of runs that lost output: how long before the death the first missing line had been printed, at least
+	LostText Spread   `json:"lostText"`
+	Late     []string `json:"late"` // which of Reruns and Returns took longer than the rules allow
 }
 
 // Count returns how often a rule was violated.

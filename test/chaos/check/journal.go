@@ -36,14 +36,18 @@ const (
 	WorkerStopped Kind = "worker_stopped" // SIGSTOP to the worker, its guardian or both: from, until SIGCONT or its end
 	WorkerCut     Kind = "worker_cut"     // it could not reach etcd: from, until
 	EtcdAway      Kind = "etcd_away"      // etcd was unreachable: from, until it answered again
-	OutputLimited Kind = "output_limited" // spool or disk were too small: parts of the output of runs of this worker may be missing
+	// spool or disk were too small: parts of the output of runs of this worker may be missing
+	OutputLimited Kind = "output_limited"
 	RunKilled     Kind = "run_killed"     // a kill request for a run: from, until it was answered
 	CommandKilled Kind = "command_killed" // the command itself got SIGKILL: at
 	Seen          Kind = "seen"           // a process of Run was seen alive: at
 	Triggered     Kind = "triggered"      // a manual run was requested, and accepted: at, Fire
-	EtcdForgot    Kind = "etcd_forgot"    // etcd was restored to a snapshot: from before the snapshot, until etcd had been stopped; Wall
-	Undelivered   Kind = "undelivered"    // the outcome of Run was in etcd, and maybe not in the log store, right before etcd was stopped: at
-	EtcdHeld      Kind = "etcd_held"      // etcd answered after a restore, and no operator had accepted it: from, until recovery was requested
+	// etcd was restored to a snapshot: from before the snapshot, until etcd had been stopped; Wall
+	EtcdForgot Kind = "etcd_forgot"
+	// the outcome of Run was in etcd, and maybe not in the log store, right before etcd was stopped: at
+	Undelivered Kind = "undelivered"
+	// etcd answered after a restore, and no operator had accepted it: from, until recovery was requested
+	EtcdHeld Kind = "etcd_held"
 )
 
 // Event is an action or observation of the harness. It is recorded before the action (At) and after it

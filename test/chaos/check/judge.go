@@ -55,8 +55,14 @@ type command struct {
 
 // Check evaluates a history.
 func Check(h History) Report {
-	j := &judge{History: &h, Rules: h.Rules.defaults(), jobs: map[string]*Job{}, names: map[string]bool{}, runs: map[string]*Run{},
-		commands: map[string]*command{}}
+	j := &judge{
+		History:  &h,
+		Rules:    h.Rules.defaults(),
+		jobs:     map[string]*Job{},
+		names:    map[string]bool{},
+		runs:     map[string]*Run{},
+		commands: map[string]*command{},
+	}
 	j.report.ByStatus = map[string]int{}
 	for i := range h.Jobs {
 		j.jobs[h.Jobs[i].UID] = &h.Jobs[i]

@@ -88,8 +88,20 @@ func parseLine(text string) (l Line, err error) {
 		err = errors.Join(err, parseErr)
 		return n
 	}
-	l = Line{What: What(f[0]), At: Boot(number(1)), Pid: int(number(2)), Job: f[3], Run: f[4], Attempt: int(number(5)), Fence: number(6),
-		Worker: f[8], Life: f[9], A: number(10), B: number(11), C: number(12)}
+	l = Line{
+		What:    What(f[0]),
+		At:      Boot(number(1)),
+		Pid:     int(number(2)),
+		Job:     f[3],
+		Run:     f[4],
+		Attempt: int(number(5)),
+		Fence:   number(6),
+		Worker:  f[8],
+		Life:    f[9],
+		A:       number(10),
+		B:       number(11),
+		C:       number(12),
+	}
 	planned, parseErr := time.Parse(time.RFC3339Nano, f[7])
 	l.Planned = planned.UTC()
 	return l, errors.Join(err, parseErr)

@@ -37,7 +37,8 @@ func (j *judge) rerun(a *account, before *Run, next *command) {
 	}
 	late := func(what string, took, limit time.Duration) {
 		if took > limit {
-			j.report.Late = append(j.report.Late, fmt.Sprintf("%s: %s after %v, and not %v", next.Run, what, took.Round(time.Millisecond), limit))
+			j.report.Late = append(j.report.Late, fmt.Sprintf("%s: %s after %v, and not %v", next.Run, what,
+				took.Round(time.Millisecond), limit))
 		}
 	}
 	for i := range j.Journal {

@@ -46,7 +46,8 @@ func (j *judge) lost(job *Job, r *Run, c *command) {
 		return
 	}
 	if c.end != nil {
-		j.broken(Outcome, r.Job, r.ID, "lost, though its command ended with %d and nothing happened to worker %s until %v later", c.end.A, r.WorkerName, j.Finish)
+		j.broken(Outcome, r.Job, r.ID, "lost, though its command ended with %d and nothing happened to worker %s "+
+			"until %v later", c.end.A, r.WorkerName, j.Finish)
 		return
 	}
 	j.broken(Outcome, r.Job, r.ID, "lost, and nothing happened to worker %s while it ran", r.WorkerName)
@@ -68,7 +69,8 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 		case c.end == nil && r.Status == "succeeded":
 			j.broken(Outcome, r.Job, r.ID, "succeeded, and was ended by signal %s", r.Signal)
 		case c.end != nil && (r.ExitCode == nil || int64(*r.ExitCode) != c.end.A):
-			j.broken(Outcome, r.Job, r.ID, "%s with %s, and its command ended with %d", r.Status, number(r.ExitCode), c.end.A)
+			j.broken(Outcome, r.Job, r.ID, "%s with %s, and its command ended with %d", r.Status,
+				number(r.ExitCode), c.end.A)
 		case c.end != nil && (c.end.A == 0) != (r.Status == "succeeded"):
 			j.broken(Outcome, r.Job, r.ID, "%s, and its command ended with %d", r.Status, c.end.A)
 		}
@@ -89,11 +91,14 @@ func (j *judge) ended(job *Job, r *Run, c *command) {
 		j.broken(Outcome, r.Job, r.ID, "%s (%s), and its command began", r.Status, code(r.Reason))
 	}
 	if c.end != nil && r.OutputBytes != c.end.C && !j.limited(c) {
-		j.broken(Output, r.Job, r.ID, "has printed %d bytes, it says, and its command printed %d", r.OutputBytes, c.end.C)
+		j.broken(Output, r.Job, r.ID, "has printed %d bytes, it says, and its command printed %d",
+			r.OutputBytes, c.end.C)
 	}
 }
 
 // limited reports whether there was no room for output while a command ran.
 func (j *judge) limited(c *command) bool {
-	return j.happened(OutputLimited, c.At, c.last, func(e *Event) bool { return e.Worker == "" || e.Worker == c.Worker })
+	return j.happened(OutputLimited, c.At, c.last, func(e *Event) bool {
+		return e.Worker == "" || e.Worker == c.Worker
+	})
 }

@@ -66,7 +66,8 @@ func (j *judge) complete(job *Job, r *Run, c *command, got text) {
 	}
 	switch {
 	case got.lines < need:
-		j.broken(Output, c.Job, c.Run, "%d lines, and %d had been printed in time (%d in all; %s)", got.lines, need, all, r.Status)
+		j.broken(Output, c.Job, c.Run, "%d lines, and %d had been printed in time (%d in all; %s)", got.lines, need,
+			all, r.Status)
 	case c.end != nil && got.lines > all:
 		j.broken(Output, c.Job, c.Run, "%d lines, and %d had been printed", got.lines, all)
 	case got.torn && death == nil && c.end != nil:
@@ -136,7 +137,8 @@ func verify(body io.Reader, run string) (text, error) {
 // numbered parses a line as commands print it.
 func numbered(line, run string) (int64, error) {
 	i := strings.LastIndexByte(line, ' ') + 1
-	if sum, err := strconv.ParseUint(line[i:], 16, 32); err != nil || uint32(sum) != crc32.ChecksumIEEE([]byte(line[:i])) {
+	if sum, err := strconv.ParseUint(line[i:], 16, 32); err != nil ||
+		uint32(sum) != crc32.ChecksumIEEE([]byte(line[:i])) {
 		return 0, errors.New("its checksum is not right")
 	}
 	f := strings.Fields(line)

@@ -28,9 +28,10 @@ type Job struct {
 	RetryMax  int           `json:"retryMax,omitempty"`
 	Silent    bool          `json:"silent,omitempty"`  // its command writes no ledger
 	AnyText   bool          `json:"anyText,omitempty"` // its output is not made of numbered lines
-	MayMiss   bool          `json:"mayMiss,omitempty"` // it prints more than is kept: parts of the output may be missing
-	Timeout   bool          `json:"timeout,omitempty"` // it has one
-	Deleted   bool          `json:"deleted,omitempty"` // by the script: what should follow a run may be absent
+	// it prints more than is kept: parts of the output may be missing
+	MayMiss bool `json:"mayMiss,omitempty"`
+	Timeout bool `json:"timeout,omitempty"` // it has one
+	Deleted bool `json:"deleted,omitempty"` // by the script: what should follow a run may be absent
 
 	Spells []Spell `json:"spells"`
 }

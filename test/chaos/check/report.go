@@ -14,7 +14,8 @@ const mostShown = 10
 // String returns the report as text: the violations, and the figures.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d fires planned, %d commands started, %d runs lost (%d seen to end late)", r.Planned, r.Starts, r.Lost, r.Orphaned)
+	fmt.Fprintf(&b, "%d fires planned, %d commands started, %d runs lost (%d seen to end late)", r.Planned, r.Starts,
+		r.Lost, r.Orphaned)
 	for _, status := range slices.Sorted(maps.Keys(r.ByStatus)) {
 		fmt.Fprintf(&b, ", %d %s", r.ByStatus[status], status)
 	}
@@ -22,10 +23,12 @@ func (r *Report) String() string {
 	for _, s := range []struct {
 		what string
 		Spread
-	}{{"started late", r.Lateness}, {"run again after their worker's death", r.Reruns}, {"run again after their worker's return", r.Returns},
+	}{{"started late", r.Lateness}, {"run again after their worker's death", r.Reruns},
+		{"run again after their worker's return", r.Returns},
 		{"seen alive after their worker's death", r.Outlived}, {"lost output", r.LostText}} {
 		if s.N > 0 {
-			fmt.Fprintf(&b, "%s: %d, p50 %v, p99 %v, at most %v\n", s.what, s.N, s.P50.Round(time.Millisecond), s.P99.Round(time.Millisecond), s.Max.Round(time.Millisecond))
+			fmt.Fprintf(&b, "%s: %d, p50 %v, p99 %v, at most %v\n", s.what, s.N, s.P50.Round(time.Millisecond),
+				s.P99.Round(time.Millisecond), s.Max.Round(time.Millisecond))
 		}
 	}
 	for _, late := range r.Late {

@@ -31,7 +31,8 @@ func (j *judge) starts() {
 			j.broken(Attempts, c.Job, c.Run, "its command received attempt %d", c.Attempt)
 		}
 		if fire == job.FireID(c.Planned) && job.Need(c.Planned) == Stray {
-			j.broken(Strays, c.Job, c.Run, "started for %s, which is no fire of the job", c.Planned.Format(time.RFC3339))
+			j.broken(Strays, c.Job, c.Run, "started for %s, which is no fire of the job",
+				c.Planned.Format(time.RFC3339))
 		}
 		l := byName[c.Job]
 		if l == nil {
@@ -49,7 +50,8 @@ func (j *judge) starts() {
 		case c.metOther:
 			j.broken(Overlaps, c.Job, c.Run, "another command of the job was alive when it started")
 		case before != nil && before.last > c.At:
-			j.broken(Overlaps, c.Job, c.Run, "started %v before %s was seen for the last time", before.last.Sub(c.At), before.Run)
+			j.broken(Overlaps, c.Job, c.Run, "started %v before %s was seen for the last time", before.last.Sub(c.At),
+				before.Run)
 		}
 		if before := l.exclusive; before != nil && before.Fence > c.Fence {
 			j.broken(Fence, c.Job, c.Run, "has token %d after %s had %d", c.Fence, before.Run, before.Fence)
@@ -94,7 +96,9 @@ func (j *judge) lingering() {
 		if job == nil || c.end == nil || c.last.Sub(c.end.At) <= j.Linger {
 			continue
 		}
-		if !slices.ContainsFunc(j.troubles, func(t trouble) bool { return t.on(c.Worker) && t.from <= c.last && t.to >= c.end.At }) {
+		if !slices.ContainsFunc(j.troubles, func(t trouble) bool {
+			return t.on(c.Worker) && t.from <= c.last && t.to >= c.end.At
+		}) {
 			j.broken(Survivor, c.Job, c.Run, "had children %v after its command had ended", c.last.Sub(c.end.At))
 		}
 	}

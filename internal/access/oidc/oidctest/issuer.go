@@ -91,9 +91,16 @@ func (i *Issuer) lie() Lie {
 }
 
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
-	says := map[string]any{"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
-		"userinfo_endpoint": i.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
-		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"}}
+	says := map[string]any{
+		"issuer":                                i.URL,
+		"authorization_endpoint":                i.URL + "/authorize",
+		"token_endpoint":                        i.URL + "/token",
+		"jwks_uri":                              i.URL + "/keys",
+		"userinfo_endpoint":                     i.URL + "/userinfo",
+		"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+		"response_types_supported":              []string{"code"},
+		"subject_types_supported":               []string{"public"},
+	}
 	Answer(w, over(says, i.lie().Discovery))
 }
 
@@ -105,7 +112,8 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 // authorize is the endpoint for browsers: it accepts every login at once.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" ||
+	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
+		q.Get("code_challenge") == "" ||
 		q.Get("state") == "" || q.Get("nonce") == "" {
 		http.Error(w, "unexpected authorization request: "+r.URL.RawQuery, http.StatusBadRequest)
 		return
@@ -114,7 +122,8 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	i.codes[code] = grant{nonce: q.Get("nonce"), challenge: q.Get("code_challenge"), redirect: q.Get("redirect_uri")}
 	i.mu.Unlock()
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(),
+		http.StatusFound)
 }
 
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
@@ -144,8 +153,16 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := time.Now()
-	claims := over(map[string]any{"iss": i.URL, "sub": "248289761001", "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "nonce": g.nonce,
-		"preferred_username": "ann", "groups": []string{"ops"}}, lie.Claims)
+	claims := over(map[string]any{
+		"iss":                i.URL,
+		"sub":                "248289761001",
+		"aud":                ClientID,
+		"iat":                now.Unix(),
+		"exp":                now.Add(time.Minute).Unix(),
+		"nonce":              g.nonce,
+		"preferred_username": "ann",
+		"groups":             []string{"ops"},
+	}, lie.Claims)
 	says := map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60}
 	if !lie.NoToken {
 		says["id_token"] = i.sign(claims, lie.Signature)
