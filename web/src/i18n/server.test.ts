@@ -49,7 +49,7 @@ it('every remark on a schedule is translated', () => {
 });
 
 it('every remark on a line of a crontab is translated', () => {
-  const remarks = found(['crontab'], [/\.tell\(\w+, "(\w+)"/g, /\bp\.refuse\((?:name|"\w+"), "(\w+)"/g, /\brefusal\{\w+, "(\w+)"/g, /\{\{Note, "(\w+)"/g, /\bcode: "(\w+)"/g]);
+  const remarks = found(['jobmgr/crontab'], [/\bp\.\w+\((?:\w+|"\w+"), "(\w+)"/g, /\brefusal\{\w+, "(\w+)"/g, /\{\{Note, "(\w+)"/g, /\bcode: "(\w+)"/g]);
   expect([...remarks]).toEqual(expect.arrayContaining(['field', 'ignored', 'long_step', 'random', 'reversed', 'sunday_last', 'zone']));
   expect(missing(remarks, zhServer.crontab)).toEqual([]);
 });
