@@ -82,17 +82,17 @@ type Outcome struct {
 // ErrNotOurs says that a run's record was not the one that its finisher had claimed.
 var ErrNotOurs = Errorf(CodeConflict, "the run was resolved by somebody else, or before")
 
-// Look asks for what a fire depends on: the cursor of its job, or its trigger where
-// Trigger is set; and, where Runs is set, whether a run of the job is unresolved.
-type Look struct {
+// FireQuery requests the state that a fire depends on: the cursor of its job, or its trigger if Trigger is set; and, if
+// Runs is set, whether a run of the job is unresolved.
+type FireQuery struct {
 	Job, Trigger string
 	Revision     int64 // ModRevision of the trigger as seen
 	Runs         bool
 }
 
-// Looked is what a look at a fire, before it is claimed late, found out.
-type Looked struct {
-	Cursor time.Time // of the job; zero where it has none
+// FireState is the answer to a FireQuery.
+type FireState struct {
+	Cursor time.Time // of the job; zero if it has none
 	Taken  bool      // the trigger is gone
 	Busy   bool      // a run of the job is not resolved
 	Err    error

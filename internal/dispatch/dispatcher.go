@@ -254,7 +254,7 @@ func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fi
 			continue
 		}
 		if trouble && batch[i].turn.act == claim || now.Sub(batch[i].asOf) > fresh { // the rank may have changed
-			untaken := common.Looked{Cursor: batch[i].fire.Cursor}
+			untaken := common.FireState{Cursor: batch[i].fire.Cursor}
 			if settled, open := d.looked(&batch[i], &untaken, now); !open {
 				d.answer(life, settled)
 			}

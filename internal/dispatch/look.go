@@ -17,12 +17,12 @@ func (d *Dispatcher) look(ctx, life context.Context) {
 			return
 		}
 		d.cfg.Metrics.QueueDepth("looks", d.looks.len())
-		looks := make([]common.Look, len(batch))
+		looks := make([]common.FireQuery, len(batch))
 		now := d.cfg.Now()
 		for i := range batch {
 			looks[i] = lookAt(&batch[i].fire, now)
 		}
-		found := d.cfg.Claimer.Look(ctx, looks)
+		found := d.cfg.Claimer.ReadFires(ctx, looks)
 		now = d.cfg.Now()
 		for i := range batch {
 			if settled, open := d.looked(&batch[i], &found[i], now); !open {
@@ -40,8 +40,8 @@ func placeOf(f *scheduler.Fire) string {
 }
 
 // lookAt returns the read for a fire. It includes unresolved runs if one of them would only make the claim wait.
-func lookAt(f *scheduler.Fire, now time.Time) common.Look {
-	look := common.Look{Job: f.Job}
+func lookAt(f *scheduler.Fire, now time.Time) common.FireQuery {
+	look := common.FireQuery{Job: f.Job}
 	if f.Trigger != nil {
 		look.Trigger, look.Revision, look.Runs = f.Trigger.ID, f.Trigger.Revision, f.Terms.Overlap.Forbids()
 	} else {
@@ -51,7 +51,7 @@ func lookAt(f *scheduler.Fire, now time.Time) common.Look {
 }
 
 // looked queues a fire that is still unclaimed; otherwise it returns the fire's result.
-func (d *Dispatcher) looked(i *item, found *common.Looked, now time.Time) (settled scheduler.Settled, open bool) {
+func (d *Dispatcher) looked(i *item, found *common.FireState, now time.Time) (settled scheduler.Settled, open bool) {
 	f := &i.fire
 	settled = scheduler.Settled{Fire: *f}
 	switch {

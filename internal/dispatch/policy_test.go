@@ -119,8 +119,8 @@ func TestCaughtUpFiresWaitForEachOther(t *testing.T) {
 			}
 			return claimed(c)
 		}
-		r.claimer.found = func(l common.Look) common.Looked {
-			return common.Looked{Cursor: f.Cursor, Busy: !free.Load() && l.Runs}
+		r.claimer.found = func(l common.FireQuery) common.FireState {
+			return common.FireState{Cursor: f.Cursor, Busy: !free.Load() && l.Runs}
 		}
 		time.AfterFunc(time.Minute-time.Millisecond, func() { free.Store(true) })
 		began := time.Now()

@@ -18,8 +18,8 @@ type Plan interface {
 // Claimer claims fires: one batch is one transaction. All claims of a batch are of different jobs.
 type Claimer interface {
 	Claim(ctx context.Context, claims []common.Claim) []common.ClaimResult
-	// Look reads the state of fires without a write.
-	Look(ctx context.Context, looks []common.Look) []common.Looked
+	// ReadFires reads the state of fires without a write.
+	ReadFires(ctx context.Context, queries []common.FireQuery) []common.FireState
 }
 
 // Finisher commits the outcomes of runs, one batch per transaction.

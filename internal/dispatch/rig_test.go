@@ -159,16 +159,16 @@ type fakeClaimer struct {
 	answer  func(*common.Claim) common.ClaimResult
 	batches [][]common.Claim
 
-	cursors map[string]time.Time            // by job, as looks find them
-	found   func(common.Look) common.Looked // where set, what looks find
-	looks   []common.Look
+	cursors map[string]time.Time                    // by job, as looks find them
+	found   func(common.FireQuery) common.FireState // where set, what looks find
+	looks   []common.FireQuery
 }
 
-func (c *fakeClaimer) Look(_ context.Context, looks []common.Look) []common.Looked {
+func (c *fakeClaimer) ReadFires(_ context.Context, looks []common.FireQuery) []common.FireState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.looks = append(c.looks, looks...)
-	found := make([]common.Looked, len(looks))
+	found := make([]common.FireState, len(looks))
 	for i, l := range looks {
 		if c.found != nil {
 			found[i] = c.found(l)

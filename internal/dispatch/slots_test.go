@@ -107,7 +107,7 @@ func TestSlotThatComesLate(t *testing.T) {
 				r.others(1)
 				f := r.fire(job)
 				if taken {
-					r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
+					r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Cursor: f.At} }
 				}
 				r.hand(f)
 				time.Sleep(fresh + time.Second)
@@ -163,7 +163,7 @@ func TestNoSlotHereButElsewhere(t *testing.T) {
 		r.long("long")
 		r.hand(r.fire("long"))
 		f := r.fire("a")
-		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
+		r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Cursor: f.At} }
 		r.hand(f)
 		time.Sleep(common.DefaultStartDeadline + 5*time.Second)
 		virtualtime.Wait()

@@ -108,14 +108,14 @@ func TestLaterInRankLooksFirst(t *testing.T) {
 					r.others(4)
 					f := r.fire(r.rankedJob(rank))
 					began := time.Now()
-					r.claimer.found = func(common.Look) common.Looked {
+					r.claimer.found = func(common.FireQuery) common.FireState {
 						if took := time.Since(began); took != time.Duration(rank)*stagger {
 							r.Errorf("looked after %v", took)
 						}
 						if taken {
-							return common.Looked{Cursor: f.At.Add(time.Minute)} // and one more
+							return common.FireState{Cursor: f.At.Add(time.Minute)} // and one more
 						}
-						return common.Looked{Cursor: f.Cursor}
+						return common.FireState{Cursor: f.Cursor}
 					}
 					s := r.drive(f, time.Minute)
 					want := f.At
@@ -137,18 +137,18 @@ func TestLaterInRankLooksFirst(t *testing.T) {
 func TestLooksThatTellNothing(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		found common.Looked
+		found common.FireState
 	}{
-		{"not answered", common.Looked{Err: errors.New("away")}},
-		{"an answer that is a little old", common.Looked{Cursor: time.Date(1999, 12, 31, 23, 58, 0, 0, time.UTC)}},
-		{"no cursor", common.Looked{}},
+		{"not answered", common.FireState{Err: errors.New("away")}},
+		{"an answer that is a little old", common.FireState{Cursor: time.Date(1999, 12, 31, 23, 58, 0, 0, time.UTC)}},
+		{"no cursor", common.FireState{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
 				r.others(1)
 				f := r.fire(r.rankedJob(1))
 				time.Sleep(stagger)
-				r.claimer.found = func(common.Look) common.Looked { return c.found }
+				r.claimer.found = func(common.FireQuery) common.FireState { return c.found }
 				r.hand(f)
 				s := r.settled()[0]
 				if !s.RetryAt.Equal(time.Now().Add(retryAfter)) || s.Gone || s.Run != "" || s.Cursor.After(f.Cursor) ||
@@ -483,7 +483,7 @@ func TestGivingUpDoesNotTakeLong(t *testing.T) {
 func TestGivenUpByOthers(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" })
-		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Cursor: f.At} }
+		r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Cursor: f.At} }
 		s := r.drive(f, 10*time.Minute)
 		if !s.Cursor.Equal(f.At) || len(r.claimer.claims()) != 0 {
 			r.Fatalf("settled as %+v", s)
@@ -525,7 +525,7 @@ func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
 		}, 0},
 		{"etcd did not answer a look", nil, func(r *rig, _ *scheduler.Fire) {
 			r.claimer.set(func(c *fakeClaimer) {
-				c.found = func(common.Look) common.Looked { return common.Looked{Err: errors.New("away")} }
+				c.found = func(common.FireQuery) common.FireState { return common.FireState{Err: errors.New("away")} }
 			})
 			r.others(1)
 			b := r.fire(r.rankedJob(0))
@@ -631,11 +631,11 @@ func TestBlockedTrigger(t *testing.T) {
 			}
 			return claimed(c)
 		}
-		r.claimer.found = func(l common.Look) common.Looked {
+		r.claimer.found = func(l common.FireQuery) common.FireState {
 			if !l.Runs || l.Trigger != "t" || l.Revision != 7 {
 				r.Errorf("looked at %+v", l)
 			}
-			return common.Looked{Busy: !free.Load()}
+			return common.FireState{Busy: !free.Load()}
 		}
 		f := r.shot("a", "t")
 		time.AfterFunc(30*time.Second-time.Millisecond, func() { free.Store(true) })
@@ -653,7 +653,7 @@ func TestBlockedTrigger(t *testing.T) {
 func TestTriggerTakenByOthers(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(1)
-		r.claimer.found = func(common.Look) common.Looked { return common.Looked{Taken: true} }
+		r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Taken: true} }
 		s := r.drive(r.shot(r.rankedJob(1), "t"), time.Minute)
 		if !s.Gone || s.Run != "" || len(r.claimer.claims()) != 0 {
 			r.Fatalf("settled as %+v", s)

@@ -31,11 +31,11 @@ type fakeEtcd struct {
 	terms    *common.Terms
 }
 
-func (e *fakeEtcd) Look(_ context.Context, looks []common.Look) []common.Looked {
+func (e *fakeEtcd) ReadFires(_ context.Context, looks []common.FireQuery) []common.FireState {
 	time.Sleep(time.Millisecond)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	found := make([]common.Looked, len(looks))
+	found := make([]common.FireState, len(looks))
 	for i, l := range looks {
 		found[i].Cursor = e.jobs[l.Job].Cursor
 	}

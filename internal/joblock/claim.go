@@ -88,7 +88,7 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 		c.claim(ctx, open)
 		var again []*attempt
 		for _, a := range open {
-			if a.standing != nil && a.result.Verdict == common.Blocked && !a.claim.Patient && try < replaceTries {
+			if a.blockers != nil && a.result.Verdict == common.Blocked && !a.claim.Patient && try < replaceTries {
 				again = append(again, a) // now with the runs to replace
 			}
 		}
@@ -97,15 +97,22 @@ func (c *Claimer) Claim(ctx context.Context, claims []common.Claim) []common.Cla
 	return results
 }
 
-// attempt is a claim in progress. Under the overlap policy replace, standing holds the unresolved runs that were found.
+// attempt is a claim in progress: it builds the operations of its transaction together with the decoders of their
+// answers, and adds up the size of their values.
 type attempt struct {
 	claim    *common.Claim
 	result   *common.ClaimResult
-	standing *standing
+	blockers *blockers // under the overlap policy replace: what an earlier try has found
 	job      definition
-	known    bool // the job's definition is, and was not asked for
+	known    bool // job is the definition, which need not be read
 	// of the first lease that was tried: a try that was not answered may have gone through under it
 	proof common.Proof
+
+	// of the current try
+	lease  clientv3.LeaseID
+	outbox string
+	size   int
+	err    error
 }
 
 func (c *Claimer) claim(ctx context.Context, open []*attempt) {
@@ -125,13 +132,13 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 			return
 		}
 		lease := clientv3.LeaseID(proof.Lease)
-		nested := make([]nestedTxn, len(open))
+		nested, decode := make([]nestedTxn, len(open)), make([]decoder, len(open))
 		for i, a := range open {
 			if a.proof.Lease == 0 {
 				a.proof = proof
 			}
-			if nested[i], err = c.op(a, lease); err != nil {
-				fail(err)
+			if nested[i], decode[i] = c.request(ctx, a, lease); a.err != nil {
+				fail(a.err)
 				return
 			}
 		}
@@ -146,7 +153,11 @@ func (c *Claimer) claim(ctx context.Context, open []*attempt) {
 			}
 		}
 		for i, a := range open {
-			*a.result = c.read(ctx, a, answers[i])
+			if err := answers[i].err; err != nil {
+				*a.result = common.ClaimResult{Err: err, Unsure: true}
+			} else {
+				*a.result = decode[i](answers[i])
+			}
 			if a.result.Proof = a.proof; answers[i].succeeded { // the lease was alive when etcd took this very try
 				a.result.Proof = common.Proof{Lease: proof.Lease, Sent: max(proof.Sent, answers[i].sent)}
 			}
@@ -165,127 +176,104 @@ func leaseGone(answers []answer) int {
 	return -1
 }
 
-// op returns the claim's nested transaction.
-func (c *Claimer) op(a *attempt, lease clientv3.LeaseID) (nestedTxn, error) {
+// request returns a claim's nested transaction, and the decoder of its answer.
+func (c *Claimer) request(ctx context.Context, a *attempt, lease clientv3.LeaseID) (nestedTxn, decoder) {
 	a.job, a.known = c.jobs.get(a.claim)
-	b := &builder{claim: a.claim, outbox: c.outbox, lease: lease, known: a.known}
-	claim, job := a.claim, a.claim.Job
-	state := []clientv3.Op{clientv3.OpGet(common.JobKey(job)), clientv3.OpGet(common.CursorKey(job))}
-	if claim.Record.Run != "" {
-		state = append(state, clientv3.OpGet(common.RecordKey(job, claim.Record.Run)))
-	}
-	compares := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(job), claim.Version)}
+	a.lease, a.outbox, a.size = lease, c.outbox, 0
+	claim := a.claim
+	compares := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(claim.Job), claim.Version)}
 	if claim.Trigger != nil {
-		compares = append(compares, etcdkit.Unchanged(common.TriggerKey(job, claim.Trigger.ID), claim.TriggerRevision))
+		compares = append(compares, etcdkit.Unchanged(common.TriggerKey(claim.Job, claim.Trigger.ID),
+			claim.TriggerRevision))
 	} else {
-		compares = append(compares, clientv3.Compare(clientv3.Value(common.CursorKey(job)), "=",
+		compares = append(compares, clientv3.Compare(clientv3.Value(common.CursorKey(claim.Job)), "=",
 			common.TimeKey(claim.From)))
 	}
-	then := b.then(a.standing)
-	return nestedTxn{clientv3.OpTxn(compares, then, state), b.size}, b.err
+	planned, stale := c.planned(a), c.stale(ctx, claim)
+	return nestedTxn{clientv3.OpTxn(compares, planned.ops, stale.ops), a.size}, func(answer answer) common.ClaimResult {
+		return decodeEither(answer, planned, stale)
+	}
 }
 
-// builder builds the operations of one claim, and adds up their size.
-type builder struct {
-	claim  *common.Claim
-	outbox string
-	lease  clientv3.LeaseID
-	known  bool
-	size   int
-	err    error
-}
-
-// then returns the operations for the case that etcd has the planned state. If an earlier run may forbid this one, the
-// first of them is a transaction that checks it.
-func (b *builder) then(s *standing) []clientv3.Op {
-	claim := b.claim
+// planned returns the part for the case that etcd has the planned state.
+func (c *Claimer) planned(a *attempt) part {
+	claim := a.claim
+	if claim.Record.Run == "" {
+		return verdict(common.Passed, a.pass(), claim.Gap)
+	}
+	start := c.start(a)
 	switch overlap := claim.Record.Policy.Overlap; {
-	case claim.Record.Run == "":
-		return b.pass()
 	case claim.Trigger != nil:
-		run := append(b.start(), clientv3.OpDelete(common.TriggerKey(claim.Job, claim.Trigger.ID)))
-		return b.alone(run, nil)
+		run := start.and(clientv3.OpDelete(common.TriggerKey(claim.Job, claim.Trigger.ID)))
+		return either(a.alone(), run, verdict(common.Blocked, nil))
 	case !overlap.Forbids():
-		return append(b.start(), b.pass()...)
+		return start.and(a.pass()...)
 	case claim.Patient:
-		return b.alone(append(b.start(), b.pass()...), nil)
+		return either(a.alone(), start.and(a.pass()...), verdict(common.Blocked, nil))
 	case overlap == common.OverlapQueue:
-		queue := clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(b.queueKey())}, []clientv3.Op{b.queue()},
-			[]clientv3.Op{b.outcome(&claim.Skipped)})
-		return append(b.alone(b.start(), []clientv3.Op{queue}), b.pass()...)
+		queue := verdict(common.Queued, []clientv3.Op{a.queue()}, claim.Gap)
+		return either(a.alone(), start, either([]clientv3.Cmp{etcdkit.Absent(a.queueKey())}, queue, a.skip())).
+			and(a.pass()...)
 	case overlap == common.OverlapReplace:
-		look := s.look(claim.Job)
-		if s == nil {
-			return b.alone(append(b.start(), b.pass()...), look)
-		}
-		return b.alone(append(b.start(), b.pass()...),
-			[]clientv3.Op{clientv3.OpTxn(s.compares(claim.Job), b.replace(s), look)})
+		return either(a.alone(), start.and(a.pass()...), a.replace())
 	default:
-		return append(b.alone(b.start(), []clientv3.Op{b.outcome(&claim.Skipped)}), b.pass()...)
+		return either(a.alone(), start, a.skip()).and(a.pass()...)
 	}
 }
 
-// alone executes run if no run of the job is unresolved and no earlier attempt must start first, and otherwise the
-// operations in otherwise. A job that allows overlap needs no check.
-func (b *builder) alone(run, otherwise []clientv3.Op) []clientv3.Op {
-	var none []clientv3.Cmp
-	if b.claim.Record.Policy.Overlap.Forbids() {
-		none = append(b.earlier(), etcdkit.NoneUnder(common.RecordsOf(b.claim.Job)))
+// alone returns compares that succeed if no run of the job is unresolved and no earlier attempt must start first. A job
+// that allows overlap needs none.
+func (a *attempt) alone() []clientv3.Cmp {
+	if !a.claim.Record.Policy.Overlap.Forbids() {
+		return nil
 	}
-	return []clientv3.Op{clientv3.OpTxn(none, run, otherwise)}
+	return append(a.earlier(), etcdkit.NoneUnder(common.RecordsOf(a.claim.Job)))
 }
 
 // earlier returns compares that succeed if no attempt of an earlier fire must start first: each due trigger is gone,
 // and none was created since the worker read them.
-func (b *builder) earlier() []clientv3.Cmp {
-	e, r := b.claim.Earlier, &b.claim.Record
+func (a *attempt) earlier() []clientv3.Cmp {
+	e, r := a.claim.Earlier, &a.claim.Record
 	if e == nil {
 		return nil
 	}
 	cmps := make([]clientv3.Cmp, 0, len(e.Due)+2)
 	for _, id := range e.Due {
-		cmps = append(cmps, etcdkit.Absent(common.TriggerKey(b.claim.Job, id)))
+		cmps = append(cmps, etcdkit.Absent(common.TriggerKey(a.claim.Job, id)))
 	}
 	first, end := common.PlannedFire(r.JobUID, time.Unix(0, 0)), common.PlannedFire(r.JobUID, r.PlannedAt)
-	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(b.claim.Job, first),
-		common.TriggerKey(b.claim.Job, end), e.Seen))
-}
-
-// start puts lock and record, and reads the job's definition, unless it is cached.
-func (b *builder) start() []clientv3.Op {
-	r := &b.claim.Record
-	ops := make([]clientv3.Op, 0, 5)
-	if !b.known {
-		ops = append(ops, clientv3.OpGet(common.JobKey(b.claim.Job)))
-	}
-	return append(ops,
-		clientv3.OpPut(common.LockKey(b.claim.Job, r.Run), b.encode(&r.Owner), clientv3.WithLease(b.lease)),
-		clientv3.OpPut(common.RecordKey(b.claim.Job, r.Run), b.encode(r)))
+	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(a.claim.Job, first),
+		common.TriggerKey(a.claim.Job, end), e.Seen))
 }
 
 // pass moves the cursor and writes the outcome of passed fires. A trigger does not move it.
-func (b *builder) pass() []clientv3.Op {
-	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(b.claim.Job), common.TimeKey(b.claim.To))}
-	if b.claim.Gap != nil {
-		ops = append(ops, b.outcome(b.claim.Gap))
+func (a *attempt) pass() []clientv3.Op {
+	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(a.claim.Job), common.TimeKey(a.claim.To))}
+	if a.claim.Gap != nil {
+		ops = append(ops, a.outcome(a.claim.Gap))
 	}
 	return ops
 }
 
-func (b *builder) queueKey() string { return common.TriggerKey(b.claim.Job, common.QueuedTrigger) }
-
-func (b *builder) queue() clientv3.Op { return clientv3.OpPut(b.queueKey(), b.encode(b.claim.Queue)) }
-
-func (b *builder) outcome(run *common.Run) clientv3.Op {
-	return clientv3.OpPut(common.OutboxKey(b.outbox, run.ID), b.encode(run))
+// skip writes the outcome of a fire that an unresolved run forbids.
+func (a *attempt) skip() part {
+	return verdict(common.Skipped, []clientv3.Op{a.outcome(&a.claim.Skipped)}, a.claim.Gap, &a.claim.Skipped)
 }
 
-func (b *builder) encode(v any) string {
+func (a *attempt) queueKey() string { return common.TriggerKey(a.claim.Job, common.QueuedTrigger) }
+
+func (a *attempt) queue() clientv3.Op { return clientv3.OpPut(a.queueKey(), a.encode(a.claim.Queue)) }
+
+func (a *attempt) outcome(run *common.Run) clientv3.Op {
+	return clientv3.OpPut(common.OutboxKey(a.outbox, run.ID), a.encode(run))
+}
+
+func (a *attempt) encode(v any) string {
 	data, err := json.Marshal(v)
-	if err != nil && b.err == nil {
-		b.err = fmt.Errorf("encode a claim of job %q: %w", b.claim.Job, err)
+	if err != nil && a.err == nil {
+		a.err = fmt.Errorf("encode a claim of job %q: %w", a.claim.Job, err)
 	}
-	b.size += len(data)
+	a.size += len(data)
 	return string(data)
 }
 

@@ -398,16 +398,16 @@ func TestLook(t *testing.T) {
 	version := s.put("a", t0)
 	trigger := s.trigger("a", "t", version)
 	s.put("b", t1)
-	looks := []common.Look{{Job: "a"}, {Job: "a", Runs: true}, {Job: "b"}, {Job: "none", Runs: true},
+	looks := []common.FireQuery{{Job: "a"}, {Job: "a", Runs: true}, {Job: "b"}, {Job: "none", Runs: true},
 		{
 			Job:      "a",
 			Trigger:  "t",
 			Revision: trigger.TriggerRevision,
 		}, {Job: "a", Trigger: "t", Revision: trigger.TriggerRevision - 1, Runs: true},
 		{Job: "a", Trigger: "gone", Revision: 7}}
-	expect := func(want ...common.Looked) {
+	expect := func(want ...common.FireState) {
 		t.Helper()
-		got := s.claimer.Look(t.Context(), looks)
+		got := s.claimer.ReadFires(t.Context(), looks)
 		for i := range want {
 			if !got[i].Cursor.Equal(want[i].Cursor) || got[i].Taken != want[i].Taken || got[i].Busy != want[i].Busy ||
 				got[i].Err != nil {
@@ -415,25 +415,25 @@ func TestLook(t *testing.T) {
 			}
 		}
 	}
-	at := func(c time.Time) common.Looked { return common.Looked{Cursor: c} }
-	expect(at(t0), at(t0), at(t1), common.Looked{}, common.Looked{}, common.Looked{Taken: true},
-		common.Looked{Taken: true})
+	at := func(c time.Time) common.FireState { return common.FireState{Cursor: c} }
+	expect(at(t0), at(t0), at(t1), common.FireState{}, common.FireState{}, common.FireState{Taken: true},
+		common.FireState{Taken: true})
 	s.verdict(common.Claimed, planned("a", version, t0, t1))
 	busy := at(t1)
 	busy.Busy = true
-	expect(at(t1), busy, at(t1), common.Looked{}, common.Looked{}, common.Looked{Taken: true, Busy: true},
-		common.Looked{Taken: true})
+	expect(at(t1), busy, at(t1), common.FireState{}, common.FireState{}, common.FireState{Taken: true, Busy: true},
+		common.FireState{Taken: true})
 
 	if _, err := s.client.Put(t.Context(), common.CursorKey("broken"), "soon"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.claimer.Look(t.Context(), []common.Look{{Job: "broken"}, {Job: "b"}}); got[0].Err == nil ||
+	if got := s.claimer.ReadFires(t.Context(), []common.FireQuery{{Job: "broken"}, {Job: "b"}}); got[0].Err == nil ||
 		got[1].Err != nil || !got[1].Cursor.Equal(t1) {
 		t.Fatalf("%+v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, l := range s.claimer.Look(ctx, looks) {
+	for _, l := range s.claimer.ReadFires(ctx, looks) {
 		if l.Err == nil {
 			t.Fatalf("%+v without an answer", l)
 		}
@@ -443,17 +443,17 @@ func TestLook(t *testing.T) {
 // However many are looked at, etcd takes it.
 func TestLookAtMany(t *testing.T) {
 	s := newStory(t)
-	var looks []common.Look
+	var looks []common.FireQuery
 	for i := range 250 {
 		name := fmt.Sprintf("job-%03d", i)
 		s.put(name, t0.Add(time.Duration(i)*time.Minute))
-		looks = append(looks, common.Look{Job: name, Runs: true})
+		looks = append(looks, common.FireQuery{Job: name, Runs: true})
 	}
 	before, err := s.client.Get(t.Context(), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, l := range s.claimer.Look(t.Context(), looks) {
+	for i, l := range s.claimer.ReadFires(t.Context(), looks) {
 		if l.Err != nil || !l.Cursor.Equal(t0.Add(time.Duration(i)*time.Minute)) || l.Busy || l.Taken {
 			t.Fatalf("look %d: %+v", i, l)
 		}

@@ -3,16 +3,14 @@ package joblock
 import (
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 )
 
-// standing holds what a fire replaces under the overlap policy replace: the unresolved runs to kill, and the queued
-// fire.
-type standing struct {
+// blockers are what a fire replaces under the overlap policy replace: the unresolved runs to kill, and the queued fire.
+type blockers struct {
 	records  []seenRecord
 	queued   *common.Trigger
 	revision int64 // ModRevision of the queued trigger; 0: none
@@ -28,70 +26,67 @@ type seenRecord struct {
 // mostReplaced bounds the runs that one fire kills: a job that allowed overlap before may have any number.
 const mostReplaced = 20
 
-// look returns the operations that read them.
-func (s *standing) look(job string) []clientv3.Op {
-	return []clientv3.Op{clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithLimit(mostReplaced)),
-		clientv3.OpGet(common.TriggerKey(job, common.QueuedTrigger))}
-}
-
-// readStanding decodes the answers to look.
-func readStanding(responses []*etcdserverpb.ResponseOp) *standing {
-	s := &standing{}
-	for _, kv := range responses[0].GetResponseRange().GetKvs() {
-		seen := seenRecord{key: string(kv.Key), revision: kv.ModRevision}
-		if record, err := decodeAt(kv, func(r *common.Record) string {
-			return common.RecordKey(r.Job, r.Run)
-		}); err == nil {
-			seen.run, seen.worker = record.Run, record.Owner.Worker
-		}
-		s.records = append(s.records, seen)
+// replace returns the part that replaces the blockers. If none have been read yet, or they have changed since, it reads
+// them, and the claim is blocked until it is tried again with them.
+func (a *attempt) replace() part {
+	if a.blockers == nil {
+		return a.readBlockers()
 	}
-	if kv := first(responses[1]); kv != nil {
-		s.revision = kv.ModRevision
-		if trigger, err := common.Decode[common.Trigger](kv.Value); err == nil {
-			s.queued = &trigger
-		}
-	}
-	return s
-}
-
-// compares returns compares that succeed if nothing has changed since.
-func (s *standing) compares(job string) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.TriggerKey(job, common.QueuedTrigger), s.revision)}
-	for _, r := range s.records {
-		cmps = append(cmps, etcdkit.Unchanged(r.key, r.revision))
-	}
-	return cmps
-}
-
-// replace queues the fire, writes the outcome of the queued fire that it replaces, and creates kill requests for the
-// unresolved runs.
-func (b *builder) replace(s *standing) []clientv3.Op {
-	ops := append([]clientv3.Op{b.queue()}, b.pass()...)
-	if replaced := b.replaced(s); replaced != nil {
-		ops = append(ops, b.outcome(replaced))
+	replaced := a.replaced()
+	ops := append([]clientv3.Op{a.queue()}, a.pass()...)
+	if replaced != nil {
+		ops = append(ops, a.outcome(replaced))
 	}
 	kill := common.Kill{
 		By:   "carillon",
 		Code: common.ReasonReplaced,
-		Note: "replaced by the fire of " + b.claim.To.UTC().Format(time.RFC3339),
-		At:   b.claim.Record.ClaimedAt,
+		Note: "replaced by the fire of " + a.claim.To.UTC().Format(time.RFC3339),
+		At:   a.claim.Record.ClaimedAt,
 	}
-	for _, r := range s.records {
+	unchanged := []clientv3.Cmp{etcdkit.Unchanged(a.queueKey(), a.blockers.revision)}
+	for _, r := range a.blockers.records {
+		unchanged = append(unchanged, etcdkit.Unchanged(r.key, r.revision))
 		if r.worker != "" {
 			kill.Run = r.run
-			ops = append(ops, clientv3.OpPut(common.KillKey(r.worker, r.run), b.encode(&kill)))
+			ops = append(ops, clientv3.OpPut(common.KillKey(r.worker, r.run), a.encode(&kill)))
 		}
 	}
-	return ops
+	return either(unchanged, verdict(common.Queued, ops, a.claim.Gap, replaced), a.readBlockers())
+}
+
+// readBlockers returns the part that reads the unresolved runs and the queued fire.
+func (a *attempt) readBlockers() part {
+	job := a.claim.Job
+	return part{[]clientv3.Op{
+		clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithLimit(mostReplaced)),
+		clientv3.OpGet(a.queueKey()),
+	}, func(answer answer) common.ClaimResult {
+		found := &blockers{}
+		for _, kv := range answer.responses[0].GetResponseRange().GetKvs() {
+			seen := seenRecord{key: string(kv.Key), revision: kv.ModRevision}
+			record, err := decodeAt(kv, func(r *common.Record) string { return common.RecordKey(r.Job, r.Run) })
+			if err == nil {
+				seen.run, seen.worker = record.Run, record.Owner.Worker
+			}
+			found.records = append(found.records, seen)
+		}
+		if kv := first(answer.responses[1]); kv != nil {
+			found.revision = kv.ModRevision
+			if trigger, err := common.Decode[common.Trigger](kv.Value); err == nil {
+				found.queued = &trigger
+			}
+		}
+		a.blockers = found
+		return common.ClaimResult{Verdict: common.Blocked}
+	}}
 }
 
 // replaced returns the outcome of the replaced queued fire, or nil.
-func (b *builder) replaced(s *standing) *common.Run {
-	if s == nil || s.queued == nil {
+func (a *attempt) replaced() *common.Run {
+	if a.blockers.queued == nil {
 		return nil
 	}
-	run := s.queued.AsRun()
+	run := a.blockers.queued.AsRun()
 	run.ID, run.Attempt, run.DueAt = common.RunID(run.Fire, 0), 0, nil
 	run.Status = common.StatusSkipped
 	run.Reason = &common.Reason{Code: common.ReasonReplaced, Text: "a later fire replaced it"}
