@@ -1,18 +1,18 @@
 package common
 
-// Effect says what saving a job does, or would do.
+// Effect is the result of saving a job, or of a dry run.
 type Effect string
 
-// What it can do.
+// Effects of saving a job.
 const (
 	EffectCreated   Effect = "created"
 	EffectChanged   Effect = "changed"
 	EffectUnchanged Effect = "unchanged"
 )
 
-// Saved is a job that was saved, or would be.
+// Saved is a saved job, or the result of a dry run.
 type Saved struct {
 	Effect Effect
-	Before *Job // as it was; nil where there was none
+	Before *Job // nil for a new job
 	State  JobState
 }

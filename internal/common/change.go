@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Actor is who asks for a change.
+// Actor is the author of a change.
 type Actor struct {
 	Name   string `json:"name"`             // token or user
-	Remote string `json:"remote,omitempty"` // address it came from
-	User   string `json:"user,omitempty"`   // the user who stands behind it
-	Token  string `json:"token,omitempty"`  // id of the token that stands behind it
-	Note   string `json:"note,omitempty"`   // why, where they said it
+	Remote string `json:"remote,omitempty"` // remote address of the request
+	User   string `json:"user,omitempty"`   // user that the token or session belongs to
+	Token  string `json:"token,omitempty"`  // id of the token
+	Note   string `json:"note,omitempty"`   // the author's reason, if given
 }
 
-// Change is the value of /cron/changes/<id>: who changed what, before and after.
+// Change is the value of /cron/changes/<id>, an audit entry: who changed what, with the object before and after.
 type Change struct {
 	ID     string          `json:"id"`
 	At     time.Time       `json:"at"`
@@ -24,27 +24,27 @@ type Change struct {
 	Name   string          `json:"name"`
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
-	// Revision is that of etcd at which the change was made: of a job it is its version from
-	// then on. It is not in etcd's own copy, which has it as a key's revision.
+	// Revision is the etcd revision of the change; for a job, its version from then on. The value in etcd lacks it:
+	// there it is the key's revision.
 	Revision int64 `json:"revision,omitempty"`
-	// Link is its place in the chain of all changes; nil until it is sealed.
+	// Link is its place in the audit chain; nil until it is sealed.
 	Link *Link `json:"-"`
 }
 
-// Link is a place in the chain of changes. Each link's hash is made of the one before and of
-// its own text, so none can be altered, or taken from the midst, without all that come after it.
+// Link is a place in the audit chain. Its hash covers the previous link's hash and its own text, so that no link can be
+// altered, or removed from the middle, without all later ones.
 type Link struct {
-	Seq      int64  `json:"seq"`      // the first one is 1
-	Previous string `json:"previous"` // hash of the link before, in hex
+	Seq      int64  `json:"seq"`      // starts at 1
+	Previous string `json:"previous"` // hash of the previous link, in hex
 	Hash     string `json:"hash"`     // SHA-256 of the bytes of Previous and then Text, in hex
-	// Text is the change as JSON with the hashes of its sides in their place. It is kept, and
-	// hashed, byte for byte.
+	// Text is the change as JSON, with Before and After replaced by their hashes. It is stored and hashed byte for
+	// byte.
 	Text string `json:"text"`
-	// Misfiled says that the log store lists the change by other words, or at another time, than it says.
+	// Misfiled reports that the fields by which the log store lists the change differ from the hashed ones.
 	Misfiled bool `json:"-"`
 }
 
-// NewChange makes a change with an id that sorts by time.
+// NewChange returns a change with an id that sorts by time.
 func NewChange(now time.Time, actor Actor, verb, kind, name string, before, after any) (Change, error) {
 	c := Change{ID: TimeKey(now) + "-" + NewID(), At: now, Actor: actor, Verb: verb, Kind: kind, Name: name}
 	for _, side := range []struct {

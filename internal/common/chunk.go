@@ -2,10 +2,10 @@ package common
 
 import "time"
 
-// MaxChunk is the most bytes that one chunk of output holds.
+// MaxChunk is the maximum size of a chunk of output, in bytes.
 const MaxChunk = 64 << 10
 
-// Stream is one of a command's two outputs.
+// Stream is one of the two outputs of a command.
 type Stream string
 
 // The streams.
@@ -14,17 +14,16 @@ const (
 	Stderr Stream = "stderr"
 )
 
-// Chunk is a piece of a run's output. Offset is its true place in all that the
-// command printed, over both streams; what was dropped in the middle is a chunk
-// without data that says how many bytes are missing.
+// Chunk is a piece of a run's output. Offset is its position in everything that the command printed, over both streams.
+// A chunk without data stands for dropped output: Missing is the number of dropped bytes.
 type Chunk struct {
 	Run     string
 	Offset  int64
-	Stream  Stream // empty where Missing is set
+	Stream  Stream // empty if Missing is set
 	At      time.Time
 	Data    []byte
 	Missing int64
 }
 
-// End is the offset after the chunk.
+// End returns the offset after the chunk.
 func (c *Chunk) End() int64 { return c.Offset + int64(len(c.Data)) + c.Missing }

@@ -2,91 +2,92 @@ package common
 
 import "time"
 
-// Claim asks for one fire. With Trigger set it is that trigger's; otherwise it is
-// the fire of the plan at To, where From is the cursor that the plan was made from.
+// Claim requests one fire: that of Trigger, if it is set, otherwise the fire of the plan at To, where From is the
+// cursor that the plan is based on.
 type Claim struct {
 	Job     string
 	Version int64     // the job's version as planned
 	From    time.Time // compared with the cursor
 	To      time.Time // the cursor's new value
-	Record  Record    // of the run to be; Run is empty where the fires up to To are only passed over
-	Skipped Run       // the outcome where an earlier run forbids this one
-	Gap     *Run      // accounts for the fires that the cursor passes without running them
-	Patient bool      // where an earlier run forbids this one, nothing is to be written: Blocked
-	Queue   *Trigger  // under the overlap policies queue and replace: the fire as it waits
-	Earlier *Earlier  // under the overlap policy queue: what goes before this one
+	Record  Record    // of the new run; Run is empty if the fires up to To only pass
+	Skipped Run       // outcome if an unresolved run forbids this one
+	Gap     *Run      // outcome of the fires that the cursor passes without running them
+	Patient bool      // if an unresolved run forbids this one, write nothing: Blocked
+	Queue   *Trigger  // under the overlap policies queue and replace: the fire as a trigger
+	Earlier *Earlier  // under the overlap policy queue: attempts that go first
 
 	Trigger         *Trigger
-	TriggerRevision int64 // its ModRevision as seen
+	TriggerRevision int64 // its ModRevision when it was read
 }
 
-// Earlier are the next attempts of earlier fires of a job that go before a claim. While one of them exists, the claim
-// finds what it finds while a run of the job is unresolved.
+// Earlier lists next attempts of earlier fires of a job, which must start before a claim. While one of them exists, the
+// claim has the result that it has while a run of the job is unresolved.
 type Earlier struct {
 	Due  []string // ids of their triggers that are due
-	Seen int64    // the revision up to which the claimant knows such triggers: one that is newer may be due
+	Seen int64    // revision up to which the worker knows such triggers: a newer one may be due
 }
 
-// Verdict is what became of a claim.
+// Verdict is the result of a claim.
 type Verdict int
 
 // The verdicts.
 const (
-	Failed  Verdict = iota // etcd refused the transaction: Err says why, nothing was written
-	Claimed                // the run is ours: start it
-	Skipped                // an earlier run stands: written down as skipped
-	Queued                 // an earlier run stands: the fire became a trigger that waits for its end
-	Passed                 // the cursor passed, nothing was to run
-	Blocked                // an earlier run stands: the trigger, or the patient fire, waits
-	Stale                  // the plan is not what etcd has: State, or Gone, is
+	Failed  Verdict = iota // etcd rejected the transaction or did not answer: see Err and Unsure
+	Claimed                // granted: start the run
+	Skipped                // an earlier run is unresolved: recorded as skipped
+	Queued                 // an earlier run is unresolved: the fire became a trigger that waits for its end
+	Passed                 // the cursor moved, and there was nothing to run
+	Blocked                // an earlier run is unresolved: the trigger, or the patient fire, waits
+	Stale                  // the plan is outdated: State is the present state
 )
 
-// ClaimResult is the answer to a claim.
+// ClaimResult is the result of a claim.
 type ClaimResult struct {
 	Verdict Verdict
-	Fence   int64     // Claimed: the revision of the claim, and the record's CreateRevision
-	Job     StoredJob // Claimed: the job as it was claimed
-	Created int64     // Claimed: the revision of the job's creation
-	Proof   Proof     // Claimed: of the lease that the lock was put under, or of one before it
+	Fence   int64     // Claimed: revision of the claim, and the record's CreateRevision
+	Job     StoredJob // Claimed: the job as of the claim
+	Created int64     // Claimed: CreateRevision of the job
+	Proof   Proof     // Claimed: proof of the lease that the lock is under, or of an earlier one
 	Written []Run     // outcomes that the claim put into the worker's outbox
-	Unsure  bool      // an answer was lost: there may be others
-	State   *JobState // Stale: the job as it is; nil where it is gone or does not decode
+	Unsure  bool      // an answer was lost: there may be more outcomes
+	State   *JobState // Stale: the present job; nil if it is gone or does not decode
 	Err     error
 }
 
-// Proof says that a lease was alive: etcd answered something about it that was sent at
-// Sent of the worker's boot clock. It was alive then, or later.
+// Proof shows that a lease was alive: etcd answered a request for it that was sent at Sent, a time of the worker's boot
+// clock.
 type Proof struct {
 	Lease int64
 	Sent  time.Duration
 }
 
-// Retake asks for a run of this life again, whose lock went with an earlier lease.
+// Retake requests to put the lock of a run of this incarnation under the current lease.
 type Retake struct {
 	Record Record
 	Token  int64 // the record's CreateRevision
 }
 
-// Outcome is how one of a worker's own runs ended.
+// Outcome is the end of one of the worker's own runs.
 type Outcome struct {
 	Run   Run
 	Token int64    // the record's CreateRevision: ClaimResult.Fence of the claim
-	Next  *Trigger // what follows, as long as the job is the one that was created at Created
+	Next  *Trigger // trigger to put, if the job still has the CreateRevision Created
 	// Created is ClaimResult.Created of the claim.
 	Created int64
-	// Unbegun says that the command was never started, and may be by somebody else: where Next,
-	// which is the same attempt, can follow, it takes the place of the outcome.
+	// Unbegun reports that the command was never started, and may be started by another worker: Next, a trigger for the
+	// same attempt, replaces the outcome, if it can be put.
 	Unbegun bool
 }
 
-// ErrNotOurs says that a run's record was not the one that its finisher had claimed.
-var ErrNotOurs = Errorf(CodeConflict, "the run was resolved by somebody else, or before")
+// ErrNotOurs reports that a run's record is not the one that the worker claimed: the run was resolved by another
+// process.
+var ErrNotOurs = Errorf(CodeConflict, "the run was resolved before, or by another process")
 
 // FireQuery requests the state that a fire depends on: the cursor of its job, or its trigger if Trigger is set; and, if
 // Runs is set, whether a run of the job is unresolved.
 type FireQuery struct {
 	Job, Trigger string
-	Revision     int64 // ModRevision of the trigger as seen
+	Revision     int64 // ModRevision of the trigger when it was read
 	Runs         bool
 }
 
@@ -94,11 +95,11 @@ type FireQuery struct {
 type FireState struct {
 	Cursor time.Time // of the job; zero if it has none
 	Taken  bool      // the trigger is gone
-	Busy   bool      // a run of the job is not resolved
+	Busy   bool      // a run of the job is unresolved
 	Err    error
 }
 
-// Orphan is an unresolved run as recovery sees it. Locked says that its lock still stood.
+// Orphan is an unresolved run as recovery reads it. Locked reports whether it has a lock.
 type Orphan struct {
 	Record         Record
 	CreateRevision int64

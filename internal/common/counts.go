@@ -1,20 +1,20 @@
 package common
 
-// GroupCount is how many jobs a group has; the name of no group is "".
+// GroupCount is the number of jobs of a group; the name "" counts jobs without a group.
 type GroupCount struct {
 	Name         string
 	Jobs, Paused int
 }
 
-// LabelCount is how many jobs have a label.
+// LabelCount is the number of jobs with a label.
 type LabelCount struct {
 	Key      string
 	Jobs     int
-	Distinct int          // values that there are
+	Distinct int          // number of different values
 	Values   []ValueCount // those with the most jobs first
 }
 
-// ValueCount is how many jobs have a value of a label.
+// ValueCount is the number of jobs with a value of a label.
 type ValueCount struct {
 	Value string
 	Jobs  int

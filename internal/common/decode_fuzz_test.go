@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode reads whatever etcd or a log store may hold as each kind of record: one that can be read can
-// be written, and read again.
+// FuzzDecode decodes arbitrary values as each kind of record: a value that can be decoded can be encoded, and decoded
+// again.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"", "null", "{}", "[]", `{"name":"a","uid":"b","cronExpr":"* * * * *","needs":["x"]}`,
 		`{"id":"a","fire":"b.1","attempt":1,"plannedAt":"2026-01-01T00:00:00Z"}`,

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Code says what kind of failure an error is; it is stable, for scripts and for
-// translation. The HTTP status follows from it in one table (httpapi).
+// Code is the kind of a failure. It is stable, for scripts and for translation; httpapi maps it to an HTTP status in
+// one table.
 type Code string
 
-// The codes that leave a process.
+// Codes of errors that users receive.
 const (
 	CodeInvalid         Code = "invalid"
 	CodeNotFound        Code = "not_found"
@@ -28,10 +28,8 @@ const (
 	CodeInternal        Code = "internal"
 )
 
-// Error is a failure that a user may read: a code, a sentence and, where one
-// helps, a hint. Faults lists every fault of a refused input at once. Where a code
-// alone tells too little to act upon, Reason says which of its failures it is; Data is
-// what a translated sentence is filled with.
+// Error is a failure that a user may read: a code, a sentence and, where one helps, a hint. Faults lists all faults of
+// a rejected input. Reason distinguishes failures with the same code; Data fills the translated sentence.
 type Error struct {
 	Code    Code
 	Reason  string
@@ -39,15 +37,15 @@ type Error struct {
 	Hint    string
 	Data    Words
 	Faults  []Fault
-	// RetryAfter is how long the caller should wait before it asks again; zero where nothing is known about that.
+	// RetryAfter is how long the caller should wait before the next request; zero if that is unknown.
 	RetryAfter time.Duration
-	Err        error // the cause, for logs; never shown to a user
+	Err        error // cause, for logs; never shown to a user
 }
 
-// ErrUnsure is within the error of a change of which it could not be found out whether it was made.
-var ErrUnsure = errors.New("it may have been done")
+// ErrUnsure is wrapped by the error of a change whose outcome is unknown.
+var ErrUnsure = errors.New("outcome unknown: the request may have been applied")
 
-// Fault is one thing wrong with one place of an input.
+// Fault is one fault at one place of an input.
 type Fault struct {
 	Location string `json:"location"`
 	Code     string `json:"code"`
@@ -57,13 +55,13 @@ type Fault struct {
 	Data     Words  `json:"data,omitempty"`
 }
 
-// With adds what a translated message is filled with: names, each with its value.
+// With adds values for a translated message: names, each followed by its value.
 func (f *Fault) With(pairs ...any) *Fault {
 	f.Data = WordsOf(pairs...)
 	return f
 }
 
-// WordsOf makes words of names and values that follow each other.
+// WordsOf returns words from names, each followed by its value.
 func WordsOf(pairs ...any) Words {
 	words := make(Words, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -91,17 +89,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error without a cause.
+// Errorf returns an Error without a cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid makes the error of a refused input.
+// Invalid returns the error of a rejected input.
 func Invalid(message string, faults ...Fault) *Error {
 	return &Error{Code: CodeInvalid, Message: message, Faults: faults}
 }
 
-// CodeOf tells the code of an error; one without a code is internal.
+// CodeOf returns the code of an error; CodeInternal if it has none.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

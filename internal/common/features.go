@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// FeatureDetach is that a run of a worker that is cut off goes on; see LostDetach.
+// FeatureDetach: a run continues while its worker has no connection; see LostDetach.
 const FeatureDetach = "detach"
 
-// FeatureSecrets is that values of env may stand for named secrets; see SecretPrefix.
+// FeatureSecrets: values of env may refer to named secrets; see SecretPrefix.
 const FeatureSecrets = "secrets"
 
-// FeatureMemoryMax and FeatureTasksMax are that a worker can limit the memory and the number of tasks of a run. A
-// worker has them where the machine lets it.
+// FeatureMemoryMax and FeatureTasksMax: the worker can limit the memory and the number of tasks of a run. A worker has
+// them if the machine permits it.
 const (
 	FeatureMemoryMax = "memoryMax"
 	FeatureTasksMax  = "tasksMax"
 )
 
-// Features are what the workers of this version can do beyond what those of any version
-// can. A worker that lacks one that a job needs would run it otherwise than it says.
+// Features returns the features of the workers of this version. A worker that lacks one that a job needs would not run
+// it as defined.
 var Features = [...]string{FeatureDetach, FeatureSecrets, FeatureMemoryMax, FeatureTasksMax}
 
-// NeededFeatures are those that the job's fields ask for.
+// NeededFeatures returns the features that the job's fields require.
 func (j *Job) NeededFeatures() (needs []string) {
 	if j.OnLost == LostDetach {
 		needs = append(needs, FeatureDetach)
@@ -39,9 +39,9 @@ func (j *Job) NeededFeatures() (needs []string) {
 	return needs
 }
 
-// MustHave is what a worker must be able to do to run the job as it says: what was noted
-// when it was saved, and what its fields ask for. A value that is not known here, and that
-// nothing noted explains, is something that nobody here can do.
+// MustHave returns the features that a worker must have to run the job as defined: those that were stored when it was
+// saved, and those that its fields require. A value that this version does not know, and that no stored feature
+// explains, is a feature that no worker of this version has.
 func (s *StoredJob) MustHave() []string {
 	must := s.NeededFeatures()
 	explained := false
@@ -61,8 +61,8 @@ func (s *StoredJob) MustHave() []string {
 	return must
 }
 
-// ScheduleNeeds are noted needs that this version lacks and that may change when the job fires: all that
-// it lacks, unless as many unknown values of other fields explain them.
+// ScheduleNeeds returns the stored features that this version lacks and that may change when the job fires: all that it
+// lacks, unless as many unknown values of other fields explain them.
 func (s *StoredJob) ScheduleNeeds() []string {
 	lacking, explained := Lacking(s.Needs, Features[:]), 0
 	s.enums(func(field, value string, known ...string) {
@@ -76,8 +76,8 @@ func (s *StoredJob) ScheduleNeeds() []string {
 	return lacking
 }
 
-// NoteNeeds notes what the job asks for when it is saved in place of another. Needs that
-// are not known here stay: a newer version noted them, and drops them when it saves.
+// NoteNeeds stores the features that the job requires, when it replaces another definition. Features that this version
+// does not know are kept: a newer version stored them, and removes them when it saves the job.
 func (s *StoredJob) NoteNeeds(before []string) {
 	s.Needs = s.NeededFeatures()
 	for _, need := range before {
@@ -87,7 +87,7 @@ func (s *StoredJob) NoteNeeds(before []string) {
 	}
 }
 
-// Lacking are the needs that are not among the features.
+// Lacking returns the needs that are not among the features.
 func Lacking(needs, features []string) (lacking []string) {
 	for _, need := range needs {
 		if !slices.Contains(features, need) {
@@ -97,27 +97,27 @@ func Lacking(needs, features []string) (lacking []string) {
 	return lacking
 }
 
-// Terms are the job's, with what it needs of a worker.
+// Terms returns the job's terms, with the features that it needs.
 func (s *StoredJob) Terms() Terms {
 	t := s.Job.Terms()
 	t.Needs = strings.Join(s.MustHave(), ",")
 	return t
 }
 
-// enums tells of each field that has a fixed set of values.
-func (j *Job) enums(tell func(field, value string, known ...string)) {
-	tell("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon), string(LostDetach))
-	tell("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace),
+// enums calls visit for each field that has a fixed set of values.
+func (j *Job) enums(visit func(field, value string, known ...string)) {
+	visit("onLost", string(j.OnLost), string(LostRerun), string(LostAbandon), string(LostDetach))
+	visit("overlap", string(j.Overlap), string(OverlapSkip), string(OverlapQueue), string(OverlapReplace),
 		string(OverlapAllow))
 	if d := j.DST; d != nil {
-		tell("dst.gap", d.Gap, "run", "skip")
-		tell("dst.overlap", d.Overlap, "first", "second", "both")
+		visit("dst.gap", d.Gap, "run", "skip")
+		visit("dst.overlap", d.Overlap, "first", "second", "both")
 	}
 	if c := j.CatchUp; c != nil {
-		tell("catchUp.policy", string(c.Policy), string(CatchUpNone), string(CatchUpLatest), string(CatchUpAll))
+		visit("catchUp.policy", string(c.Policy), string(CatchUpNone), string(CatchUpLatest), string(CatchUpAll))
 	}
 	if p := j.Placement; p != nil {
-		tell("placement.strategy", string(p.Strategy), string(StrategyHash), string(StrategyLeast),
+		visit("placement.strategy", string(p.Strategy), string(StrategyHash), string(StrategyLeast),
 			string(StrategyWeight), string(StrategyAny))
 	}
 }

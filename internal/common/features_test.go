@@ -51,7 +51,7 @@ func TestMustHave(t *testing.T) {
 	}
 }
 
-// What is validated and what is understood are the same values.
+// Validation and MustHave know the same values.
 func TestUnknownValuesAreFaults(t *testing.T) {
 	for _, j := range []Job{{OnLost: "x"}, {Overlap: "x"}, {DST: &DST{Gap: "x"}}, {DST: &DST{Overlap: "x"}},
 		{CatchUp: &CatchUp{Policy: "x"}}, {Placement: &Placement{Strategy: "x"}}} {
@@ -73,7 +73,7 @@ func TestNoteNeeds(t *testing.T) {
 		{Job{}, nil, nil},
 		{Job{OnLost: LostDetach}, nil, []string{"detach"}},
 		{Job{OnLost: LostDetach}, []string{"detach"}, []string{"detach"}},
-		{Job{}, []string{"detach"}, nil},                                                // no longer needed: known here
+		{Job{}, []string{"detach"}, nil},                                                // no longer needed
 		{Job{OnLost: LostDetach}, []string{"teleport"}, []string{"detach", "teleport"}}, // of a newer version
 	} {
 		stored := StoredJob{Job: c.job}

@@ -2,16 +2,16 @@ package common
 
 import "time"
 
-// JobFigures are what the metrics of a job show.
+// JobFigures are the values of the metrics of a job.
 type JobFigures struct {
 	Name string
 	UID  string
-	// NextFire is the next fire of the schedule; zero where there is none.
+	// NextFire is the next fire of the schedule; zero if there is none.
 	NextFire time.Time
-	// LastSuccess is when the newest successful run ended; zero where no run that is kept succeeded.
+	// LastSuccess is the end of the newest successful run; zero if no stored run succeeded.
 	LastSuccess time.Time
-	// LastStatus is the outcome of the newest fire that was not skipped; "" where there is none.
+	// LastStatus is the outcome of the newest fire that was not skipped; "" if there is none.
 	LastStatus Status
-	// Overdue is how long ago the first fire was due that no worker has claimed; 0 unless the job is overdue.
+	// Overdue is how long the first unclaimed fire has been due; 0 unless the job is overdue.
 	Overdue time.Duration
 }

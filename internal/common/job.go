@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Defaults of a job. They are not stored with it, so that what was sent comes
-// back; only the time zone is filled in when a job is saved.
+// Defaults of a job. They are not stored with it, so that a job is returned as it was sent; only the time zone is
+// filled in when a job is saved.
 const (
 	DefaultShell     = "/bin/sh"
 	DefaultKillGrace = 10 * time.Second
 	DefaultLostAfter = 60 * time.Second
 	DefaultOutputMax = 16 << 20
-	// DefaultTasksMax holds on workers that can limit tasks.
+	// DefaultTasksMax applies on workers that can limit tasks.
 	DefaultTasksMax = 512
 
 	DefaultStartDeadline = 5 * time.Minute
@@ -23,38 +23,37 @@ const (
 	DefaultPriority      = 5
 	DefaultSlots         = 1
 
-	// MaxAttempts bounds how often a fire is run again because its worker was lost.
+	// MaxAttempts bounds how often a fire is re-run after its run was lost.
 	MaxAttempts = 3
 )
 
-// Overlap says what happens to a fire while the job's earlier run still goes.
+// Overlap is the overlap policy: what a fire does while an earlier run of its job is unresolved.
 type Overlap string
 
-// What can happen to it.
+// Overlap policies.
 const (
-	OverlapSkip    Overlap = "skip"    // it is written down as skipped
-	OverlapQueue   Overlap = "queue"   // it waits for the end of that run; one at most waits
+	OverlapSkip    Overlap = "skip"    // it is recorded as skipped
+	OverlapQueue   Overlap = "queue"   // it waits for the end of that run; at most one fire waits
 	OverlapReplace Overlap = "replace" // it waits for the end of that run, which is killed
-	OverlapAllow   Overlap = "allow"   // it runs beside it
+	OverlapAllow   Overlap = "allow"   // it runs as well
 )
 
-// Forbids reports whether two runs of the job must not go on at a time.
+// Forbids reports whether two runs of the job must not overlap.
 func (o Overlap) Forbids() bool { return o != OverlapAllow }
 
-// OnLost says what follows when a run was lost with its worker.
+// OnLost is what follows a run that was lost with its worker.
 type OnLost string
 
-// What can follow.
+// Values of OnLost.
 const (
 	LostRerun   OnLost = "rerun"   // the next attempt
 	LostAbandon OnLost = "abandon" // nothing
-	// LostDetach is like abandon, and a worker that is cut off lets the run go on: two
-	// runs of the job may go on at a time then, whatever its overlap policy.
+	// LostDetach is like LostAbandon, and a run continues while its worker has no connection: two runs of the job may
+	// then overlap, whatever its overlap policy.
 	LostDetach OnLost = "detach"
 )
 
-// Job is what its author defines. Its JSON is the form of the API, of files and
-// of etcd.
+// Job is a job as its author defines it. Its JSON is used by the API, in files and in etcd.
 type Job struct {
 	Name             string            `json:"name"`
 	Title            string            `json:"title,omitempty"`
@@ -97,34 +96,32 @@ type Job struct {
 	Retention        *Retention        `json:"retention,omitempty"`
 }
 
-// Param is a variable that a trigger may set for its run.
+// Param is a variable that the trigger of a run may set.
 type Param struct {
 	Default     string `json:"default,omitempty"`
 	Description string `json:"description,omitempty"`
 	Pattern     string `json:"pattern,omitempty"` // a regular expression that the whole value must match
 }
 
-// CatchUpPolicy says which of the fires that are past their deadline still run.
+// CatchUpPolicy selects the fires past their deadline that still run.
 type CatchUpPolicy string
 
-// The policies.
+// Catch-up policies.
 const (
 	CatchUpNone   CatchUpPolicy = "none"
 	CatchUpLatest CatchUpPolicy = "latest"
 	CatchUpAll    CatchUpPolicy = "all"
 )
 
-// CatchUp is the policy, and which fires it looks at: those no older than Window,
-// and of these the Max last ones.
+// CatchUp is the policy with its limits: fires no older than Window, and of these the last Max.
 type CatchUp struct {
 	Policy CatchUpPolicy `json:"policy,omitempty"`
 	Window Duration      `json:"window,omitempty"`
 	Max    int           `json:"max,omitempty"`
 }
 
-// Retry reports whether a failed run is tried again: at most Max times, after a
-// pause that doubles from Backoff to MaxBackoff, for these exit codes (any, where
-// none is given), on another worker where there is one (Elsewhere).
+// Retry makes failed runs be retried: at most Max times, with backoff from Backoff to MaxBackoff, doubled each time,
+// for these exit codes (any if empty), and on another worker if there is one (Elsewhere).
 type Retry struct {
 	Max        int      `json:"max,omitempty"`
 	Backoff    Duration `json:"backoff,omitempty"`
@@ -133,49 +130,49 @@ type Retry struct {
 	Elsewhere  *bool    `json:"elsewhere,omitempty"` // default true
 }
 
-// Strategy is how the workers that may run a job are ranked.
+// Strategy ranks the workers that may run a job.
 type Strategy string
 
 // The strategies.
 const (
-	StrategyHash   Strategy = "hash"   // the same worker for the same job, while it lives
+	StrategyHash   Strategy = "hash"   // the same worker for a job, while it is alive
 	StrategyLeast  Strategy = "least"  // the one with the fewest runs
-	StrategyWeight Strategy = "weight" // like hash, each with a share according to its weight
-	StrategyAny    Strategy = "any"    // all at once: the first comes first
+	StrategyWeight Strategy = "weight" // like hash, with shares by weight
+	StrategyAny    Strategy = "any"    // all at once: the first claim is granted
 )
 
-// Placement says where a job may run.
+// Placement restricts where a job may run.
 type Placement struct {
 	Strategy Strategy `json:"strategy,omitempty"`
 	Selector string   `json:"selector,omitempty"` // of labels: zone=a,disk!=slow
 	Workers  []string `json:"workers,omitempty"`  // only these, by name or id
 }
 
-// DST says what happens to fixed-time fires on nights when the clocks change.
+// DST is how fixed-time fires are handled on nights when the clocks change.
 type DST struct {
 	Gap     string `json:"gap,omitempty"`     // run (default) or skip
 	Overlap string `json:"overlap,omitempty"` // first (default), second or both
 }
 
-// OutputPolicy bounds what is kept of a run's output.
+// OutputPolicy bounds the stored output of a run.
 type OutputPolicy struct {
 	Max Size `json:"max,omitempty"` // default 16MiB
 }
 
-// StoredJob is the value of /cron/jobs/<job>: the job and what the master adds.
+// StoredJob is the value of /cron/jobs/<job>: the job and the fields that the master adds.
 type StoredJob struct {
 	Job
 	UID       string    `json:"uid"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	UpdatedBy string    `json:"updatedBy,omitempty"`
-	// Needs are the features without which a worker would run the job otherwise than it
-	// says: one that does not have them all does not run it.
+	// Needs are the features without which a worker would not run the job as defined: a worker that lacks one is not
+	// eligible.
 	Needs []string `json:"needs,omitempty"`
 }
 
-// JobState is a stored job as it was read: with its version (the etcd revision
-// of its last change) and its cursor (the last fire accounted for).
+// JobState is a stored job with its version (the etcd revision of its last change) and its cursor (the last fire that
+// is accounted for).
 type JobState struct {
 	StoredJob
 	Version int64
@@ -183,7 +180,7 @@ type JobState struct {
 	Cursor  time.Time
 }
 
-// CommandBytes is how long what the job gives its command is.
+// CommandBytes returns the size of the command with its arguments and environment.
 func (j *Job) CommandBytes() int {
 	n := len(j.Command) + len(j.Stdin)
 	for _, a := range j.Args {

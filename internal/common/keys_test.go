@@ -31,8 +31,8 @@ func TestSplitKey(t *testing.T) {
 	}
 }
 
-// No prefix holds keys of another kind, nor those of a job whose name begins the same.
-func TestPrefixesDoNotMeet(t *testing.T) {
+// No prefix contains keys of another kind, or those of a job whose name begins alike.
+func TestPrefixes_DoNotOverlap(t *testing.T) {
 	prefixes := []string{JobsPrefix, CursorPrefix, LockPrefix, RunsPrefix, OutboxPrefix, TriggersPrefix, KillerPrefix,
 		WorkersPrefix, ChangesPrefix, AuthPrefix}
 	for i, p := range prefixes {
@@ -66,7 +66,7 @@ func TestPrefixesDoNotMeet(t *testing.T) {
 	})
 }
 
-// FuzzSplitKey: what is read is the key that it was read from, and nothing panics.
+// FuzzSplitKey checks that the parts that SplitKey returns form the key again, and that nothing panics.
 func FuzzSplitKey(f *testing.F) {
 	f.Add(RunsPrefix, "/cron/runs/a/b")
 	f.Add(RunsPrefix, "/cron/runs/a/b/c")
@@ -91,7 +91,7 @@ func FuzzSplitKey(f *testing.F) {
 	})
 }
 
-// FuzzTimeKey: times come back, in byte order.
+// FuzzTimeKey checks that times are decoded as they were encoded, and sort in byte order.
 func FuzzTimeKey(f *testing.F) {
 	f.Add(int64(0), int64(1))
 	f.Add(int64(-1), int64(1<<63-1))
@@ -109,7 +109,7 @@ func FuzzTimeKey(f *testing.F) {
 	})
 }
 
-// FuzzParseTimeKey: only what TimeKey writes is read.
+// FuzzParseTimeKey checks that only texts that TimeKey writes are accepted.
 func FuzzParseTimeKey(f *testing.F) {
 	for _, s := range []string{"", "0", "00000000000000000000", "09223372036854775807", "09223372036854775808",
 		"+0000000000000000001",
@@ -123,8 +123,8 @@ func FuzzParseTimeKey(f *testing.F) {
 	})
 }
 
-// Whoever plans the same fire names the same run, and no two fires share a name.
-func TestRunIDs(t *testing.T) {
+// All processes that plan a fire compute the same run id, and no two fires share one.
+func TestRunID_SameFire_SameID(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	uid, other := NewID(), NewID()
 	elsewhere := at.In(time.FixedZone("", 3600))
@@ -148,7 +148,7 @@ func TestRunIDs(t *testing.T) {
 	}
 }
 
-func TestMissed(t *testing.T) {
+func TestPassedOver(t *testing.T) {
 	cursor := time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC)
 	job := &JobState{StoredJob: StoredJob{UID: "u", Job: Job{Name: "j", Group: "g"}}, Version: 9, Cursor: cursor}
 	last := cursor.Add(time.Hour)

@@ -2,13 +2,12 @@ package common
 
 import "time"
 
-// LateEnd is what a worker tells of a run that ended after somebody else had resolved
-// it: a note beside the outcome, which it never changes. It is shown only where that
-// outcome is "lost", since a finish that is repeated after a lost answer writes one too.
+// LateEnd is how a run ended after another process had resolved it: a note beside the outcome, which it never changes.
+// It is shown only beside the outcome lost, since a finish that is repeated after a lost answer writes one too.
 type LateEnd struct {
 	Run         string     `json:"run"`
 	Job         string     `json:"job"`
-	Status      Status     `json:"status"` // as the worker saw it
+	Status      Status     `json:"status"` // as reported by the worker
 	Worker      string     `json:"worker"`
 	WorkerName  string     `json:"workerName,omitempty"`
 	ExitCode    *int       `json:"exitCode,omitempty"`
@@ -18,7 +17,7 @@ type LateEnd struct {
 	OutputBytes int64      `json:"outputBytes"`
 }
 
-// Late makes the note of an outcome that came too late.
+// Late returns the late end that an outcome is noted as.
 func (r *Run) Late() LateEnd {
 	return LateEnd{
 		Run:         r.ID,

@@ -7,25 +7,23 @@ import (
 	"strings"
 )
 
-// MaxName is the longest name of a job or a group, in bytes.
+// MaxName is the maximum length of a name of a job or a group, in bytes.
 const MaxName = 128
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 
-// NamePattern is the pattern of names of jobs, groups and workers, for schemas.
-// A name must not hold ".." either.
+// NamePattern is the pattern of names of jobs, groups and workers, for schemas. A name must not contain ".." either.
 const NamePattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`
 
-// ValidName reports whether a text may name a job, a group or a worker. Such a name is
-// safe as a part of an etcd key, of a URL path and of a file name.
+// ValidName reports whether a text may name a job, a group or a worker. Such a name is safe as part of an etcd key, a
+// URL path and a file name.
 func ValidName(s string) bool {
 	return len(s) <= MaxName && namePattern.MatchString(s) && !strings.Contains(s, "..")
 }
 
-// NewID makes a random identifier of 80 bits: 16 characters of a–z and 2–7. Jobs
-// (uid), triggers, lives and nonces use it.
+// NewID returns a random identifier of 80 bits: 16 characters of a–z and 2–7.
 func NewID() string {
 	var b [10]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand ends the program instead)
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
 	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
 }

@@ -32,7 +32,7 @@ func TestValidName(t *testing.T) {
 		if ValidName(name) {
 			t.Errorf("%q is taken", name)
 		}
-		// The job is refused for it, in words that can be shown.
+		// The job is rejected for it, with a message that can be shown.
 		faults := (&Job{Name: name, Command: "x"}).Faults()
 		if len(faults) != 1 || faults[0].Location != "name" || faults[0].Code != "name" {
 			t.Errorf("%.40q: faults %+v", name, faults)
@@ -58,7 +58,7 @@ func TestNewID(t *testing.T) {
 	}
 }
 
-// FuzzValidName: a name that is taken is safe as one part of a path and of a key.
+// FuzzValidName checks that a valid name is safe as one part of a path and of a key.
 func FuzzValidName(f *testing.F) {
 	for _, s := range []string{"a", "a..b", "a/b", "\x00", strings.Repeat("a", 129), "a\n"} {
 		f.Add(s)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Event is what somebody may want to hear of a job.
+// Event is an event of a job that can be notified.
 type Event string
 
 // The events.
@@ -15,22 +15,22 @@ const (
 	EventMissed    Event = "missed"    // a fire was not run at all
 	EventLost      Event = "lost"      // a run was lost with its worker, and no other attempt follows
 	EventLate      Event = "late"      // a fire has not started in time, or its run takes far longer than usual
-	EventRecovered Event = "recovered" // a fire succeeded after one of the others was told of
+	EventRecovered Event = "recovered" // a fire succeeded after one of the other events was notified
 )
 
 // Events lists them all.
 var Events = [...]Event{EventFailed, EventMissed, EventLost, EventLate, EventRecovered}
 
-// Notify says what of a job is told to whom.
+// Notify selects the events of a job that are notified, and the channels.
 type Notify struct {
 	On []Event  `json:"on,omitempty"`
 	To []string `json:"to,omitempty"` // names of channels
 }
 
-// Retention says how long a job's runs are kept: until the first of the two bounds.
+// Retention is how long a job's runs are kept: until the first of the two bounds.
 type Retention struct {
 	Age  Duration `json:"age,omitempty"`  // default 30d
-	Runs int      `json:"runs,omitempty"` // default: as many as there are
+	Runs int      `json:"runs,omitempty"` // default: unlimited
 }
 
 // Bounds of both.
@@ -42,7 +42,7 @@ const (
 	MaxNotified      = 20
 )
 
-// Wants reports whether an event of the job is told to anybody.
+// Wants reports whether an event of the job is notified.
 func (n *Notify) Wants(e Event) bool {
 	if n == nil || len(n.To) == 0 {
 		return false

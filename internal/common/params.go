@@ -13,11 +13,11 @@ const (
 	MaxParams       = 32
 	MaxParamPattern = 256      // bytes of its text
 	MaxParam        = 4 << 10  // bytes of a value
-	MaxParamsGiven  = 16 << 10 // bytes of all that one trigger gives
+	MaxParamsGiven  = 16 << 10 // bytes of all values of one trigger
 )
 
-// guarded are variables that decide what a shell, the loader or a common interpreter
-// runs: who may trigger a job must not come to run something else by them.
+// guarded are variables that decide what a shell, the loader or a common interpreter runs: a user who may only trigger
+// a job must not be able to run other code by setting them.
 var guarded = map[string]bool{
 	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true, "TMPDIR": true,
 	"IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "PS4": true,
@@ -45,15 +45,14 @@ var guarded = map[string]bool{
 	"MANPAGER": true, "KUBECONFIG": true, "AWS_CONFIG_FILE": true,
 }
 
-// guardedPrefixes begin the names of others of their kind.
+// guardedPrefixes are the prefixes of further such variables.
 var guardedPrefixes = [...]string{"CARILLON_", "LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "MALLOC_", "NPM_CONFIG_",
 	"npm_config_"}
 
-// DecidesWhatRuns reports whether a variable decides what a shell, the loader or a common
-// interpreter runs.
+// DecidesWhatRuns reports whether a variable decides what a shell, the loader or a common interpreter runs.
 func DecidesWhatRuns(name string) bool { return !mayBeParam(name) }
 
-// mayBeParam reports whether a trigger may be let set a variable.
+// mayBeParam reports whether a trigger may set a variable.
 func mayBeParam(name string) bool {
 	return !guarded[name] && !slices.ContainsFunc(guardedPrefixes[:], func(p string) bool {
 		return strings.HasPrefix(name, p)
@@ -91,8 +90,8 @@ func (j *Job) paramFaults(c *checker) {
 	}
 }
 
-// ParamFaults lists what is wrong with the values that a trigger gives for parameters:
-// a run with them must not be started. Locations are params.NAME.
+// ParamFaults returns the faults of the values that a trigger sets for parameters: a run with them must not be started.
+// Locations are params.NAME.
 func (j *Job) ParamFaults(given map[string]string) []Fault {
 	c := &checker{}
 	total := 0
@@ -118,8 +117,7 @@ func (j *Job) ParamFaults(given map[string]string) []Fault {
 	return c.faults
 }
 
-// ParamValues are the values of the job's parameters for one run: those given, and
-// the defaults of the others.
+// ParamValues returns the values of the job's parameters for one run: the given ones, and the defaults of the others.
 func (j *Job) ParamValues(given map[string]string) map[string]string {
 	if len(j.Params) == 0 {
 		return nil
@@ -134,7 +132,7 @@ func (j *Job) ParamValues(given map[string]string) map[string]string {
 	return values
 }
 
-// pattern is that of its values; none takes every text.
+// pattern returns the compiled pattern of its values; nil if any text is valid.
 func (p *Param) pattern() (*regexp.Regexp, error) {
 	if p.Pattern == "" {
 		return nil, nil
@@ -143,7 +141,7 @@ func (p *Param) pattern() (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	re.Longest() // so that a match of the whole is found where there is one
+	re.Longest() // so that a match of the whole value is found if there is one
 	return re, nil
 }
 

@@ -1,48 +1,48 @@
 package common
 
-// JobQuery narrows a list of jobs, and orders it. Zero fields do not.
+// JobQuery filters and orders a list of jobs. Zero fields do not filter.
 type JobQuery struct {
-	Q          string // a part of the name or the title
+	Q          string // part of the name or the title
 	Group      string
-	Below      string // this group, and those below it: whose names go on after it with a dot or a dash
-	Ungrouped  bool   // those in no group
+	Below      string // this group and its subgroups, whose names continue with a dot or a dash
+	Ungrouped  bool   // jobs without a group
 	Selector   string // of labels: team=data,tier!=slow
 	Phase      Phase
-	Order      JobOrder // by name where not given
+	Order      JobOrder // by name if empty
 	Descending bool
 	Limit      int
-	Skip       int    // leave out so many before the first
-	After      string // go on after this place, as it was given with the page before; of the names it is one
+	Skip       int    // number of jobs to skip
+	After      string // start after this position, which came with the previous page; by name it is a name
 }
 
-// Phase is how a job stands at a time.
+// Phase is the state of a job's schedule.
 type Phase string
 
-// How it can stand.
+// Phases of a job.
 const (
 	PhaseActive Phase = "active"
 	PhasePaused Phase = "paused"
 	PhaseDone   Phase = "done"   // it fires no more
-	PhaseManual Phase = "manual" // it has no timetable
+	PhaseManual Phase = "manual" // it has no schedule
 )
 
-// JobOrder is what jobs are listed by; those that are equal in it, by name.
+// JobOrder is the order of a list of jobs; equal ones are ordered by name.
 type JobOrder string
 
-// What there is.
+// Orders of jobs.
 const (
 	OrderName     JobOrder = "name"
-	OrderNextFire JobOrder = "nextFire" // those that do not fire last
+	OrderNextFire JobOrder = "nextFire" // jobs without a next fire last
 	OrderUpdated  JobOrder = "updated"
 	OrderGroup    JobOrder = "group"
 )
 
-// Precondition is what must hold of a job for a change to happen. The zero value
-// asks for nothing; a change that it forbids is refused with CodeStale.
+// Precondition restricts a change of a job. The zero value permits all; a change that it forbids is rejected with
+// CodeStale.
 type Precondition struct {
-	Version int64 // the job's version must be this one; 0 for any
-	Absent  bool  // there must be no such job
-	// May is asked with the group of the job as it stands when the change is decided; what
-	// it says against it is the answer. Nil allows it. It is not asked where there is no such job.
+	Version int64 // required version of the job; 0 for any
+	Absent  bool  // the job must not exist
+	// May is called with the group of the job as of the change; its error rejects the change. Nil permits it. It is not
+	// called if the job does not exist.
 	May func(group string) error
 }

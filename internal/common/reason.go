@@ -1,37 +1,37 @@
 package common
 
-// Codes of the reasons why a fire did not run, or waits. Texts are translated by them.
+// Codes of the reasons why a fire did not run, or waits. Texts are translated by code.
 const (
-	ReasonOverlap   = "overlap"    // the run before it had not ended
-	ReasonQueueFull = "queue_full" // another fire waited already
-	ReasonReplaced  = "replaced"   // a later fire took its place in the queue
+	ReasonOverlap   = "overlap"    // an earlier run was unresolved
+	ReasonQueueFull = "queue_full" // another fire was already queued
+	ReasonReplaced  = "replaced"   // a later fire replaced it in the queue
 	ReasonLate      = "late"       // it was past its deadline, and not to be caught up
-	ReasonNoWorker  = "no_worker"  // no worker that is alive may run it
-	ReasonNoSlot    = "no_slot"    // the workers that may run it had no free slot
-	ReasonEdited    = "edited"     // the timetable was changed before it was taken
+	ReasonNoWorker  = "no_worker"  // no live worker was eligible
+	ReasonNoSlot    = "no_slot"    // the eligible workers had no free slot
+	ReasonEdited    = "edited"     // the schedule was changed before it was claimed
 	ReasonPaused    = "paused"     // the job is, or was, paused
 	ReasonDeleted   = "deleted"    // the job was deleted
 
-	ReasonOutboxFull  = "outbox_full"  // the log store is away, and the outboxes are full
-	ReasonCannotStart = "cannot_start" // the worker lacked the means to start the command, whatever the job says
+	ReasonOutboxFull  = "outbox_full"  // the log store is unavailable, and the outboxes are full
+	ReasonCannotStart = "cannot_start" // the worker lacked resources to start the command
 
-	ReasonCursorInFuture = "cursor_in_future" // a wrong clock accounted for the job's fires up to a time to come
+	ReasonCursorInFuture = "cursor_in_future" // a wrong clock accounted for the job's fires up to a future time
 	ReasonRestored       = "restored"         // etcd was restored from a backup
 
-	ReasonNeedsFeature = "needs_feature" // the job needs what a worker of this version cannot do
+	ReasonNeedsFeature = "needs_feature" // the job needs a feature that workers of this version lack
 
-	ReasonOutOfMemory  = "out_of_memory"  // the run needed more memory than its job lets it have
-	ReasonTooManyTasks = "too_many_tasks" // the run wanted more processes and threads
+	ReasonOutOfMemory  = "out_of_memory"  // the run exceeded the memory limit of its job
+	ReasonTooManyTasks = "too_many_tasks" // the run exceeded its limit of processes and threads
 
-	ReasonSecretMissing    = "secret_missing"          // the job refers to a secret that there is not
-	ReasonSecretNotAllowed = "secret_not_allowed"      // it is not for the job's group
-	ReasonSecretSealed     = "secret_sealed_otherwise" // it does not open with the worker's keys
-	ReasonSecretsAway      = "secrets_away"            // etcd did not give them
+	ReasonSecretMissing    = "secret_missing"          // the job refers to a secret that does not exist
+	ReasonSecretNotAllowed = "secret_not_allowed"      // the secret is not permitted for the job's group
+	ReasonSecretSealed     = "secret_sealed_otherwise" // the secret is encrypted with an unknown key
+	ReasonSecretsAway      = "secrets_away"            // the secrets could not be read from etcd
 
-	ReasonQueued   = "queued"   // waits for the end of the run before it
-	ReasonBackoff  = "backoff"  // waits for its time to be tried again
-	ReasonStarting = "starting" // is due, and about to be taken
+	ReasonQueued   = "queued"   // it waits for the end of an earlier run
+	ReasonBackoff  = "backoff"  // it waits for its next attempt
+	ReasonStarting = "starting" // it is due, and about to be claimed
 )
 
-// CountAtLeast is the value "count" of a reason whose gap may stand for more fires than it counts.
+// CountAtLeast is the value "count" of the reason of a gap that may contain more fires than are counted.
 const CountAtLeast = "at_least"

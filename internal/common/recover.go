@@ -2,55 +2,55 @@ package common
 
 import "time"
 
-// RecoverRequest asks to bring cursors back.
+// RecoverRequest requests to correct cursors.
 type RecoverRequest struct {
-	// Restored says that etcd was restored from a backup: all cursors are moved to now, and what the backup takes
-	// for running or waiting is ended.
+	// Restored reports that etcd was restored from a backup: all cursors are moved to now, and the runs and triggers of
+	// the backup are ended.
 	Restored bool
 	DryRun   bool
 }
 
-// RecoverEffect is what recovery does to a job.
+// RecoverEffect is the effect of recovery on a job.
 type RecoverEffect string
 
 // The effects.
 const (
 	RecoverBroughtBack RecoverEffect = "brought_back" // its cursor was in the future, and is now
-	RecoverPassedOver  RecoverEffect = "passed_over"  // the fires since the backup are passed over
-	RecoverBusy        RecoverEffect = "busy"         // runs of it are unresolved: its cursor stays in the future
-	RecoverUnreadable  RecoverEffect = "unreadable"   // it does not decode, and is left alone
+	RecoverPassedOver  RecoverEffect = "passed_over"  // the fires since the backup are passed
+	RecoverBusy        RecoverEffect = "busy"         // it has unresolved runs: its cursor stays in the future
+	RecoverUnreadable  RecoverEffect = "unreadable"   // it does not decode, and stays as it is
 )
 
-// RecoveredJob is what recovery did to a job, or would do.
+// RecoveredJob is the result of recovery for a job, or that of a dry run.
 type RecoveredJob struct {
 	Job      string
 	Effect   RecoverEffect
-	Cursor   time.Time // before; zero where it cannot be read
+	Cursor   time.Time // before; zero if it cannot be read
 	To       time.Time // after
-	Runs     []string  // unresolved in the backup: they may have run to their end, or twice
-	Triggers int       // that waited in the backup, and are skipped
+	Runs     []string  // unresolved in the backup: they may have ended since, or run twice
+	Triggers int       // of the backup, which are skipped
 }
 
-// Recovered is what recovery did, or would do.
+// Recovered is the result of a recovery, or that of a dry run.
 type Recovered struct {
 	At       time.Time // by the clock of the master
 	Restored bool
 	DryRun   bool
-	Epoch    string // of what etcd holds, from now on
+	Epoch    string // of the data of etcd, from now on
 	Jobs     []RecoveredJob
 }
 
-// Epoch is the value of /cron/epoch: from when on what etcd holds counts, after it was restored.
+// Epoch is the value of /cron/epoch: since when the data of a restored etcd are accepted.
 type Epoch struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
 	By string    `json:"by,omitempty"`
-	// Audit is where the chain of the audit ended in what was restored: it goes on after the last entry of the log
+	// Audit is the end of the audit chain in the restored data; the chain continues after the last entry of the log
 	// store instead.
 	Audit *AuditEnd `json:"audit,omitempty"`
 }
 
-// AuditEnd is the last link of the audit that etcd knows.
+// AuditEnd is the last link of the audit chain in etcd.
 type AuditEnd struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`

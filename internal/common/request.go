@@ -2,27 +2,26 @@ package common
 
 import "time"
 
-// TriggerRequest asks for a run outside the plan.
+// TriggerRequest requests a run outside the schedule.
 type TriggerRequest struct {
 	Job    string
 	Note   string
 	Params map[string]string
-	Worker string // only there; name or id; empty for any
-	// Key of idempotency: asked twice with the same key by the same actor within a
-	// day, it is done once. Empty for none.
+	Worker string // only this worker, by name or id; any if empty
+	// Key is the idempotency key: a request that is repeated with it by the same actor within a day is executed once.
+	// Empty for none.
 	Key string
-	// May is asked with the group of the job; what it says against the run is the answer.
-	// Nil allows it.
+	// May is called with the group of the job; its error rejects the request. Nil permits it.
 	May func(group string) error `json:"-"`
 }
 
-// KillRequest asks for the end of a run.
+// KillRequest requests the end of a run.
 type KillRequest struct {
-	Signal Signal // with which it begins; TERM where there is none
+	Signal Signal // the first signal; TERM if empty
 	Note   string
 }
 
-// PauseRequest asks that a job does not fire, until a time or until it is resumed.
+// PauseRequest requests to pause a job, until a time or until it is resumed.
 type PauseRequest struct {
 	Note  string
 	Until *time.Time

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Status of a run, or of a fire that did not run.
+// Status is the state of a run, or of a fire that did not run.
 type Status string
 
-// The statuses. All but waiting and running are terminal.
+// Statuses. All but waiting and running are terminal.
 const (
 	StatusWaiting   Status = "waiting"
 	StatusRunning   Status = "running"
@@ -24,20 +24,20 @@ const (
 	StatusMissed    Status = "missed"
 )
 
-// StatusPlanned is that of a fire of the future, in the ledger's list only.
+// StatusPlanned is the status of a future fire, in lists of the ledger only.
 const StatusPlanned Status = "planned"
 
-// Statuses lists them all, in the order of a run's life.
+// Statuses lists all statuses, in the order of a run's life.
 var Statuses = [...]Status{StatusWaiting, StatusRunning, StatusSucceeded, StatusFailed, StatusTimedOut,
 	StatusKilled, StatusLost, StatusSkipped, StatusRefused, StatusMissed}
 
 // Terminal reports whether the status is an outcome.
 func (s Status) Terminal() bool { return s != "" && s != StatusWaiting && s != StatusRunning }
 
-// Cause says why a run was wanted.
+// Cause is why a run was requested.
 type Cause string
 
-// The causes.
+// Causes of runs.
 const (
 	CauseCron    Cause = "cron"
 	CauseCatchUp Cause = "catchup"
@@ -46,18 +46,18 @@ const (
 	CauseRerun   Cause = "rerun"
 )
 
-// Causes lists them all.
+// Causes lists all causes.
 var Causes = [...]Cause{CauseCron, CauseCatchUp, CauseManual, CauseRetry, CauseRerun}
 
-// Reason explains a status: a code to translate by, its data, and an English text.
+// Reason explains a status: a code for translation, its data, and an English text.
 type Reason struct {
 	Code string            `json:"code"`
 	Data map[string]string `json:"data,omitempty"`
 	Text string            `json:"text"`
 }
 
-// Run is one execution of a job, or the outcome of a fire that did not run
-// (attempt 0). A gap of fires is one entry with Gap set.
+// Run is one execution of a job, or the outcome of a fire that did not run (attempt 0). A gap of fires is one entry
+// with Gap set.
 type Run struct {
 	ID              string     `json:"id"`
 	Job             string     `json:"job"`
@@ -85,31 +85,31 @@ type Run struct {
 	Note            string     `json:"note,omitempty"`
 	Gap             *Gap       `json:"gap,omitempty"`
 	Delays          *Delays    `json:"delays,omitempty"`
-	// Params are those that its trigger set.
+	// Params are the parameters that its trigger set.
 	Params map[string]string `json:"params,omitempty"`
-	// Orphaned is how the run ended on its worker after it had been written down as lost.
+	// Orphaned is the late end of a run whose outcome is lost.
 	Orphaned *LateEnd `json:"orphaned,omitempty"`
-	// DueAt is when a waiting run may start, where that is later than planned.
+	// DueAt is when a waiting run may start, if that is later than planned.
 	DueAt *time.Time `json:"dueAt,omitempty"`
-	// Ending is the wish that a run that goes on may end. It is not stored.
+	// Ending is the kill request of an active run. It is not stored.
 	Ending *Ending `json:"ending,omitempty"`
 }
 
-// Delays say where the time between plan and start went, by the worker's clocks.
+// Delays are the parts of the time between plan and start, by the worker's clocks.
 type Delays struct {
-	Plan  Duration `json:"plan"`  // from the planned time until the fire was handed out
-	Claim Duration `json:"claim"` // until etcd had answered
+	Plan  Duration `json:"plan"`  // from the planned time until the fire was dispatched
+	Claim Duration `json:"claim"` // until the answer of etcd
 	Start Duration `json:"start"` // until the command was started
 }
 
-// Gap stands for all fires after From, up to and including To.
+// Gap is the range of all fires after From, up to and including To.
 type Gap struct {
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"`
 	Count int64     `json:"count"`
 }
 
-// Record is the value of /cron/runs/<job>/<run>: this run is not resolved.
+// Record is the value of /cron/runs/<job>/<run>: the run is unresolved.
 type Record struct {
 	Run        string        `json:"run"`
 	Fire       string        `json:"fire"`
@@ -131,7 +131,7 @@ type Record struct {
 	Params map[string]string `json:"params,omitempty"`
 }
 
-// AsRun shows the record as a run in the given state.
+// AsRun returns the run of the record with a status.
 func (r *Record) AsRun(s Status) Run {
 	claimed := r.ClaimedAt
 	return Run{ID: r.Run, Job: r.Job, JobUID: r.JobUID, JobVersion: r.JobVersion, Group: r.Group, Fire: r.Fire,
@@ -139,7 +139,7 @@ func (r *Record) AsRun(s Status) Run {
 		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note, Params: r.Params}
 }
 
-// Trigger is the value of /cron/triggers/<job>/<id>: a fire outside the plan.
+// Trigger is the value of /cron/triggers/<job>/<id>: a fire outside the schedule.
 type Trigger struct {
 	ID        string    `json:"id"`
 	Job       string    `json:"job"`
@@ -154,22 +154,22 @@ type Trigger struct {
 	NotBefore time.Time `json:"notBefore"`
 
 	Params map[string]string `json:"params,omitempty"`
-	Worker string            `json:"worker,omitempty"` // only there; name or id
-	Avoid  string            `json:"avoid,omitempty"`  // id of a worker that comes last
-	// StartBy is the deadline of a fire of the plan that was given back; zero where the fire has none.
+	Worker string            `json:"worker,omitempty"` // only this worker, by name or id
+	Avoid  string            `json:"avoid,omitempty"`  // id of a worker that is ranked last
+	// StartBy is the deadline of a planned fire that was returned; zero if the fire has none.
 	StartBy time.Time `json:"startBy,omitzero"`
-	// Returned counts the workers' attempts to start the command that failed for want of resources.
+	// Returned counts the failed attempts to start the command for lack of resources.
 	Returned int `json:"returned,omitempty"`
 }
 
-// QueuedTrigger is the id of the trigger that waits for the end of a run, under the
-// overlap policies queue and replace: a job has one at most.
+// QueuedTrigger is the id of the trigger that waits for the end of a run, under the overlap policies queue and replace:
+// a job has at most one.
 const QueuedTrigger = "queued"
 
-// RunID is the id of the run that the trigger asks for.
+// RunID returns the id of the run that the trigger requests.
 func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
 
-// AsRun shows the trigger as a run that waits.
+// AsRun returns the trigger as a waiting run.
 func (t *Trigger) AsRun() Run {
 	run := Run{ID: t.RunID(), Job: t.Job, JobUID: t.JobUID, Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
 		Cause: t.Cause, Attempt: t.Attempt, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note, Params: t.Params}
@@ -179,8 +179,8 @@ func (t *Trigger) AsRun() Run {
 	return run
 }
 
-// Next is the trigger for the attempt after a run. Its id is that of the run that
-// it asks for, so that writing it twice is writing it once.
+// Next returns the trigger for the next attempt after a run. Its id is the id of the run that it requests, so that
+// writing it twice has no effect.
 func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
 	id := RunID(r.Fire, r.Attempt+1)
 	return Trigger{
@@ -199,8 +199,8 @@ func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
 	}
 }
 
-// Again is the trigger for the same attempt, whose command was never started. asked is the trigger
-// that it was claimed for; nil for a fire of the plan, whose deadline is startBy.
+// Again returns the trigger for the same attempt, whose command was never started. asked is the trigger that was
+// claimed; nil for a fire of the plan, whose deadline is startBy.
 func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 	again := Trigger{
 		ID:        r.Run,
@@ -225,65 +225,65 @@ func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 	return again
 }
 
-// Kill is the value of /cron/killer/<worker>/<run>: a wish to end a run.
+// Kill is the value of /cron/killer/<worker>/<run>, a kill request.
 type Kill struct {
 	Run  string `json:"run"`
 	By   string `json:"by"`
 	Note string `json:"note,omitempty"`
-	Code string `json:"code,omitempty"` // of the reason, where it is not a user's wish
-	// with which the end begins; TERM where there is none, and for a worker that does not know it
+	Code string `json:"code,omitempty"` // code of the reason, unless a user requested it
+	// the first signal; TERM if empty or unknown to the worker
 	Signal Signal    `json:"signal,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// Signal is one with which the end of a run begins.
+// Signal is the first signal with which a run is ended.
 type Signal string
 
-// Those that mean something to us; the others mean what the command takes them for.
+// Signals with a special meaning; the command decides what the others mean.
 const (
 	SignalTerm Signal = "TERM"
-	SignalKill Signal = "KILL" // the end comes at once
+	SignalKill Signal = "KILL" // kills at once
 )
 
-// Signals lists all that may be asked for.
+// Signals lists the signals that may be requested.
 var Signals = [...]Signal{SignalTerm, "INT", "QUIT", "HUP", "USR1", "USR2", SignalKill}
 
-// Ending says that the end of a run was asked for, and has not come yet.
+// Ending is a kill request of a run that has not ended yet.
 type Ending struct {
 	By     string    `json:"by"`
 	Note   string    `json:"note,omitempty"`
-	Code   string    `json:"code,omitempty"` // of the reason, where it is not a user's wish
+	Code   string    `json:"code,omitempty"` // code of the reason, unless a user requested it
 	Signal Signal    `json:"signal"`
 	At     time.Time `json:"at"`
 }
 
-// Ending is what a run shows of the wish until it has ended.
+// Ending returns the request as it is shown with its run.
 func (k *Kill) Ending() *Ending {
 	return &Ending{By: k.By, Note: k.Note, Code: k.Code, Signal: cmp.Or(k.Signal, SignalTerm), At: k.At}
 }
 
-// PlannedFire is the id of a fire of the plan.
+// PlannedFire returns the id of a fire of the schedule.
 func PlannedFire(jobUID string, at time.Time) string { return jobUID + "." + TimeKey(at) }
 
-// TriggeredFire is the id of a fire that a trigger asked for.
+// TriggeredFire returns the id of a fire that a trigger requested.
 func TriggeredFire(jobUID, triggerID string) string { return jobUID + ".t" + triggerID }
 
-// RunID is the id of an attempt for a fire. Whoever plans the same fire names
-// the same run. Attempt 0 stands for a fire that did not run.
+// RunID returns the id of an attempt of a fire. All processes that plan a fire compute the same id. Attempt 0 is a fire
+// that did not run.
 func RunID(fire string, attempt int) string { return fmt.Sprintf("%s.%d", fire, attempt) }
 
-// GapID is the id of the entry for the fires after the cursor value from.
+// GapID returns the id of the entry for the fires after the cursor value from.
 func GapID(jobUID string, from time.Time) string { return jobUID + ".g" + TimeKey(from) + ".0" }
 
-// Decode reads a value of the store. Unknown fields are left alone: a newer version wrote them.
+// Decode decodes a stored value. Unknown fields, which a newer version wrote, are ignored.
 func Decode[T any](data []byte) (T, error) {
 	var v T
 	err := json.Unmarshal(data, &v)
 	return v, err
 }
 
-// PassedOver is the ledger's entry for fires that went by without a run: those after the
-// job's cursor, up to and including last, which is the only one where count is one.
+// PassedOver returns the ledger's entry for fires without a run: those after the job's cursor, up to and including
+// last, which is the only one if count is one.
 func PassedOver(job *JobState, last time.Time, count int64, status Status, reason Reason) Run {
 	run := Run{
 		Job:        job.Name,

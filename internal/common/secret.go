@@ -9,24 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// SecretPrefix begins a value of a job's env that stands for a named secret: secret:<name>.
+// SecretPrefix begins a value of a job's env that refers to a named secret: secret:<name>.
 const SecretPrefix = "secret:"
 
-// Bounds of a named secret. A shorter one would be found, and masked, in harmless texts.
+// Bounds of a named secret. A shorter one would also be masked in harmless texts.
 const (
 	MinSecretBytes  = 8
 	MaxSecretBytes  = 4096
 	MaxSecretGroups = 64
-	// MaxSecretsOfJob bounds what each byte of a run's output is compared with.
+	// MaxSecretsOfJob bounds the number of secrets that a run's output is searched for.
 	MaxSecretsOfJob = 32
 )
 
-// Secret is what may be told of a named secret; the secret itself is no part of it.
+// Secret describes a named secret, without its value.
 type Secret struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
-	Groups      []string `json:"groups,omitempty"` // whose jobs may use it; any, where empty
-	// SetAt is when its value was last set.
+	Groups      []string `json:"groups,omitempty"` // groups whose jobs may use it; any if empty
+	// SetAt is the time at which its value was last set.
 	SetAt     time.Time `json:"setAt"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -39,14 +39,14 @@ func (s *Secret) ForGroup(group string) bool {
 	return len(s.Groups) == 0 || slices.Contains(s.Groups, group)
 }
 
-// SecretWish is what a secret is to be. Without a value that of before stays.
+// SecretWish is a requested change of a secret. Without a value the present one is kept.
 type SecretWish struct {
 	Value       string
 	Description string
 	Groups      []string
 }
 
-// Faults lists what is wrong with the wish; known says that there is a value already.
+// Faults returns the faults of the request; known reports that the secret has a value already.
 func (w *SecretWish) Faults(known bool) []Fault {
 	c := &checker{}
 	switch {
@@ -78,12 +78,12 @@ func (w *SecretWish) Faults(known bool) []Fault {
 	return c.faults
 }
 
-// SecretOf gives the name of the secret that a value of env stands for.
+// SecretOf returns the name of the secret that a value of env refers to.
 func SecretOf(value string) (name string, found bool) {
 	return strings.CutPrefix(value, SecretPrefix)
 }
 
-// SecretRefs are the variables of env that stand for secrets, with the names of these.
+// SecretRefs returns the variables of env that refer to secrets, with the names of these.
 func (j *Job) SecretRefs() map[string]string {
 	var refs map[string]string
 	for variable, value := range j.Env {
@@ -97,7 +97,7 @@ func (j *Job) SecretRefs() map[string]string {
 	return refs
 }
 
-// secretFaults lists references that cannot be right.
+// secretFaults adds the faults of invalid references.
 func (j *Job) secretFaults(c *checker) {
 	refs := j.SecretRefs()
 	for _, variable := range slices.Sorted(maps.Keys(refs)) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Policy is what a claim writes into the record, so that the owner and those who
-// survive it use the same figures whatever is saved later.
+// Policy is what a claim writes into the record, so that the owner of the run and its successors use the same values
+// whatever is saved later.
 type Policy struct {
 	Overlap   Overlap       `json:"overlap"`
 	KillGrace time.Duration `json:"killGrace"`
@@ -15,17 +15,17 @@ type Policy struct {
 	OnLost    OnLost        `json:"onLost,omitempty"`
 }
 
-// maxFenceGrace is the most that a command gets between TERM and KILL when its worker is cut off.
+// maxFenceGrace bounds the time between TERM and KILL for a run that the fence ends.
 const maxFenceGrace = 5 * time.Second
 
-// FenceGrace returns how long a command has between TERM and KILL when its worker is cut off: no longer than what the
-// fence leaves, whose KILL must come before a survivor may resolve the run. ttl is that of the lease of the run's lock.
+// FenceGrace returns the time between TERM and KILL for a run that the fence ends. It is limited by the fence: KILL
+// must come before another worker may resolve the run. ttl is that of the lease that the lock is under.
 func (p *Policy) FenceGrace(ttl time.Duration) time.Duration {
 	return max(0, min(p.KillGrace, maxFenceGrace, (p.LostAfter-ttl)/2))
 }
 
-// Terms are what decides when and where the fires of a job run, with the defaults
-// filled in. They are comparable, so that the jobs that have the same share them.
+// Terms are the properties of a job that decide when and where its fires run, with defaults filled in. They are
+// comparable, so that jobs with equal terms share them.
 type Terms struct {
 	Policy
 	StartDeadline time.Duration
@@ -38,12 +38,12 @@ type Terms struct {
 	Strategy      Strategy
 	Selector      string
 	Workers       string // names or ids, separated by commas
-	Needs         string // features that a worker must have, likewise; see StoredJob.MustHave
+	Needs         string // features that a worker must have, separated by commas; see StoredJob.MustHave
 	Priority      int
 	Slots         int
 }
 
-// Terms are the job's.
+// Terms returns the job's terms.
 func (j *Job) Terms() Terms {
 	t := Terms{
 		Policy: Policy{Overlap: or(j.Overlap, OverlapSkip), KillGrace: j.KillGrace.Or(DefaultKillGrace),
@@ -66,14 +66,13 @@ func (j *Job) Terms() Terms {
 	return t
 }
 
-// Delay is how much later than planned a fire is due: the jitter of the job, the
-// same for a fire whoever asks.
+// Delay returns the jitter of a fire: how much later than planned it is due. It is the same in every process.
 func (t *Terms) Delay(uid string, at time.Time) time.Duration {
 	if t.Jitter <= 0 {
 		return 0
 	}
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(PlannedFire(uid, at))) // a hash takes everything
+	_, _ = h.Write([]byte(PlannedFire(uid, at))) // a hash never fails
 	return time.Duration(h.Sum64() % uint64(t.Jitter))
 }
 

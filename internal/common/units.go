@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// Duration is a length of time as its author wrote it: Go's syntax plus d for
-// days of 24 hours ("90s", "1h30m", "30d"). The text is kept, so that what was
-// sent comes back.
+// Duration is a duration as its author wrote it: Go's syntax plus d for days of 24 hours ("90s", "1h30m", "30d"). The
+// text is kept, so that it is returned as it was sent.
 type Duration string
 
-// Value reads the duration.
+// Value parses the duration.
 func (d Duration) Value() (time.Duration, error) {
 	text := string(d)
 	var days time.Duration
@@ -33,7 +32,7 @@ func (d Duration) Value() (time.Duration, error) {
 	return days + rest, nil
 }
 
-// Or is the value, or def where nothing valid was set.
+// Or returns the value, or def if there is no valid one.
 func (d Duration) Or(def time.Duration) time.Duration {
 	if d == "" {
 		return def
@@ -53,7 +52,7 @@ var sizeUnits = []struct {
 	factor int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}}
 
-// Value reads the size.
+// Value parses the size.
 func (s Size) Value() (int64, error) {
 	for _, u := range sizeUnits {
 		digits, found := strings.CutSuffix(string(s), u.suffix)
@@ -69,7 +68,7 @@ func (s Size) Value() (int64, error) {
 	return 0, fmt.Errorf("%.40q is not a size; write 512KiB, 16MiB or 1GiB", string(s))
 }
 
-// Or is the value, or def where nothing valid was set.
+// Or returns the value, or def if there is no valid one.
 func (s Size) Or(def int64) int64 {
 	if s == "" {
 		return def

@@ -58,7 +58,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// FuzzUnits: no text gives a length or a size below zero.
+// FuzzUnits checks that no duration or size is negative.
 func FuzzUnits(f *testing.F) {
 	for _, s := range []string{"1d2h", "65535d2000000h", "2147483647GiB", "-0s", "1d-0s", "d", "B"} {
 		f.Add(s)

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// EncodeOver encodes a value that is to stand in place of what an etcd key holds. What
-// that has beside the fields which are known here, a newer version wrote: it is kept, also
-// in the objects within it, as long as those stay. A list is the author's as a whole. Where
-// nothing is held, or nothing that can be read, it only encodes.
+// EncodeOver encodes a value that replaces the value of an etcd key. Fields of the held value that this version does
+// not know, since a newer version wrote them, are kept, also in nested objects as long as those exist. Lists are
+// replaced as a whole. If nothing is held, or nothing that can be read, it only encodes.
 func EncodeOver[T any](held []byte, v *T) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil || !json.Valid(held) {
@@ -21,7 +20,7 @@ func EncodeOver[T any](held []byte, v *T) ([]byte, error) {
 	return over(held, data, reflect.TypeFor[T]())
 }
 
-// HoldsUnknown reports whether what a key holds has fields that the type does not know.
+// HoldsUnknown reports whether the value of a key has fields that the type does not know.
 func HoldsUnknown[T any](held []byte) bool {
 	if !json.Valid(held) || !isObject(held) {
 		return false
@@ -31,7 +30,7 @@ func HoldsUnknown[T any](held []byte) bool {
 	return err == nil && slices.ContainsFunc(members, func(m member) bool { return known(m.name) == nil })
 }
 
-// over lays under a new value what the held one has that its type does not know.
+// over adds to a new value the fields of the held one that its type does not know.
 func over(held, data json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -67,7 +66,7 @@ func over(held, data json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	return encodeMembers(after)
 }
 
-// member is a member of a JSON object, in its place.
+// member is a member of a JSON object, in order.
 type member struct {
 	name  string
 	value json.RawMessage
@@ -107,8 +106,8 @@ func encodeMembers(all []member) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// typesOf tells the type of each member of an object, nil where that knows no such member. Names
-// are compared as they are read: without regard to case.
+// typesOf returns a function that returns the type of a member of an object, nil if it is unknown. Names are compared
+// as they are decoded: ignoring case.
 func typesOf(t reflect.Type) func(name string) reflect.Type {
 	if t.Kind() == reflect.Map {
 		return func(string) reflect.Type { return t.Elem() }

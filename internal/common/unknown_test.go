@@ -78,8 +78,8 @@ func TestHoldsUnknown(t *testing.T) {
 	}
 }
 
-// Whatever is held: what comes out reads back as what went in, and a second time adds
-// nothing; what is unknown at the top is all there.
+// Whatever is held, the result decodes as the new value, a repetition changes nothing, and all unknown top-level fields
+// are kept.
 func FuzzEncodeOver(f *testing.F) {
 	f.Add(`{"name":"a","retry":{"x":1},"y":{"z":[{}]}}`,
 		`{"name":"b","retry":{"max":1},"params":{"P":{"default":"d"}}}`)

@@ -35,8 +35,8 @@ var (
 	userPattern     = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
 )
 
-// Faults lists everything that is wrong with the job, its timetable aside (which
-// common/schedule reads). Locations are the names of the JSON fields.
+// Faults returns all faults of the job except those of its schedule (common/schedule checks it). Locations are the
+// names of the JSON fields.
 func (j *Job) Faults() []Fault {
 	c := &checker{}
 	if !ValidName(j.Name) {
@@ -100,14 +100,14 @@ func (j *Job) commandFaults(c *checker) {
 	j.secretFaults(c)
 }
 
-// LabelFaults lists what is wrong with labels, a job's or a worker's.
+// LabelFaults returns the faults of labels of a job or a worker.
 func LabelFaults(labels map[string]string) []Fault {
 	c := &checker{}
 	c.labels(labels)
 	return c.faults
 }
 
-// checker gathers faults.
+// checker collects faults.
 type checker struct{ faults []Fault }
 
 func (c *checker) add(location, code string, value any, message string) *Fault {
@@ -178,8 +178,8 @@ func (c *checker) duration(location string, d Duration, least, most time.Duratio
 	}
 }
 
-// Excerpt cuts a user's text to 80 bytes and escapes what is not printable, so
-// that it can be quoted in an error or a log line without forging either.
+// Excerpt cuts a user's text to 80 bytes and escapes what is not printable, so that it can be quoted in an error or a
+// log line without forging either.
 func Excerpt(s string) string {
 	const limit = 80
 	var b strings.Builder

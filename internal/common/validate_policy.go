@@ -11,7 +11,7 @@ const (
 	MaxWindow        = 366 * 24 * time.Hour
 	MaxCatchUp       = 1000
 	MaxRetries       = 20
-	MaxPause         = 24 * time.Hour // of a retry's back-off, and of the jitter
+	MaxPause         = 24 * time.Hour // of a retry's backoff, and of the jitter
 	MinLostAfter     = 20 * time.Second
 	MaxLostAfter     = time.Hour
 	MaxPinned        = 100
@@ -49,14 +49,14 @@ func (j *Job) policyFaults(c *checker) {
 	}
 }
 
-// lostFaults: a worker that is cut off must be able to stop its runs well before the
-// others take them for lost, so a run's grace is a part of that time.
+// lostFaults checks that a worker without a connection can end its runs well before other workers resolve them as lost:
+// the grace period is a part of that time.
 func (j *Job) lostFaults(c *checker) {
 	c.duration("lostAfter", j.LostAfter, MinLostAfter, MaxLostAfter)
 	c.duration("killGrace", j.KillGrace, 0, MaxLostAfter/3)
 	lostAfter, grace := j.LostAfter.Or(DefaultLostAfter), j.KillGrace.Or(DefaultKillGrace)
 	switch {
-	// or said already
+	// or reported already
 	case grace <= lostAfter/3 || grace > MaxLostAfter/3 || lostAfter < MinLostAfter || lostAfter > MaxLostAfter:
 	case j.KillGrace != "":
 		c.add("killGrace", "range", string(j.KillGrace),
@@ -149,10 +149,10 @@ func (j *Job) pauseFaults(c *checker) {
 	}
 }
 
-// TimeRange says which times are valid.
+// TimeRange describes the valid times.
 const TimeRange = "must be from 1970 to 2099"
 
-// ValidTime reports whether a key can hold a time, and a timetable reach it.
+// ValidTime reports whether a key can hold a time, and a schedule can reach it.
 func ValidTime(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() <= 2099 }
 
 func (c *checker) time(location string, t *time.Time) {
@@ -161,7 +161,7 @@ func (c *checker) time(location string, t *time.Time) {
 	}
 }
 
-// number bounds a number whose default is written as 0.
+// number checks a number whose default is written as 0.
 func (c *checker) number(location string, n, least, most int) {
 	if n != 0 && (n < least || n > most) {
 		c.add(location, "range", n, fmt.Sprintf("must be from %d to %d", least, most)).With("least", least,

@@ -156,8 +156,8 @@ func TestJobFaults(t *testing.T) {
 	}
 }
 
-// FuzzJobFaults: whatever a job holds, it is judged without a panic; its faults can
-// be shown; and a job without faults comes back from its JSON as it was.
+// FuzzJobFaults checks that any job is validated without a panic, that its faults can be shown, and that a job without
+// faults is the same after encoding and decoding.
 func FuzzJobFaults(f *testing.F) {
 	f.Add(
 		[]byte(
@@ -216,7 +216,7 @@ func TestExcerpt(t *testing.T) {
 		strings.Repeat("x", 80):        strings.Repeat("x", 80),
 		strings.Repeat("x", 81):        strings.Repeat("x", 80) + "…",
 		strings.Repeat("é", 50):        strings.Repeat("é", 40) + "…",
-		strings.Repeat("x", 79) + "\n": strings.Repeat("x", 79) + "…", // an escape is not cut
+		strings.Repeat("x", 79) + "\n": strings.Repeat("x", 79) + "…", // an escape sequence is not cut
 	} {
 		if got := Excerpt(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// maxPeriod bounds @every; longer ones are mistakes.
+// maxPeriod bounds @every; longer periods are mistakes.
 const maxPeriod = 10 * 366 * 24 * time.Hour
 
-// aliasLine is the line that an alias stands for.
+// aliasLine returns the line that an alias stands for.
 func aliasLine(word string) string {
 	switch word {
 	case "@yearly", "@annually":
@@ -26,7 +26,7 @@ func aliasLine(word string) string {
 	return ""
 }
 
-// parseAlias reads a text that starts with @.
+// parseAlias parses a text that starts with @.
 func parseAlias(tokens []token) (parsed, *Error) {
 	word := tokens[0]
 	fail := func(code string, at token, message, hint string) (parsed, *Error) {
@@ -94,7 +94,7 @@ func aliasHint(word string) string {
 		"2026-12-01T09:00:00Z"
 }
 
-// parsePeriod reads a Go duration that may start with days: 2d, 1d12h.
+// parsePeriod parses a Go duration that may start with days: 2d, 1d12h.
 func parsePeriod(s string) (time.Duration, bool) {
 	var total time.Duration
 	if days, rest, found := strings.Cut(s, "d"); found {

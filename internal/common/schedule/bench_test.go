@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// commonLines is roughly what crontabs hold.
+// commonLines is roughly what crontabs contain.
 var commonLines = []string{
 	"* * * * *", "*/5 * * * *", "*/10 * * * *", "*/15 * * * *", "0 * * * *", "17 * * * *", "0 */6 * * *", "30 2 * * *",
 	"25 6 * * *", "0 9-17 * * *", "47 6 * * 7", "30 2 * * 1-5", "*/30 9-17 * * 1-5", "52 6 1 * *", "0 0 1,15 * *",
@@ -33,8 +33,8 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkNextMix asks all common lines in turn, each from its last fire, as a plan
-// does over a year and through its clock changes.
+// BenchmarkNextMix computes the fires of all common lines in turn, each from its last fire, as a plan does over a year
+// and its clock changes.
 func BenchmarkNextMix(b *testing.B) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	plans, at := make([]Schedule, len(commonLines)), make([]time.Time, len(commonLines))
@@ -55,7 +55,7 @@ func BenchmarkNextMix(b *testing.B) {
 	}
 }
 
-// BenchmarkNextAtChange asks on the night itself, where windows are walked.
+// BenchmarkNextAtChange computes fires on the night of a clock change, where several windows are searched.
 func BenchmarkNextAtChange(b *testing.B) {
 	for _, expr := range []string{"30 2 * * *", "*/5 * * * *", "30 1 * * 0"} {
 		b.Run(expr, func(b *testing.B) {

@@ -2,8 +2,8 @@ package schedule
 
 import "time"
 
-// bounds are the first and the last instant at which a schedule may fire. They stand
-// apart from it, since most jobs have none and a million Schedules stand in memory.
+// bounds are the first and the last instant at which a schedule may fire. They are not fields of Schedule, since most
+// jobs have none and a million Schedules are kept in memory.
 type bounds struct{ from, to time.Time }
 
 // The first and the last instant of all fires.
@@ -12,8 +12,7 @@ var (
 	latest   = time.Date(maxYear+1, 1, 1, 0, 0, 0, -1, time.UTC)
 )
 
-// newBounds keeps the two in the years that there are fires in, so that their
-// differences can be told.
+// newBounds limits the two to the supported years, so that their difference can be computed.
 func newBounds(from, to time.Time) *bounds {
 	if from.IsZero() && to.IsZero() {
 		return nil
@@ -35,7 +34,7 @@ func newBounds(from, to time.Time) *bounds {
 // anchored reports whether @every counts from the start.
 func (b *bounds) anchored() bool { return b != nil && !b.from.IsZero() }
 
-// start is the instant after which fires are looked for.
+// start returns the instant after which fires are searched.
 func (b *bounds) start(after time.Time) time.Time {
 	if b.anchored() && after.Before(b.from) {
 		return b.from.Add(-1)

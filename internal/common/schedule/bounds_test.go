@@ -71,8 +71,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Fires within bounds are those without, as far as they lie between them.
-func TestBoundsOnlyLeaveOut(t *testing.T) {
+// With bounds a schedule has the same fires as without them, as far as they lie between the bounds.
+func TestBounds_OnlyRemoveFires(t *testing.T) {
 	in := NewInterner()
 	base := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
@@ -146,7 +146,7 @@ func TestBoundsOfAJob(t *testing.T) {
 	}
 }
 
-func TestNewTimetableThatIsOver(t *testing.T) {
+func TestParseNew_EndInThePast_IsRejected(t *testing.T) {
 	now := instant(t, "2026-03-01T12:00:00Z")
 	for _, c := range []struct{ name, expr, from, to, field, text string }{
 		{"the end is over", "0 * * * *", "", "2026-03-01T11:00:00Z", FieldEnd, "2026-03-01T12:00:00+01:00 is over"},
@@ -178,8 +178,8 @@ func TestNewTimetableThatIsOver(t *testing.T) {
 	}
 }
 
-// Passed tells by division what stepping tells.
-func TestPassedByDivision(t *testing.T) {
+// Passed, by division, returns the same as repeated calls of Next.
+func TestPassed_Every_EqualsStepping(t *testing.T) {
 	in := NewInterner()
 	base := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,13 +1,13 @@
 package schedule
 
-// stretch is a stretch of Unix seconds. In a calm one nothing that happens to the clock touches
-// the local times: each comes once, and all come.
+// stretch is a period in Unix seconds. In a calm one no change of the clock affects the local times: each occurs
+// exactly once.
 type stretch struct {
 	start, end, offset int64
 	calm               bool
 }
 
-// stretches are those from one time to another, one after the other.
+// stretches are consecutive periods between two times.
 func (z *zone) stretches(from, end int64) (all []stretch) {
 	for u := from; u < end; {
 		s := z.stretch(u)
@@ -17,7 +17,7 @@ func (z *zone) stretches(from, end int64) (all []stretch) {
 	return all
 }
 
-// stretch is the one that holds u.
+// stretch returns the one that contains u.
 func (z *zone) stretch(u int64) stretch {
 	w := z.whole(u)
 	s := stretch{start: w.start + z.margin(w, w.start), end: w.end - z.margin(w, w.end), offset: w.offset, calm: true}
@@ -30,8 +30,8 @@ func (z *zone) stretch(u int64) stretch {
 	return s
 }
 
-// whole is the window that holds u, with those beside it that have the same offset: years are
-// cut in some zones.
+// whole returns the window that contains u, joined with its neighbours of the same offset: in some zones windows end at
+// years.
 func (z *zone) whole(u int64) window {
 	w := z.lookup(u)
 	for w.start > u-2*reach {
@@ -51,9 +51,9 @@ func (z *zone) whole(u int64) window {
 	return w
 }
 
-// margin is how far from its start, or its end, a window is touched by the change there: by
-// as much as the clock moves, and the minute of the change itself; by all that can be where
-// changes follow each other closely, or are not at full minutes.
+// margin returns how far from its start, or its end, a window is affected by the change there: by the difference of the
+// offsets, and the minute of the change itself; by the maximum if changes follow each other closely, or are not at full
+// minutes.
 func (z *zone) margin(w window, change int64) int64 {
 	if change <= -forever || change >= forever {
 		return 0

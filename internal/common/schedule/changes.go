@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Change is a moment at which the clocks of a zone jump.
+// Change is a moment at which the offset of a zone changes.
 type Change struct {
 	At            time.Time // in the zone
 	Before, After int       // seconds east of UTC
 }
 
-// Gap reports whether local times are left out; where not, some come twice.
+// Gap reports whether local times are left out; otherwise some occur twice.
 func (c Change) Gap() bool { return c.Before < c.After }
 
-// Changes are those of the schedule's zone at from or later, and before end.
+// Changes returns those of the schedule's zone at from or later, and before end.
 func (s Schedule) Changes(from, end time.Time) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		if s.IsZero() {
@@ -31,8 +31,8 @@ func (s Schedule) Changes(from, end time.Time) iter.Seq[Change] {
 	}
 }
 
-// Touched tells what a change of its zone's clock does to a cron line, as the code of a note, and at
-// which fire, or where one would have been; "" where it touches none.
+// Touched returns the effect of a change of its zone's clock on a cron line, as the code of a note, and the fire that
+// is affected, or would have been; "" if there is no effect.
 func (s Schedule) Touched(c Change) (code string, at time.Time) {
 	if !s.Lines() {
 		return "", time.Time{}

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// mostTimes is how many clock times a description lists before it turns to fields.
+// mostTimes is the number of clock times up to which a description lists them; beyond it, it describes the fields.
 const mostTimes = 6
 
-// Describe says in plain words when a timetable fires. lang is "en" or "zh"; others
-// read English. A text that Parse refuses has no description.
+// Describe describes in words when a schedule fires. lang is "en" or "zh"; other values mean English. It returns no
+// description for a text that Parse rejects.
 func Describe(spec Spec, lang string) string {
 	p, refused := parseText(spec.Expr, spec.Name)
 	if refused != nil {
@@ -32,28 +32,28 @@ func Describe(spec Spec, lang string) string {
 	return w.line(shapeOf(&p.line))
 }
 
-// wording is a language.
+// wording describes schedules in one language.
 type wording interface {
 	period(time.Duration) string
 	once(time.Time) string
 	line(shape) string
 }
 
-// shape is a line as a description sees it.
+// shape is a line in the form that descriptions need.
 type shape struct {
-	times                []string // all clock times, when they are few
+	times                []string // all clock times, if they are few
 	second, minute, hour part
 	day                  *field // day-of-month
 	weekday              *field
-	months               []run // none: every month
-	years                []run // none: every year
+	months               []run // empty: every month
+	years                []run // empty: every year
 }
 
 // part is one of the three clock fields.
 type part struct {
 	all    bool // every value
 	zero   bool // only 0
-	step   int  // every step-th value, evenly; 0 when it is no such series
+	step   int  // every step-th value, evenly; 0 if it is no such series
 	values []int
 }
 
@@ -107,7 +107,7 @@ func partOf(f *field, pos int) part {
 	return p
 }
 
-// weekdays lists plain weekdays with Sunday as day 7, so that weekends stay together.
+// weekdays lists plain weekdays with Sunday as day 7, so that weekends are not split.
 func weekdays(s set) []run {
 	var values []int
 	for _, v := range s.values(0) {
@@ -121,7 +121,7 @@ func weekdays(s set) []run {
 	return runs(values)
 }
 
-// amounts splits a period into days, hours, minutes and the seconds that are left.
+// amounts splits a period into days, hours, minutes and remaining seconds.
 func amounts(d time.Duration) (days, hours, minutes int, seconds float64) {
 	days, d = int(d/(24*time.Hour)), d%(24*time.Hour)
 	hours, d = int(d/time.Hour), d%time.Hour

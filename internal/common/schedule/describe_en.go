@@ -49,7 +49,7 @@ func (e english) line(s shape) string {
 	return strings.Join(parts, ", ")
 }
 
-// clock says the time of day.
+// clock describes the time of day.
 func (e english) clock(s shape) string {
 	if len(s.times) > 0 {
 		return "at " + e.and(s.times)
@@ -89,7 +89,7 @@ func (e english) clock(s shape) string {
 	return strings.Join(parts, ", ")
 }
 
-// every says a field that sets the pace.
+// every describes the smallest field that varies.
 func (e english) every(p part, unit string) string {
 	switch {
 	case p.all:
@@ -101,7 +101,7 @@ func (e english) every(p part, unit string) string {
 	}
 }
 
-// within says a field that narrows a smaller one.
+// within describes a field that restricts a smaller one.
 func (e english) within(p part, unit string) string { return "in " + e.numbers(p, unit) }
 
 func (e english) numbers(p part, unit string) string {
@@ -111,7 +111,7 @@ func (e english) numbers(p part, unit string) string {
 	return unit + " " + e.list(p.runs(), strconv.Itoa)
 }
 
-// days says the two day fields; nothing when neither is restricted.
+// days describes the two day fields; empty if neither is restricted.
 func (e english) days(s shape) string {
 	var either []string
 	if !s.day.star {
@@ -168,7 +168,7 @@ func (e english) weekDays(f *field) string {
 	return e.and(items)
 }
 
-// list says runs: "1, 3 and 5 to 9".
+// list joins runs: "1, 3 and 5 to 9".
 func (e english) list(rs []run, name func(int) string) string {
 	var items []string
 	for _, r := range rs {

@@ -50,8 +50,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Every line that is read has a description in its language.
-func TestDescribeAnyLine(t *testing.T) {
+// Every valid line has a description in the given language.
+func TestDescribe_EveryValidLine_HasADescription(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		spec := Spec{Expr: drawLine(rt, rapid.Bool().Draw(rt, "seconds")).text}
 		en, zh := Describe(spec, "en"), Describe(spec, "zh")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// chinese puts the day first and goes from the large to the small: "周一至周五 02:30".
+// chinese puts the day first, and larger units before smaller ones: "周一至周五 02:30".
 type chinese struct{}
 
 func (chinese) period(d time.Duration) string {
@@ -39,7 +39,7 @@ func (c chinese) line(s shape) string {
 	return date + " " + c.clock(s)
 }
 
-// date says years, months and days.
+// date describes years, months and days.
 func (c chinese) date(s shape) string {
 	years := ""
 	if s.years != nil {
@@ -76,7 +76,7 @@ func (c chinese) date(s shape) string {
 	}
 }
 
-// onlyPlain says that the weekdays come every week.
+// onlyPlain reports whether the weekdays occur every week.
 func onlyPlain(f *field) bool { return f.lastDow.empty() && f.nth == [5]set{} }
 
 func (c chinese) monthDays(f *field) string {
@@ -119,7 +119,7 @@ func (c chinese) weekDays(f *field) string {
 	return strings.Join(items, "、")
 }
 
-// clock says the time of day.
+// clock describes the time of day.
 func (c chinese) clock(s shape) string {
 	if len(s.times) > 0 {
 		return strings.Join(s.times, "、")
@@ -157,7 +157,7 @@ func (c chinese) clock(s shape) string {
 	return strings.Join(parts, "，")
 }
 
-// every says a field that sets the pace.
+// every describes the smallest field that varies.
 func (c chinese) every(p part, pace, unit string) string {
 	switch {
 	case p.all:
@@ -169,7 +169,7 @@ func (c chinese) every(p part, pace, unit string) string {
 	}
 }
 
-// list says runs: "1、3、5至9".
+// list joins runs: "1、3、5至9".
 func (chinese) list(rs []run, name func(int) string) string {
 	var items []string
 	for _, r := range rs {

@@ -10,8 +10,7 @@ import (
 	"github.com/gorhill/cronexpr"
 )
 
-// expression is a canonical text with the engine's parse of it, shared by all jobs
-// that have the same line.
+// expression is a canonical text with the engine's parse of it, shared by all jobs with the same line.
 type expression struct {
 	text     string
 	kind     kind
@@ -20,32 +19,30 @@ type expression struct {
 	allHours bool          // the line follows real time through gaps and overlaps
 	someDays bool          // a day field is restricted
 	either   bool          // both day fields are restricted
-	months   bool          // some months have no day that the line names
-	hours    uint32        // kindCron: the hours that it names
-	minutes  uint64        // likewise
-	seconds  int           // likewise, how many
-	days     string        // likewise, the fields that say on which days, as they stand in text
+	months   bool          // no day of the line exists in some months
+	hours    uint32        // kindCron: its hours
+	minutes  uint64        // likewise, minutes
+	seconds  int           // likewise, number of seconds
+	days     string        // likewise, the fields that determine the days, as in text
 
-	mu     sync.Mutex // the engine writes into what it reads
+	mu     sync.Mutex // the engine writes into the expression when it is read
 	engine *cronexpr.Expression
-	from   int64        // where the last question started
-	known  [ahead]int64 // all fires from there on, as far as they were asked for
-	count  int          // how many of known there are
+	from   int64        // where the last search started
+	known  [ahead]int64 // fires from there on, as far as they were computed
+	count  int          // number of valid entries of known
 }
 
-// ahead is how many answers are fetched at once for a line that restricts days: the
-// engine makes the list of a month's days for each question, which takes ten times
-// as long as the rest.
+// ahead is the number of fires that are computed at once for a line that restricts days: the engine lists a month's
+// days for each search, which takes ten times as long as the rest.
 const ahead = 8
 
-// Bounds of wall-clock seconds that the engine is asked about. The engine's years
-// are 1970 to 2099; a day is left on both sides for zones.
+// Bounds of wall-clock seconds for the engine. Its years are 1970 to 2099; a day is left on both sides for zones.
 const (
 	wallMin = -2 * 86400
 	wallMax = 4102444800 + 2*86400 // 2100-01-01 and two days
 )
 
-// newExpression gives a parsed text to the engine.
+// newExpression parses a canonical text with the engine.
 func newExpression(p *parsed, text string) (*expression, *Error) {
 	x := &expression{text: text, kind: p.kind, period: p.period, at: p.at}
 	if p.kind != kindCron {
@@ -84,7 +81,7 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 	return x, nil
 }
 
-// engineParse keeps a panic of the engine inside.
+// engineParse converts a panic of the engine to an error.
 func engineParse(text string) (engine *cronexpr.Expression, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -94,8 +91,8 @@ func engineParse(text string) (engine *cronexpr.Expression, err error) {
 	return cronexpr.Parse(text)
 }
 
-// next is the first matching wall-clock second after wall; ok is false when there
-// is none before 2100. Wall-clock seconds count as if the zone were UTC.
+// next returns the first matching wall-clock second after wall; ok is false if there is none before 2100. Wall-clock
+// seconds count as if the zone were UTC.
 func (x *expression) next(wall int64) (next int64, ok bool, err error) {
 	if wall >= wallMax {
 		return 0, false, nil
@@ -121,7 +118,7 @@ func (x *expression) next(wall int64) (next int64, ok bool, err error) {
 	return x.known[0], true, nil
 }
 
-// ask puts the fires after wall into known; mu is held.
+// ask puts the fires after wall into known; the caller holds mu.
 func (x *expression) ask(wall int64) error {
 	from := time.Unix(wall, 0).UTC()
 	x.from, x.count = wall, 0
@@ -136,8 +133,8 @@ func (x *expression) ask(wall int64) error {
 	return nil
 }
 
-// keep adds an answer of the engine, which is the zero time when there is none. An
-// answer that is not later than the one before would make a job fire for ever.
+// keep adds a result of the engine, which is the zero time if there is none. A result that is not later than the
+// previous one would make a job fire forever.
 func (x *expression) keep(t time.Time) error {
 	if t.IsZero() {
 		return nil

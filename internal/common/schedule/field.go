@@ -17,17 +17,17 @@ const (
 	fieldCount
 )
 
-// fieldDef is what one field of a line may hold.
+// fieldDef defines the values of one field.
 type fieldDef struct {
 	name     string
 	min, max int
-	names    []string // three-letter names; the first stands for min
+	names    []string // three-letter names; the first one means min
 }
 
-// size is the number of values in the field.
+// size returns the number of values in the field.
 func (d *fieldDef) size() int { return d.max - d.min + 1 }
 
-// defs is a table, never written.
+// defs is read-only.
 var defs = [fieldCount]fieldDef{
 	second: {name: "second", min: 0, max: 59},
 	minute: {name: "minute", min: 0, max: 59},
@@ -40,7 +40,7 @@ var defs = [fieldCount]fieldDef{
 	year: {name: "year", min: minYear, max: maxYear},
 }
 
-// field is what one field of a line says.
+// field is the parsed content of one field.
 type field struct {
 	star     bool   // * or ?: not restricted
 	starStep bool   // has an item */n, which crons combine in two ways
@@ -52,7 +52,7 @@ type field struct {
 	nth      [5]set // n#k: the k-th such weekday of the month, k-1 as index
 }
 
-// bits are the values of a field that holds nothing but plain ones, counted from 0.
+// bits returns the values of a field that holds only plain ones, counted from 0.
 func (f *field) bits(d *fieldDef) uint64 {
 	if f.star {
 		return 1<<d.size() - 1
@@ -60,21 +60,21 @@ func (f *field) bits(d *fieldDef) uint64 {
 	return f.set[0]
 }
 
-// full says that the plain values cover the field.
+// full reports whether the plain values cover the field.
 func (f *field) full(d *fieldDef) bool { return f.set.count() == d.size() }
 
-// line is a parsed cron line; seconds and years are always there.
+// line is a parsed cron line; seconds and years are always present.
 type line [fieldCount]field
 
-// settle brings lines that mean the same to the same form.
+// settle brings lines with the same meaning to the same form.
 func (l *line) settle() {
 	for i := range l {
 		f := &l[i]
 		full := f.full(&defs[i])
 		switch i {
 		case dom, dow:
-			// A full day field is only as good as * when the other one is *: beside a
-			// restricted field it matches every day, because either matches.
+			// A full day field equals * only if the other one is *: beside a restricted field it matches every day,
+			// because either matches.
 			other := &l[dom+dow-i]
 			switch {
 			case f.star, full && other.star:
@@ -91,11 +91,10 @@ func (l *line) settle() {
 	}
 }
 
-// either says that both day fields are restricted, so that either may match.
+// either reports whether both day fields are restricted, so that either may match.
 func (l *line) either() bool { return !l[dom].star && !l[dow].star }
 
-// String is the canonical text: seven fields, plain decimals, sorted, runs of
-// three and more as ranges.
+// String returns the canonical text: seven fields, plain decimals, sorted, three or more consecutive values as ranges.
 func (l *line) String() string {
 	var b strings.Builder
 	b.Grow(64)
@@ -151,10 +150,10 @@ func (f *field) write(b *strings.Builder, d *fieldDef) {
 	}
 }
 
-// run is a stretch of consecutive values.
+// run is a sequence of consecutive values.
 type run struct{ from, to int }
 
-// runs splits sorted values into stretches.
+// runs splits sorted values into such sequences.
 func runs(values []int) []run {
 	var out []run
 	for _, v := range values {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzParse: nothing panics; what is read is read again from its canonical text as
-// the same; what it answers moves on and ends.
+// FuzzParse checks that nothing panics, that the canonical text of a schedule parses to the same one, and that its
+// fires advance and end.
 func FuzzParse(f *testing.F) {
 	for _, expr := range []string{
 		"30 2 * * MON-FRI", "*/5 * * * *", "0 0 1 01 *", "50-10 * * * *", "0 0 * * FRI-SUN", "0 0 31 2 *", "@daily x",

@@ -1,7 +1,7 @@
 package schedule
 
-// hashed reads H, H/15, H(0-29) and H(0-29)/10: values that differ from job to job
-// and stay with the job's name.
+// hashed parses H, H/15, H(0-29) and H(0-29)/10: values that differ from job to job and are determined by the job's
+// name.
 func (p *fieldParser) hashed(it token) *Error {
 	if p.pos == year {
 		return p.fail(CodeHash, it, "H has no meaning in the year field", "write the years")
@@ -39,7 +39,7 @@ func (p *fieldParser) hashed(it token) *Error {
 	return nil
 }
 
-// hashRange reads the (0-29) of H(0-29).
+// hashRange parses the (0-29) of H(0-29).
 func (p *fieldParser) hashRange(open token) (first, last int, rest token, err *Error) {
 	first, rest, err = p.value(open.from(1))
 	if err != nil {
@@ -59,8 +59,8 @@ func (p *fieldParser) hashRange(open token) (first, last int, rest token, err *E
 	return first, last, rest.from(1), err
 }
 
-// hash is FNV-1a over the job's name and the field's, mixed at the end so that its
-// low digits depend on every byte. It must never change: jobs would move.
+// hash is FNV-1a over the names of job and field, mixed at the end so that its low digits depend on every byte. It must
+// never change: jobs would fire at other times.
 func hash(name, field string) uint64 {
 	h := uint64(14695981039346656037)
 	mix := func(s string) {

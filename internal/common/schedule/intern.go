@@ -7,14 +7,13 @@ import (
 	"weak"
 )
 
-// Interner shares parsed expressions by canonical text and locations by name: a
-// parsed expression takes about a kilobyte, and most jobs share a few hundred. It
-// keeps an expression only as long as some Schedule uses it, so that previews of
-// any number of lines do not fill the memory. Safe for concurrent use.
+// Interner shares parsed expressions by canonical text and locations by name: a parsed expression takes about a
+// kilobyte, and most jobs share a few hundred. It keeps an expression only as long as a Schedule uses it, so that
+// previews of any number of lines do not fill the memory. Safe for concurrent use.
 type Interner struct {
 	mu          sync.Mutex
 	expressions map[string]weak.Pointer[expression] // guarded by mu
-	zones       map[zoneKey]*zone                   // guarded by mu; as many as there are zone names and rules
+	zones       map[zoneKey]*zone                   // guarded by mu; bounded by the number of zone names and rules
 }
 
 type zoneKey struct {
@@ -22,7 +21,7 @@ type zoneKey struct {
 	rules Rules
 }
 
-// NewInterner makes an empty Interner.
+// NewInterner returns an empty Interner.
 func NewInterner() *Interner {
 	return &Interner{
 		expressions: make(map[string]weak.Pointer[expression]),
@@ -30,9 +29,8 @@ func NewInterner() *Interner {
 	}
 }
 
-// Parse reads a timetable. It knows no clock: a line whose last year is over is
-// still read, so that a stored job is parked and not broken; text that a user just
-// sent is read by ParseNew. The error is an *Error.
+// Parse parses a schedule. It uses no clock: a line whose last year is over is accepted, so that a stored job is done
+// and not broken; use ParseNew for text that a user has just sent. The error is an *Error.
 func (in *Interner) Parse(spec Spec) (Schedule, error) {
 	s, err := in.parse(spec)
 	if err != nil {
@@ -41,9 +39,8 @@ func (in *Interner) Parse(spec Spec) (Schedule, error) {
 	return s, nil
 }
 
-// ParseNew reads a timetable that is to be saved at now: it also refuses one that
-// has no fire after now, and its refusal of six fields quotes the next fires of both
-// readings. The error is an *Error.
+// ParseNew parses a schedule that is to be saved at now: it also rejects one without a fire after now, and its error
+// for six fields quotes the next fires of both interpretations. The error is an *Error.
 func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
 	s, refusal := in.parse(spec)
 	if refusal != nil {
@@ -67,7 +64,7 @@ func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
 	return s, nil
 }
 
-// never is the refusal of a timetable that has no fire after now.
+// never returns the error of a schedule without a fire after now.
 func (s Schedule) never(now time.Time) *Error {
 	show := func(t time.Time) string { return t.In(s.zone.loc).Format(time.RFC3339) }
 	b := s.bounds
@@ -114,7 +111,7 @@ func (in *Interner) parse(spec Spec) (Schedule, *Error) {
 	return Schedule{expr: x, zone: z, bounds: newBounds(spec.From, spec.To)}, nil
 }
 
-// zone finds a zone, loading it at most a few times.
+// zone returns a zone, and loads it at most a few times.
 func (in *Interner) zone(key zoneKey) (*zone, *Error) {
 	in.mu.Lock()
 	z := in.zones[key]
@@ -136,7 +133,7 @@ func (in *Interner) zone(key zoneKey) (*zone, *Error) {
 	return z, nil
 }
 
-// expression finds the shared parse of a text or makes it.
+// expression returns the shared parse of a text, or creates it.
 func (in *Interner) expression(p *parsed) (*expression, *Error) {
 	text := p.canonical()
 	in.mu.Lock()
@@ -159,7 +156,7 @@ func (in *Interner) expression(p *parsed) (*expression, *Error) {
 	return x, nil
 }
 
-// forget drops an expression that nobody holds any more.
+// forget removes an expression that no Schedule uses any more.
 func (in *Interner) forget(text string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -168,7 +165,7 @@ func (in *Interner) forget(text string) {
 	}
 }
 
-// size is the number of expressions that are shared just now.
+// size returns the number of shared expressions.
 func (in *Interner) size() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()

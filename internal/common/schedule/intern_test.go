@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestInternerShares(t *testing.T) {
+func TestInterner_SharesExpressions(t *testing.T) {
 	in := NewInterner()
 	a, err := in.Parse(Spec{Expr: "30 2 * * MON-FRI", Zone: "Europe/Berlin"})
 	if err != nil {
@@ -26,7 +26,7 @@ func TestInternerShares(t *testing.T) {
 	}
 }
 
-func TestInternerForgets(t *testing.T) {
+func TestInterner_RemovesUnusedExpressions(t *testing.T) {
 	in := NewInterner()
 	kept, err := in.Parse(Spec{Expr: "7 7 * * *", Zone: "UTC"})
 	if err != nil {
@@ -53,8 +53,8 @@ func TestInternerForgets(t *testing.T) {
 	}
 }
 
-// The engine writes into what it reads; the race detector looks on.
-func TestSharedExpressionFromManyGoroutines(t *testing.T) {
+// The engine writes into expressions when it reads them; the race detector would report it.
+func TestSharedExpression_ConcurrentUse(t *testing.T) {
 	in := NewInterner()
 	var work sync.WaitGroup
 	for g := range 8 {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// token is a piece of the user's text and where it stands.
+// token is a part of the user's text with its position.
 type token struct {
 	text   string
 	offset int
 }
 
-// from is the rest of the token from its i-th byte on.
+// from returns the rest of the token from its i-th byte on.
 func (t token) from(i int) token { return token{t.text[i:], t.offset + i} }
 
-// fieldParser reads one field. Its methods report the character that is wrong.
+// fieldParser parses one field. Errors of its methods name the wrong character.
 type fieldParser struct {
 	def  *fieldDef
-	pos  int    // which field
+	pos  int    // index of the field
 	seed string // the job's name, for H
 	out  field
 }
@@ -26,7 +26,7 @@ func (p *fieldParser) fail(code string, at token, message, hint string) *Error {
 	return &Error{Code: code, Field: p.def.name, Offset: at.offset, Message: message, Hint: hint}
 }
 
-// parseField reads a comma-separated list of items.
+// parseField parses a comma-separated list of items.
 func parseField(pos int, tok token, seed string) (field, *Error) {
 	p := fieldParser{def: &defs[pos], pos: pos, seed: seed}
 	rest := tok
@@ -47,7 +47,7 @@ func parseField(pos int, tok token, seed string) (field, *Error) {
 	}
 }
 
-// item reads one item of a list.
+// item parses one item of a list.
 func (p *fieldParser) item(it token) *Error {
 	switch it.text[0] {
 	case '*':
@@ -99,7 +99,7 @@ func (p *fieldParser) item(it token) *Error {
 	return p.trailing(rest, "")
 }
 
-// wildcard reads * and */n.
+// wildcard parses * and */n.
 func (p *fieldParser) wildcard(it token) *Error {
 	if len(it.text) == 1 {
 		p.out.star = true
@@ -117,7 +117,7 @@ func (p *fieldParser) wildcard(it token) *Error {
 	return nil
 }
 
-// span reads what follows the dash of a range that starts with first.
+// span parses the part after the dash of a range that starts with first.
 func (p *fieldParser) span(it token, first int, rest token) *Error {
 	last, rest, err := p.value(rest)
 	if err != nil {
@@ -140,8 +140,8 @@ func (p *fieldParser) span(it token, first int, rest token) *Error {
 	return nil
 }
 
-// order checks the ends of a range. In a weekday range a Sunday at the end is day
-// 7, so that FRI-SUN, 5-7 and 5-0 are Friday to Sunday; one at the start is day 0.
+// order checks the ends of a range. In a range of weekdays, Sunday at the end is day 7, so that FRI-SUN, 5-7 and 5-0
+// are Friday to Sunday; at the start it is day 0.
 func (p *fieldParser) order(it token, first, last int) (int, int, *Error) {
 	if p.pos == dow {
 		switch {
@@ -170,7 +170,7 @@ func (p *fieldParser) addSpan(first, last, step int) {
 	}
 }
 
-// modulus makes day 7 the Sunday that day 0 is; other fields keep their values.
+// modulus maps day 7 to Sunday, day 0; other fields keep their values.
 func (p *fieldParser) modulus() int {
 	if p.pos == dow {
 		return 7
@@ -178,7 +178,7 @@ func (p *fieldParser) modulus() int {
 	return p.def.max + 1
 }
 
-// lastDay reads L and LW of the day-of-month field.
+// lastDay parses L and LW of the day-of-month field.
 func (p *fieldParser) lastDay(it token) *Error {
 	switch {
 	case p.pos == dow:
@@ -197,7 +197,7 @@ func (p *fieldParser) lastDay(it token) *Error {
 	}
 }
 
-// nthWeekday reads the #k of MON#1.
+// nthWeekday parses the #k of MON#1.
 func (p *fieldParser) nthWeekday(day int, rest token) *Error {
 	n, after := number(rest.from(1))
 	if after.offset == rest.offset+1 || n < 1 || n > 5 {
@@ -211,7 +211,7 @@ func (p *fieldParser) nthWeekday(day int, rest token) *Error {
 	return nil
 }
 
-// value reads a number or a name and checks its range.
+// value parses a number or a name and checks its range.
 func (p *fieldParser) value(t token) (int, token, *Error) {
 	if v, rest := number(t); rest.offset > t.offset {
 		low, high := p.def.min, p.def.max
@@ -238,7 +238,7 @@ func (p *fieldParser) value(t token) (int, token, *Error) {
 	return 0, t, p.fail(CodeSyntax, t, quote(t.text)+" is not a value of this field", p.valueHint())
 }
 
-// step reads the number behind a slash, to the end of the item.
+// step parses the number after a slash, up to the end of the item.
 func (p *fieldParser) step(t token) (int, *Error) {
 	n, rest := number(t)
 	switch {
@@ -264,7 +264,7 @@ func (p *fieldParser) step(t token) (int, *Error) {
 	return n, nil
 }
 
-// turn is what a field starts over with.
+// turn returns the name of the unit in which a field starts again.
 func (p *fieldParser) turn() string {
 	switch p.pos {
 	case second:
@@ -291,7 +291,7 @@ func (p *fieldParser) trailing(rest token, hint string) *Error {
 	return p.fail(CodeTrailing, rest, quote(rest.text)+" does not belong here", hint)
 }
 
-// valueHint says what the field takes.
+// valueHint describes the values of the field.
 func (p *fieldParser) valueHint() string {
 	switch p.pos {
 	case dom:
@@ -309,9 +309,8 @@ func (p *fieldParser) valueHint() string {
 	}
 }
 
-// number reads leading digits as a decimal, whatever zeros it starts with; a
-// number too large for any field stays too large. Without a digit the token comes
-// back as it was.
+// number parses leading digits as a decimal, with any number of leading zeros; a number that is too large for any field
+// stays too large. Without a digit it returns the token unchanged.
 func number(t token) (int, token) {
 	n, i := 0, 0
 	for ; i < len(t.text) && '0' <= t.text[i] && t.text[i] <= '9'; i++ {

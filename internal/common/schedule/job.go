@@ -6,7 +6,7 @@ import (
 	"carillon/internal/common"
 )
 
-// OfJob reads a stored job's timetable; a job without a cron line has the zero one.
+// OfJob returns a stored job's schedule; the zero one for a job without a cron expression.
 func (in *Interner) OfJob(j *common.Job) (Schedule, error) {
 	spec, err := SpecOf(j)
 	if err != nil || spec.Expr == "" {
@@ -15,7 +15,7 @@ func (in *Interner) OfJob(j *common.Job) (Schedule, error) {
 	return in.Parse(spec)
 }
 
-// SpecOf is the text of a job's timetable.
+// SpecOf returns the text of a job's schedule.
 func SpecOf(j *common.Job) (Spec, error) {
 	spec := Spec{Expr: j.CronExpr, Zone: j.Timezone, Name: j.Name}
 	if j.StartAt != nil {
@@ -32,8 +32,7 @@ func SpecOf(j *common.Job) (Spec, error) {
 	return spec, err
 }
 
-// Passed counts the fires after from, up to and including to, and gives the last
-// of them. It stops counting at most, for a caller that must not work for ever.
+// Passed counts the fires after from, up to and including to, and returns the last of them. It stops counting at most.
 func (s Schedule) Passed(from, to time.Time, most int64) (count int64, last time.Time, err error) {
 	if !s.IsZero() && s.expr.kind == kindEvery && most > 0 {
 		return s.passedEvery(from, to, most)
@@ -67,11 +66,11 @@ func (s Schedule) passedEvery(from, to time.Time, most int64) (count int64, last
 	return count, first.Add(time.Duration(count-1) * s.expr.period), nil
 }
 
-// Upcoming is the first fire after now of a plan that has come to cursor. It is for
-// showing: a fire between the two that is still owed is not counted.
+// Upcoming returns the first fire after now of a plan at the given cursor. It is for display: fires between cursor and
+// now that are still due are left out.
 func (s Schedule) Upcoming(cursor, now time.Time) (t time.Time, ok bool, err error) {
 	if !s.IsZero() && s.expr.kind == kindEvery && !s.bounds.anchored() && now.After(cursor) {
-		// It counts from the cursor, and stays in step with it.
+		// It counts from the cursor, and keeps its rhythm.
 		cursor = cursor.Add(now.Sub(cursor) / s.expr.period * s.expr.period)
 		return s.Next(cursor)
 	}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// civil is what a clock on the wall shows.
+// civil is a wall-clock time.
 type civil struct {
 	year, month, day, hour, minute, second, weekday int
 }
@@ -20,15 +20,15 @@ func civilOf(t time.Time) civil {
 	return civil{y, int(m), d, h, mi, s, int(t.Weekday())}
 }
 
-// oracleField is a field as text and as a predicate, made together, so that the
-// oracle shares no parser with the code under test.
+// oracleField is a field as text and as a predicate, created together, so that the oracle shares no parser with the
+// code under test.
 type oracleField struct {
 	text  string
 	star  bool
 	match func(civil) bool
 }
 
-// oracleLine is a cron line with its own matcher.
+// oracleLine is a cron line with its own predicate.
 type oracleLine struct {
 	text                                  string
 	second, minute, hour, dom, month, dow oracleField
@@ -109,7 +109,7 @@ func workday(year, month, day int) bool {
 	return w != 0 && w != 6
 }
 
-// drawDom adds the forms that only the day of the month has.
+// drawDom adds the forms of the day-of-month field.
 func drawDom(t *rapid.T) oracleField {
 	switch rapid.IntRange(0, 9).Draw(t, "dom form") {
 	case 0:
@@ -129,8 +129,7 @@ func drawDom(t *rapid.T) oracleField {
 			if want > length {
 				return false
 			}
-			// The nearest working day of the same month; of two the earlier for a
-			// Saturday, the later for a Sunday.
+			// The nearest working day of the same month: the earlier one for a Saturday, the later one for a Sunday.
 			for distance := range 3 {
 				for _, day := range []int{want - distance, want + distance} {
 					if day >= 1 && day <= length && workday(c.year, c.month, day) {
@@ -144,7 +143,7 @@ func drawDom(t *rapid.T) oracleField {
 	return drawField(t, "dom", 7, 1, 31, nil, func(c civil) int { return c.day })
 }
 
-// drawDow adds the forms that only the day of the week has.
+// drawDow adds the forms of the day-of-week field.
 func drawDow(t *rapid.T) oracleField {
 	switch rapid.IntRange(0, 9).Draw(t, "dow form") {
 	case 0:
@@ -167,8 +166,7 @@ func drawDow(t *rapid.T) oracleField {
 	return drawField(t, "dow", 7, 0, 6, weekdayWords, func(c civil) int { return c.weekday })
 }
 
-// drawLine draws a line whose hours crowd where clocks change. withSeconds makes a
-// seven-field line.
+// drawLine draws a line whose hours are often near changes of the clock. withSeconds makes a seven-field line.
 func drawLine(t *rapid.T, withSeconds bool) oracleLine {
 	l := oracleLine{
 		second: oracleField{text: "0", match: func(c civil) bool { return c.second == 0 }},
@@ -184,7 +182,7 @@ func drawLine(t *rapid.T, withSeconds bool) oracleLine {
 		l.hour, l.allHours = everything("*"), true
 	case 1:
 		l.hour = drawValues(t, "night", 0, 3, nil, hourOf)
-		if strings.Contains(l.hour.text, "/") { // there a step runs to the end of the day
+		if strings.Contains(l.hour.text, "/") { // there a step ends with the day
 			l.hour = oracleField{text: "0-3", match: func(c civil) bool { return c.hour <= 3 }}
 		}
 	default:
@@ -215,17 +213,16 @@ type moment struct {
 	first, last bool // first and last time that the wall clock shows this
 }
 
-// timeline is every step between two instants in a zone. It knows of zones only
-// what a clock shows at an instant.
+// timeline is every step between two instants in a zone. Of the zone it uses only the local time at an instant.
 type timeline struct {
 	step    int64
 	moments []moment
-	from    int // the first moment that is compared; those before are a lead-in
-	to      int // one behind the last that is compared
+	from    int // index of the first compared moment; earlier ones are a lead-in
+	to      int // index after the last compared moment
 }
 
-// newTimeline walks the zone for span to both sides of the centre, with a lead of
-// its own on both sides, so that what comes twice is seen twice.
+// newTimeline steps through the zone for span on both sides of the centre, plus a lead on both sides, so that all
+// repetitions of a local time are included.
 func newTimeline(loc *time.Location, centre int64, span, lead time.Duration, step int64) timeline {
 	tl := timeline{step: step}
 	low, high := centre-int64(span/time.Second), centre+int64(span/time.Second)
@@ -252,7 +249,7 @@ func newTimeline(loc *time.Location, centre int64, span, lead time.Duration, ste
 	return tl
 }
 
-// fires is the ledger that the rules of this package ask for.
+// fires returns the fires that the documented rules require.
 func (tl timeline) fires(l oracleLine, r Rules) []int64 {
 	var out []int64
 	for i := tl.from; i < tl.to; i++ {
@@ -281,7 +278,7 @@ func (tl timeline) fires(l oracleLine, r Rules) []int64 {
 	return out
 }
 
-// transitions finds changes of the offset between two times, a day apart or more.
+// transitions returns the changes of the offset between two times, a day apart or more.
 func transitions(loc *time.Location, from, to time.Time) []int64 {
 	offset := func(u int64) int { _, o := time.Unix(u, 0).In(loc).Zone(); return o }
 	var out []int64

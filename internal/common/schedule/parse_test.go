@@ -46,7 +46,7 @@ func TestCanonical(t *testing.T) {
 		{"0 0 1-31 * 1", "0 0 0 1-31 * 1 *"},
 		{"0 0 13 * 0-7", "0 0 0 13 * 0-6 *"},
 		{"0 0 * jan,FEB,12 sun", "0 0 0 * 1,2,12 0 *"},
-		// What the engine reads wrongly, or not at all.
+		// Texts that the engine parses wrongly, or rejects.
 		{"0 0 1 01 *", "0 0 0 1 1 * *"},
 		{"0 0 * * 05", "0 0 0 * * 5 *"},
 		{"0 0 * * 5-7", "0 0 0 * * 0,5,6 *"},
@@ -67,7 +67,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestParse_InvalidText_IsRejected(t *testing.T) {
 	long := strings.Repeat("1,", 1<<20) + "1 * * * *"
 	for _, c := range []struct {
 		expr, code, field string
@@ -184,7 +184,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-func TestSixFieldsShowBothReadings(t *testing.T) {
+func TestParse_SixFields_ErrorShowsBothReadings(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	_, err := NewInterner().ParseNew(Spec{Expr: "0 5 9 * * 1", Zone: "Asia/Shanghai"}, now)
 	refused, ok := errors.AsType[*Error](err)
@@ -216,7 +216,7 @@ func TestSixFieldsShowBothReadings(t *testing.T) {
 	}
 }
 
-func TestParseNewRefusesThePast(t *testing.T) {
+func TestParseNew_YearInThePast_IsRejected(t *testing.T) {
 	in, now := NewInterner(), time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	for _, expr := range []string{"0 0 1 1 * 2020", "0 0 1 1 * 1970-2026", "@at 2026-03-04T12:00:00Z"} {
 		if _, err := in.Parse(Spec{Expr: expr, Zone: "UTC"}); err != nil {
@@ -227,7 +227,7 @@ func TestParseNewRefusesThePast(t *testing.T) {
 			t.Errorf("%s: got %v", expr, err)
 		}
 	}
-	// The day that Samoa left out: the line is not impossible, its only fire is.
+	// The day that Samoa skipped: the line is not impossible, its only fire is.
 	_, err := in.ParseNew(Spec{Expr: "0 9 30 12 * 2011", Zone: "Pacific/Apia"},
 		time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC))
 	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != CodePast {
@@ -277,7 +277,7 @@ func TestHashIsStable(t *testing.T) {
 		}
 		return s.Canonical()
 	}
-	// These values are a promise: another hash would move every job.
+	// These values must not change: another hash would move every job.
 	for _, c := range []struct{ name, expr, want string }{
 		{"job", "H H * * *", "0 57 19 * * * *"},
 		{"job", "H/15 H(0-5) * * *", "0 12,27,42,57 1 * * * *"},

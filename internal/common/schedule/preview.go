@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// Codes of a Note. They are stable: texts are translated by them.
+// Codes of a Note. They are stable, for translation.
 const (
 	NoteGapRun        = "dst_gap_run"        // a fire was moved to the end of a gap
-	NoteGapSkip       = "dst_gap_skip"       // a fire does not happen because its local time does not exist
-	NoteOverlapFirst  = "dst_overlap_first"  // a local time comes twice; the first pass fires
-	NoteOverlapSecond = "dst_overlap_second" // a local time comes twice; the second pass fires
-	NoteOverlapBoth   = "dst_overlap_both"   // a local time comes twice; both passes fire
+	NoteGapSkip       = "dst_gap_skip"       // a fire is left out because its local time does not exist
+	NoteOverlapFirst  = "dst_overlap_first"  // a local time occurs twice; it fires the first time
+	NoteOverlapSecond = "dst_overlap_second" // a local time occurs twice; it fires the second time
+	NoteOverlapBoth   = "dst_overlap_both"   // a local time occurs twice; it fires both times
 	NoteRealTime      = "dst_real_time"      // the clocks change; the line follows real time
 	NoteEither        = "cron_either"        // both day fields are restricted; either matches
 	NoteShortMonths   = "cron_short_months"  // some months do not have the day
 	NoteUnevenStep    = "cron_uneven_step"   // a step that does not divide its field
 	NoteEveryMinute   = "cron_every_minute"  // * in the minutes of a restricted hour
-	NoteQuartzDays    = "cron_quartz_days"   // weekday numbers of other crons start elsewhere
-	NoteHash          = "cron_hash_value"    // H picked these values for this name
+	NoteQuartzDays    = "cron_quartz_days"   // other crons number weekdays differently
+	NoteHash          = "cron_hash_value"    // the values of H for this name
 )
 
-// Note is a remark on a preview: at a fire where the clocks change, or, with a zero
-// At, on the line itself.
+// Note is a remark on a preview: on a fire at a change of the clock or, with a zero At, on the line itself.
 type Note struct {
 	Code string
 	Text string
 	At   time.Time
-	Data map[string]string // what a translated text is filled with
+	Data map[string]string // values for a translated text
 }
 
 const wallClock = "2006-01-02 15:04:05"
@@ -39,8 +38,7 @@ const (
 	maxNotes   = 100
 )
 
-// Preview lists the next n fires after from (at most 1000) and what there is to say
-// about them: at most 100 notes, those on the line first.
+// Preview lists the next n fires after from (at most 1000), with at most 100 notes, those on the line first.
 func (s Schedule) Preview(from time.Time, n int) (fires []time.Time, notes []Note) {
 	if s.IsZero() {
 		return nil, nil
@@ -71,7 +69,7 @@ func (s Schedule) Preview(from time.Time, n int) (fires []time.Time, notes []Not
 	return fires, notes[:min(len(notes), maxNotes)]
 }
 
-// clockNotes looks at each change of the clock that can touch a fire in (from, to].
+// clockNotes checks each change of the clock that can affect a fire in (from, to].
 func (s Schedule) clockNotes(from, to int64) []Note {
 	var notes []Note
 	for w := s.zone.lookup(max(from, wallMin) - reach); len(notes) < maxNotes; {
@@ -88,13 +86,12 @@ func (s Schedule) clockNotes(from, to int64) []Note {
 	return notes
 }
 
-// clockNote says what the change from window p to window w does to the line, if it
-// touches it at all.
+// clockNote describes the effect of the change from window p to window w on the line, if there is one.
 func (s Schedule) clockNote(p, w window) (Note, bool) {
-	low, high := w.start+p.offset, w.start+w.offset // local times left out
+	low, high := w.start+p.offset, w.start+w.offset // local times that are left out
 	gap := low < high
 	if !gap {
-		low, high = high, low // local times that come twice
+		low, high = high, low // local times that occur twice
 	}
 	wall, ok, err := s.expr.next(low - 1)
 	if !ok || err != nil || wall >= high {

@@ -22,8 +22,8 @@ type change struct {
 	at   int64
 }
 
-// sampleChanges are awkward nights: half-hour, two-hour and whole-day changes, ones
-// at midnight, by rule and by table, and none at all.
+// sampleChanges are unusual nights: changes by half an hour, two hours and a whole day, ones at midnight, by rule and
+// by table, and nights without a change.
 func sampleChanges(t testing.TB) []change {
 	t.Helper()
 	var out []change
@@ -52,7 +52,7 @@ func sampleChanges(t testing.TB) []change {
 		}
 		out = append(out, change{one.zone, found[0]})
 	}
-	// No change, but the end of a leap year, where zones that go on by rule are awkward.
+	// No change, but the end of a leap year, where zones that follow a rule are a special case.
 	for _, zone := range []string{"UTC", "Asia/Shanghai", "America/New_York", "Australia/Sydney"} {
 		out = append(out, change{zone, time.Date(2040, 12, 31, 12, 0, 0, 0, time.UTC).Unix()})
 	}
@@ -73,7 +73,7 @@ var allRules = []Rules{
 	{GapSkip, OverlapBoth},
 }
 
-// compare walks a schedule through a timeline and wants exactly the oracle's fires.
+// compare steps a schedule through a timeline and requires exactly the oracle's fires.
 func compare(in *Interner, zone string, l oracleLine, r Rules, tl timeline) error {
 	s, err := in.Parse(Spec{Expr: l.text, Zone: zone, Rules: r})
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeNever {
@@ -128,8 +128,7 @@ func firstDifference(loc *time.Location, got, want []int64) string {
 	return "no difference"
 }
 
-// TestNextAgainstStepper compares random lines with a clock that is walked minute by
-// minute for three days to both sides of a change.
+// Random lines are compared with a clock that is stepped minute by minute for three days on both sides of a change.
 func TestNextAgainstStepper(t *testing.T) {
 	t.Parallel()
 	in, changes := NewInterner(), sampleChanges(t)
@@ -154,7 +153,7 @@ func TestNextAgainstStepper(t *testing.T) {
 	})
 }
 
-// TestNextAgainstStepperBySeconds is the same for lines with seconds, close to a change.
+// The same for lines with seconds, close to a change.
 func TestNextAgainstStepperBySeconds(t *testing.T) {
 	t.Parallel()
 	in, changes := NewInterner(), sampleChanges(t)
@@ -174,7 +173,7 @@ func TestNextAgainstStepperBySeconds(t *testing.T) {
 	})
 }
 
-// TestNextFromAnywhere asks from random instants, a long way before a change too.
+// The search starts at random instants, also long before a change.
 func TestNextFromAnywhere(t *testing.T) {
 	t.Parallel()
 	in, changes := NewInterner(), sampleChanges(t)
@@ -207,7 +206,7 @@ func TestNextFromAnywhere(t *testing.T) {
 	})
 }
 
-// TestNextAgainstStepperAllZones visits every change of every zone from 2024 to 2030.
+// Every change of every zone from 2024 to 2030.
 func TestNextAgainstStepperAllZones(t *testing.T) {
 	if os.Getenv("CARILLON_TEST_ALL_ZONES") == "" {
 		t.Skip("takes minutes; set CARILLON_TEST_ALL_ZONES=1")

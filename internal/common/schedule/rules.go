@@ -1,9 +1,9 @@
 package schedule
 
-// Gap says what a fixed-time line does with a local time that the clocks jump over.
+// Gap is what a fixed-time line does with a local time that the clock skips.
 type Gap uint8
 
-// The choices for a gap.
+// Values of Gap.
 const (
 	// GapRun fires once, at the first instant after a gap of up to three hours.
 	GapRun Gap = iota
@@ -11,29 +11,27 @@ const (
 	GapSkip
 )
 
-// Overlap says what a fixed-time line does with a local time that comes twice.
+// Overlap is what a fixed-time line does with a local time that occurs twice.
 type Overlap uint8
 
-// The choices for an overlap.
+// Values of Overlap.
 const (
-	// OverlapFirst fires in the first pass only.
+	// OverlapFirst fires the first time only.
 	OverlapFirst Overlap = iota
-	// OverlapSecond fires in the second pass only.
+	// OverlapSecond fires the second time only.
 	OverlapSecond
-	// OverlapBoth fires in both passes.
+	// OverlapBoth fires both times.
 	OverlapBoth
 )
 
-// Rules say what happens to fixed-time lines on a night when the clocks change.
-// The zero value is the default: run after a gap, first pass of an overlap. Lines
-// whose hour field covers all 24 hours follow real time and know no rules.
+// Rules decide what fixed-time lines do on a night when the clocks change. The zero value is the default: run after a
+// gap, and the first time of an overlap. Lines whose hour field covers all 24 hours follow real time instead.
 type Rules struct {
 	Gap     Gap
 	Overlap Overlap
 }
 
-// ParseRules reads the two words of a job's dst setting; an empty word is the
-// default. The error is an *Error.
+// ParseRules parses the two values of a job's dst setting; empty means the default. The error is an *Error.
 func ParseRules(gap, overlap string) (Rules, error) {
 	var r Rules
 	switch gap {
@@ -65,7 +63,7 @@ func ParseRules(gap, overlap string) (Rules, error) {
 	return r, nil
 }
 
-// String is the word that ParseRules reads.
+// String returns the value that ParseRules accepts.
 func (g Gap) String() string {
 	if g == GapSkip {
 		return "skip"
@@ -73,7 +71,7 @@ func (g Gap) String() string {
 	return "run"
 }
 
-// String is the word that ParseRules reads.
+// String returns the value that ParseRules accepts.
 func (o Overlap) String() string {
 	switch o {
 	case OverlapSecond:

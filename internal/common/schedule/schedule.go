@@ -2,32 +2,31 @@ package schedule
 
 import "time"
 
-// Spec is the text of a timetable as a job states it.
+// Spec is the text of a schedule as a job defines it.
 type Spec struct {
 	Expr  string // a cron line, an alias, @every or @at
-	Zone  string // IANA name; empty and "Local" are refused
+	Zone  string // IANA name; empty and "Local" are rejected
 	Rules Rules
-	Name  string // the job's name; H is a hash of it
+	Name  string // the job's name, from which H is computed
 
-	// There are no fires before From and none after To; either may be one. The zero time
-	// is no bound. With a From, @every counts from it, and From is its first fire.
+	// There are no fires before From and none after To; either may be a fire. The zero time is no bound. With a From,
+	// @every counts from it, and From is its first fire.
 	From, To time.Time
 }
 
-// Schedule is a job's timetable: a small value that shares what it points to. The
-// zero Schedule never fires. Safe for concurrent use.
+// Schedule is a job's schedule: a small value that shares what it points to. The zero Schedule never fires. Safe for
+// concurrent use.
 type Schedule struct {
 	expr   *expression
 	zone   *zone   // with the rules
 	bounds *bounds // nil: none
 }
 
-// IsZero says that there is no timetable: the job runs only when triggered.
+// IsZero reports whether there is no schedule: the job runs only when triggered.
 func (s Schedule) IsZero() bool { return s.expr == nil }
 
-// Canonical is the one text of all lines that mean the same: seven fields, second
-// first and year last, or @every and @at with their argument. H is resolved. It may
-// be longer than the 256 bytes that a user may write.
+// Canonical returns the one text of all lines with the same meaning: seven fields, second first and year last, or
+// @every and @at with their argument. H is resolved. It may be longer than the 256 bytes that a user may write.
 func (s Schedule) Canonical() string {
 	if s.IsZero() {
 		return ""
@@ -35,7 +34,7 @@ func (s Schedule) Canonical() string {
 	return s.expr.text
 }
 
-// Zone is the name of the time zone.
+// Zone returns the name of the time zone.
 func (s Schedule) Zone() string {
 	if s.IsZero() {
 		return ""
@@ -43,10 +42,9 @@ func (s Schedule) Zone() string {
 	return s.zone.name
 }
 
-// Next is the first fire strictly after the given time, in the schedule's zone; ok
-// is false when there is none before 2100. An @every without a start counts in real
-// time from after, which should be the last fire. An error means that the engine failed: the
-// job cannot be planned, others can.
+// Next returns the first fire strictly after the given time, in the schedule's zone; ok is false if there is none
+// before 2100. An @every without a start counts in real time from after, which should be the last fire. An error means
+// that the engine failed: the job cannot be planned, others can.
 func (s Schedule) Next(after time.Time) (t time.Time, ok bool, err error) {
 	if s.IsZero() {
 		return time.Time{}, false, nil

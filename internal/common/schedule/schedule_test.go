@@ -73,8 +73,8 @@ func TestNextAtClockChanges(t *testing.T) {
 	}
 }
 
-// The engine alone, used with a zone, answers with the same hour for ever here.
-func TestHourlyInSpringFires23Times(t *testing.T) {
+// The engine alone, used with a zone, returns the same hour forever here.
+func TestNext_HourlyInSpring_Fires23Times(t *testing.T) {
 	s := parse(t, "0 * * * *", "America/New_York")
 	at, n := time.Date(2026, 3, 8, 4, 59, 0, 0, time.UTC), 0
 	for ; n < 100; n++ {
@@ -91,7 +91,7 @@ func TestHourlyInSpringFires23Times(t *testing.T) {
 	}
 }
 
-func TestNeverAgain(t *testing.T) {
+func TestNext_NoFireLeft_ReportsNone(t *testing.T) {
 	for expr, after := range map[string]time.Time{
 		"0 0 1 1 * 2027":           time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
 		"@at 2026-12-01T09:00:00Z": time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC),
@@ -136,7 +136,7 @@ func TestScheduleIsSmall(t *testing.T) {
 	}
 }
 
-func TestEnginePanicIsAnError(t *testing.T) {
+func TestEnginePanic_ReturnsAnError(t *testing.T) {
 	s := parse(t, "0 0 * * *", "UTC")
 	s.expr.mu.Lock()
 	s.expr.engine, s.expr.count = nil, 0

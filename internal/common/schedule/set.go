@@ -13,7 +13,7 @@ func (s *set) count() int {
 	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2])
 }
 
-// values lists the members, smallest first, moved up by base.
+// values lists the members in ascending order, each plus base.
 func (s *set) values(base int) []int {
 	out := make([]int, 0, s.count())
 	for i, word := range s {

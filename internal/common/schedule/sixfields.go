@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// sixReadings are the two lines that six fields may stand for.
+// sixReadings are the two possible meanings of six fields.
 func sixReadings(tokens []token) (secondsFirst, yearLast string) {
 	words := make([]string, len(tokens))
 	for i, t := range tokens {
@@ -15,8 +15,7 @@ func sixReadings(tokens []token) (secondsFirst, yearLast string) {
 	return text + " *", "0 " + text
 }
 
-// sixFields refuses six fields and shows both readings. It knows no clock;
-// withFires adds the next fires.
+// sixFields rejects six fields and shows both interpretations. It uses no clock; withFires adds the next fires.
 func sixFields(tokens []token, name string) *Error {
 	return explainSix(tokens, name, func(string) string { return "" })
 }
@@ -51,8 +50,7 @@ func explainSix(tokens []token, name string, fires func(line string) string) *Er
 		Hint:    hint}
 }
 
-// withFires rewrites the refusal of six fields with the next fires of both
-// readings after now.
+// withFires adds the next fires of both interpretations after now to the error for six fields.
 func (in *Interner) withFires(spec Spec, refusal *Error, now time.Time) *Error {
 	tokens, err := tokenize(spec.Expr)
 	if err != nil {

@@ -7,29 +7,27 @@ import (
 	"time"
 )
 
-// Tally counts the fires of many timetables within one stretch of time, by the minute. It
-// finds what stepping with Next would, but looks at each local day and not at each fire,
-// except where the clocks change. Not safe for concurrent use.
+// Tally counts the fires of many schedules within one period, by the minute. It finds the same fires as repeated calls
+// of Next, but examines each local day instead of each fire, except near changes of the clock. Not safe for concurrent
+// use.
 type Tally struct {
 	first, end int64               // Unix seconds, the end exclusive
-	days       map[string][]bool   // by the text of the fields that say so: on which local days a line fires
-	zones      map[*zone][]stretch // of the zones that were asked for
+	days       map[string][]bool   // by the text of the fields that determine it: the local days on which a line fires
+	zones      map[*zone][]stretch // of the zones used so far
 
-	// Asked is how many fires were asked for one by one so far: each takes as long as some hundred
-	// that are counted.
+	// Asked is how many fires were computed one by one so far: each takes as long as some hundred that are counted.
 	Asked int
 }
 
-// firstDay is how many days before the first one the days of a tally begin, since some
-// zones are behind UTC.
+// firstDay is how many days before the period the days of a tally begin, since some zones are behind UTC.
 const firstDay = 2
 
-// NewTally makes a tally of fires at from or later, and before end.
+// NewTally returns a tally of fires at from or later, and before end.
 func NewTally(from, end time.Time) *Tally {
 	return &Tally{first: ceil(from), end: ceil(end), days: map[string][]bool{}, zones: map[*zone][]stretch{}}
 }
 
-// ceil is the first whole second at a time or after it.
+// ceil returns the first whole second at a time or after it.
 func ceil(t time.Time) int64 {
 	if t.Nanosecond() > 0 {
 		return t.Unix() + 1
@@ -37,23 +35,22 @@ func ceil(t time.Time) int64 {
 	return t.Unix()
 }
 
-// errNotCron says that a tally was asked for what is no cron line.
+// errNotCron is the error of a tally for a schedule that is not a cron line.
 var errNotCron = errors.New("only cron lines can be tallied")
 
 // Lines reports whether the schedule is a cron line, which a Tally counts.
 func (s Schedule) Lines() bool { return s.expr != nil && s.expr.kind == kindCron }
 
-// Same names what fires at the same times, bounds aside.
+// Same identifies schedules that fire at the same times, apart from bounds.
 type Same struct {
 	expr *expression
 	zone *zone
 }
 
-// Same tells what the schedule has in common with others.
+// Same returns what the schedule shares with others that fire at the same times.
 func (s Schedule) Same() Same { return Same{s.expr, s.zone} }
 
-// Bounds are the first and the last instant at which the schedule may fire; zero times
-// where there is none.
+// Bounds returns the first and the last instant at which the schedule may fire; zero times without bounds.
 func (s Schedule) Bounds() (from, to time.Time) {
 	if s.bounds == nil {
 		return time.Time{}, time.Time{}
@@ -61,7 +58,7 @@ func (s Schedule) Bounds() (from, to time.Time) {
 	return s.bounds.from, s.bounds.to
 }
 
-// Period is that of an @every, and 0 of what is none.
+// Period returns the period of @every; 0 for other schedules.
 func (s Schedule) Period() time.Duration {
 	if s.expr == nil || s.expr.kind != kindEvery {
 		return 0
@@ -69,10 +66,9 @@ func (s Schedule) Period() time.Duration {
 	return s.expr.period
 }
 
-// Of calls visit for the fires of a cron line after a time, and before end, where both lie
-// within the tally's stretch; what bounds the schedule itself is not looked at. Each call is for
-// some of the 60 minutes from start (in Unix seconds, a full minute) on, a bit for each, and
-// there are so many fires in each of these. Calls come in no promised order; two may be
+// Of calls visit for the fires of a cron line after a time, and before end, both within the tally's period; the bounds
+// of the schedule are ignored. Each call is for some of the 60 minutes from start on (in Unix seconds, a full minute),
+// one bit for each, and fires is the number of fires in each of these. The order of the calls is undefined; two may be
 // for the same minute.
 func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes uint64, fires int)) error {
 	if s.expr == nil || s.expr.kind != kindCron {
@@ -85,7 +81,7 @@ func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes
 		if from >= to {
 			continue
 		}
-		// A minute of which not all counts is stepped through.
+		// A minute that counts in part only is stepped through.
 		low, high := minuteUp(from), minuteDown(to)
 		if !part.calm || low >= high {
 			low, high = to, to
@@ -103,8 +99,8 @@ func (t *Tally) Of(s Same, after, end time.Time, visit func(start int64, minutes
 	return nil
 }
 
-// Count returns how many fires of a schedule there are after a time, up to and including another, and the
-// last of them. Both times lie within the tally's stretch.
+// Count returns the number of fires of a schedule after a time, up to and including another, and the last of them. Both
+// times are within the tally's period.
 func (t *Tally) Count(s Schedule, after, to time.Time) (count int64, last time.Time, err error) {
 	if !s.Lines() {
 		return s.Passed(after, to, math.MaxInt64) // a division, or one fire
@@ -143,7 +139,7 @@ func floorMod(a, b int64) int64 {
 	return (a%b + b) % b
 }
 
-// step asks for one fire after the other.
+// step computes fires one by one.
 func (t *Tally) step(s Schedule, u, end int64, visit func(int64, uint64, int)) error {
 	for u < end {
 		t.Asked++
@@ -157,12 +153,12 @@ func (t *Tally) step(s Schedule, u, end int64, visit func(int64, uint64, int)) e
 	return nil
 }
 
-// calm counts where a zone keeps its offset, and the local times are those of no other offset.
+// calm counts where a zone keeps its offset, and no local time occurs under another offset as well.
 func (t *Tally) calm(x *expression, from, end, offset int64, visit func(int64, uint64, int)) error {
 	if from >= end {
 		return nil
 	}
-	from, end = from+offset, end+offset // from here on the clock on the wall
+	from, end = from+offset, end+offset // from here on wall-clock time
 	days, err := t.daysOf(x)
 	if err != nil {
 		return err
@@ -188,13 +184,13 @@ func (t *Tally) calm(x *expression, from, end, offset int64, visit func(int64, u
 	return nil
 }
 
-// dayZero is when the first local day of the tally begins on the wall.
+// dayZero returns when the first local day of the tally begins, in wall-clock time.
 func (t *Tally) dayZero() int64 { return t.first - floorMod(t.first, day) - firstDay*day }
 
-// everyDay are the fields of lines that fire on every day.
+// everyDay are the day fields of lines that fire on every day.
 const everyDay = "* * * *"
 
-// daysOf tells on which local days a line fires; nil stands for all.
+// daysOf returns the local days on which a line fires; nil means all.
 func (t *Tally) daysOf(x *expression) ([]bool, error) {
 	if x.days == everyDay {
 		return nil, nil

@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTallyAgainstNext counts random lines around changes of the clock, and wants in each
-// minute as many fires as stepping finds.
-func TestTallyAgainstNext(t *testing.T) {
+// The fires of random lines around changes of the clock are counted, and each minute must have as many as stepping
+// finds.
+func TestTally_EqualsNext(t *testing.T) {
 	t.Parallel()
 	in, changes := NewInterner(), sampleChanges(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -75,8 +75,8 @@ func TestTallyAgainstNext(t *testing.T) {
 	})
 }
 
-// Far from any change each local day is looked at once, whatever the line.
-func TestTallyIsArithmetic(t *testing.T) {
+// Far from any change each local day is examined once, whatever the line.
+func TestTally_ExaminesEachDayOnce(t *testing.T) {
 	from := time.Date(2026, 5, 4, 10, 0, 30, 0, time.UTC)
 	end := from.Add(7 * 24 * time.Hour)
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func TestTallyIsArithmetic(t *testing.T) {
 		fires int
 		calls int
 	}{
-		{"* * * * * * *", 7 * 86400, 8*24 + 60 + 60}, // the two cut minutes by the second
+		{"* * * * * * *", 7 * 86400, 8*24 + 60 + 60}, // the two partial minutes by the second
 		{"* * * * *", 7 * 1440, 8 * 24},
 		{"0 9-17 * * MON-FRI", 45, 46},
 		{"30 2 1 * *", 0, 0},
@@ -106,7 +106,7 @@ func TestTallyIsArithmetic(t *testing.T) {
 	}
 }
 
-// Count finds what stepping does, whatever the kind of schedule and its bounds.
+// Count finds the same as stepping, for every kind of schedule and its bounds.
 func TestTallyCount(t *testing.T) {
 	from := time.Date(2026, 5, 4, 10, 0, 30, 0, time.UTC)
 	end := from.Add(7 * 24 * time.Hour)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// kind is what sort of timetable a text is.
+// kind is the kind of a schedule's text.
 type kind uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	kindAt                // @at: once
 )
 
-// parsed is a text that was understood, before the engine has seen it.
+// parsed is a text that was parsed here, before the engine.
 type parsed struct {
 	kind   kind
 	line   line          // kindCron
@@ -23,7 +23,7 @@ type parsed struct {
 	at     time.Time     // kindAt, in UTC
 }
 
-// canonical is the one text of all texts that mean the same.
+// canonical returns the one text of all texts with the same meaning.
 func (p *parsed) canonical() string {
 	switch p.kind {
 	case kindEvery:
@@ -35,7 +35,7 @@ func (p *parsed) canonical() string {
 	}
 }
 
-// parseText reads what a user wrote. name is the job's, for H.
+// parseText parses a user's text. name is the job's, for H.
 func parseText(text, name string) (parsed, *Error) {
 	tokens, err := tokenize(text)
 	if err != nil {
@@ -107,7 +107,7 @@ func tokenize(text string) ([]token, *Error) {
 	return tokens, nil
 }
 
-// firstRune is the first character, or the first byte where there is none.
+// firstRune returns the first character, or the first byte if there is none.
 func firstRune(s string) string {
 	for i := range s {
 		if i > 0 {
@@ -117,7 +117,7 @@ func firstRune(s string) string {
 	return s
 }
 
-// parseFields reads the tokens as fields from position first on.
+// parseFields parses the tokens as fields from position first on.
 func parseFields(first int, tokens []token, name string) (parsed, *Error) {
 	p := parsed{kind: kindCron}
 	p.line[second].set.add(0)
@@ -136,9 +136,8 @@ func parseFields(first int, tokens []token, name string) (parsed, *Error) {
 	return p, nil
 }
 
-// refuseDayStep refuses */n in one day field beside a restricted other: for some
-// crons such a field still counts as a star, so that both must match, for others
-// either is enough.
+// refuseDayStep rejects */n in one day field beside a restricted other: for some crons such a field still counts as a
+// star, so that both must match, for others either is enough.
 func refuseDayStep(l *line, domTok, dowTok token) *Error {
 	if !l.either() || !l[dom].starStep && !l[dow].starStep {
 		return nil
@@ -155,7 +154,7 @@ func refuseDayStep(l *line, domTok, dowTok token) *Error {
 			"/2; for both, let the command check one of them"}
 }
 
-// namesYears tells a sixth field that can only be years: it starts with four digits.
+// namesYears reports whether a sixth field can only be years: it starts with four digits.
 func namesYears(s string) bool {
 	digits := 0
 	for digits < len(s) && '0' <= s[digits] && s[digits] <= '9' {

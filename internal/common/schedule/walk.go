@@ -9,8 +9,8 @@ func (s Schedule) next(after int64) (int64, bool, error) {
 	u := after + 1
 	w := s.zone.at(u)
 	if w.start <= u-reach {
-		// Most of the time no change of the clock is near, neither now nor at the next
-		// fire: then local time is a shifted UTC.
+		// Most of the time no change of the clock is near, neither now nor at the next fire: then local time is UTC
+		// with an offset.
 		wall, ok, err := s.expr.next(after + w.offset)
 		if err != nil {
 			return 0, false, err
@@ -22,8 +22,7 @@ func (s Schedule) next(after int64) (int64, bool, error) {
 	return s.walk(u, w)
 }
 
-// walk goes from window to window and returns the first fire at or after u, which
-// lies in w.
+// walk goes from window to window and returns the first fire at or after u, which is in w.
 func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 	for {
 		if u == w.start {
@@ -31,7 +30,7 @@ func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 				return u, fires, err
 			}
 		}
-		again := false // some local time was left to a later window
+		again := false // a local time was left to a later window
 		wall, ok, err := s.expr.next(u + w.offset - 1)
 		for ok && wall < w.end+w.offset {
 			skip, excluded := s.excluded(wall, w)
@@ -44,8 +43,8 @@ func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 		if err != nil || w.end >= forever {
 			return 0, false, err
 		}
-		// No fire in the rest of this window. What follows within reach may repeat
-		// local times that are over; beyond it there is nothing before wall.
+		// No fire in the rest of this window. Later windows within reach may repeat local times that are over; beyond
+		// it there is nothing before wall.
 		from := w.end
 		if w.end-u > reach && !again {
 			if !ok {
@@ -60,8 +59,7 @@ func (s Schedule) walk(u int64, w window) (int64, bool, error) {
 	}
 }
 
-// madeUp says that fires which fell into the gap at the start of w are made up for
-// there.
+// madeUp reports whether fires in the gap at the start of w fire there instead.
 func (s Schedule) madeUp(w window) (bool, error) {
 	if s.expr.allHours || s.zone.rules.Gap != GapRun {
 		return false, nil
@@ -74,9 +72,8 @@ func (s Schedule) madeUp(w window) (bool, error) {
 	return ok && wall < w.start+w.offset, err
 }
 
-// excluded says that a local time of w does not count here, because it also comes
-// in another window and the rules prefer that one; skip is the first local time to
-// which this no longer applies.
+// excluded reports whether a local time of w does not count here, because it also occurs in another window and the
+// rules prefer that one; skip is the first local time to which this no longer applies.
 func (s Schedule) excluded(wall int64, w window) (skip int64, excluded bool) {
 	if s.expr.allHours || s.zone.rules.Overlap == OverlapBoth {
 		return 0, false
@@ -100,7 +97,7 @@ func (s Schedule) excluded(wall int64, w window) (skip int64, excluded bool) {
 	return 0, false
 }
 
-// holds says that the local time exists in the window.
+// holds reports whether the local time exists in the window.
 func (w window) holds(wall int64) bool {
 	return w.start <= wall-w.offset && wall-w.offset < w.end
 }

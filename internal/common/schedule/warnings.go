@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Warnings are remarks on the text itself, on what its writer may have meant in
-// another cron's dialect. A text that Parse refuses has none. The remarks that
-// depend on the timetable alone come with Preview.
+// Warnings returns remarks on the text itself: what its author may have meant in another cron's dialect. There are none
+// for a text that Parse rejects. Preview returns the remarks that depend on the schedule alone.
 func Warnings(spec Spec) []Note {
 	p, refused := parseText(spec.Expr, spec.Name)
 	if refused != nil || p.kind != kindCron {
@@ -57,8 +56,7 @@ func Warnings(spec Spec) []Note {
 	return notes
 }
 
-// withoutNames takes the names of a field out, so that the H of MARCH or THU is not
-// taken for the hash sign.
+// withoutNames removes the names of a field, so that the H of MARCH or THU does not count as the hash sign.
 func withoutNames(text string, d *fieldDef) string {
 	text = strings.ToUpper(text)
 	for _, name := range d.names {
@@ -67,7 +65,7 @@ func withoutNames(text string, d *fieldDef) string {
 	return text
 }
 
-// skipsMonths says that the line names only days that some of its months lack.
+// skipsMonths reports whether some of the line's months lack all of its days.
 func (l *line) skipsMonths() bool {
 	f := &l[dom]
 	if f.star || f.last || f.lastWork || !l[dow].star {

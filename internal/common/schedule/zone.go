@@ -5,11 +5,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // so that a machine without zone data plans the same
+	_ "time/tzdata" // so that a machine without zone data computes the same
 )
 
-// zone is a location with the rules for its nights, and the window that was asked for
-// last, which nearly always is the one that is asked for next.
+// zone is a location with its rules, and the window that was used last, which is nearly always used next.
 type zone struct {
 	name  string
 	loc   *time.Location
@@ -17,21 +16,21 @@ type zone struct {
 	near  atomic.Pointer[window]
 }
 
-// window is a stretch of Unix seconds [start, end) in which a zone keeps one
-// offset. Ends that do not exist are beyond all fires.
+// window is a period of Unix seconds [start, end) in which a zone keeps one offset. Ends that do not exist are beyond
+// all fires.
 type window struct{ start, end, offset int64 }
 
 const (
 	forever = math.MaxInt64 / 4
 	day     = 24 * 3600
-	// reach is more than two offsets of a zone can be apart: beyond it, nothing that
-	// happens to the clock can touch a wall-clock time.
+	// reach is more than the difference of any two offsets of a zone: beyond it, no change of the clock affects a
+	// wall-clock time.
 	reach = 26 * 3600
-	// longestGap is the longest gap after which fixed-time lines are made up for.
+	// longestGap is the longest gap after which fixed-time lines fire for skipped times.
 	longestGap = 3 * 3600
 )
 
-// at is the window that holds u. It remembers the answer.
+// at returns the window that contains u, and caches it.
 func (z *zone) at(u int64) window {
 	if w := z.near.Load(); w != nil && w.start <= u && u < w.end {
 		return *w
@@ -41,7 +40,7 @@ func (z *zone) at(u int64) window {
 	return w
 }
 
-// lookup is the window that holds u.
+// lookup returns the window that contains u.
 func (z *zone) lookup(u int64) window {
 	t := time.Unix(u, 0).In(z.loc)
 	_, offset := t.Zone()
@@ -51,9 +50,8 @@ func (z *zone) lookup(u int64) window {
 		w.start = min(start.Unix(), u)
 	}
 	if !end.IsZero() {
-		// Where a zone goes on by rule, ZoneBounds cuts windows at the year and gives
-		// every year 365 days: on the last day of a leap year its end is already over.
-		// That day is made a window of its own.
+		// Beyond its table of changes a zone follows a rule, and ZoneBounds cuts windows at the year and gives every
+		// year 365 days: on the last day of a leap year its end is already over. That day becomes a window of its own.
 		if w.end = end.Unix(); w.end <= u {
 			w.start, w.end = w.end, (u/day+1)*day
 		}
@@ -61,7 +59,7 @@ func (z *zone) lookup(u int64) window {
 	return w
 }
 
-// before is the window that ends where w starts.
+// before returns the window that ends where w starts.
 func (z *zone) before(w window) (window, bool) {
 	if w.start <= -forever {
 		return window{}, false
@@ -69,7 +67,7 @@ func (z *zone) before(w window) (window, bool) {
 	return z.lookup(w.start - 1), true
 }
 
-// after is the window that starts where w ends.
+// after returns the window that starts where w ends.
 func (z *zone) after(w window) (window, bool) {
 	if w.end >= forever {
 		return window{}, false
@@ -77,7 +75,7 @@ func (z *zone) after(w window) (window, bool) {
 	return z.lookup(w.end), true
 }
 
-// LoadZone finds an IANA zone that a timetable may have.
+// LoadZone returns an IANA zone that a schedule may have.
 func LoadZone(name string) (*time.Location, error) {
 	z, err := loadZone(name)
 	if err != nil {
@@ -86,7 +84,7 @@ func LoadZone(name string) (*time.Location, error) {
 	return z.loc, nil
 }
 
-// loadZone finds an IANA zone.
+// loadZone returns an IANA zone.
 func loadZone(name string) (*zone, *Error) {
 	fail := func(code, message, hint string) (*zone, *Error) {
 		return nil, &Error{Code: code, Field: FieldZone, Message: message, Hint: hint}
@@ -107,8 +105,8 @@ func loadZone(name string) (*zone, *Error) {
 	return &zone{name: name, loc: loc}, nil
 }
 
-// zoneName keeps out what zone data on disk has beside the zones: leap-second
-// variants, which count time differently, and this machine's own zone.
+// zoneName rejects files in zone data that are not zones: leap-second variants, which count time differently, and this
+// machine's own zone.
 func zoneName(name string) bool {
 	if len(name) > maxZoneName {
 		return false
