@@ -12,10 +12,10 @@ import (
 	"carillon/internal/common"
 )
 
-// maxAnswer bounds an answer that is read into memory; a page of jobs can be large.
+// maxAnswer bounds the response that is read into memory; a page of jobs can be large.
 const maxAnswer = 64 << 20
 
-// Read takes the outcome of a call and gives the body of a good answer.
+// Read takes the result of a call and returns the body of a successful response.
 func Read(resp *http.Response, err error) ([]byte, error) {
 	body, err := Open(resp, err)
 	if err != nil {
@@ -32,7 +32,7 @@ func Read(resp *http.Response, err error) ([]byte, error) {
 	return data, nil
 }
 
-// Decode takes the outcome of a call and reads a good answer as T.
+// Decode takes the result of a call and decodes a successful response as T.
 func Decode[T any](resp *http.Response, err error) (T, error) {
 	var v T
 	data, err := Read(resp, err)
@@ -46,8 +46,7 @@ func Decode[T any](resp *http.Response, err error) (T, error) {
 	return v, nil
 }
 
-// Open takes the outcome of a call and gives a good answer's body to read from,
-// which the caller closes.
+// Open takes the result of a call and returns the body of a successful response, which the caller closes.
 func Open(resp *http.Response, err error) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, away(err)
@@ -59,7 +58,7 @@ func Open(resp *http.Response, err error) (io.ReadCloser, error) {
 	return nil, refusal(resp)
 }
 
-// away is the error of a server that did not answer.
+// away returns the error of a server that did not respond.
 func away(err error) error {
 	cause := err
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -69,7 +68,7 @@ func away(err error) error {
 		Hint: "is it running, and is its address right? name it with --server or CARILLON_SERVER", Err: cause}
 }
 
-// refusal reads a problem. What is not one comes from something else than Carillon.
+// refusal decodes a problem document. Any other body was not sent by Carillon.
 func refusal(resp *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	var p Problem

@@ -13,31 +13,31 @@ import (
 	"carillon/internal/common"
 )
 
-// Options say where the server is and who asks.
+// Options are the server and the caller's credentials.
 type Options struct {
-	Server       string // URL, as in http://127.0.0.1:7070
+	Server       string // URL, such as http://127.0.0.1:7070
 	Token        string // may be empty
-	Cookie       string // of a session, as NAME=VALUE; empty for none
-	InsecureHTTP bool   // send the token, and whatever else is secret, over plain HTTP to another machine
+	Cookie       string // session cookie as NAME=VALUE; empty for none
+	InsecureHTTP bool   // send the token, and other secrets, over plain HTTP to another machine
 	UserAgent    string
-	TLS          *tls.Config // nil for the system's authorities, and no certificate of our own
-	// Patience is how long one request may wait in all where the server answers 429 with Retry-After; zero: the refusal
-	// is returned. Waiting is called before each wait.
+	TLS          *tls.Config // nil for the system's authorities and no client certificate
+	// Patience is how long one request may wait in total while the server answers 429 with Retry-After; zero returns
+	// that error. Waiting is called before each wait.
 	Patience time.Duration
 	Waiting  func(wait time.Duration)
 }
 
-// API is the server's operations, with the token sent along.
+// API calls the server's operations, with the token.
 type API struct{ *Client }
 
-// Time limits of a request. The whole of it has none: a log may be followed for
-// as long as its run goes.
+// Limits of the parts of a request. There is none for a request as a whole: a log may be followed as long as its run
+// continues.
 const (
 	dialTimeout   = 5 * time.Second
 	headerTimeout = 60 * time.Second
 )
 
-// Reachable refuses what is not the address of a server.
+// Reachable returns an error for a text that is not the address of a server.
 func Reachable(server string) error {
 	base, err := url.Parse(server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil ||
@@ -51,7 +51,7 @@ func Reachable(server string) error {
 	return nil
 }
 
-// Private refuses a server to which others may read along.
+// Private returns an error for a server to which the connection may be read by others.
 func Private(server string) error {
 	base, err := url.Parse(server)
 	if err == nil && (base.Scheme == "https" || Loopback(base.Hostname())) {
@@ -65,7 +65,7 @@ func Private(server string) error {
 	}
 }
 
-// New makes a client; it does not connect.
+// New returns a client; it does not connect.
 func New(o Options) (*API, error) {
 	if err := Reachable(o.Server); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func New(o Options) (*API, error) {
 		IdleConnTimeout:       30 * time.Second,
 	}
 	httpClient := &http.Client{
-		Transport: &patient{next: transport, most: o.Patience, told: o.Waiting},
-		// A redirect would carry the token to where nobody has looked at.
+		Transport: &patient{next: transport, most: o.Patience, waiting: o.Waiting},
+		// A redirect would send the token to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	client, err := NewClient(strings.TrimRight(o.Server, "/"), WithHTTPClient(httpClient), WithRequestEditorFn(o.sign))

@@ -23,7 +23,7 @@ func serve(t *testing.T, h http.HandlerFunc) *apiclient.API {
 	return api
 }
 
-func TestRequestsCarryTheToken(t *testing.T) {
+func TestRequests_ContainTheToken(t *testing.T) {
 	var seen *http.Request
 	api := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		seen = r
@@ -39,7 +39,7 @@ func TestRequestsCarryTheToken(t *testing.T) {
 	}
 }
 
-func TestRefusalsBecomeErrors(t *testing.T) {
+func TestErrorResponses_BecomeErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		status     int
 		kind, body string
@@ -72,7 +72,7 @@ func TestRefusalsBecomeErrors(t *testing.T) {
 	}
 }
 
-func TestServerThatIsAway(t *testing.T) {
+func TestUnreachableServer_ReturnsUnavailable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	api, err := apiclient.New(apiclient.Options{Server: server.URL})
@@ -90,7 +90,7 @@ func TestServerThatIsAway(t *testing.T) {
 	}
 }
 
-func TestTheTokenDoesNotTravelInTheOpen(t *testing.T) {
+func TestNew_TokenOverPlainHTTPToAnotherMachine_IsRejected(t *testing.T) {
 	for server, allowed := range map[string]bool{
 		"http://127.0.0.1:7070": true, "http://localhost": true, "http://LOCALHOST:1": true, "http://[::1]:7070": true,
 		"http://127.9.9.9":    true,
@@ -106,7 +106,7 @@ func TestTheTokenDoesNotTravelInTheOpen(t *testing.T) {
 			t.Errorf("%s without a token: %v", server, err)
 		}
 		if _, err := apiclient.New(apiclient.Options{Server: server, Token: "t", InsecureHTTP: true}); err != nil {
-			t.Errorf("%s when told so: %v", server, err)
+			t.Errorf("%s with InsecureHTTP: %v", server, err)
 		}
 	}
 	for _, server := range []string{"", "example.com", "ftp://example.com", "http://", "http://user:pass@localhost",

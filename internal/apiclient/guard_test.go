@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The generated part belongs to the OpenAPI document as it stands.
-func TestClientIsNotStale(t *testing.T) {
+// The generated code belongs to the current OpenAPI document.
+func TestGeneratedClient_IsUpToDate(t *testing.T) {
 	document, err := os.ReadFile("../../api/openapi-3.0.json")
 	if err != nil {
 		t.Fatal(err)

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// patient repeats requests that the server refused with 429 and a Retry-After: nothing was done, and the same request
-// may succeed later. It waits as long as the server says, at most most for one request with all its repetitions.
+// patient repeats requests after 429 with Retry-After: nothing was executed, and the same request may succeed later. It
+// waits as long as the server requests, at most the given time in total for one request.
 type patient struct {
-	next http.RoundTripper
-	most time.Duration
-	told func(wait time.Duration) // before each wait; may be nil
+	next    http.RoundTripper
+	most    time.Duration
+	waiting func(wait time.Duration) // called before each wait; may be nil
 }
 
-// RoundTrip sends a request until it is not refused so, or the patience is over.
+// RoundTrip sends a request until the answer is another one, or the time is over.
 func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	for left := p.most; ; {
 		resp, err := p.next.RoundTrip(r)
@@ -29,8 +29,8 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 		left -= wait
 		_, _ = io.CopyN(io.Discard, resp.Body, 1<<16) // so that the connection can be used again
 		_ = resp.Body.Close()
-		if p.told != nil {
-			p.told(wait)
+		if p.waiting != nil {
+			p.waiting(wait)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -48,7 +48,7 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// retryAfter reads the header in seconds, as our server writes it; 0 where there is none.
+// retryAfter parses the header in seconds, the form that our server uses; 0 without it.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
 	if err != nil {

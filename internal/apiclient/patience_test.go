@@ -11,9 +11,8 @@ import (
 	"carillon/internal/common"
 )
 
-// A request that is refused for now is sent again when the server says, with its body, and not after the patience is
-// over.
-func TestTooManyRequests_AreSentAgainAsRetryAfterSays(t *testing.T) {
+// A request that is answered with 429 is repeated after Retry-After, with its body, until the time is over.
+func TestTooManyRequests_AreRepeatedAfterRetryAfter(t *testing.T) {
 	for name, c := range map[string]struct {
 		status         int
 		after          string

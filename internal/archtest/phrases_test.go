@@ -40,18 +40,6 @@ func newPhrases() phrases {
 	return phrases{regexp.MustCompile(`(?i)\b(?:` + strings.Join(patterns, "|") + `)\b`), write}
 }
 
-// notPlainYet are the folders of Go packages whose texts have not been rewritten. A folder that has become plain must
-// leave the list. Tests are not held to the rule yet.
-func notPlainYet() []string {
-	return []string{
-		"cmd/internal/contract",
-		"internal/apiclient",
-		"internal/common",
-		"internal/common/schedule",
-		"internal/jobmgr/crontab",
-	}
-}
-
 // documents are the pages that are held to the same rule. The glossary quotes the banned phrases.
 func documents(t *testing.T) []string {
 	t.Helper()
@@ -91,24 +79,13 @@ func bannedIn(f *file, all phrases) (faults []string) {
 }
 
 func TestTexts_BannedPhrases_AreReplaced(t *testing.T) {
-	all, rough := newPhrases(), notPlainYet()
-	left := map[string]int{}
+	all := newPhrases()
 	for _, f := range tree(t) {
 		if f.test || ast.IsGenerated(f.syntax) {
 			continue
 		}
-		faults := bannedIn(f, all)
-		if slices.Contains(rough, f.pkg) {
-			left[f.pkg] += len(faults)
-			continue
-		}
-		for _, fault := range faults {
+		for _, fault := range bannedIn(f, all) {
 			t.Error(fault)
-		}
-	}
-	for _, pkg := range rough {
-		if left[pkg] == 0 {
-			t.Errorf("%s has no banned phrase any more: take it out of notPlainYet", pkg)
 		}
 	}
 }

@@ -11,20 +11,19 @@ import (
 	"carillon/internal/access"
 )
 
-// entry is one of the audit, as the API tells it.
+// entry is an audit entry in the form of the API.
 type entry struct {
 	ID, Verb, Kind, Name string
 	Actor                struct{ Name, Remote, Token, User string }
 	Seq                  int64
 }
 
-// quiet are operations that are not read with GET and change nothing.
-// "recover" is called dry.
+// quiet are operations that do not use GET and change nothing. "recover" is called as a dry run.
 var quiet = map[string]bool{"validate-job": true, "preview-schedule": true, "parse-crontab": true, "recover": true}
 
-// Whatever changes something leaves one entry in the audit, whoever is refused none, and no
-// secret is in any of them. In the end they all are in the chain.
-func TestEveryChangeIsRecorded(t *testing.T) {
+// Each change leaves one audit entry, a rejected request leaves none, and no entry contains a secret. In the end all
+// entries are in the chain.
+func TestEveryChange_HasAnAuditEntry(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	o := s.object(ours)
@@ -46,7 +45,7 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 	s.hidden(o)
 }
 
-// recorded calls an operation and looks what it leaves.
+// recorded calls an operation and checks the audit entries that it leaves.
 func (s *stack) recorded(op *operation, c *call, o *object) {
 	if c.before != nil {
 		c.before(s, o)
@@ -58,7 +57,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 	case c.reach == nobody:
 		who = c.also(s, o)
 	}
-	switch op.id { // what is so already would be no change
+	switch op.id { // values that differ from the present state
 	case "rollback-job":
 		s.ask(http.MethodPut, "/api/v1/jobs/"+o.vars["job"], map[string]any{
 			"name":    o.vars["job"],
@@ -109,7 +108,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 	}
 }
 
-// entries are all of the audit, the newest first.
+// entries returns the complete audit, the newest entry first.
 func (s *stack) entries() (all []entry) {
 	s.t.Helper()
 	for cursor := ""; ; {
@@ -126,7 +125,7 @@ func (s *stack) entries() (all []entry) {
 	}
 }
 
-// since are the entries that have come meanwhile.
+// since returns the entries that were added meanwhile.
 func (s *stack) since(before []entry) []entry {
 	s.t.Helper()
 	return slices.DeleteFunc(s.entries(), func(e entry) bool {
@@ -134,7 +133,7 @@ func (s *stack) since(before []entry) []entry {
 	})
 }
 
-// chained waits until all entries have their place, and verifies the chain.
+// chained waits until all entries are sealed, and verifies the chain.
 func (s *stack) chained() {
 	s.t.Helper()
 	all := s.entries()
@@ -172,7 +171,7 @@ func (s *stack) chained() {
 	}
 }
 
-// hidden looks for secrets in the audit.
+// hidden searches the audit for secrets.
 func (s *stack) hidden(o *object) {
 	s.t.Helper()
 	token, _, _ := strings.Cut(strings.TrimPrefix(s.admin.token, "car_"), "_")

@@ -8,43 +8,44 @@ import (
 	"carillon/internal/access"
 )
 
-// reach says how far somebody's role must reach for a call.
+// reach is where a caller must have a role for a call.
 type reach int
 
 const (
-	open       reach = iota // to nothing: anybody may call
-	known                   // to nothing: whoever has shown who they are may call
-	somewhere               // to some group, whichever
-	ofGroup                 // to the group that the call is about
-	ofAny                   // likewise; to some group where the call is about none
-	everywhere              // to all groups
-	nobody                  // what the call is about is another's: it is for whom also gives
+	open       reach = iota // nowhere: anyone may call
+	known                   // nowhere: any authenticated caller
+	somewhere               // in any group
+	ofGroup                 // in the group that the call is about
+	ofAny                   // likewise; in any group if the call is about none
+	everywhere              // in all groups
+	nobody                  // the object belongs to another user: only the caller that also returns
 )
 
-// call says how an operation is called so that it succeeds, and who may do it. In target and body,
-// {job}, {group}, {label}, {run}, {fire}, {version}, {worker} and whatever before sets stand for those of the
-// object that the call is about.
+// call is how an operation is called so that it succeeds, and who may call it. In target and body, {job}, {group},
+// {label}, {run}, {fire}, {version}, {worker} and the names that before sets are replaced by those of the object that
+// the call is about.
 type call struct {
 	need    access.Role
 	reach   reach
 	target  string
 	body    string
 	headers []string // names and values in turn
-	// before makes what the call needs. It is asked again after each call that has succeeded.
+	// before creates what the call needs. It is called again after each successful call.
 	before func(s *stack, o *object)
-	follow bool // the answer goes on
-	// says is what the document says of who may call, where that is not what is needed for another's.
+	follow bool // the response does not end
+	// says is the role that the document requires, if it is not the one that is needed for an object of another user.
 	says string
-	want int // the status of success, where the document has several; 0 for any of them
-	// leads is a part of the address that success redirects to; "" where it does not.
+	want int // expected status of success, if the document has several; 0 for any of them
+	// leads is a part of the address that success redirects to; "" without a redirect.
 	leads string
-	// refused is the status for who may not, where that is not 403: of what others are not to know of.
+	// refused is the status for callers without permission, if it is not 403: the object's existence is hidden from
+	// them.
 	refused int
-	// also gives somebody else who may, for what only they may.
+	// also returns a further caller with permission, for objects that belong to one user.
 	also func(s *stack, o *object) actor
 }
 
-// calls are one for each operation of the document, by its id. Who adds an operation adds a line.
+// calls has one call for each operation of the document, by its id. A new operation needs an entry.
 var calls = map[string]call{
 	// jobs
 	"list-jobs": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
@@ -193,7 +194,7 @@ var calls = map[string]call{
 	},
 	"delete-secret": {need: access.Admin, reach: ofGroup, target: "/api/v1/secrets/db-{label}", before: secret},
 
-	// timetables and statistics
+	// schedules and statistics
 	"parse-crontab": {need: access.Viewer, reach: somewhere, target: "/api/v1/crontab/parse",
 		body: `{"text":"MAILTO=ops\n# Nightly report\n30 2 * * * make report\n@reboot /bin/true\n61 * * * * date\n","timezone":"Europe/Berlin","group":"{group}"}`},
 	"preview-schedule": {
@@ -307,7 +308,7 @@ var calls = map[string]call{
 	"version": {need: access.Viewer, reach: somewhere, target: "/version"},
 }
 
-// without takes something away that an earlier call has made.
+// without deletes an object that an earlier call created.
 func without(target string) func(*stack, *object) {
 	return func(s *stack, o *object) {
 		if a := s.do(s.admin, request{
@@ -319,7 +320,7 @@ func without(target string) func(*stack, *object) {
 	}
 }
 
-// spare makes a job that the call may use up.
+// spare creates a job that the call may delete.
 func spare(name string) func(*stack, *object) {
 	return func(s *stack, o *object) {
 		name := name + "-" + o.vars["label"]
@@ -332,7 +333,7 @@ func spare(name string) func(*stack, *object) {
 	}
 }
 
-// waiting makes a run that waits.
+// waiting creates a run that waits.
 func waiting(s *stack, o *object) {
 	spare("killed")(s, o)
 	var asked struct{ Run string }
@@ -348,7 +349,7 @@ func channel(s *stack, _ *object) {
 	}, nil)
 }
 
-// secret makes a secret for the group of the object, or for all.
+// secret creates a secret for the group of the object, or for all.
 func secret(s *stack, o *object) {
 	groups := []string{o.group}
 	o.vars["groups"] = `["` + o.group + `"]`
@@ -361,10 +362,10 @@ func secret(s *stack, o *object) {
 	}, nil)
 }
 
-// password is that of users that are made.
+// password is that of created users.
 const password = "a horse under a blue bridge"
 
-// user makes a user of a name that nobody had before.
+// user creates a user with a new name.
 func user(s *stack, o *object) {
 	*s.made++
 	o.vars["user"], o.vars["password"] = fmt.Sprintf("ann-%d", *s.made), password
@@ -375,7 +376,7 @@ func user(s *stack, o *object) {
 	}, nil)
 }
 
-// token makes a user with a token, which is the user's.
+// token creates a user with a token.
 func token(s *stack, o *object) {
 	user(s, o)
 	var made struct{ ID, Token string }
@@ -387,7 +388,7 @@ func token(s *stack, o *object) {
 	o.vars["token"], o.vars["secret"] = made.ID, made.Token
 }
 
-// session makes a user who is logged in.
+// session creates a user with a login session.
 func session(s *stack, o *object) {
 	user(s, o)
 	a := s.do(actor{}, request{
@@ -409,7 +410,7 @@ func session(s *stack, o *object) {
 	}
 }
 
-// attempt begins a login at the issuer, which answers at once.
+// attempt begins a login at the identity provider, which answers at once.
 func attempt(s *stack, o *object) {
 	begun := s.do(actor{}, request{method: http.MethodGet, target: "/api/v1/auth/oidc/start?to=/jobs"})
 	o.vars["attempt"], _, _ = strings.Cut(begun.header.Get("Set-Cookie"), ";")
@@ -425,13 +426,13 @@ func attempt(s *stack, o *object) {
 	o.vars["answer"] = back.RawQuery
 }
 
-// ann is the user by a token of hers.
+// ann returns the user Ann with her token.
 func ann(s *stack, o *object) actor {
 	token(s, o)
 	return actor{name: "ann", token: o.vars["secret"], role: access.Viewer}
 }
 
-// annsSession is the user logged in.
+// annsSession returns Ann with a login session.
 func annsSession(s *stack, o *object) actor {
 	session(s, o)
 	return actor{name: "ann", cookie: o.vars["cookie"], role: access.Viewer}

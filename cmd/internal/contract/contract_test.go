@@ -42,7 +42,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// hold calls an operation as everybody, for every object.
+// hold calls an operation with every caller, for every object.
 func (s *stack) hold(doc *document, op *operation, c *call, actors []actor, objects []*object) {
 	path, _, _ := strings.Cut(c.target, "?")
 	if !pathPattern(op.path).MatchString(path) {
@@ -54,7 +54,7 @@ func (s *stack) hold(doc *document, op *operation, c *call, actors []actor, obje
 	if c.reach != ofGroup && c.reach != ofAny && !strings.Contains(c.target+c.body, "{") {
 		objects = objects[:1]
 	}
-	h := holding{stack: s, doc: doc, op: op, call: c, told: map[string]bool{}}
+	h := holding{stack: s, doc: doc, op: op, call: c, reported: map[string]bool{}}
 	for _, o := range objects {
 		for _, who := range actors {
 			if c.before != nil && !o.ready[op.id] {
@@ -69,16 +69,16 @@ func (s *stack) hold(doc *document, op *operation, c *call, actors []actor, obje
 	}
 }
 
-// holding is an operation that is held to the document.
+// holding is an operation that is compared with the document.
 type holding struct {
 	*stack
-	doc  *document
-	op   *operation
-	call *call
-	told map[string]bool // faults; each is told once
+	doc      *document
+	op       *operation
+	call     *call
+	reported map[string]bool // faults that were reported already
 }
 
-// as calls as somebody, and looks at what follows.
+// as calls the operation with one caller, and checks the response and the effect.
 func (h *holding) as(who actor, o *object, allowed bool) {
 	var before map[string]int64
 	if h.op.method != http.MethodGet && !allowed {
@@ -93,10 +93,10 @@ func (h *holding) as(who actor, o *object, allowed bool) {
 	})
 	name := fmt.Sprintf("%s for a job of group %q", who.name, o.group)
 	for _, fault := range h.doc.conforms(h.op, &a) {
-		if !h.told[fault] {
+		if !h.reported[fault] {
 			h.t.Errorf("%s: %s\n%.400s", name, fault, a.body)
 		}
-		h.told[fault] = true
+		h.reported[fault] = true
 	}
 	h.reveals(name, &who, &a)
 	if allowed {
@@ -125,7 +125,7 @@ func pathPattern(template string) *regexp.Regexp {
 		"[^/]+") + "$")
 }
 
-// role is what the document says of who may call.
+// role returns the role that the document requires.
 func (c *call) role() string {
 	switch {
 	case c.says != "":
@@ -157,7 +157,7 @@ func (c *call) allows(who *actor, group string) bool {
 	return i.Role.Includes(c.need)
 }
 
-// refusal is the status for somebody who may not.
+// refusal returns the status for a caller without permission.
 func (c *call) refusal(who *actor) int {
 	switch {
 	case who.token == "":
@@ -168,7 +168,7 @@ func (c *call) refusal(who *actor) int {
 	return http.StatusForbidden
 }
 
-// reveals looks whether somebody is shown what only those may see who have a role in a group.
+// reveals reports data of a group in responses to callers without a role in it.
 func (s *stack) reveals(name string, who *actor, a *answer) {
 	for _, group := range []string{ours, theirs, ""} {
 		if !who.identity().May("viewer", group) &&
@@ -178,13 +178,13 @@ func (s *stack) reveals(name string, who *actor, a *answer) {
 	}
 }
 
-// plain are the headers that every answer may have, and that say nothing of an operation.
+// plain are the headers that every response may have.
 var plain = []string{"Content-Type", "Content-Length", "Content-Security-Policy", "Cross-Origin-Opener-Policy",
 	"Cross-Origin-Resource-Policy", "Date", "Permissions-Policy",
 	"Referrer-Policy", "X-Accel-Buffering", "X-Content-Type-Options", "X-Frame-Options", "X-Request-Id",
 	"Cache-Control", "Www-Authenticate", "Link"}
 
-// conforms holds an answer against what the document says of its operation.
+// conforms compares a response with the operation in the document.
 func (d document) conforms(op *operation, a *answer) (faults []string) {
 	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Content-Type-Options") != "nosniff" ||

@@ -1,14 +1,11 @@
-// Package contract holds a whole master to what it says of itself: to its OpenAPI document, and
-// to its rules of access. It consists of tests alone.
+// Package contract tests a complete master against its OpenAPI document and its access rules. It consists of tests
+// only.
 //
-// The master is real, as its program puts it together, over a real etcd and a real log store; it
-// is spoken to over HTTP. Each operation of the document is called by somebody of each role, who
-// has it everywhere or in one group, for a job of that group, of another, and of none. Each answer
-// has to be one that the document describes, byte for byte of its schema; whoever may not do a
-// thing has to be refused, and must leave everything as it was; and nobody may be shown what jobs
-// of others are made of.
+// The master is wired as in its program, over a real etcd and a real log store, and called over HTTP. Each operation of
+// the document is called by callers of each role, everywhere or in one group, for a job of that group, of another, and
+// of none. Each response must match the document's schema; a caller without permission must be rejected, and must not
+// change anything; and no caller may see job definitions of other groups.
 //
-// An operation without an entry in calls_test.go fails the test, and so does an entry without an
-// operation. Which body, headers and parameters make a call succeed is all that an entry says
-// besides who may make it.
+// An operation without an entry in calls_test.go fails the test, and so does an entry without an operation. An entry
+// contains only what makes a call succeed (body, headers and parameters), and who may make it.
 package contract

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the examples of the OpenAPI document anew")
 
-// examplesFile is what the document takes its examples from.
+// examplesFile contains the examples of the document.
 var examplesFile = filepath.Join("..", "..", "..", "internal", "httpapi", "examples.json")
 
 type example struct {
@@ -21,8 +21,8 @@ type example struct {
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 }
 
-// TestExamples holds every operation to have an example of each body, and of the answer, that is
-// what the document says of it. With -update the examples are taken from calls that an admin makes.
+// TestExamples checks that the document has an example of each request and response body, which matches its schema.
+// With -update the examples are recorded from the calls of an admin.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// record calls every operation as an admin, and keeps what was sent and answered.
+// record calls every operation as an admin, and records requests and responses.
 func (s *stack) record(doc document) {
 	o := s.object("reports")
 	o.vars["admin"] = s.admin.token
@@ -79,7 +79,7 @@ func (s *stack) record(doc document) {
 	for _, op := range doc.operations() {
 		c, listed := calls[op.id]
 		if !listed {
-			continue // TestContract tells of it
+			continue // TestContract reports it
 		}
 		if c.before != nil {
 			c.before(s, o)
@@ -114,13 +114,13 @@ func (s *stack) record(doc document) {
 	}
 }
 
-// Secrets that look like ones are not for documents.
+// Texts that look like secrets are removed from examples.
 var (
 	tokens  = regexp.MustCompile(`car_[a-z2-7]{16}_[a-z2-7]{52}`)
 	signing = regexp.MustCompile(`whsec_[A-Za-z0-9+/=]+`)
 )
 
-// tidy cuts lists short and takes out secrets. What is no JSON becomes a text.
+// tidy shortens lists and removes secrets. A body that is not JSON becomes a text.
 func (s *stack) tidy(data []byte) json.RawMessage {
 	data = tokens.ReplaceAll(data, []byte("car_k5w2hq6v3n7ptx4a_…"))
 	data = signing.ReplaceAll(data, []byte("whsec_…"))

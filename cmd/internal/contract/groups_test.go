@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-// somebody makes a token of a role in groups.
+// somebody creates a token with a role in groups.
 func (s *stack) somebody(role access.Role, groups ...string) actor {
 	token := access.NewToken()
 	s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{
@@ -27,7 +27,7 @@ func (s *stack) somebody(role access.Role, groups ...string) actor {
 	}
 }
 
-// want asks, and wants a status.
+// want sends a request, and checks the status.
 func (s *stack) want(status int, who actor, method, target, body string, headers ...string) answer {
 	s.t.Helper()
 	a := s.do(who, request{method: method, target: target, body: body, headers: headers})
@@ -39,9 +39,9 @@ func (s *stack) want(status int, who actor, method, target, body string, headers
 
 var asPatch = []string{"Content-Type", "application/merge-patch+json"}
 
-// Whoever defines jobs in one group can neither take a job of another nor give one away, by
-// whatever way; and who has lost a job has lost its past.
-func TestJobsDoNotChangeHands(t *testing.T) {
+// A caller who may define jobs in one group can neither move a job of another group into it nor move one away, by any
+// operation; without access to a job it has none to the job's past.
+func TestJobsOfOtherGroups_CannotBeMoved(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	editor, both := s.somebody(access.Editor, ours), s.somebody(access.Editor, ours, theirs)
@@ -80,7 +80,7 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 			}
 		}
 	}
-	// A prune takes in only what is one's own.
+	// A prune deletes only jobs of the caller's groups.
 	for _, name := range []string{"job-ours", "job-theirs"} {
 		s.want(http.StatusOK, s.admin, http.MethodPatch, "/api/v1/jobs/"+name, `{"labels":{"set":"a"}}`, asPatch...)
 	}
@@ -97,7 +97,7 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 		}
 	}
 
-	// A job that moves takes its past with it: it is for those who have a role in both groups.
+	// A job that moves takes its past with it: callers need a role in both groups.
 	s.want(http.StatusOK, both, http.MethodPatch, "/api/v1/jobs/job-ours", `{"group":"theirs"}`, asPatch...)
 	past := []string{mine.fill("/api/v1/runs/{run}/output"), mine.fill("/api/v1/runs/{run}/output/stream"),
 		mine.fill("/api/v1/runs/{run}/output/search?q=hush"),
@@ -111,7 +111,7 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 	s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodPost,
 		"/api/v1/jobs/job-ours/rollback", rollback)
 	s.want(http.StatusForbidden, editor, http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
-	// What is deleted leaves its past to those whose it was; another job of that name changes nothing.
+	// The past of a deleted job stays visible to its group; another job with its name changes nothing.
 	s.want(http.StatusNoContent, s.admin, http.MethodDelete, "/api/v1/jobs/job-ours", "")
 	s.want(http.StatusOK, editor, http.MethodGet, past[0], "")
 	s.want(http.StatusOK, editor, http.MethodPost, "/api/v1/jobs/apply", `{"jobs":[`+job("job-ours", ours)+`]}`)
@@ -119,8 +119,8 @@ func TestJobsDoNotChangeHands(t *testing.T) {
 	s.want(http.StatusForbidden, editor, http.MethodGet, others.fill("/api/v1/runs/{run}/output"), "")
 }
 
-// What is hidden cannot be found by looking for it either.
-func TestHiddenIsNotFound(t *testing.T) {
+// Searches do not find hidden objects.
+func TestHiddenJobs_AreNotFoundBySearch(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.object(ours)
@@ -142,8 +142,8 @@ func TestHiddenIsNotFound(t *testing.T) {
 	}
 }
 
-// A key of idempotency is one's own.
-func TestKeysAreOnesOwn(t *testing.T) {
+// An idempotency key belongs to its caller.
+func TestIdempotencyKeys_BelongToTheirCaller(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.object(ours)
@@ -157,7 +157,7 @@ func TestKeysAreOnesOwn(t *testing.T) {
 		}
 		return asked.Run
 	}
-	one, other := s.somebody(access.Operator, ours), s.somebody(access.Operator, ours) // of one name
+	one, other := s.somebody(access.Operator, ours), s.somebody(access.Operator, ours) // of the same name
 	first := run(one)
 	if again := run(one); again != first {
 		t.Errorf("the same request twice: %s, %s", first, again)
@@ -167,8 +167,8 @@ func TestKeysAreOnesOwn(t *testing.T) {
 	}
 }
 
-// A role that is taken away is gone for what is under way.
-func TestRightsEndWithTheRole(t *testing.T) {
+// A role that is removed ends requests in progress as well.
+func TestRemovedRole_EndsRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	o := s.object(ours)

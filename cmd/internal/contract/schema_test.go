@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// document is an OpenAPI 3.1 document, as it was served.
+// document is an OpenAPI 3.1 document as it was served.
 type document map[string]any
 
-// at walks down names; nil where there is nothing.
+// at follows names into nested objects; nil if one is missing.
 func at(v any, names ...string) any {
 	for _, name := range names {
 		m, ok := v.(map[string]any)
@@ -30,7 +30,7 @@ func at(v any, names ...string) any {
 
 func fields(v any) map[string]any { m, _ := v.(map[string]any); return m }
 
-// operation is one of the document's.
+// operation is an operation of the document.
 type operation struct {
 	id, method, path string
 	spec             map[string]any
@@ -61,8 +61,8 @@ func (d document) resolve(v any) map[string]any {
 	}
 }
 
-// faults holds a value against a schema (JSON Schema, as far as the document uses it). A word of a
-// schema that is not known here is a fault as well, so that none goes unheeded.
+// faults compares a value with a schema (JSON Schema, as far as the document uses it). An unknown keyword of a schema
+// is a fault as well, so that none is ignored.
 func (d document) faults(schema any, where string, v any) (all []string) {
 	s := d.resolve(schema)
 	if s == nil {
@@ -130,7 +130,7 @@ func (d document) faults(schema any, where string, v any) (all []string) {
 	return all
 }
 
-// words are those of JSON Schema and of OpenAPI that faults heeds, and those that only describe.
+// words are the keywords of JSON Schema and OpenAPI that faults checks, and those that only describe.
 var words = []string{"type", "enum", "properties", "required", "additionalProperties", "items", "maxItems", "minItems",
 	"minimum", "maximum", "minLength", "maxLength",
 	"pattern", "format", "nullable", "contentEncoding", "uniqueItems",
@@ -187,7 +187,7 @@ func is(v any, kind string) bool {
 
 func number(n json.Number) float64 { f, _ := n.Float64(); return f }
 
-// read reads JSON and keeps numbers as they are written.
+// read decodes JSON and keeps numbers as they are written.
 func read(data []byte) (v any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -27,7 +27,7 @@ import (
 	"carillon/internal/runlog/sqlitelog"
 )
 
-// stack is a master with all that stands behind it.
+// stack is a master with everything that it needs.
 type stack struct {
 	t      *testing.T
 	base   string
@@ -35,10 +35,10 @@ type stack struct {
 	etcd   *clientv3.Client
 	store  *sqlitelog.Store
 	admin  actor
-	made   *int // users
+	made   *int // number of created users
 }
 
-// start starts a master, with a worker that is known and does nothing.
+// start starts a master, with a registered worker that does nothing.
 func start(t *testing.T) *stack {
 	t.Helper()
 	client := etcdtest.Start(t)
@@ -109,7 +109,7 @@ func start(t *testing.T) *stack {
 		t.Fatal(err)
 	}
 	s.admin = actor{name: "admin everywhere", token: token, role: access.Admin}
-	for s.base == "" || !s.ready() { // the lifecycle starts parts in their order, the API last
+	for s.base == "" || !s.ready() { // the lifecycle starts parts in order, the API last
 		if t.Context().Err() != nil {
 			t.Fatal("the master did not get ready")
 		}
@@ -130,7 +130,7 @@ func (s *stack) ready() bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// put writes into etcd what another process would have written.
+// put writes a value into etcd, as another process would.
 func (s *stack) put(key string, value any) {
 	s.t.Helper()
 	data, err := json.Marshal(value)
@@ -142,13 +142,13 @@ func (s *stack) put(key string, value any) {
 	}
 }
 
-// actor is somebody who calls.
+// actor is a caller.
 type actor struct {
 	name   string
 	token  string
-	cookie string // in place of a token
+	cookie string // instead of a token
 	role   access.Role
-	groups []string // where they have the role; everywhere where there is none
+	groups []string // groups of the role; empty for everywhere
 }
 
 func (a *actor) identity() *access.Identity {
@@ -164,7 +164,7 @@ func (a *actor) identity() *access.Identity {
 	return who
 }
 
-// cast makes a token of each role, for everywhere and for one group, and somebody without one.
+// cast creates a token of each role, everywhere and for one group, and a caller without a token.
 func (s *stack) cast(group string) []actor {
 	all := []actor{{name: "nobody"}}
 	for _, role := range access.Roles {
@@ -183,12 +183,12 @@ func (s *stack) cast(group string) []actor {
 	return all
 }
 
-// object is what calls are about: a job of a group, and what belongs to it. Names in braces in the
-// targets and bodies of calls stand for its vars.
+// object is what calls are about: a job of a group with its runs. Names in braces in the targets and bodies of calls
+// are replaced by its vars.
 type object struct {
 	group string
 	vars  map[string]string
-	ready map[string]bool // operations for which all is prepared
+	ready map[string]bool // operations that are prepared
 }
 
 func (o *object) fill(text string) string {
@@ -206,7 +206,7 @@ func (o *object) filled(all []string) []string {
 	return filled
 }
 
-// canary stands wherever only those may look who have a role in the group.
+// canary is contained in all data that requires a role in the group.
 func canary(group string) string {
 	if *update {
 		return "report"
@@ -214,7 +214,7 @@ func canary(group string) string {
 	return "hush-" + group + "-hush"
 }
 
-// object makes a job with a run that has printed something.
+// object creates a job with a run that has printed something.
 func (s *stack) object(group string) *object {
 	s.t.Helper()
 	label := group
@@ -288,7 +288,7 @@ func (s *stack) object(group string) *object {
 	return o
 }
 
-// ask asks as an admin, and wants it done.
+// ask sends a request as an admin, and requires success.
 func (s *stack) ask(method, target string, body, answer any) {
 	s.t.Helper()
 	var text []byte
@@ -309,7 +309,7 @@ func (s *stack) ask(method, target string, body, answer any) {
 	}
 }
 
-// document is what the master says of its API.
+// document returns the master's OpenAPI document.
 func (s *stack) document() document {
 	s.t.Helper()
 	a := s.do(s.admin, request{method: http.MethodGet, target: "/openapi.json"})
@@ -323,7 +323,7 @@ func (s *stack) document() document {
 type request struct {
 	method, target, body string
 	headers              []string // names and values in turn
-	follow               bool     // leave after the first piece of the answer
+	follow               bool     // stop reading after the first part of the response
 }
 
 type answer struct {
@@ -374,13 +374,13 @@ func (s *stack) do(who actor, r request) answer {
 	return a
 }
 
-// kept are the keys that say what somebody wanted: who is refused must leave them alone. What
-// becomes of themselves, processes write down all the time, and changes are delivered.
+// kept are the prefixes of keys that only requests change: a rejected request must not change them. Processes write
+// their own state all the time, and changes are delivered.
 var kept = []string{common.JobsPrefix, common.TriggersPrefix, common.KillerPrefix, common.WorkerSettingsPrefix,
 	common.ChannelsPrefix, common.SecretsPrefix,
 	common.UsersPrefix, common.TokensPrefix, common.ChangesPrefix}
 
-// mark is what keys there are, and how old they are.
+// mark returns the keys with their revisions.
 func (s *stack) mark() map[string]int64 {
 	s.t.Helper()
 	all := map[string]int64{}
@@ -396,7 +396,7 @@ func (s *stack) mark() map[string]int64 {
 	return all
 }
 
-// changed are the keys that are not as they were.
+// changed returns the keys that differ.
 func (s *stack) changed(before map[string]int64) (keys []string) {
 	s.t.Helper()
 	after := s.mark()

@@ -8,14 +8,13 @@ import (
 const maxCommentLines = 5
 
 var (
-	// The heading that crontab -e writes, drawings, and lines switched off.
+	// The heading that crontab -e writes, ASCII drawings, and disabled lines.
 	heading     = regexp.MustCompile(`(?i)^m(in(ute)?)?[ \t]+h(ou)?r?\b`)
 	drawing     = regexp.MustCompile(`^[^\pL\pN]|[|*]|[-=_#]{4}|[. ]{6}`)
 	switchedOff = regexp.MustCompile(`^([0-9*,/-]+[ \t]+){2}|^@[a-z]+[ \t]|^[A-Za-z_]+[ \t]*=`)
 )
 
-// comments gathers the comment that stands directly above a line. It describes
-// the line only if it reads like a short sentence.
+// comments collects the comment directly above a line. It describes the line only if it reads like a short sentence.
 type comments struct {
 	lines []string
 	unfit bool

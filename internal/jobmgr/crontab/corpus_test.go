@@ -26,7 +26,7 @@ const corpusFile = "testdata/corpus.txt"
 // sample is a line of the corpus.
 type sample struct {
 	line   int
-	source string // as it is written there
+	source string // as written in the file
 	mark   string // {…} at its end
 	text   string
 	system bool
@@ -76,7 +76,7 @@ func (s *sample) parse() crontab.Result {
 	return crontab.Parse(s.text, crontab.Options{Prefix: "file", System: s.system, Timezone: "UTC", File: true})
 }
 
-// outcome writes down what became of a text.
+// outcome describes the result for a text.
 func outcome(r crontab.Result) string {
 	var jobs, notices []string
 	for _, e := range r.Entries {
@@ -133,7 +133,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s:%d: %s\n got %s\nwant %s", corpusFile, s.line, s.source, got, s.want)
 		}
 		if strings.Contains(s.text, "CARILLON_") {
-			continue // refused by the server
+			continue // rejected by the server
 		}
 		for _, e := range r.Entries {
 			if faults := slices.DeleteFunc(e.Job.Faults(), func(f common.Fault) bool {
@@ -157,7 +157,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// checker finds the syntax check of the installed cron: crontab -T of cronie and of newer Debian, -n of Debian 12.
+// checker returns the syntax check of the installed cron: crontab -T of cronie and of newer Debian, -n of Debian 12.
 func checker(t *testing.T) (argv []string, cronie bool) {
 	t.Helper()
 	program, err := exec.LookPath("crontab")
@@ -171,7 +171,7 @@ func checker(t *testing.T) (argv []string, cronie bool) {
 		if cronie && option == "-n" {
 			break // it means something else there
 		}
-		// The faulty one first: a program to which the option means something else installs nothing.
+		// The invalid one first: a program to which the option means something else installs nothing.
 		if exec.Command(program, option, bad).Run() != nil && exec.Command(program, option, good).Run() == nil {
 			return []string{program, option}, cronie
 		}
@@ -189,12 +189,12 @@ func tab(t *testing.T, text string) string {
 	return path
 }
 
-// What cron's own check accepts is taken or explained, never a fault; what it refuses is a fault.
+// A text that cron's own check accepts is accepted or explained, never a fault; one that it rejects is a fault.
 func TestCorpusAgainstCron(t *testing.T) {
 	argv, cronie := checker(t)
 	samples, _ := corpus(t)
 	for _, s := range samples {
-		if s.system { // a user is the beginning of the command to the check
+		if s.system { // the check takes a user for the beginning of the command
 			continue
 		}
 		answer, err := exec.Command(argv[0], argv[1], tab(t, s.text)).CombinedOutput()
@@ -202,7 +202,7 @@ func TestCorpusAgainstCron(t *testing.T) {
 		fault := r.Count(crontab.Fault) > 0
 		switch {
 		case err == nil && fault && s.mark != "ours":
-			t.Errorf("%s:%d: cron accepts %q, the import does not: %q", corpusFile, s.line, s.text, told(r))
+			t.Errorf("%s:%d: cron accepts %q, the import does not: %q", corpusFile, s.line, s.text, brief(r))
 		case err != nil && !fault && !cronie && s.mark != "cronie":
 			t.Errorf("%s:%d: cron refuses %q (%s), the import takes it: %s", corpusFile, s.line, s.text, answer,
 				outcome(r))

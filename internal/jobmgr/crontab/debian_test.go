@@ -7,11 +7,11 @@ import (
 	"carillon/internal/jobmgr/crontab"
 )
 
-// Files as they are found on Debian machines, with what is to come of them.
+// Files of Debian machines, with the expected jobs.
 var samples = []struct {
 	file, text string
-	jobs       []string // prefix of the name, timetable, description
-	told       []string
+	jobs       []string // prefix of the name, schedule, description
+	notices    []string
 }{
 	{
 		file: "/etc/crontab",
@@ -57,7 +57,7 @@ PATH=/usr/lib/sysstat:/usr/sbin:/usr/bin:/sbin:/bin
 			"sysstat-debian-sa1 5-55/10 * * * * Activity reports every 10 minutes everyday",
 			"sysstat-debian-sa1 59 23 * * * Additional run at 23:59 to rotate the statistics file",
 		},
-		told: []string{"5 note: where command -v debian-sa1", "8 note: where command -v debian-sa1"},
+		notices: []string{"5 note: where command -v debian-sa1", "8 note: where command -v debian-sa1"},
 	},
 	{
 		file: "/etc/cron.d/php",
@@ -67,8 +67,8 @@ PATH=/usr/lib/sysstat:/usr/sbin:/usr/bin:/sbin:/bin
 # Look for and purge old sessions every 30 minutes
 09,39 *     * * *     root   [ -x /usr/lib/php/sessionclean ] && if [ ! -d /run/systemd/system ]; then /usr/lib/php/sessionclean; fi
 `,
-		jobs: []string{"php-sessionclean 09,39 * * * * Look for and purge old sessions every 30 minutes"},
-		told: []string{"5 note: where [ -x /usr/lib/php/sessionclean ] does not hold"},
+		jobs:    []string{"php-sessionclean 09,39 * * * * Look for and purge old sessions every 30 minutes"},
+		notices: []string{"5 note: where [ -x /usr/lib/php/sessionclean ] does not hold"},
 	},
 	{
 		file: "/etc/cron.d/anacron",
@@ -78,8 +78,8 @@ SHELL=/bin/sh
 
 30 7-23 * * *   root	[ -x /etc/init.d/anacron ] && if [ ! -d /run/systemd/system ]; then /usr/sbin/invoke-rc.d anacron start >/dev/null; fi
 `,
-		jobs: []string{"anacron-invoke-rc-d 30 7-23 * * * "},
-		told: []string{"5 note: where [ -x /etc/init.d/anacron ] does not hold"},
+		jobs:    []string{"anacron-invoke-rc-d 30 7-23 * * * "},
+		notices: []string{"5 note: where [ -x /etc/init.d/anacron ] does not hold"},
 	},
 	{
 		file: "/etc/cron.d/certbot",
@@ -91,15 +91,15 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 
 0 */12 * * * root test -x /usr/bin/certbot -a \! -d /run/systemd/system && perl -e 'sleep int(rand(43200))' && certbot -q renew --no-random-sleep-on-renew
 `,
-		jobs: []string{"certbot-perl 0 */12 * * * "},
-		told: []string{`7 note: where test -x /usr/bin/certbot -a \! -d /run/systemd/system does not hold`},
+		jobs:    []string{"certbot-perl 0 */12 * * * "},
+		notices: []string{`7 note: where test -x /usr/bin/certbot -a \! -d /run/systemd/system does not hold`},
 	},
 	{
 		file: "/etc/cron.d/popularity-contest",
 		text: "SHELL=/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n38 0 * * *   root    test -x " +
 			"/etc/cron.daily/popularity-contest && /etc/cron.daily/popularity-contest --crond\n",
-		jobs: []string{"popularity-contest-popularity-contest 38 0 * * * "},
-		told: []string{"3 note: where test -x /etc/cron.daily/popularity-contest does not hold"},
+		jobs:    []string{"popularity-contest-popularity-contest 38 0 * * * "},
+		notices: []string{"3 note: where test -x /etc/cron.daily/popularity-contest does not hold"},
 	},
 	{
 		file: "/etc/cron.d/mdadm",
@@ -114,18 +114,18 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 		text: "MAILTO=root\n\n@reboot root  if [ ! -d /var/run/munin ]; then mkdir /var/run/munin; fi\n*/5 * * * *   " +
 			"  munin if [ -x /usr/bin/munin-cron ]; then /usr/bin/munin-cron; fi\n14 10 * * *     root " +
 			"/usr/share/munin/munin-limits --force\n",
-		jobs: []string{"munin-node-munin-limits 14 10 * * * "},
-		told: []string{"1 note: MAILTO=root", "3 not taken: @reboot", "4 not taken: user munin"},
+		jobs:    []string{"munin-node-munin-limits 14 10 * * * "},
+		notices: []string{"1 note: MAILTO=root", "3 not taken: @reboot", "4 not taken: user munin"},
 	},
 }
 
-func TestSamplesOfDebian(t *testing.T) {
+func TestDebianFiles(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.file, func(t *testing.T) {
 			o := crontab.Options{Prefix: crontab.PrefixOf(s.file), System: true, Timezone: "UTC", User: "root"}
 			r := crontab.Parse(s.text, o)
 			if len(r.Entries) != len(s.jobs) {
-				t.Fatalf("%d jobs, want %d; notices %q", len(r.Entries), len(s.jobs), told(r))
+				t.Fatalf("%d jobs, want %d; notices %q", len(r.Entries), len(s.jobs), brief(r))
 			}
 			for i, e := range r.Entries {
 				name := e.Job.Name[:len(e.Job.Name)-9]
@@ -136,13 +136,13 @@ func TestSamplesOfDebian(t *testing.T) {
 					t.Errorf("line %d: %v", e.Line, faults)
 				}
 			}
-			got := told(r)
-			if len(got) != len(s.told) {
-				t.Fatalf("notices %q, want %q", got, s.told)
+			got := brief(r)
+			if len(got) != len(s.notices) {
+				t.Fatalf("notices %q, want %q", got, s.notices)
 			}
 			for i := range got {
-				if !strings.HasPrefix(got[i], s.told[i]) {
-					t.Errorf("notice %q, want %q", got[i], s.told[i])
+				if !strings.HasPrefix(got[i], s.notices[i]) {
+					t.Errorf("notice %q, want %q", got[i], s.notices[i])
 				}
 			}
 		})
@@ -171,7 +171,7 @@ func FuzzParse(f *testing.F) {
 			}
 			seen[e.Job.Name] = true
 			for _, fault := range e.Job.Faults() {
-				// These depend on the command's or the variables' text alone and are the server's to tell.
+				// These depend on the text of command or variables only, and are reported by the server.
 				switch fault.Code {
 				case "too_large", "env_reserved", "env_name", "path", "control", "too_long":
 				default:

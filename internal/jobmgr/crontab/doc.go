@@ -1,17 +1,13 @@
-// Package crontab turns a crontab into jobs. It reads the user format and the
-// system format (with a user column) as cron itself does: five fields, names,
-// ranges and steps, environment lines that hold for the lines below them, and
-// the percent sign that begins the standard input (crontab(5) of Debian's cron,
-// and CRON_TZ of cronie).
+// Package crontab converts a crontab to jobs. It parses the user format and the system format (with a user column) as
+// cron does: five fields, names, ranges and steps, environment lines that apply to the lines below them, and the
+// percent sign that begins the standard input (crontab(5) of Debian's cron, and CRON_TZ of cronie).
 //
-// It promises that a line is either turned into a job that does what cron would
-// have done, or reported with its number and a reason: a fault where no cron reads
-// it, "not taken" where one does; where crons differ, the notice says how; that the same text gives
-// the same jobs under the same names, in whatever order its lines stand; and
-// that no input makes it panic or work for long: a file is at most 1 MiB. It
-// does no I/O (time zones aside, which the standard library looks up) and
-// starts no goroutine. Whether a line ever fires, how long a job may be and
-// the like is for the server to say.
+// It promises that each line either becomes a job that does what cron would have done, or is reported with its number
+// and a reason: a fault if no cron accepts it, "not taken" if one does; that the notice describes differences between
+// crons; that the same text results in the same jobs with the same names, in any order of its lines; and that no input
+// makes it panic or work for long: a file is at most 1 MiB. It does no I/O (except for time zones, which the standard
+// library loads) and starts no goroutine. The server checks whether a line ever fires, how long a job may be, and the
+// like.
 package crontab
 
 import "carillon/internal/common"
@@ -22,56 +18,54 @@ const (
 	MaxEntries = 5000
 )
 
-// Group is the group of imported jobs, and Label the label that names the file
-// which a job came from.
+// Group is the group of imported jobs, and Label the label with the name of their file.
 const (
 	Group = "crontab"
 	Label = "crontab"
 )
 
-// Options say what a crontab itself does not.
+// Options are the properties that a crontab itself does not contain.
 type Options struct {
-	// Prefix begins the names of the jobs; see PrefixOf.
+	// Prefix is the prefix of the jobs' names; see PrefixOf.
 	Prefix string
-	// System says that each line names a user before its command.
+	// System means that each line has a user before its command.
 	System bool
-	// Timezone holds for lines without a CRON_TZ above them.
+	// Timezone is the zone of lines without a CRON_TZ above them.
 	Timezone string
-	// User is the one that the worker runs as: in the system format, lines of other
-	// users are not taken, unless it is empty.
+	// User is the user that the worker runs as: in the system format, lines of other users are not imported, unless it
+	// is empty.
 	User string
-	// Owner is the user of the jobs of the user format; where it is empty they name none.
+	// Owner is the user of jobs in the user format; if it is empty, they have none.
 	Owner string
-	// Group is that of the jobs; "crontab" where it is empty.
+	// Group is the group of the jobs; "crontab" if it is empty.
 	Group string
-	// Most is how many entries are taken, where it is less than MaxEntries; 0 is no such bound.
+	// Most is the maximum number of imported entries, if it is less than MaxEntries; 0 means MaxEntries.
 	Most int
-	// Home is where cron starts commands, unless a line sets HOME. Where it is
-	// empty the worker's own choice stays.
+	// Home is the directory in which cron starts commands, unless a line sets HOME. If it is empty, the worker decides.
 	Home string
-	// HomeOf is the home of a line's user, where Home is empty; it may be nil.
+	// HomeOf returns the home of a line's user, if Home is empty; it may be nil.
 	HomeOf func(user string) string
-	// File says that the text is a whole file, whose last line cron wants to end.
+	// File means that the text is a complete file, whose last line must end with a newline under cron.
 	File bool
 }
 
-// Level is what became of a line.
+// Level is the result for a line.
 type Level string
 
-// The levels.
+// Levels of notices.
 const (
-	Fault    Level = "fault"     // no cron would read the line either
-	NotTaken Level = "not taken" // cron reads it, and there is no job that does the same
-	Note     Level = "note"      // taken, or of no effect on jobs, with something to know
+	Fault    Level = "fault"     // no cron would accept the line either
+	NotTaken Level = "not taken" // cron accepts it, and no job does the same
+	Note     Level = "note"      // a remark on a line that was imported or has no effect
 )
 
 // Notice is a remark on a line.
 type Notice struct {
 	Line  int // from 1; 0 is the file
 	Level Level
-	Code  string // what it is, for programs and for translation; it does not change
+	Code  string // its kind, for programs and for translation; stable
 	Text  string
-	Value string // what the text is about, where it quotes something
+	Value string // the part of the line that the text is about, if it quotes one
 }
 
 // Entry is a line that became a job.
@@ -80,7 +74,7 @@ type Entry struct {
 	Job  common.Job
 }
 
-// Result is what a crontab holds, both lists in the order of its lines.
+// Result is the content of a crontab, both lists in the order of its lines.
 type Result struct {
 	Entries []Entry
 	Notices []Notice

@@ -12,17 +12,17 @@ import (
 
 var (
 	userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
-	// A sixth field in a crontab would be run as a command.
+	// A sixth field in a crontab would be executed as part of the command.
 	sixthField = regexp.MustCompile(`^(\*(/\d+)?|\?)$`)
 	digits     = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// entry turns a line with a timetable and a command into a job.
+// entry converts a line with a schedule and a command to a job.
 func (p *parser) entry(line, description string) {
 	text := line
 	if rest, found := strings.CutPrefix(text, "-"); found && rest != "" &&
 		strings.ContainsRune("*0123456789@", rune(rest[0])) {
-		p.tell(Note, "quiet", "the leading '-' (do not write to the system log) is dropped")
+		p.report(Note, "quiet", "the leading '-' (do not write to the system log) is dropped")
 		text = rest
 	}
 	expr, rest, ok := p.timetable(text)
@@ -33,14 +33,14 @@ func (p *parser) entry(line, description string) {
 	if p.System {
 		user, rest = word(rest)
 		if !userName.MatchString(user) {
-			p.tell(Fault, "user_name", "%q is not a user name; in the system format the user stands before the command",
-				common.Excerpt(user))
+			p.report(Fault, "user_name", "%q is not a user name; in the system format the user stands before the "+
+				"command", common.Excerpt(user))
 			return
 		}
 	}
 	raw := strings.TrimSpace(rest)
 	if rest, found := strings.CutPrefix(raw, "-n "); found {
-		p.tell(Note, "mail_option", "the option -n before the command (mail on failure alone) is dropped; Debian's "+
+		p.report(Note, "mail_option", "the option -n before the command (mail on failure alone) is dropped; Debian's "+
 			"cron would run it as the command")
 		raw = strings.TrimSpace(rest)
 	}
@@ -48,16 +48,16 @@ func (p *parser) entry(line, description string) {
 		return
 	}
 	if p.System && p.User != "" && user != p.User {
-		p.tell(NotTaken, "other_user", "user %s: the workers' user is %s, and the users of the lines are not kept; "+
+		p.report(NotTaken, "other_user", "user %s: the workers' user is %s, and the users of the lines are not kept; "+
 			"--keep-users keeps them", user, p.User)
 		return
 	}
 	if reason := p.env.unusable(); reason != "" {
-		p.tell(NotTaken, "bad_setting", "left out because of %s", reason)
+		p.report(NotTaken, "bad_setting", "left out because of %s", reason)
 		return
 	}
 	if len(p.result.Entries) >= p.most() {
-		p.tell(Fault, "too_many", "a crontab may hold %d entries at most; nothing below this line was read", p.most())
+		p.report(Fault, "too_many", "a crontab may hold %d entries at most; nothing below this line was read", p.most())
 		p.stopped = true
 		return
 	}
@@ -68,20 +68,20 @@ func (p *parser) entry(line, description string) {
 	}
 	job.Command, job.Stdin = splitPercent(raw)
 	if job.Command == "" {
-		p.tell(NotTaken, "no_command", "has no command: cron would run an empty one, which does nothing")
+		p.report(NotTaken, "no_command", "has no command: cron would run an empty one, which does nothing")
 		return
 	}
 	p.env.apply(&job, p.HomeOf)
 	job.Name = p.name(expr, p.nameOf(user), raw, job.Command)
 	if test, found := guarded(job.Command); found {
-		p.tell(Note, "guard", "where %s does not hold, the run fails with exit code 1; a command that begins "+
+		p.report(Note, "guard", "where %s does not hold, the run fails with exit code 1; a command that begins "+
 			"with \"if %s; then …; fi\" succeeds", cut(test), cut(test))
 	}
 	p.result.Entries = append(p.result.Entries, Entry{Line: p.line, Job: job})
 }
 
-// nameOf is the user as it goes into the name of a job: that of the line, so that
-// the owner of a crontab in the user format does not change the names of its jobs.
+// nameOf returns the user as part of a job's name: that of the line, so that the owner of a crontab in the user format
+// does not change the names of its jobs.
 func (p *parser) nameOf(user string) string {
 	if p.System {
 		return user
@@ -89,27 +89,26 @@ func (p *parser) nameOf(user string) string {
 	return ""
 }
 
-// commandFits notices a format that was mistaken for another, which would give
-// jobs that do something else.
+// commandFits detects a wrong format, which would produce jobs that do something else.
 func (p *parser) commandFits(raw string) bool {
 	first, rest := word(raw)
 	switch {
 	case sixthField.MatchString(first):
-		p.tell(Fault, "sixth_field", "has more than five fields: %q would be the command", common.Excerpt(first))
+		p.report(Fault, "sixth_field", "has more than five fields: %q would be the command", common.Excerpt(first))
 		return false
 	case rest != "" && digits.MatchString(first):
-		p.tell(NotTaken, "number_command", "cron would run %q as a command: the line is one of an anacrontab, or has "+
-			"six fields", common.Excerpt(first))
+		p.report(NotTaken, "number_command", "cron would run %q as a command: the line is one of an anacrontab, or "+
+			"has six fields", common.Excerpt(first))
 		return false
 	case !p.System && first == "root" && rest != "":
-		p.tell(Fault, "system_format",
+		p.report(Fault, "system_format",
 			"the command begins with %q, as in the system format; read the file with --system", first)
 		return false
 	}
 	return true
 }
 
-// timetable takes the expression off the line and checks it as cron does.
+// timetable removes the expression from the line and checks it as cron does.
 func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 	if line[0] == '@' {
 		return p.alias(line)
@@ -120,7 +119,7 @@ func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 	for i, f := range fields {
 		given[i], rest = word(rest)
 		if given[i] == "" {
-			p.tell(Fault, "field_count", "has %d of five fields and no command", i)
+			p.report(Fault, "field_count", "has %d of five fields and no command", i)
 			return "", "", false
 		}
 		r, err := f.read(given[i])
@@ -143,23 +142,23 @@ func (p *parser) timetable(line string) (expr, rest string, ok bool) {
 	return strings.Join(texts[:], " "), rest, true
 }
 
-// days judges the two day fields together. Cron joins them with "or" when both
-// begin with something else than a star, and with "and" otherwise.
+// days checks the two day fields together. Cron joins them with "or" if neither begins with a star, and with "and"
+// otherwise.
 func (p *parser) days(given, texts [5]string, sets [5]set) bool {
 	dom, dow := texts[2], texts[4]
 	starDom, starDow := strings.HasPrefix(given[2], "*"), strings.HasPrefix(given[4], "*")
 	switch {
 	case (starDom || starDow) && dom != "*" && dow != "*":
-		p.tell(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since one of "+
+		p.report(NotTaken, "both_days", "day of month %q and day of week %q must both match under cron, since one of "+
 			"them begins with '*'; "+
 			"no schedule here does that: let one field choose the days, and the command check the other",
 			common.Excerpt(given[2]), common.Excerpt(given[4]))
 		return false
 	case !starDom && !starDow:
-		p.tell(Note, "either_day",
+		p.report(Note, "either_day",
 			"day of month and day of week are both set: it runs when either matches, as under cron")
 	case dow == "*" && neverFires(sets[2], sets[3]):
-		p.tell(NotTaken, "never", "never fires: no such month has such a day")
+		p.report(NotTaken, "never", "never fires: no such month has such a day")
 		return false
 	}
 	return true
@@ -172,19 +171,19 @@ func (p *parser) alias(line string) (expr, rest string, ok bool) {
 	case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly", "@reboot":
 		switch {
 		case alias != lower:
-			p.tell(Fault, "alias", "cron knows %q in lower case only: %s", common.Excerpt(alias), lower)
+			p.report(Fault, "alias", "cron knows %q in lower case only: %s", common.Excerpt(alias), lower)
 		case lower == "@reboot":
-			p.tell(NotTaken, "reboot", "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
+			p.report(NotTaken, "reboot", "@reboot: a job is not tied to one machine's start; use a systemd unit for it")
 		default:
 			return alias, rest, true
 		}
 	default:
-		p.tell(Fault, "alias", "%q is not a timetable that cron knows", common.Excerpt(alias))
+		p.report(Fault, "alias", "%q is not a timetable that cron knows", common.Excerpt(alias))
 	}
 	return "", "", false
 }
 
-// word takes the first word off a text, blanks around it dropped.
+// word removes the first word from a text, and the blanks around it.
 func word(s string) (first, rest string) {
 	s = strings.TrimLeft(s, " \t")
 	end := strings.IndexAny(s, " \t")

@@ -14,14 +14,14 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// settings is what the environment lines so far have set.
+// settings are the values of the environment lines so far.
 type settings struct {
 	zone, defaultZone string
 	shell             string
 	home, defaultHome string
 	jitter            common.Duration
 	vars              map[string]string
-	// refused holds the settings that are in force under cron and cannot be here, with their lines.
+	// refused holds the settings that apply under cron and are impossible here, with their lines.
 	refused map[string]int
 }
 
@@ -31,11 +31,11 @@ func (s *settings) init(o Options) {
 	s.vars, s.refused = map[string]string{}, map[string]int{}
 }
 
-// refuse remembers that a setting cannot be what the line says. The lines below it
-// would become jobs that do something else, until one sets it again.
+// refuse records that a setting cannot have the value of the line. Jobs of the lines below it would do something else,
+// until another line sets it again.
 func (s *settings) refuse(name string, line int) { s.refused[name] = line }
 
-// unusable names the first of the settings because of which no line can be taken.
+// unusable returns the first of the settings because of which no line can be imported.
 func (s *settings) unusable() string {
 	first := ""
 	for _, name := range slices.Sorted(maps.Keys(s.refused)) {
@@ -49,7 +49,7 @@ func (s *settings) unusable() string {
 	return fmt.Sprintf("%s in line %d", common.Excerpt(first), s.refused[first])
 }
 
-// apply gives a job what is in force. homeOf is the home of its user, where that is known.
+// apply adds the present settings to a job. homeOf is the home of its user, if it is known.
 func (s *settings) apply(j *common.Job, homeOf func(user string) string) {
 	j.Timezone, j.Shell, j.Jitter = s.zone, s.shell, s.jitter
 	vars := maps.Clone(s.vars)
@@ -66,10 +66,9 @@ func (s *settings) apply(j *common.Job, homeOf func(user string) string) {
 	}
 }
 
-// splitEnv takes NAME = value apart as cron does: blanks around the sign do not
-// count, name and value may stand in single or double quotes which must match,
-// and an unquoted value ends before its trailing blanks. Nothing is expanded.
-// What does not have this form is not an environment line.
+// splitEnv splits NAME = value as cron does: blanks around the sign are ignored, name and value may be in single or
+// double quotes, which must match, and an unquoted value ends before its trailing blanks. Nothing is expanded. A line
+// without this form is not an environment line.
 func splitEnv(line string) (name, value string, found bool) {
 	name, rest, ok := token(line, "= \t\f")
 	if !ok {
@@ -87,8 +86,7 @@ func splitEnv(line string) (name, value string, found bool) {
 	return name, value, true
 }
 
-// token takes a quoted text, or one that ends before any of stop (with no stop:
-// at the end, trailing blanks cut).
+// token returns a quoted text, or one that ends before any of stop (without stop: at the end, trailing blanks removed).
 func token(s, stop string) (text, rest string, ok bool) {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		return strings.Cut(s[1:], s[:1])
@@ -106,7 +104,7 @@ func token(s, stop string) (text, rest string, ok bool) {
 func (p *parser) setting(name, value string) {
 	delete(p.env.refused, name)
 	if !variable.MatchString(name) {
-		p.tell(Note, "variable_name", "the variable %q is left out: names are letters, digits and '_' here; /bin/sh "+
+		p.report(Note, "variable_name", "the variable %q is left out: names are letters, digits and '_' here; /bin/sh "+
 			"cannot read such a variable either", common.Excerpt(name))
 		return
 	}
@@ -116,7 +114,7 @@ func (p *parser) setting(name, value string) {
 	case "SHELL":
 		if value != "" && !path.IsAbs(value) {
 			p.refuse(name, "shell_path", "SHELL=%s is not an absolute path: cron looks for it where the command "+
-				"starts, mostly in vain", value)
+				"starts, and mostly does not find it", value)
 			return
 		}
 		p.env.shell = value
@@ -125,23 +123,22 @@ func (p *parser) setting(name, value string) {
 	case "MAILTO":
 		p.setMail(value)
 	case "LOGNAME", "USER":
-		p.tell(Note, "follows_user", "%s is ignored: it follows from the user that the command runs as", name)
+		p.report(Note, "follows_user", "%s is ignored: it follows from the user that the command runs as", name)
 	case "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING":
-		p.tell(Note, "mail_only", "%s is ignored: it only concerns mail", name)
+		p.report(Note, "mail_only", "%s is ignored: it only concerns mail", name)
 	case "RANDOM_DELAY":
 		p.setDelay(value)
 	case "START_HOURS_RANGE":
-		p.tell(Fault, "anacrontab", "%s: this is an anacrontab, which has another format: period, delay, name, command",
-			name)
+		p.report(Fault, "anacrontab", "%s: this is an anacrontab, which has another format: period, delay, name, "+
+			"command", name)
 	default:
 		p.setVar(name, value)
 	}
 }
 
-// refuse reports a setting that cron would take, and with which the lines below
-// cannot do here what they do there.
+// refuse reports a setting that cron would accept, and under which the lines below would do something else here.
 func (p *parser) refuse(name, code, format, value string) {
-	p.tell(NotTaken, code, format+"; the lines below are left out until "+name+" is set again", common.Excerpt(value))
+	p.report(NotTaken, code, format+"; the lines below are left out until "+name+" is set again", common.Excerpt(value))
 	p.env.refuse(name, p.line)
 }
 
@@ -169,7 +166,7 @@ func (p *parser) setHome(dir string) {
 	}
 }
 
-// setMail tells what takes the place of mail. An empty MAILTO wants none.
+// setMail reports how notifications replace mail. An empty MAILTO requests none.
 func (p *parser) setMail(to string) {
 	if to == "" {
 		return
@@ -178,13 +175,13 @@ func (p *parser) setMail(to string) {
 	if !strings.Contains(to, "@") {
 		address = "ADDRESS"
 	}
-	p.tell(Note, "mailto", "MAILTO=%s: output is kept with each run and not mailed. For mail when a job fails: "+
+	p.report(Note, "mailto", "MAILTO=%s: output is kept with each run and not mailed. For mail when a job fails: "+
 		"cronctl create channel ops --kind mail --to %s, and in the jobs notify: {to: [ops]}", common.Excerpt(to),
 		common.Excerpt(address))
 }
 
-// setDelay takes the random delay of cronie: a number of minutes, up to a day, of
-// which its daemon makes a part that stays the same while it runs.
+// setDelay imports the random delay of cronie: a number of minutes, up to a day, of which its daemon uses a part that
+// stays the same while it runs.
 func (p *parser) setDelay(value string) {
 	n := 0
 	for n < len(value) && '0' <= value[n] && value[n] <= '9' {
@@ -192,26 +189,26 @@ func (p *parser) setDelay(value string) {
 	}
 	minutes, err := number(value[:n])
 	if err != nil || minutes > 24*60 {
-		p.tell(Note, "bad_delay", "RANDOM_DELAY=%s is no number of minutes from 0 to 1440; cronie ignores it, and so "+
-			"does the import", common.Excerpt(value))
+		p.report(Note, "bad_delay", "RANDOM_DELAY=%s is no number of minutes from 0 to 1440; cronie ignores it, and "+
+			"so does the import", common.Excerpt(value))
 		return
 	}
 	p.env.jitter = ""
 	if minutes > 0 {
 		p.env.jitter = common.Duration(fmt.Sprintf("%dm", minutes))
-		p.tell(Note, "random_delay", "RANDOM_DELAY=%s becomes jitter: %s of the jobs below, as under cronie; "+
+		p.report(Note, "random_delay", "RANDOM_DELAY=%s becomes jitter: %s of the jobs below, as under cronie; "+
 			"Debian's cron ignores it", common.Excerpt(value), p.env.jitter)
 	}
 }
 
 func (p *parser) setVar(name, value string) {
 	if _, known := p.env.vars[name]; !known && len(p.env.vars) >= common.MaxEnv-1 {
-		p.tell(Fault, "too_many_variables", "sets one variable too many: at most %d", common.MaxEnv-1)
+		p.report(Fault, "too_many_variables", "sets one variable too many: at most %d", common.MaxEnv-1)
 		p.env.refuse(name, p.line)
 		return
 	}
 	if strings.Contains(value, "$") {
-		p.tell(Note, "dollar", "%s holds a '$', which neither cron nor Carillon expands", name)
+		p.report(Note, "dollar", "%s holds a '$', which neither cron nor Carillon expands", name)
 	}
 	p.env.vars[name] = value
 }

@@ -17,7 +17,7 @@ type set uint64
 type field struct {
 	name      string
 	low, high int
-	words     string // three letters each, the first stands for low
+	words     string // three letters each; the first one means low
 }
 
 var fields = [5]field{
@@ -35,7 +35,7 @@ func (f *field) all() set {
 	return span(f.low, f.high, 1)
 }
 
-// size is how many values the field has.
+// size returns the number of values of the field.
 func (f *field) size() int {
 	if f.high == 7 {
 		return 7
@@ -43,14 +43,14 @@ func (f *field) size() int {
 	return f.high - f.low + 1
 }
 
-// reading is what a field, or an item of its list, says.
+// reading is the parsed content of a field, or of an item of its list.
 type reading struct {
 	set   set
-	text  string // in the terms of a job's cronExpr; empty where no value matches
+	text  string // in the form of a job's cronExpr; empty if no value matches
 	notes []refusal
 }
 
-// refusal is why a field is not read, or what to know about one that is.
+// refusal is why a field is rejected, or a notice about one that is accepted.
 type refusal struct {
 	level            Level
 	code, text, what string // what is the part of the field that it is about
@@ -58,7 +58,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
-// read reads a list of values, ranges and steps. The error is a refusal.
+// read parses a list of values, ranges and steps. The error is a refusal.
 func (f *field) read(text string) (reading, error) {
 	var whole reading
 	var texts []string
@@ -68,7 +68,7 @@ func (f *field) read(text string) (reading, error) {
 			return reading{}, f.refuse(text, err)
 		}
 		whole.set |= it.set
-		for _, n := range it.notes { // one of a kind is enough
+		for _, n := range it.notes { // one of each kind is enough
 			if !slices.ContainsFunc(whole.notes, func(m refusal) bool { return m.code == n.code }) {
 				whole.notes = append(whole.notes, n)
 			}
@@ -87,7 +87,7 @@ func (f *field) read(text string) (reading, error) {
 	return whole, nil
 }
 
-// refuse names the field in what is wrong with it.
+// refuse adds the name of the field to an error.
 func (f *field) refuse(text string, err error) error {
 	r := refusal{level: Fault, code: "field", text: err.Error(), what: common.Excerpt(text)}
 	if own, ok := errors.AsType[refusal](err); ok {
@@ -97,7 +97,7 @@ func (f *field) refuse(text string, err error) error {
 	return r
 }
 
-// item reads one item of a list, character by character as cron does.
+// item parses one item of a list, character by character as cron does.
 func (f *field) item(item string) (reading, error) {
 	if item == "" {
 		return reading{}, errors.New("an item of the list is empty")
@@ -143,7 +143,7 @@ func (f *field) item(item string) (reading, error) {
 	return f.stepped(item, low, high, rest)
 }
 
-// stepped reads what follows a star or a range: nothing, or a step.
+// stepped parses the part after a star or a range: nothing, or a step.
 func (f *field) stepped(item string, low, high int, rest string) (reading, error) {
 	if rest == "" {
 		return reading{set: span(low, high, 1), text: short(item)}, nil
@@ -161,7 +161,7 @@ func (f *field) stepped(item string, low, high int, rest string) (reading, error
 	return r, nil
 }
 
-// step reads a slash and a number, to the end of the item.
+// step parses a slash and a number, to the end of the item.
 func (f *field) step(item, rest string) (int, error) {
 	if rest[0] != '/' {
 		return 0, f.ignored(item, rest)
@@ -207,8 +207,7 @@ func dashed(from, to string) string {
 	return from + "-" + to
 }
 
-// random reads a~b: cronie picks a value between the two when it reads the file.
-// A job's H does the same, by the job's name.
+// random parses a~b: cronie picks a value between the two when it reads the file. H does the same, by the job's name.
 func (f *field) random(item, first, rest string) (reading, error) {
 	second, rest := alphanumeric(rest)
 	low, high := f.low, f.high
@@ -267,7 +266,7 @@ func (f *field) value(text, item string) (int, error) {
 	return 0, fmt.Errorf("%q is not a value of it", common.Excerpt(item))
 }
 
-// number reads plain digits; four, leading zeros aside, are more than any field has.
+// number parses plain digits; four, apart from leading zeros, are more than any field has.
 func number(text string) (int, error) {
 	digits := strings.TrimLeft(text, "0")
 	if digits == "" && text != "" {
@@ -280,7 +279,7 @@ func number(text string) (int, error) {
 	return int(n), nil
 }
 
-// short drops leading zeros that would make an expression too long.
+// short removes leading zeros that would make an expression too long.
 func short(item string) string {
 	if len(item) < 16 {
 		return item
@@ -303,7 +302,7 @@ func short(item string) string {
 	return b.String()
 }
 
-// alphanumeric takes the letters and digits off the beginning of a text.
+// alphanumeric removes the letters and digits from the beginning of a text.
 func alphanumeric(s string) (word, rest string) {
 	for i := range len(s) {
 		c := s[i]

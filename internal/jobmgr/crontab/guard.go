@@ -7,15 +7,14 @@ import (
 
 var (
 	quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
-	// A test, and nothing that goes on to something else: its output may be thrown away.
+	// A test without further commands; its output may be discarded.
 	guard = regexp.MustCompile(`^(\[\[? |(test|which|type|command -v) )[^;|&]*(&?>&?[^;|&]*)*$`)
-	// One command, however many are in it.
+	// One command, which may be a pipeline.
 	block = regexp.MustCompile(`^(if .*\bfi|\{ .*\}|\(.*\))$`)
 )
 
-// guarded recognises a command that runs only where a test before it allows that,
-// and ends with the test's exit code where it does not: [ -x X ] && X. It serves a
-// hint only.
+// guarded recognizes a command that runs only if a test succeeds, and otherwise ends with the test's exit code: [ -x X
+// ] && X. It is used for a hint only.
 func guarded(command string) (test string, found bool) {
 	masked := quoted.ReplaceAllStringFunc(command, func(s string) string { return strings.Repeat("x", len(s)) })
 	before, after, found := strings.Cut(masked, "&&")

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Lengths of the parts of a name; with eight hexadecimal digits, a number and
-// the dashes they stay below the bound of names.
+// Lengths of the parts of a name; with eight hexadecimal digits, a number and the dashes they are below the limit of
+// names.
 const (
 	maxPrefix  = 48
 	maxProgram = 40
@@ -19,7 +19,7 @@ const (
 
 var substitution = regexp.MustCompile(`\$\([^()]*\)`)
 
-// PrefixOf makes the prefix of the names from a file's path.
+// PrefixOf returns the prefix of the names from a file's path.
 func PrefixOf(file string) string {
 	if s := slug(path.Base(file), maxPrefix); s != "" {
 		return s
@@ -27,9 +27,8 @@ func PrefixOf(file string) string {
 	return Group
 }
 
-// name is made from the file's prefix, the program and a hash of what the line
-// says, so that neither its place nor the lines around it matter. The second of
-// two identical lines gets a number.
+// name consists of the file's prefix, the program and a hash of the line, so that it depends neither on the position of
+// the line nor on other lines. The second of two identical lines gets a number.
 func (p *parser) name(expr, user, raw, command string) string {
 	prefix := slug(p.Prefix, maxPrefix)
 	if prefix == "" {
@@ -43,13 +42,13 @@ func (p *parser) name(expr, user, raw, command string) string {
 	name := fmt.Sprintf("%s-%s-%s", prefix, program, hex.EncodeToString(sum[:4]))
 	p.names[name]++
 	if n := p.names[name]; n > 1 {
-		p.tell(Note, "same_line", "says the same as a line above; both are taken")
+		p.report(Note, "same_line", "says the same as a line above; both are taken")
 		name = fmt.Sprintf("%s-%d", name, n)
 	}
 	return name
 }
 
-// slug makes a text fit for names: lower case letters, digits and single dashes.
+// slug makes a text valid for names: lower case letters, digits and single dashes.
 func slug(text string, limit int) string {
 	var b strings.Builder
 	dash := false
@@ -70,7 +69,7 @@ func slug(text string, limit int) string {
 	return b.String()
 }
 
-// label makes a label's value from the prefix.
+// label returns a label's value for the prefix.
 func label(prefix string) string {
 	if s := slug(prefix, maxPrefix); s != "" {
 		return s
@@ -78,8 +77,8 @@ func label(prefix string) string {
 	return Group
 }
 
-// program guesses which program a shell command is about: the first one that
-// does not merely test, move or set something. It serves names only.
+// program guesses which program a shell command is about: the first one that does more than test, move or set
+// something. It is used for names only.
 func program(command string) string {
 	command = substitution.ReplaceAllString(command, "x")
 	first := ""
@@ -111,7 +110,7 @@ func firstProgram(part string) string {
 			"nohup", "sudo", "time":
 			continue
 		}
-		if strings.HasPrefix(w, "-") { // an option of nice and its like
+		if strings.HasPrefix(w, "-") { // an option of nice or a similar program
 			continue
 		}
 		return path.Base(w)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads line by line; what it holds is in force for the next line.
+// parser parses line by line; its settings apply to the next line.
 type parser struct {
 	Options
 	env     settings
@@ -18,12 +18,12 @@ type parser struct {
 	stopped bool
 }
 
-// Parse reads a crontab.
+// Parse parses a crontab.
 func Parse(text string, o Options) Result {
 	p := &parser{Options: o, names: map[string]int{}}
 	p.env.init(o)
 	if len(text) > MaxBytes {
-		p.tell(Fault, "too_large", "is larger than %d KiB", MaxBytes>>10)
+		p.report(Fault, "too_large", "is larger than %d KiB", MaxBytes>>10)
 		return p.result
 	}
 	for line := range strings.Lines(text) {
@@ -34,7 +34,7 @@ func Parse(text string, o Options) Result {
 		}
 	}
 	if p.File && text != "" && !strings.HasSuffix(text, "\n") {
-		p.tell(Note, "no_newline", "the file does not end with a newline: cron would ignore all of it, or this line")
+		p.report(Note, "no_newline", "the file does not end with a newline: cron would ignore all of it, or this line")
 	}
 	return p.result
 }
@@ -43,7 +43,7 @@ func (p *parser) read(line string) {
 	if trimmed, found := strings.CutSuffix(line, "\r"); found {
 		line = trimmed
 		if !p.crlf {
-			p.tell(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, which cron "+
+			p.report(Note, "carriage_returns", "lines end as on Windows; the carriage returns are dropped, which cron "+
 				"would make part of the commands")
 			p.crlf = true
 		}
@@ -60,12 +60,12 @@ func (p *parser) read(line string) {
 	description := p.above.text()
 	p.above.reset()
 	if strings.ContainsRune(line, 0) {
-		p.tell(Fault, "nul", "holds a NUL character")
+		p.report(Fault, "nul", "holds a NUL character")
 		return
 	}
 	name, value, set := splitEnv(line)
 	if !utf8.ValidString(line) {
-		p.tell(NotTaken, "utf8", "is not text in UTF-8; convert the file, as with: iconv -f latin1 -t utf-8")
+		p.report(NotTaken, "utf8", "is not text in UTF-8; convert the file, as with: iconv -f latin1 -t utf-8")
 		if set {
 			p.env.refuse(name, p.line)
 		}
@@ -78,7 +78,7 @@ func (p *parser) read(line string) {
 	p.entry(line, description)
 }
 
-// notice notices what is to know about a field.
+// notice adds the notice of a field.
 func (p *parser) notice(r refusal) {
 	p.result.Notices = append(p.result.Notices, Notice{
 		Line:  p.line,
@@ -89,8 +89,8 @@ func (p *parser) notice(r refusal) {
 	})
 }
 
-// tell notices something about the line. The first text among the arguments is what it is about.
-func (p *parser) tell(l Level, code, format string, args ...any) {
+// report adds a notice about the line. The first text among the arguments is the part of the line that it is about.
+func (p *parser) report(l Level, code, format string, args ...any) {
 	n := Notice{Line: p.line, Level: l, Code: code, Text: fmt.Sprintf(format, args...)}
 	for _, a := range args {
 		if text, ok := a.(string); ok {
@@ -101,7 +101,7 @@ func (p *parser) tell(l Level, code, format string, args ...any) {
 	p.result.Notices = append(p.result.Notices, n)
 }
 
-// most is how many entries are taken.
+// most is the maximum number of imported entries.
 func (p *parser) most() int {
 	if p.Most > 0 && p.Most < MaxEntries {
 		return p.Most

@@ -11,8 +11,8 @@ import (
 
 var base = crontab.Options{Prefix: "file", Timezone: "UTC", User: "root"}
 
-// told writes notices down in short, for comparison: "3 fault: text".
-func told(r crontab.Result) []string {
+// brief formats notices for comparison: "3 fault: text".
+func brief(r crontab.Result) []string {
 	var out []string
 	for _, n := range r.Notices {
 		out = append(out, fmt.Sprintf("%d %s: %s", n.Line, n.Level, n.Text))
@@ -24,12 +24,12 @@ func only(t *testing.T, text string, o crontab.Options) common.Job {
 	t.Helper()
 	r := crontab.Parse(text, o)
 	if len(r.Entries) != 1 || r.Count(crontab.Fault) > 0 || r.Count(crontab.NotTaken) > 0 {
-		t.Fatalf("%q: %d entries, notices %q", text, len(r.Entries), told(r))
+		t.Fatalf("%q: %d entries, notices %q", text, len(r.Entries), brief(r))
 	}
 	return r.Entries[0].Job
 }
 
-func TestTimetables(t *testing.T) {
+func TestParse_Schedules(t *testing.T) {
 	for line, want := range map[string]string{
 		"* * * * * c":                      "* * * * *",
 		"*/15\t0-6/2  1,15 * * c":          "*/15 0-6/2 1,15 * *",
@@ -54,7 +54,7 @@ func TestTimetables(t *testing.T) {
 	}
 }
 
-func TestReported(t *testing.T) {
+func TestParse_ReportsLines(t *testing.T) {
 	for line, want := range map[string]string{
 		"60 * * * * c":             `1 fault: minute "60": 60 is not from 0 to 59`,
 		"* 24 * * * c":             `1 fault: hour "24": 24 is not from 0 to 23`,
@@ -89,7 +89,7 @@ func TestReported(t *testing.T) {
 		"* * * * * c\r":            `1 note: lines end as on Windows; the carriage returns are dropped, which cron would make part of the commands`,
 		"MAILTO=ops@example.com":   `1 note: MAILTO=ops@example.com: output is kept with each run and not mailed. For mail when a job fails: cronctl create channel ops --kind mail --to ops@example.com, and in the jobs notify: {to: [ops]}`,
 		"LOGNAME=x":                `1 note: LOGNAME is ignored: it follows from the user that the command runs as`,
-		"SHELL=bash":               `1 not taken: SHELL=bash is not an absolute path: cron looks for it where the command starts, mostly in vain; the lines below are left out until SHELL is set again`,
+		"SHELL=bash":               `1 not taken: SHELL=bash is not an absolute path: cron looks for it where the command starts, and mostly does not find it; the lines below are left out until SHELL is set again`,
 		"HOME=work":                `1 not taken: HOME=work is not an absolute path; the lines below are left out until HOME is set again`,
 		"CRON_TZ=Mars/Base":        `1 not taken: CRON_TZ=Mars/Base is not a time zone (cronie would silently take UTC); write one like Europe/Berlin; the lines below are left out until CRON_TZ is set again`,
 		"1A=x":                     `1 note: the variable "1A" is left out: names are letters, digits and '_' here; /bin/sh cannot read such a variable either`,
@@ -97,7 +97,7 @@ func TestReported(t *testing.T) {
 		`MAILTO=""`:                ``,
 		"MAILTO=":                  ``,
 	} {
-		if got := strings.Join(told(crontab.Parse(line, base)), "\n"); got != want {
+		if got := strings.Join(brief(crontab.Parse(line, base)), "\n"); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", line, got, want)
 		}
 	}
@@ -143,13 +143,13 @@ func TestEnvironmentLines(t *testing.T) {
 	}
 	for _, line := range []string{`A="b" c`, `A="b`, `A b=c`} {
 		if r := crontab.Parse(line, base); r.Count(crontab.Fault) != 1 {
-			t.Errorf("%q is not refused: %q", line, told(r))
+			t.Errorf("%q is not refused: %q", line, brief(r))
 		}
 	}
 }
 
-// What an environment line sets holds for the lines below it and no others.
-func TestSettingsHoldBelow(t *testing.T) {
+// An environment line applies to the lines below it only.
+func TestSettings_ApplyToTheLinesBelow(t *testing.T) {
 	o := base
 	o.Timezone, o.Home = "Europe/Berlin", "/root"
 	r := crontab.Parse(strings.Join([]string{
@@ -160,7 +160,7 @@ func TestSettingsHoldBelow(t *testing.T) {
 		"0 3 * * * FOO=bar three",
 	}, "\n"), o)
 	if len(r.Entries) != 3 || len(r.Notices) != 0 {
-		t.Fatalf("entries %d, notices %q", len(r.Entries), told(r))
+		t.Fatalf("entries %d, notices %q", len(r.Entries), brief(r))
 	}
 	for i, want := range []struct{ zone, shell, dir, home, x, command string }{
 		{"Europe/Berlin", "", "/root", "/root", "", "one"},
@@ -175,7 +175,7 @@ func TestSettingsHoldBelow(t *testing.T) {
 	}
 }
 
-func TestUsersOfTheSystemFormat(t *testing.T) {
+func TestSystemFormat_Users(t *testing.T) {
 	o := base
 	o.System = true
 	r := crontab.Parse("0 1 * * *\troot\tone  two\n0 2 * * * www-data three\n0 3 * * * /usr/bin/four\n0 4 * * * root\n",
@@ -189,12 +189,12 @@ func TestUsersOfTheSystemFormat(t *testing.T) {
 		`3 fault: "/usr/bin/four" is not a user name; in the system format the user stands before the command`,
 		"4 not taken: has no command: cron would run an empty one, which does nothing",
 	}
-	if got := told(r); strings.Join(got, "\n") != strings.Join(want, "\n") {
+	if got := brief(r); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("notices %q", got)
 	}
 }
 
-func TestCommentsDescribe(t *testing.T) {
+func TestComments_DescribeTheNextLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"# Look for old sessions\n":            "Look for old sessions",
 		"## one\n#  two\n":                     "one\ntwo",
@@ -242,9 +242,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The name of a line depends on nothing but the line, so that a second import
-// finds what the first one made.
-func TestNamesDoNotDependOnTheOrder(t *testing.T) {
+// The name of a job depends on its line only, so that a second import finds the jobs of the first one.
+func TestNames_DoNotDependOnTheOrder(t *testing.T) {
 	lines := []string{"0 1 * * * one", "0 2 * * * one", "0 1 * * * two", "X=1"}
 	first := crontab.Parse(strings.Join(lines, "\n"), base)
 	second := crontab.Parse("# new\n\n"+lines[2]+"\n"+lines[3]+"\n"+lines[1]+"\n"+lines[0]+"\n", base)
@@ -262,14 +261,14 @@ func TestNamesDoNotDependOnTheOrder(t *testing.T) {
 	}
 	twice := crontab.Parse("0 1 * * * one\n0 1 * * * one\n", base)
 	if a, b := twice.Entries[0].Job.Name, twice.Entries[1].Job.Name; b != a+"-2" || twice.Count(crontab.Note) != 1 {
-		t.Errorf("identical lines are named %q and %q, notices %q", a, b, told(twice))
+		t.Errorf("identical lines are named %q and %q, notices %q", a, b, brief(twice))
 	}
 }
 
 func TestBounds(t *testing.T) {
 	if r := crontab.Parse(strings.Repeat("x", crontab.MaxBytes+1), base); r.Count(crontab.Fault) != 1 ||
 		len(r.Notices) != 1 {
-		t.Errorf("too many bytes: %q", told(r))
+		t.Errorf("too many bytes: %q", brief(r))
 	}
 	r := crontab.Parse(strings.Repeat("* * * * * c\n", crontab.MaxEntries+100), base)
 	if len(r.Entries) != crontab.MaxEntries || r.Count(crontab.Fault) != 1 {

@@ -2,10 +2,9 @@ package crontab
 
 import "strings"
 
-// splitPercent parts a command from its standard input. The first unescaped
-// percent sign begins the input, further ones are its line ends, and cron ends
-// the last line. An escaped percent sign stands for itself; every other
-// backslash stays.
+// splitPercent separates a command from its standard input. The first unescaped percent sign begins the input, further
+// ones are line ends in it, and cron ends the last line. An escaped percent sign is a percent sign; every other
+// backslash is kept.
 func splitPercent(raw string) (command, stdin string) {
 	var b strings.Builder
 	escaped := false
@@ -32,8 +31,8 @@ func splitPercent(raw string) (command, stdin string) {
 	return b.String(), ""
 }
 
-// input reads what stands behind the first percent sign. A backslash that
-// follows another may still escape a percent sign, as in cron.
+// input parses the text after the first percent sign. A backslash after another one may still escape a percent sign, as
+// in cron.
 func input(raw string) string {
 	var b strings.Builder
 	escaped := false
