@@ -22,6 +22,9 @@ func covered(patterns []string, pkg string) bool {
 }
 
 func kindOf(pkg string) (kind, bool) {
+	if k, exact := table[pkg]; exact {
+		return k, true
+	}
 	for pattern, k := range table {
 		if covers(pattern, pkg) {
 			return k, true
@@ -84,12 +87,22 @@ func forbidden(f *file, from kind, ours string) string {
 		return "the conductor imports its own ports only"
 	case to == from && strings.HasPrefix(f.pkg, ours+"/") && to == pure:
 		return "" // a part of the package itself
-	case to == from && covered(sibling[ours], f.pkg):
+	case to == from && isSibling(ours, f.pkg):
 		return ""
 	case to == from && from == adapter:
 		return "adapters never import adapters"
 	}
 	return "imports go down only"
+}
+
+// isSibling reports whether a package may import another one of its layer.
+func isSibling(ours, pkg string) bool {
+	for pattern, by := range sibling {
+		if covers(pattern, ours) && covered(by, pkg) {
+			return true
+		}
+	}
+	return false
 }
 
 // foreign returns why a package may not use a technology, or "".
@@ -139,6 +152,10 @@ func TestPlantedImports(t *testing.T) {
 		{"internal/httpapi", "a.go", "carillon/internal/etcdkit", "adapters never import adapters"},
 		{"internal/httpapi", "a.go", "carillon/internal/runlog", ok},
 		{"internal/httpapi", "a.go", "carillon/web", "only cmd"},
+		{"internal/httpapi", "a.go", "carillon/internal/httpapi/secrets", ok},
+		{"internal/httpapi/secrets", "a.go", "carillon/internal/httpapi/core", ok},
+		{"internal/httpapi/secrets", "a.go", "carillon/internal/httpapi/audit", "adapters never import adapters"},
+		{"internal/httpapi/secrets", "a.go", "carillon/internal/secrets/etcd", "adapters never import adapters"},
 		{"internal/runlog/mongolog", "a.go", "carillon/internal/runlog/sqlitelog", "adapters never import adapters"},
 		{"internal/dispatch", "a.go", "carillon/internal/scheduler", ok},
 		{"internal/dispatch", "a.go", "carillon/internal/joblock", "its own ports"},

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Names of the session cookie. The prefix of the first makes browsers refuse it from any other host
@@ -23,7 +24,7 @@ const (
 // that unknown paths are refused as well.
 type gate struct {
 	auth     Auth
-	problems problems
+	problems core.Problems
 	public   func(r *http.Request) bool
 	cookie   string
 	rates    *rates
@@ -34,18 +35,18 @@ type gate struct {
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	open := g.public(r)
 	credential, given := g.credential(r)
-	credential.Remote = visitOf(r.Context()).remote
+	credential.Remote = core.VisitOf(r.Context()).Remote
 	pass := ticket{rates: g.rates}
 	if alive := health(r); given || !alive {
 		var wait time.Duration
 		var ok bool
-		pass, wait, ok = g.rates.admit(credential, given, visitOf(r.Context()).remote)
+		pass, wait, ok = g.rates.admit(credential, given, core.VisitOf(r.Context()).Remote)
 		switch {
 		case ok:
 		case alive: // a refused health check would count as a dead process, so it is answered without identity
 			given = false
 		default:
-			g.problems.write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
+			g.problems.Write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
 				"wait for the time in Retry-After; the setting apiRate limits the requests per second of a token, "+
 					"session or address", wait))
 			return
@@ -53,7 +54,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !given {
 		if !open {
-			g.problems.write(w, r, g.problems.of(r.Context(), errNoCredentials()))
+			g.problems.Write(w, r, g.problems.Of(r.Context(), core.ErrNoCredentials()))
 			return
 		}
 		g.next.ServeHTTP(w, r)
@@ -66,15 +67,15 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		// An invalid cookie on a public route counts as no credential.
 		if !open {
-			g.problems.write(w, r, g.problems.of(r.Context(), err))
+			g.problems.Write(w, r, g.problems.Of(r.Context(), err))
 			return
 		}
 		g.next.ServeHTTP(w, r)
 		return
 	}
-	v := visitOf(r.Context())
-	v.who, v.session = &who, credential.Session
-	v.again = func(ctx context.Context) (access.Identity, error) { return g.auth.Authenticate(ctx, credential) }
+	v := core.VisitOf(r.Context())
+	v.Caller, v.Session = &who, credential.Session
+	v.Reauthenticate = func(ctx context.Context) (access.Identity, error) { return g.auth.Authenticate(ctx, credential) }
 	g.next.ServeHTTP(w, r)
 }
 
@@ -95,18 +96,13 @@ func (g *gate) credential(r *http.Request) (c access.Credential, given bool) {
 	return access.Credential{Session: cookie.Value}, true
 }
 
-func errNoCredentials() error {
-	return &common.Error{Code: common.CodeUnauthenticated, Message: "you are not logged in",
-		Hint: "send Authorization: Bearer <token>, or log in"}
-}
-
 // crossSite refuses requests that a page of another site makes a browser send. For older browsers,
 // which send only the page's origin, the check compares hosts, so a page without TLS of the same
 // host passes. own is the console's public address, "" if unknown: its pages are accepted whatever
 // Host a proxy sends.
-func crossSite(p problems, secure bool, own string, next http.Handler) (http.Handler, error) {
+func crossSite(p core.Problems, secure bool, own string, next http.Handler) (http.Handler, error) {
 	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		problem := p.refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
+		problem := p.Refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
 		problem.Reason = "other_site"
 		if origin := r.Header.Get("Origin"); origin != "" && r.Header.Get("Sec-Fetch-Site") == "" {
 			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
@@ -116,7 +112,7 @@ func crossSite(p problems, secure bool, own string, next http.Handler) (http.Han
 			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: " +
 				"proxy_set_header Host $http_host), or set publicURL to the console's address"
 		}
-		p.write(w, r, problem)
+		p.Write(w, r, problem)
 	})
 	protection := http.NewCrossOriginProtection()
 	if own != "" {
@@ -142,11 +138,11 @@ func crossSite(p problems, secure bool, own string, next http.Handler) (http.Han
 
 // plainPaths refuses encoded characters in API paths: no name needs them, and %2F, %2E%2E and %00
 // could be misused.
-func plainPaths(p problems, next http.Handler) http.Handler {
+func plainPaths(p core.Problems, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isAPI(r.URL.Path) && strings.Contains(r.URL.EscapedPath(), "%") {
-			p.write(w, r, p.refuse(r.Context(), common.CodeInvalid, "the request is not valid",
-				Fault{
+			p.Write(w, r, p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid",
+				common.Fault{
 					Location: "path",
 					Code:     "name",
 					Message:  "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // The exact list of what is answered to anybody, the console's files aside. Adding a
@@ -31,7 +32,7 @@ func fill(route string) string {
 func TestNothingIsOpen(t *testing.T) {
 	h := newHarness(t)
 	var open []string
-	for _, route := range h.router.engine.Routes() {
+	for _, route := range h.router.Routes() {
 		r := as("", route.Method, fill(route.Path), "")
 		if w := h.send(r); w.Code != http.StatusUnauthorized {
 			open = append(open, route.Method+" "+route.Path)
@@ -43,7 +44,7 @@ func TestNothingIsOpen(t *testing.T) {
 	if !slices.Equal(open, publicRoutes()) {
 		t.Errorf("open to anybody: %q", open)
 	}
-	for path, item := range h.router.api.OpenAPI().Paths {
+	for path, item := range h.router.API.OpenAPI().Paths {
 		for method, op := range operations(item) {
 			public := slices.Contains(publicRoutes(), method+" "+path)
 			if role := op.Extensions["x-carillon-role"]; (role == "public") != public ||
@@ -73,13 +74,13 @@ func TestNothingIsOpen(t *testing.T) {
 func TestRoles(t *testing.T) {
 	h := newHarness(t)
 	walked := 0
-	for path, item := range h.router.api.OpenAPI().Paths {
+	for path, item := range h.router.API.OpenAPI().Paths {
 		for method, op := range operations(item) {
 			needed := op.Extensions["x-carillon-role"].(string)
-			if needed == string(public) {
+			if needed == string(core.Public) {
 				continue
 			}
-			if needed == string(anyone) {
+			if needed == string(core.Authenticated) {
 				needed = string(access.Viewer)
 			}
 			walked++
@@ -108,11 +109,11 @@ func TestRoles(t *testing.T) {
 }
 
 func TestRouteWithoutRoleIsRefused(t *testing.T) {
-	for _, a := range []audience{"", "root"} {
+	for _, a := range []core.Audience{"", "root"} {
 		h := newHarness(t)
-		h.router.raw(http.MethodGet, "/planted", a, http.NotFoundHandler())
-		register(h.router, route{access: a, Operation: operationAt("/planted2")}, (&jobsResource{}).get)
-		if h.router.err == nil {
+		h.router.Raw(http.MethodGet, "/planted", a, http.NotFoundHandler())
+		core.Register(h.router, core.Route{Access: a, Operation: operationAt("/planted2")}, (&jobsResource{}).get)
+		if h.router.Err == nil {
 			t.Errorf("a route with role %q is registered", a)
 		}
 	}
@@ -190,7 +191,7 @@ func TestOtherSites(t *testing.T) {
 	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", strings.Replace(aJob, `"a"`, `"b"`, 1)))
 	// Nothing changes by a GET.
 	lists := []string{"/api/v1/jobs", "/api/v1/users", "/api/v1/tokens"}
-	for _, route := range h.router.engine.Routes() {
+	for _, route := range h.router.Routes() {
 		if route.Method == http.MethodPost && !strings.Contains(route.Path, ":name") {
 			if w := h.send(as("admin", http.MethodGet, fill(route.Path), "")); w.Code == http.StatusOK &&
 				!slices.Contains(lists, route.Path) {
@@ -218,7 +219,7 @@ func TestOtherSites_BehindAProxyThatChangesTheHost(t *testing.T) {
 			r.Host = "carillon" // the upstream's name in nginx
 			return r
 		}
-		var p Problem
+		var p core.Problem
 		w := h.want(status, attempt("Origin", "https://cron.example.com"))
 		if status == http.StatusForbidden {
 			if decode(t, w, &p); p.Reason != "other_site" || !strings.Contains(p.Detail, "https://cron.example.com") ||

@@ -20,6 +20,8 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
 	"carillon/internal/jobmgr/diff"
 	"carillon/internal/scheduler/placement"
 )
@@ -36,7 +38,7 @@ const (
 // manyResource implements operations on many jobs.
 type manyResource struct {
 	*jobsResource
-	problems problems
+	problems core.Problems
 	schemas  huma.Registry
 }
 
@@ -64,12 +66,12 @@ type Applied struct {
 
 // Refusal is the error for one of many jobs.
 type Refusal struct {
-	Code   common.Code  `json:"code" doc:"As for a request for this job alone." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
-	Detail string       `json:"detail" doc:"The error in one sentence."`
-	Hint   string       `json:"hint,omitempty" doc:"Advice."`
-	Reason string       `json:"reason,omitempty" doc:"Distinguishes failures with the same code."`
-	Data   common.Words `json:"data,omitempty" doc:"Values for translated texts."`
-	Errors []Fault      `json:"errors,omitempty" nullable:"false" doc:"All faults of the job."`
+	Code   common.Code    `json:"code" doc:"As for a request for this job alone." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
+	Detail string         `json:"detail" doc:"The error in one sentence."`
+	Hint   string         `json:"hint,omitempty" doc:"Advice."`
+	Reason string         `json:"reason,omitempty" doc:"Distinguishes failures with the same code."`
+	Data   common.Words   `json:"data,omitempty" doc:"Values for translated texts."`
+	Errors []common.Fault `json:"errors,omitempty" nullable:"false" doc:"All faults of the job."`
 }
 
 // ApplyCounts count the results.
@@ -98,15 +100,15 @@ type applyInput struct {
 
 type applyOutput struct{ Body ApplyAnswer }
 
-func (s *manyResource) register(r *router) {
-	s.schemas = r.api.OpenAPI().Components.Schemas
+func (s *manyResource) register(r *core.Router) {
+	s.schemas = r.API.OpenAPI().Components.Schemas
 	s.registerBulk(r)
-	register(r, route{
-		access:   needs(access.Editor),
-		maxBody:  maxApplyBody,
-		raw:      true,
-		turns:    newTurns(),
-		patience: manyPatience,
+	core.Register(r, core.Route{
+		Access:   core.Editor,
+		MaxBody:  maxApplyBody,
+		Raw:      true,
+		Queue:    core.NewQueue(),
+		Patience: core.ManyPatience,
 		Operation: huma.Operation{
 			OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply",
 			Summary: "Apply many job definitions", Tags: []string{"jobs"}},
@@ -114,7 +116,7 @@ func (s *manyResource) register(r *router) {
 }
 
 func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
-	body := visitOf(ctx).body
+	body := core.VisitOf(ctx).Body
 	sent, err := jobsOf(body)
 	if err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput,
 		name := answer.Items[i].Name
 		if named[name] && jobs[i] != nil {
 			jobs[i] = nil
-			answer.Items[i].refuse(&Problem{
+			answer.Items[i].refuse(&core.Problem{
 				Code:   common.CodeInvalid,
 				Detail: fmt.Sprintf("job %q is in the request twice", name),
 				Hint:   "send each job once",
@@ -180,8 +182,8 @@ func (c *ApplyCounts) add(result string) {
 func (a Applied) failed() bool { return a.Result == resultRefused || a.Result == resultUnknown }
 
 // fail sets the error, and whether the job was refused or the outcome is unknown.
-func (a *Applied) fail(ctx context.Context, ps problems, err error) {
-	a.refuse(ps.of(ctx, err))
+func (a *Applied) fail(ctx context.Context, ps core.Problems, err error) {
+	a.refuse(ps.Of(ctx, err))
 	a.Result = resultOf(err)
 }
 
@@ -193,7 +195,7 @@ func resultOf(err error) string {
 	return resultRefused
 }
 
-func (a *Applied) refuse(p *Problem) {
+func (a *Applied) refuse(p *core.Problem) {
 	a.Result, a.Refusal = resultRefused, refusalOf(p)
 }
 
@@ -209,14 +211,14 @@ func (r *Refusal) place(at string) {
 	}
 }
 
-func refusalOf(p *Problem) *Refusal {
+func refusalOf(p *core.Problem) *Refusal {
 	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Reason: p.Reason, Data: p.Data, Errors: p.Errors}
 }
 
 // read decodes one of the jobs; nil if it is refused.
 func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definition) {
-	item, problem := Applied{}, &Problem{Code: common.CodeInvalid, Detail: "the job is not valid"}
-	value, fault := parseStrictAt(at, sent)
+	item, problem := Applied{}, &core.Problem{Code: common.CodeInvalid, Detail: "the job is not valid"}
+	value, fault := strict.ParseAt(at, sent)
 	var named struct{ Name any }
 	if err := json.Unmarshal(sent, &named); err == nil {
 		item.Name, _ = named.Name.(string)
@@ -224,28 +226,28 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 	if !common.ValidName(item.Name) {
 		item.Name = common.Excerpt(item.Name)
 	}
-	check := &checker{schemas: s.schemas, shape: true}
+	check := &strict.Checker{Schemas: s.schemas, Shape: true}
 	switch {
 	case fault != nil:
-		check.faults = []Fault{*fault}
+		check.Faults = []common.Fault{*fault}
 	case len(sent) > 2*common.MaxJobBytes: // with some allowance for white space
-		check.faults = []Fault{{
+		check.Faults = []common.Fault{{
 			Location: at,
 			Code:     "too_large",
 			Message:  "is larger than 64 KiB",
 			Data:     common.WordsOf("size", "64 KiB"),
 		}}
 	default:
-		check.check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
+		check.Check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
 	}
 	var in JobInput
-	if len(check.faults) == 0 {
+	if len(check.Faults) == 0 {
 		if err := json.Unmarshal(sent, &in); err != nil {
-			check.faults = []Fault{{Location: at, Code: "invalid", Message: "must be a job"}}
+			check.Faults = []common.Fault{{Location: at, Code: "invalid", Message: "must be a job"}}
 		}
 	}
-	if len(check.faults) > 0 {
-		problem.Errors = check.faults
+	if len(check.Faults) > 0 {
+		problem.Errors = check.Faults
 		item.refuse(problem)
 		return item, nil
 	}
@@ -253,10 +255,10 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *Definiti
 }
 
 func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definition, dry bool) {
-	err := allow(ctx, access.Editor, job.Group)
+	err := core.Allow(ctx, access.Editor, job.Group)
 	var saved common.Saved
 	if err == nil {
-		saved, err = s.jobs.Apply(ctx, actor(ctx), common.Job(*job),
+		saved, err = s.jobs.Apply(ctx, core.Actor(ctx), common.Job(*job),
 			common.Precondition{May: allowNow(ctx, access.Editor)}, dry)
 	}
 	if err == nil {
@@ -300,7 +302,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 			return nil, err
 		}
 		for i := range page {
-			if !named[page[i].Name] && may(ctx, access.Editor, page[i].Group) {
+			if !named[page[i].Name] && core.May(ctx, access.Editor, page[i].Group) {
 				doomed = append(doomed, page[i])
 			}
 		}
@@ -324,7 +326,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 				Hint:    "correct the refused jobs and apply again",
 			}
 		case !dry:
-			err = s.jobs.Delete(ctx, actor(ctx), job.Name, common.Precondition{
+			err = s.jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{
 				Version: job.Version,
 				May:     allowNow(ctx, access.Editor),
 			}, false)
@@ -369,7 +371,7 @@ func (s *manyResource) once(ctx context.Context, key string, body []byte, asks .
 		fmt.Fprintf(sum, "%d %s", len(part), part)
 	}
 	sum.Write(body)
-	return s.jobs.Once(ctx, actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
+	return s.jobs.Once(ctx, core.Actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
 }
 
 // checkSelector returns an error for a parameter that is not a label selector.
@@ -379,11 +381,11 @@ func checkSelector(at, text string) error {
 	if !wrong {
 		return nil
 	}
-	return &requestFault{Fault{
+	return core.BadRequest(common.Fault{
 		Location: at,
 		Code:     "selector",
 		Message:  refusal.Message,
 		Hint:     refusal.Hint,
 		Value:    common.Excerpt(text),
-	}}
+	})
 }

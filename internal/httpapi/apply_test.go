@@ -173,7 +173,7 @@ func TestApplyJudgesEachByItself(t *testing.T) {
 		"void":  "body.jobs[5].command",
 	} {
 		if r := by[name].Refusal; r == nil || r.Code != common.CodeInvalid || r.Detail == "" ||
-			!slices.ContainsFunc(r.Errors, func(f Fault) bool {
+			!slices.ContainsFunc(r.Errors, func(f common.Fault) bool {
 				return f.Location == location
 			}) {
 			t.Errorf("%s: %+v", name, r)

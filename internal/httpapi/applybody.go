@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // applyBody replaces an ApplyRequest whose jobs are checked one by one: its text is in the visit.
@@ -25,7 +26,7 @@ func (applyBody) Schema(r huma.Registry) *huma.Schema {
 // not copies.
 func jobsOf(body []byte) (sent []json.RawMessage, err error) {
 	wrong := func(at, code, message string) error {
-		return &requestFault{Fault{Location: at, Code: code, Message: message}}
+		return core.BadRequest(common.Fault{Location: at, Code: code, Message: message})
 	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/audit"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 )
 
@@ -103,7 +104,7 @@ type auditListInput struct {
 	Cursor string    `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
-type auditListOutput struct{ Body HistoryPage[AuditEntry] }
+type auditListOutput struct{ Body core.HistoryPage[AuditEntry] }
 
 type auditVerifyInput struct {
 	From  int64 `query:"from" minimum:"1" default:"1" doc:"Place to begin at; a place that is no longer kept counts as the oldest one kept."`
@@ -113,16 +114,16 @@ type auditVerifyInput struct {
 
 type auditVerifyOutput struct{ Body AuditStep }
 
-func (s *auditResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Admin),
+func (s *auditResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Admin,
 		Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
 			Summary: "List the audit, newest first", Tags: []string{"access"},
 			Description: "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an " +
 				"entry as soon as it is made. Requires the role admin everywhere, not only in a group."},
 	}, s.list)
-	register(r, route{
-		access: needs(access.Admin),
+	core.Register(r, core.Route{
+		Access: core.Admin,
 		Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
 			Summary: "Verify a part of the audit chain", Tags: []string{"access"},
 			Description: "Compares each entry with its hash, each hash with the previous one, and the end with etcd. " +
@@ -133,10 +134,10 @@ func (s *auditResource) register(r *router) {
 }
 
 func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditListOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	if err := ordered(in.From, in.To); err != nil {
+	if err := core.CheckOrder(in.From, in.To); err != nil {
 		return nil, err
 	}
 	q := runlog.ChangeQuery{
@@ -148,11 +149,11 @@ func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditLis
 		To:    in.To,
 		Limit: in.Limit + 1,
 	}
-	list := asked("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from",
-		askedTime(in.From), "to", askedTime(in.To))
+	list := core.ListOf("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from",
+		core.OfTime(in.From), "to", core.OfTime(in.To))
 	if in.Cursor != "" {
 		var err error
-		if q.Before, err = readCursor[string](list, in.Cursor); err != nil {
+		if q.Before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +164,7 @@ func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditLis
 	next := ""
 	if len(found) > in.Limit {
 		found = found[:in.Limit]
-		if next, err = writeCursor(list, found[in.Limit-1].ID); err != nil {
+		if next, err = core.WriteCursor(list, found[in.Limit-1].ID); err != nil {
 			return nil, err
 		}
 	}
@@ -171,7 +172,7 @@ func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditLis
 	for i := range found {
 		items[i] = auditEntry(&found[i])
 	}
-	return &auditListOutput{Body: historyPage(items, next, partial)}, nil
+	return &auditListOutput{Body: core.NewHistoryPage(items, next, partial)}, nil
 }
 
 func auditEntry(c *common.Change) AuditEntry {
@@ -199,7 +200,7 @@ func auditEntry(c *common.Change) AuditEntry {
 }
 
 func (s *auditResource) verify(ctx context.Context, in *auditVerifyInput) (*auditVerifyOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	step, err := s.audit.Verify(ctx, in.From, in.Limit)

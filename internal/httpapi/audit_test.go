@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/audit"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 )
 
@@ -64,7 +65,7 @@ func TestAudit(t *testing.T) {
 			if strings.Contains(w.Body.String(), "canary") {
 				t.Fatalf("a value of env is shown: %s", w.Body)
 			}
-			var page HistoryPage[AuditEntry]
+			var page core.HistoryPage[AuditEntry]
 			decode(t, w, &page)
 			items = append(items, page.Items...)
 			if page.NextCursor == "" {
@@ -97,7 +98,7 @@ func TestAudit(t *testing.T) {
 			t.Errorf("%s: %d entries, want %d", query, len(got), want)
 		}
 	}
-	var page HistoryPage[AuditEntry]
+	var page core.HistoryPage[AuditEntry]
 	decode(t, h.want(200, as("admin", "GET", "/api/v1/audit?limit=5&actor=ada", "")), &page)
 	h.problem(422, "invalid", "query.cursor",
 		as("admin", "GET", "/api/v1/audit?limit=5&actor=bob&cursor="+page.NextCursor, ""))

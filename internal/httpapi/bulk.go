@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // BulkRequest says what to do, and with which jobs: those that are named, or those that a
@@ -97,11 +98,11 @@ func (b *BulkRequest) check() error {
 	return nil
 }
 
-func (s *manyResource) registerBulk(r *router) {
-	register(r, route{
-		access:   needs(access.Operator),
-		turns:    newTurns(),
-		patience: manyPatience,
+func (s *manyResource) registerBulk(r *core.Router) {
+	core.Register(r, core.Route{
+		Access:   core.Operator,
+		Queue:    core.NewQueue(),
+		Patience: core.ManyPatience,
 		Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
 			Path: "/api/v1/jobs/bulk", Summary: "Run an action on many jobs", Tags: []string{"jobs"}},
 	}, s.bulk)
@@ -113,14 +114,14 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 		return nil, err
 	}
 	if b.Action == "delete" && !somewhere(ctx, access.Editor) {
-		return nil, allowEverywhere(ctx, access.Editor)
+		return nil, core.AllowEverywhere(ctx, access.Editor)
 	}
 	until := ""
 	if b.Until != nil {
-		until = askedTime(*b.Until)
+		until = core.OfTime(*b.Until)
 	}
-	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, askedSet(b.Jobs), b.Selector, b.Group, b.Below,
-		askedFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, core.OfSet(b.Jobs), b.Selector, b.Group, b.Below,
+		core.OfFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)
@@ -136,7 +137,7 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 		item := &answer.Items[i]
 		item.Name, item.Result = names[i], "done"
 		if err := do(ctx, item); err != nil {
-			item.Result, item.Refusal = resultOf(err), refusalOf(s.problems.of(ctx, err))
+			item.Result, item.Refusal = resultOf(err), refusalOf(s.problems.Of(ctx, err))
 		}
 	})
 	for i := range answer.Items {
@@ -198,7 +199,7 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 // action returns the function to apply to each job.
 func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
 	versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
-	who, may := actor(ctx), common.Precondition{May: allowNow(ctx, access.Operator)}
+	who, may := core.Actor(ctx), common.Precondition{May: allowNow(ctx, access.Operator)}
 	switch b.Action {
 	case "run":
 		return func(ctx context.Context, item *BulkItem) error {
@@ -251,7 +252,7 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 	case known && uid == "" && len(runs) == 0:
 		return common.Errorf(common.CodeNotFound, "job %q not found, and no run of it", item.Name)
 	case uid != "":
-		if err := allow(ctx, access.Operator, group); err != nil {
+		if err := core.Allow(ctx, access.Operator, group); err != nil {
 			return err
 		}
 	}
@@ -263,7 +264,7 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 		} else if err != nil {
 			return err
 		}
-		switch err := s.jobs.Kill(ctx, actor(ctx), run.ID, r); common.CodeOf(err) {
+		switch err := s.jobs.Kill(ctx, core.Actor(ctx), run.ID, r); common.CodeOf(err) {
 		case common.CodeNotFound, common.CodeConflict:
 		default:
 			if err != nil {
@@ -277,6 +278,6 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 
 // somewhere reports whether the caller has the role for any group.
 func somewhere(ctx context.Context, need access.Role) bool {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	return ok && who.Somewhere(need)
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/notify"
 )
 
@@ -85,7 +86,7 @@ type channelOutput struct {
 	Body   Channel
 }
 
-type channelsOutput struct{ Body Page[Channel] }
+type channelsOutput struct{ Body core.Page[Channel] }
 
 type deliveryOutput struct{ Body Delivery }
 
@@ -97,9 +98,9 @@ type deliveriesInput struct {
 	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
-type deliveriesOutput struct{ Body Page[Delivery] }
+type deliveriesOutput struct{ Body core.Page[Delivery] }
 
-func (s *channelsResource) register(r *router) {
+func (s *channelsResource) register(r *core.Router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -109,27 +110,27 @@ func (s *channelsResource) register(r *router) {
 			Tags:        []string{"notifications"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("list-channels", http.MethodGet, "/channels", "List channels"),
 	}, s.list)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel"),
 	}, s.get)
 	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Channel"}}}}}
-	register(r, route{access: needs(access.Admin), Operation: put}, s.put)
+	core.Register(r, core.Route{Access: core.Admin, Operation: put}, s.put)
 	remove := op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
-	register(r, route{
-		access: needs(access.Admin),
+	core.Register(r, core.Route{Access: core.Admin, Operation: remove}, s.delete)
+	core.Register(r, core.Route{
+		Access: core.Admin,
 		Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
 			"Send a test message to a channel"),
 	}, s.test)
-	register(r, route{access: needs(access.Viewer), Operation: op("list-deliveries", http.MethodGet, "/deliveries",
+	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-deliveries", http.MethodGet, "/deliveries",
 		"List pending deliveries and those of the last seven days, newest first")}, s.deliveries)
 }
 
@@ -142,7 +143,7 @@ func (s *channelsResource) list(ctx context.Context, _ *struct{}) (*channelsOutp
 	for i := range found {
 		items[i] = channelOf(ctx, &found[i])
 	}
-	return &channelsOutput{Body: page(items, "")}, nil
+	return &channelsOutput{Body: core.NewPage(items, "")}, nil
 }
 
 func (s *channelsResource) get(ctx context.Context, in *ChannelPath) (*channelOutput, error) {
@@ -150,19 +151,19 @@ func (s *channelsResource) get(ctx context.Context, in *ChannelPath) (*channelOu
 	if err != nil {
 		return nil, err
 	}
-	return &channelOutput{Status: http.StatusOK, ETag: etag(c.Version), Body: channelOf(ctx, &c)}, nil
+	return &channelOutput{Status: http.StatusOK, ETag: core.ETag(c.Version), Body: channelOf(ctx, &c)}, nil
 }
 
 func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*channelOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
+	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
 	b := &in.Body
-	c, secret, created, err := s.channels.Save(ctx, actor(ctx), in.Name,
+	c, secret, created, err := s.channels.Save(ctx, core.Actor(ctx), in.Name,
 		notify.Wish{
 			Kind:      b.Kind,
 			URL:       b.URL,
@@ -174,7 +175,7 @@ func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*chann
 	if err != nil {
 		return nil, err
 	}
-	out := &channelOutput{Status: http.StatusOK, ETag: etag(c.Version), Body: channelOf(ctx, &c)}
+	out := &channelOutput{Status: http.StatusOK, ETag: core.ETag(c.Version), Body: channelOf(ctx, &c)}
 	out.Body.Secret = secret
 	if created {
 		out.Status = http.StatusCreated
@@ -183,21 +184,21 @@ func (s *channelsResource) put(ctx context.Context, in *channelPutInput) (*chann
 }
 
 func (s *channelsResource) delete(ctx context.Context, in *channelDeleteInput) (*struct{}, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.channels.Delete(ctx, actor(ctx), in.Name, pre)
+	return nil, s.channels.Delete(ctx, core.Actor(ctx), in.Name, pre)
 }
 
 func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	n, err := s.channels.Test(ctx, actor(ctx), in.Name)
+	n, err := s.channels.Test(ctx, core.Actor(ctx), in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -205,10 +206,10 @@ func (s *channelsResource) test(ctx context.Context, in *ChannelPath) (*delivery
 }
 
 func (s *channelsResource) deliveries(ctx context.Context, in *deliveriesInput) (*deliveriesOutput, error) {
-	list := asked("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
+	list := core.ListOf("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
 	q := notify.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
 	if in.Cursor != "" {
-		after, err := readCursor[string](list, in.Cursor)
+		after, err := core.ReadCursor[string](list, in.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -223,16 +224,16 @@ func (s *channelsResource) deliveries(ctx context.Context, in *deliveriesInput) 
 		items[i] = deliveryOf(ctx, &found[i])
 	}
 	if more {
-		if next, err = writeCursor(list, found[len(found)-1].ID); err != nil {
+		if next, err = core.WriteCursor(list, found[len(found)-1].ID); err != nil {
 			return nil, err
 		}
 	}
-	return &deliveriesOutput{Body: page(items, next)}, nil
+	return &deliveriesOutput{Body: core.NewPage(items, next)}, nil
 }
 
 // isAdmin reports whether the caller may see destinations and their responses.
 func isAdmin(ctx context.Context) bool {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	return ok && who.Role.Includes(access.Admin)
 }
 

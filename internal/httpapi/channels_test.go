@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/notify"
 )
 
@@ -191,7 +192,7 @@ func TestDeliveries(t *testing.T) {
 		if strings.Contains(w.Body.String(), "canary") {
 			t.Errorf("a viewer sees %s", w.Body)
 		}
-		var page Page[Delivery]
+		var page core.Page[Delivery]
 		decode(t, w, &page)
 		for _, d := range page.Items {
 			all = append(all, d.ID)

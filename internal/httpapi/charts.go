@@ -11,8 +11,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
+	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -68,7 +69,7 @@ type jobChartInput struct {
 
 type chartOutput struct{ Body Statistics }
 
-func (s *statsResource) registerCharts(r *router) {
+func (s *statsResource) registerCharts(r *core.Router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -78,12 +79,12 @@ func (s *statsResource) registerCharts(r *router) {
 			Tags:        []string{"stats"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day"),
 	}, s.ofAll)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day"),
 	}, s.ofJob)
 }
@@ -138,7 +139,7 @@ func (s *statsResource) chart(ctx context.Context, in *ChartFilter, job string) 
 func (s *statsResource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.Time, err error) {
 	now := s.now()
 	fail := func(name, code, message, hint string) (*runlog.Chart, time.Time, error) {
-		return nil, end, &requestFault{Fault{Location: "query." + name, Code: code, Message: message, Hint: hint}}
+		return nil, end, core.BadRequest(common.Fault{Location: "query." + name, Code: code, Message: message, Hint: hint})
 	}
 	zone, err := schedule.LoadZone(cmp.Or(in.Timezone, s.zone))
 	if err != nil {

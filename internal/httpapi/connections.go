@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"carillon/internal/httpapi/core"
 )
 
 // Bounds of connections.
@@ -115,9 +117,9 @@ func (b *bounded) Accept() (net.Conn, error) {
 // know returns the limiter's connection for a new connection.
 func (s *Connections) know(conn net.Conn) *connection {
 	c := &connection{Conn: conn, all: s}
-	from, ok := address(conn.RemoteAddr().String())
+	from, ok := core.Address(conn.RemoteAddr().String())
 	if ok && !from.IsLoopback() && !s.trusted.trusts(from) {
-		c.client = sourceOf(from.String())
+		c.client = core.SourceOf(from.String())
 	}
 	return c
 }
@@ -239,7 +241,7 @@ func (s *Connections) context(ctx context.Context, conn net.Conn) context.Contex
 }
 
 // spareOnly refuses all requests on a spare connection except health checks.
-func spareOnly(p problems, refused *refusals, next http.Handler) http.Handler {
+func spareOnly(p core.Problems, refused *refusals, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Value(spareKey{}) == nil {
 			next.ServeHTTP(w, r)
@@ -250,7 +252,7 @@ func spareOnly(p problems, refused *refusals, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		p.write(w, r, refused.problem(p, r, "connections", "too many connections",
+		p.Write(w, r, refused.problem(p, r, "connections", "too many connections",
 			"use fewer connections, and close unused ones", time.Second))
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // console serves the files of the web console, and its page for every path that a browser navigates
@@ -136,12 +137,12 @@ func acceptsGzip(r *http.Request) bool {
 }
 
 // noRoute answers requests without a route: with the console, or with a problem.
-func noRoute(c *console, p problems) http.Handler {
+func noRoute(c *console, p core.Problems) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if file, ok := c.find(r); ok {
 			c.serve(w, r, file)
 			return
 		}
-		p.write(w, r, p.refuse(r.Context(), common.CodeNotFound, "not found"))
+		p.Write(w, r, p.Refuse(r.Context(), common.CodeNotFound, "not found"))
 	})
 }

@@ -59,7 +59,7 @@ func TestDocsPageNeedsNoOtherHost(t *testing.T) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
-	for path := range h.router.api.OpenAPI().Paths {
+	for path := range h.router.API.OpenAPI().Paths {
 		if !strings.Contains(body, path) {
 			t.Errorf("the page does not have %s", path)
 		}

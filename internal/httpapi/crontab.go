@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/jobmgr/crontab"
 )
 
@@ -61,10 +61,10 @@ type crontabInput struct{ Body CrontabRequest }
 
 type crontabOutput struct{ Body Crontab }
 
-func (s *crontabResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
-		turns:  newTurns(),
+func (s *crontabResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
+		Queue:  core.NewQueue(),
 		Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
 			Path: "/api/v1/crontab/parse", Summary: "Convert a crontab to jobs, without saving them",
 			Tags: []string{"schedules"}},

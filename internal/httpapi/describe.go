@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // What the document says of operations beyond what their types and registrations do: at length,
@@ -25,28 +26,27 @@ type example struct {
 	Answers map[string]json.RawMessage `json:"answers,omitempty"` // by status; of an answer that is no JSON the text
 }
 
-// describer completes operations as they are registered.
-type describer struct {
-	examples map[string]example // by id of operation
-}
-
-func newDescriber(api huma.API) (*describer, error) {
-	d := &describer{}
-	if err := json.Unmarshal(recorded, &d.examples); err != nil {
-		return nil, fmt.Errorf("read the examples of the API: %w", err)
+// describe completes the document and its operations.
+func describe(api huma.API, operations []*huma.Operation) error {
+	var examples map[string]example // by id of operation
+	if err := json.Unmarshal(recorded, &examples); err != nil {
+		return fmt.Errorf("read the examples of the API: %w", err)
 	}
 	api.OpenAPI().Components.Responses = map[string]*huma.Response{}
 	for _, r := range refusalKinds() {
-		api.OpenAPI().Components.Responses[r.name()] = r.response(api)
+		api.OpenAPI().Components.Responses[string(r.code)] = r.response(api)
 	}
-	return d, nil
+	for _, op := range operations {
+		complete(op, examples[op.OperationID])
+	}
+	return nil
 }
 
 // refusalKind is an error response that operations have in common.
 type refusalKind struct {
 	code    common.Code
 	text    string // description in the document
-	example Problem
+	example core.Problem
 	headers map[string]*huma.Param
 }
 
@@ -62,8 +62,8 @@ func refusalKinds() []refusalKind {
 		{
 			code: common.CodeInvalid,
 			text: "The request is invalid. All faults are listed.",
-			example: Problem{Detail: "the request is not valid",
-				Errors: []Fault{{
+			example: core.Problem{Detail: "the request is not valid",
+				Errors: []common.Fault{{
 					Location: "body.timeout",
 					Code:     "duration",
 					Message:  "must be a duration",
@@ -75,25 +75,25 @@ func refusalKinds() []refusalKind {
 			code:    common.CodeUnauthenticated,
 			text:    "No credentials were sent, or the token or session is invalid or has expired.",
 			headers: map[string]*huma.Param{"WWW-Authenticate": text("The accepted authentication scheme.")},
-			example: Problem{
+			example: core.Problem{
 				Detail: "you are not logged in",
 				Hint:   "send a token as Authorization: Bearer …, or log in",
 			},
 		},
 		{code: common.CodeForbidden, text: "Your role does not allow this, or not in this group.",
-			example: Problem{
+			example: core.Problem{
 				Detail: `your role in the group "reports" does not allow this`,
 				Hint:   "it needs the role editor; yours is viewer",
 			}},
-		{code: common.CodeNotFound, text: "Not found.", example: Problem{Detail: `job "nightly-report" not found`}},
+		{code: common.CodeNotFound, text: "Not found.", example: core.Problem{Detail: `job "nightly-report" not found`}},
 		{
 			code: common.CodeConflict,
 			text: "Conflict with the current state: the name exists already, the run has ended, or there are too " +
 				"many concurrent changes.",
-			example: Problem{
+			example: core.Problem{
 				Detail: "the Idempotency-Key was used for another request",
 				Hint:   "use a new key for each request",
-				Errors: []Fault{{
+				Errors: []common.Fault{{
 					Location: "header.Idempotency-Key",
 					Code:     "idempotency_reused",
 					Message:  "belongs to another request",
@@ -101,17 +101,17 @@ func refusalKinds() []refusalKind {
 			},
 		},
 		{code: common.CodeStale, text: "The condition in If-Match or If-None-Match does not hold.",
-			example: Problem{
+			example: core.Problem{
 				Detail: `job "nightly-report" is at version 42, not 40`,
 				Hint:   "read it again and repeat the change: it was saved in the meantime",
 			}},
-		{code: common.CodeTooLarge, text: "The body is too large.", example: Problem{Detail: "the body is too large",
-			Errors: []Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}}},
+		{code: common.CodeTooLarge, text: "The body is too large.", example: core.Problem{Detail: "the body is too large",
+			Errors: []common.Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}}},
 		{
 			code: common.CodeUnsupportedType,
 			text: "The body has another media type, or is compressed.",
-			example: Problem{Detail: "the body must be JSON",
-				Errors: []Fault{{
+			example: core.Problem{Detail: "the body must be JSON",
+				Errors: []common.Fault{{
 					Location: "header.Content-Type",
 					Code:     "media_type",
 					Message:  "must be application/json",
@@ -122,44 +122,40 @@ func refusalKinds() []refusalKind {
 			code:    common.CodeTooMany,
 			text:    "Too many requests.",
 			headers: wait,
-			example: Problem{Detail: "too many requests",
+			example: core.Problem{Detail: "too many requests",
 				Hint: "wait for the time in Retry-After"},
 		},
 		{code: common.CodeUnavailable, text: "etcd or the log store does not respond.", headers: wait,
-			example: Problem{Detail: "the log store does not respond", Hint: "retry in a few seconds"}},
-		{code: common.CodeInternal, text: "Internal error.", example: Problem{Detail: "internal error",
+			example: core.Problem{Detail: "the log store does not respond", Hint: "retry in a few seconds"}},
+		{code: common.CodeInternal, text: "Internal error.", example: core.Problem{Detail: "internal error",
 			Hint: "search the server's log for the request id"}},
 	}
 }
 
-// name returns the name of the component.
-func (r *refusalKind) name() string { return string(r.code) }
-
 func (r *refusalKind) response(api huma.API) *huma.Response {
 	p := r.example
-	p.Code, p.Status, p.RequestID = r.code, statusOf(r.code), "k5w2hq6v3n7ptx4a"
+	p.Code, p.Status, p.RequestID = r.code, core.StatusOf(r.code), "k5w2hq6v3n7ptx4a"
 	p.Title = http.StatusText(p.Status)
 	return &huma.Response{
 		Description: r.text,
 		Headers:     r.headers,
-		Content:     map[string]*huma.MediaType{problemType: {Schema: problemSchema(api), Example: p}},
+		Content:     map[string]*huma.MediaType{core.ProblemType: {Schema: core.ProblemSchema(api), Example: p}},
 	}
 }
 
 // complete adds descriptions, error responses and examples to an operation.
-func (d *describer) complete(op *huma.Operation, a audience) {
+func complete(op *huma.Operation, given example) {
 	if op.Description == "" {
 		op.Description = descriptions[op.OperationID]
 	}
 	if ok, made := op.Responses["200"], op.Responses["201"]; ok != nil && made != nil && made.Headers == nil {
 		made.Headers = ok.Headers
 	}
-	for _, code := range refusalsOf(op, a) {
-		if status := strconv.Itoa(statusOf(code)); op.Responses[status] == nil {
+	for _, code := range refusalsOf(op) {
+		if status := strconv.Itoa(core.StatusOf(code)); op.Responses[status] == nil {
 			op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + string(code)}
 		}
 	}
-	given := d.examples[op.OperationID]
 	if op.RequestBody != nil && given.Request != nil {
 		for _, media := range op.RequestBody.Content {
 			media.Example = given.Request
@@ -176,16 +172,17 @@ func (d *describer) complete(op *huma.Operation, a audience) {
 }
 
 // refusalsOf returns the error codes that an operation may return.
-func refusalsOf(op *huma.Operation, a audience) []common.Code {
+func refusalsOf(op *huma.Operation) []common.Code {
+	a := core.Audience(fmt.Sprint(op.Extensions["x-carillon-role"]))
 	codes := []common.Code{common.CodeTooMany, common.CodeInternal}
 	if op.OperationID != "healthz" {
 		codes = append(codes, common.CodeUnavailable)
 	}
-	if a != public || op.RequestBody != nil {
+	if a != core.Public || op.RequestBody != nil {
 		codes = append(codes, common.CodeUnauthenticated)
 	}
 	changes := op.Method != http.MethodGet
-	if a != public && a != anyone || changes {
+	if a != core.Public && a != core.Authenticated || changes {
 		codes = append(codes, common.CodeForbidden) // also for cross-site requests
 	}
 	if changes || op.OperationID == "get-worker" { // a name may be that of several

@@ -13,16 +13,16 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
-// Document gives the OpenAPI document: as 3.1 for readers and for TypeScript, and
-// as 3.0.3 for generators that know no newer one.
-func (r *router) document() (v31, v30 []byte, err error) {
-	v31, err = json.Marshal(r.api.OpenAPI())
+// document returns the OpenAPI document: as 3.1 for readers and for TypeScript, and as 3.0.3 for generators that
+// support no newer one.
+func document(api huma.API) (v31, v30 []byte, err error) {
+	v31, err = json.Marshal(api.OpenAPI())
 	if err == nil {
-		v30, err = r.api.OpenAPI().Downgrade()
+		v30, err = api.OpenAPI().Downgrade()
 	}
 	if err == nil {
 		v30, err = plainer(v30)
@@ -92,25 +92,25 @@ func alone(value any) any {
 
 // registerDocs adds the document and a page for reading it. It must come last. Each is written when
 // a client first asks for it.
-func registerDocs(r *router) {
+func registerDocs(r *core.Router) {
 	// Every refusal is a Problem; huma's own error type never leaves the server.
-	delete(r.api.OpenAPI().Components.Schemas.Map(), "ErrorModel")
-	delete(r.api.OpenAPI().Components.Schemas.Map(), "ErrorDetail")
-	asJSON := func() ([]byte, error) { return json.Marshal(r.api.OpenAPI()) }
-	page := func() ([]byte, error) { return renderDocs(r.api.OpenAPI()) }
-	r.raw(http.MethodGet, "/openapi.json", needs(access.Viewer), r.written("application/vnd.oai.openapi+json", asJSON))
-	r.raw(http.MethodGet, "/openapi.yaml", needs(access.Viewer),
-		r.written("application/vnd.oai.openapi", r.api.OpenAPI().YAML))
-	r.raw(http.MethodGet, "/docs", needs(access.Viewer), r.written("text/html; charset=utf-8", page))
+	delete(r.API.OpenAPI().Components.Schemas.Map(), "ErrorModel")
+	delete(r.API.OpenAPI().Components.Schemas.Map(), "ErrorDetail")
+	asJSON := func() ([]byte, error) { return json.Marshal(r.API.OpenAPI()) }
+	page := func() ([]byte, error) { return renderDocs(r.API.OpenAPI()) }
+	r.Raw(http.MethodGet, "/openapi.json", core.Viewer, written(r.Problems, "application/vnd.oai.openapi+json", asJSON))
+	r.Raw(http.MethodGet, "/openapi.yaml", core.Viewer,
+		written(r.Problems, "application/vnd.oai.openapi", r.API.OpenAPI().YAML))
+	r.Raw(http.MethodGet, "/docs", core.Viewer, written(r.Problems, "text/html; charset=utf-8", page))
 }
 
 // written serves what is written once.
-func (r *router) written(mediaType string, write func() ([]byte, error)) http.Handler {
+func written(p core.Problems, mediaType string, write func() ([]byte, error)) http.Handler {
 	once := sync.OnceValues(write)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		data, err := once()
 		if err != nil {
-			r.problems.write(w, req, r.problems.of(req.Context(), fmt.Errorf("write the OpenAPI document: %w", err)))
+			p.Write(w, req, p.Of(req.Context(), fmt.Errorf("write the OpenAPI document: %w", err)))
 			return
 		}
 		w.Header().Set("Content-Type", mediaType)
@@ -120,9 +120,9 @@ func (r *router) written(mediaType string, write func() ([]byte, error)) http.Ha
 	})
 }
 
-func noMethod(p problems) http.Handler {
+func noMethod(p core.Problems) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.write(w, r, p.refuse(r.Context(), common.CodeNotAllowed, "this method is not for this path"))
+		p.Write(w, r, p.Refuse(r.Context(), common.CodeNotAllowed, "this method is not for this path"))
 	})
 }
 
@@ -163,7 +163,7 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 		refusals = append(refusals, docsField{
 			Name:    name,
 			Text:    r.Description,
-			Example: docsExample(r.Content[problemType].Example),
+			Example: docsExample(r.Content[core.ProblemType].Example),
 		})
 	}
 	var out bytes.Buffer

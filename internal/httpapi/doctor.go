@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Doctor checks everything that the cluster depends on.
@@ -51,9 +51,9 @@ type doctorResource struct{ doctor Doctor }
 
 type examinationOutput struct{ Body Examination }
 
-func (d *doctorResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
+func (d *doctorResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
 			Path: "/api/v1/system/doctor", Summary: "Diagnose the cluster", Tags: []string{"system"},
 			Description: "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, " +

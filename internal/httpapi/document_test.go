@@ -17,7 +17,7 @@ func TestDocumentsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v31, v30, err := r.document()
+	v31, v30, err := document(r.API)
 	if err != nil {
 		t.Fatal(err)
 	}

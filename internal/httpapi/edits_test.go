@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
 )
 
 func patch(role, name, body string, headers ...string) *http.Request {
 	r := as(role, http.MethodPatch, "/api/v1/jobs/"+name, body, headers...)
-	r.Header.Set("Content-Type", mergePatchType)
+	r.Header.Set("Content-Type", core.MergePatchType)
 	return r
 }
 
@@ -71,8 +73,8 @@ func TestMerge(t *testing.T) {
 		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
 		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`}, {`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
-		target, _ := parseStrict([]byte(c[0]))
-		change, _ := parseStrict([]byte(c[1]))
+		target, _ := strict.Parse([]byte(c[0]))
+		change, _ := strict.Parse([]byte(c[1]))
 		if got, err := json.Marshal(merge(target, change)); err != nil || string(got) != c[2] {
 			t.Errorf("%s with %s: %s, want %s", c[0], c[1], got, c[2])
 		}

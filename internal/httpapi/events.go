@@ -2,19 +2,17 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog/tail"
 )
 
 const (
-	maxEvent  = 32 << 10 // bytes of output per event
-	maxGather = 64 << 10 // bytes of events written at once, approximately
+	maxEvent = 32 << 10 // bytes of output per event
 	// Chunks printed within this time become one event.
 	together = 100 * time.Millisecond
 )
@@ -41,7 +39,7 @@ type (
 
 // eventWriter converts parts of output to server-sent events.
 type eventWriter struct {
-	out    bytes.Buffer  // to send
+	out    *core.EventStream
 	stream common.Stream // only this one; empty for both
 	at     int64         // offset after the last part taken
 	told   int64         // last id written
@@ -49,23 +47,12 @@ type eventWriter struct {
 	held   common.Chunk  // incomplete character at the end, not written yet
 }
 
-func (e *eventWriter) retry(after time.Duration) {
-	fmt.Fprintf(&e.out, "retry: %d\n\n", after.Milliseconds())
-}
-
-// sent clears the buffer; a buffer that has grown large is released.
-func (e *eventWriter) sent() {
-	if e.out.Reset(); e.out.Cap() > 4*maxGather {
-		e.out = bytes.Buffer{}
-	}
-}
-
 // patience returns how long to wait for the next part.
 func (e *eventWriter) patience() time.Duration {
 	if len(e.held.Data) > 0 {
 		return halfChar
 	}
-	return beat
+	return core.Beat
 }
 
 // idle is called if there is no part: it writes what was held back, or else a comment, with the
@@ -76,14 +63,14 @@ func (e *eventWriter) idle() {
 		return
 	}
 	if e.known && e.at != e.told {
-		fmt.Fprintf(&e.out, "id: %d\n", e.at)
+		e.out.ID(e.at)
 		e.told = e.at
 	}
-	e.out.WriteString(": alive\n\n")
+	e.out.Alive()
 }
 
 // part writes a part. When enough is collected, it is sent.
-func (e *eventWriter) part(p *tail.Part, send func() error) error {
+func (e *eventWriter) part(p *tail.Part) error {
 	switch {
 	case p.Run != nil:
 		if sized(p.Run) { // a start after the end begins at the end
@@ -101,10 +88,8 @@ func (e *eventWriter) part(p *tail.Part, send func() error) error {
 	}
 	for i := 0; i < len(p.Chunks); {
 		i += e.output(p.Chunks[i:])
-		if e.out.Len() >= maxGather {
-			if err := send(); err != nil {
-				return err
-			}
+		if err := e.out.SendIfMany(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -181,14 +166,10 @@ func (e *eventWriter) print(c *common.Chunk) {
 // event writes an event whose id is the offset after it.
 func (e *eventWriter) event(name string, id int64, data any) {
 	if e.known {
-		fmt.Fprintf(&e.out, "id: %d\n", id)
+		e.out.ID(id)
 		e.told = id
 	}
-	fmt.Fprintf(&e.out, "event: %s\ndata: ", name)
-	enc := json.NewEncoder(&e.out) // one line, with its end
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(data) // these values can always be encoded
-	e.out.WriteByte('\n')
+	e.out.Event(name, data)
 }
 
 // unfinished returns the number of bytes at the end of a text that are the beginning of a

@@ -2,20 +2,17 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/events"
+	"carillon/internal/httpapi/core"
 )
 
 // Feed is the stream of changes.
@@ -26,7 +23,7 @@ type Feed interface {
 
 type feedResource struct {
 	feed     Feed
-	problems problems
+	problems core.Problems
 }
 
 type feedInput struct {
@@ -46,9 +43,9 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 
 Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
 
-func (s *feedResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
+func (s *feedResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
 			Summary: "Follow changes of jobs, runs and workers", Tags: []string{"system"},
 			Description: "One stream reports all changes that lists and pages show. It can be resumed by revision.",
@@ -63,16 +60,7 @@ func (in *feedInput) from() (int64, error) {
 	if in.LastEventID == "" {
 		return in.Since, nil
 	}
-	at, err := strconv.ParseInt(in.LastEventID, 10, 64)
-	if err != nil || at < 0 {
-		return 0, &requestFault{Fault{
-			Location: "header.Last-Event-ID",
-			Code:     "invalid",
-			Message:  "is not an id of this stream",
-			Value:    common.Excerpt(in.LastEventID),
-		}}
-	}
-	return at, nil
+	return core.LastEvent(in.LastEventID)
 }
 
 // wants returns the filter for the requested events; nil for all.
@@ -91,76 +79,66 @@ func (s *feedResource) follow(ctx context.Context, in *feedInput) (*huma.StreamR
 	if err != nil {
 		return nil, err
 	}
-	follower, err := s.feed.Follow(ctx, since, in.wants(), whoAsks(ctx))
+	follower, err := s.feed.Follow(ctx, since, in.wants(), core.CallerKey(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &huma.StreamResponse{Body: func(hc huma.Context) {
+	return s.problems.Stream(ctx, func(out *core.EventStream) error {
 		defer follower.Close()
-		c := humagin.Unwrap(hc)
-		h := c.Writer.Header()
-		h.Set("Content-Type", "text/event-stream; charset=utf-8")
-		h.Set("X-Accel-Buffering", "no") // proxies that heed it pass events on as they come
-		c.Writer.WriteHeader(http.StatusOK)
-		st := &stream{w: c.Writer, limit: writeTimeout}
-		if err := tellFeed(ctx, follower, st); err != nil {
-			_ = s.problems.of(ctx, err) // logs it
-			panic(http.ErrAbortHandler)
-		}
-		st.busy(true) // the server may still have to write
-	}}, nil
+		return tellFeed(ctx, follower, out)
+	}), nil
 }
 
-// tellFeed sends events until the client is gone or loses the permission to read. An error is
-// logged, and ends the connection.
-func tellFeed(ctx context.Context, f *events.Follower, st *stream) error {
-	st.events.retry(reconnect)
+// tellFeed sends events until the client is gone or loses the permission to read.
+func tellFeed(ctx context.Context, f *events.Follower, out *core.EventStream) error {
 	told := f.Revision()
-	st.changed("ready", told, revisionEvent{told})
-	watch := newStreamAuth(ctx, mayRead)
+	changed := func(name string) {
+		out.ID(told)
+		out.Event(name, revisionEvent{told})
+	}
+	changed("ready")
+	watch := core.NewStreamAuth(ctx, mayRead)
 	heard := time.Now()
 	for {
-		if err := st.send(); err != nil {
+		if err := out.Send(); err != nil {
 			return nil // the client is gone, or too slow
 		}
-		part, err := nextChange(ctx, f, min(beat-time.Since(heard), watch.left()))
+		part, err := core.NextPart(ctx, f.Next, min(core.Beat-time.Since(heard), watch.Left()))
 		switch {
 		case ctx.Err() != nil, errors.Is(err, events.ErrStopped):
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
-			if time.Since(heard) < beat {
+			if time.Since(heard) < core.Beat {
 				break
 			}
 			heard = time.Now()
 			if part.Revision > told {
 				told = part.Revision
-				fmt.Fprintf(&st.events.out, "id: %d\n", told)
+				out.ID(told)
 			}
-			st.events.out.WriteString(": alive\n\n")
+			out.Alive()
 		case err != nil:
 			return err
 		case part.Reset:
 			heard = time.Now()
 			told = part.Revision
-			st.changed("reset", told, revisionEvent{told})
+			changed("reset")
 		default:
 			heard = time.Now()
 			for _, b := range part.Batches {
 				for i := range b.Events {
-					id := int64(0) // a client that is cut off in between gets the whole revision again
-					if i == len(b.Events)-1 {
-						id, told = b.Revision, b.Revision
+					if i == len(b.Events)-1 { // a client that is cut off before gets the whole revision again
+						told = b.Revision
+						out.ID(told)
 					}
-					st.changed(string(b.Events[i].Kind), id, b.Events[i].Data)
+					out.Event(string(b.Events[i].Kind), b.Events[i].Data)
 				}
-				if st.events.out.Len() >= maxGather {
-					if err := st.send(); err != nil {
-						return nil
-					}
+				if err := out.SendIfMany(); err != nil {
+					return nil
 				}
 			}
 		}
-		if !watch.still(ctx) {
+		if !watch.Valid(ctx) {
 			return nil // a new request gets the error
 		}
 	}
@@ -168,33 +146,13 @@ func tellFeed(ctx context.Context, f *events.Follower, st *stream) error {
 
 // mayRead reports whether the caller may follow changes.
 func mayRead(ctx context.Context) error {
-	if who, ok := identity(ctx); !ok || !who.Somewhere(access.Viewer) {
+	if who, ok := core.Identity(ctx); !ok || !who.Somewhere(access.Viewer) {
 		return common.Errorf(common.CodeForbidden, "your role does not allow this")
 	}
 	return nil
 }
 
-// nextChange waits for a part, up to a time limit.
-func nextChange(ctx context.Context, f *events.Follower, limit time.Duration) (events.Part, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return f.Next(ctx)
-}
-
 // revisionEvent is the data of ready and reset.
 type revisionEvent struct {
 	Revision int64 `json:"revision"`
-}
-
-// changed writes an event; without an id if it is 0.
-func (st *stream) changed(name string, id int64, data any) {
-	out := &st.events.out
-	if id > 0 {
-		fmt.Fprintf(out, "id: %d\n", id)
-	}
-	fmt.Fprintf(out, "event: %s\ndata: ", name)
-	enc := json.NewEncoder(out) // one line, with its end
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(data) // these values can always be encoded
-	out.WriteByte('\n')
 }

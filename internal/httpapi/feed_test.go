@@ -17,6 +17,7 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/events"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/platform/virtualtime"
 )
 
@@ -195,10 +196,10 @@ func TestFeed_ShareUsedUp_Answers429(t *testing.T) {
 		t.Fatal(resp.Status)
 	}
 	resp := open("viewer")
-	var p Problem
+	var p core.Problem
 	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != http.StatusTooManyRequests ||
 		resp.Header.Get("Retry-After") == "" ||
-		resp.Header.Get("Content-Type") != problemType || p.Code != common.CodeTooMany ||
+		resp.Header.Get("Content-Type") != core.ProblemType || p.Code != common.CodeTooMany ||
 		p.Reason != "too_many_follow_events" {
 		t.Errorf("%s, Retry-After %q: %+v, %v", resp.Status, resp.Header.Get("Retry-After"), p, err)
 	}
@@ -237,7 +238,7 @@ func TestFeedEndsWithTheToken(t *testing.T) {
 		}
 		gone.Store("viewer-token", true)
 		since := time.Now()
-		if got := next(); got != "end" || time.Since(since) > recheck {
+		if got := next(); got != "end" || time.Since(since) > core.Recheck {
 			t.Errorf("after %v comes %q", time.Since(since), got)
 			cancel()
 			_ = reader.Close()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 func TestRunFilters(t *testing.T) {
@@ -34,7 +35,7 @@ func TestRunFilters(t *testing.T) {
 		"q=nothing":                       0,
 		"group=reports&exitCode=1&q=disk": 1,
 	} {
-		var p Page[common.Run]
+		var p core.Page[common.Run]
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?"+query, "")), &p)
 		if len(p.Items) != want {
 			t.Errorf("%q lists %d runs, want %d", query, len(p.Items), want)

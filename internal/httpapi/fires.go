@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 )
 
@@ -43,9 +44,9 @@ type jobFireListInput struct {
 	FireFilter
 }
 
-type fireListOutput struct{ Body HistoryPage[common.Fire] }
+type fireListOutput struct{ Body core.HistoryPage[common.Fire] }
 
-func (s *firesResource) register(r *router) {
+func (s *firesResource) register(r *core.Router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -56,12 +57,12 @@ func (s *firesResource) register(r *router) {
 		}
 	}
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
-	register(r, route{access: needs(access.Viewer), Operation: op("list-fires", "/api/v1/fires",
+	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-fires", "/api/v1/fires",
 		"List fires of all jobs: ledger and planned fires, newest first")}, s.list)
-	enumerate(r, "/api/v1/fires", "status", statuses)
-	register(r, route{access: needs(access.Viewer), Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
+	core.Enumerate(r, "/api/v1/fires", "status", statuses)
+	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
 		"List fires of a job: ledger and planned fires, newest first")}, s.ofJob)
-	enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
+	core.Enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
 
 func (s *firesResource) list(ctx context.Context, in *fireListInput) (*fireListOutput, error) {
@@ -87,17 +88,17 @@ func (f *FireFilter) plain() bool {
 
 func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
 	ahead time.Duration) (*fireListOutput, error) {
-	if err := counted("from", in.From); err != nil {
+	if err := core.CheckTime("from", in.From); err != nil {
 		return nil, err
 	}
-	if err := ordered(in.From, in.To); err != nil {
+	if err := core.CheckOrder(in.From, in.To); err != nil {
 		return nil, err
 	}
-	list = asked(list, "from", askedTime(in.From), "to", askedTime(in.To), "status", askedSet(in.Status),
+	list = core.ListOf(list, "from", core.OfTime(in.From), "to", core.OfTime(in.To), "status", core.OfSet(in.Status),
 		"group", q.Group)
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
 	if in.Cursor != "" {
-		c, err := readCursor[runlog.FireCursor](list, in.Cursor)
+		c, err := core.ReadCursor[runlog.FireCursor](list, in.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -120,9 +121,9 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 	}
 	next := ""
 	if found.Next != nil {
-		if next, err = writeCursor(list, *found.Next); err != nil {
+		if next, err = core.WriteCursor(list, *found.Next); err != nil {
 			return nil, err
 		}
 	}
-	return &fireListOutput{Body: historyPage(found.Fires, next, found.Partial)}, nil
+	return &fireListOutput{Body: core.NewHistoryPage(found.Fires, next, found.Partial)}, nil
 }

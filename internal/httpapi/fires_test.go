@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 func TestFiresPage(t *testing.T) {
@@ -35,7 +36,7 @@ func TestFiresPage(t *testing.T) {
 		h.asking = nil
 		seen := map[string]bool{}
 		for cursor := ""; ; {
-			var p Page[common.Fire]
+			var p core.Page[common.Fire]
 			decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, path+"limit=30&status=failed,planned&cursor="+
 				cursor, "")), &p)
 			for _, f := range p.Items {

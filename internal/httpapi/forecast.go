@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/jobmgr/forecast"
 )
 
@@ -122,10 +122,10 @@ type forecastInput struct {
 
 type forecastOutput struct{ Body Forecast }
 
-func (s *forecastResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
-		turns:  newTurns(),
+func (s *forecastResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
+		Queue:  core.NewQueue(),
 		Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
 			Path: "/api/v1/forecast", Summary: "Count planned fires, by minute or hour", Tags: []string{"fires"}},
 	}, s.get)
@@ -178,17 +178,17 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecas
 
 // span returns the part of the requested range that can be counted.
 func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
-	if err := spanned(in.From, in.To); err != nil {
+	if err := core.CheckRange(in.From, in.To); err != nil {
 		return a, err
 	}
 	zone, err := schedule.LoadZone(in.Timezone)
 	if err != nil {
-		return a, &requestFault{Fault{
+		return a, core.BadRequest(common.Fault{
 			Location: "query.timezone",
 			Code:     schedule.CodeZoneUnknown,
 			Message:  "is not a time zone",
 			Hint:     "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC",
-		}}
+		})
 	}
 	step, most := time.Minute, maxAheadMinutes
 	if in.By == "hour" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/search"
 )
@@ -24,7 +25,7 @@ func FuzzRouter(f *testing.F) {
 		f.Fatal(err)
 	}
 	h := newHarness(&testing.T{})
-	for path, item := range h.router.api.OpenAPI().Paths {
+	for path, item := range h.router.API.OpenAPI().Paths {
 		for method, op := range operations(item) {
 			f.Add(method, fill(path), "", "", string(examples[op.OperationID].Request))
 			for _, p := range op.Parameters {
@@ -80,16 +81,16 @@ func FuzzCursor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, list, text string) {
 		for _, err := range []error{
-			second(readCursor[string](list, text)), second(readCursor[runlog.Position](list, text)),
-			second(readCursor[runlog.FireCursor](list, text)), second(readCursor[search.Place](list, text)),
+			second(core.ReadCursor[string](list, text)), second(core.ReadCursor[runlog.Position](list, text)),
+			second(core.ReadCursor[runlog.FireCursor](list, text)), second(core.ReadCursor[search.Place](list, text)),
 		} {
-			if _, told := err.(*requestFault); err != nil && !told {
+			if err != nil && common.CodeOf(err) != common.CodeInvalid {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
-		if after, err := readCursor[string](list, text); err == nil {
-			again, err := writeCursor(list, after)
-			if back, err2 := readCursor[string](list, again); err != nil || err2 != nil || back != after {
+		if after, err := core.ReadCursor[string](list, text); err == nil {
+			again, err := core.WriteCursor(list, after)
+			if back, err2 := core.ReadCursor[string](list, again); err != nil || err2 != nil || back != after {
 				t.Errorf("%q becomes %q (%v, %v)", after, back, err, err2)
 			}
 		}
@@ -131,7 +132,7 @@ func FuzzHeaders(f *testing.F) {
 	}
 	trusted := proxies{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("10.0.0.0/8")}
 	f.Fuzz(func(t *testing.T, text string, size int64) {
-		if pre, err := precondition(text, ""); err == nil && text != "" && pre.Version <= 0 {
+		if pre, err := core.Precondition(text, ""); err == nil && text != "" && pre.Version <= 0 {
 			t.Errorf("If-Match %q is version %d", text, pre.Version)
 		}
 		if size >= 0 {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Limits of the list of labels.
@@ -67,7 +67,7 @@ type labelListInput struct {
 
 type labelListOutput struct{ Body LabelList }
 
-func (s *groupsResource) register(r *router) {
+func (s *groupsResource) register(r *core.Router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -77,12 +77,12 @@ func (s *groupsResource) register(r *router) {
 			Tags:        []string{"jobs"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("list-groups", "/groups", "List groups with their number of jobs"),
 	}, s.groups)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("list-labels", "/labels", "List labels with their number of jobs"),
 	}, s.labels)
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
 )
 
 // harness is the whole API over fakes. Every answer is held against the document.
@@ -17,7 +20,7 @@ type harness struct {
 	*fakes
 	t       *testing.T
 	handler http.Handler
-	router  *router
+	router  *core.Router
 }
 
 func newHarness(t *testing.T, change ...func(*Config)) *harness {
@@ -69,11 +72,11 @@ func (h *harness) want(status int, r *http.Request) *httptest.ResponseRecorder {
 }
 
 // problem sends and expects a problem with a status, a code and a fault at a place.
-func (h *harness) problem(status int, code, location string, r *http.Request) Problem {
+func (h *harness) problem(status int, code, location string, r *http.Request) core.Problem {
 	h.t.Helper()
 	w := h.want(status, r)
-	var p Problem
-	if ct := w.Header().Get("Content-Type"); ct != problemType {
+	var p core.Problem
+	if ct := w.Header().Get("Content-Type"); ct != core.ProblemType {
 		h.t.Errorf("%s %s: Content-Type %q of a refusal", r.Method, r.URL, ct)
 		return p
 	}
@@ -106,10 +109,10 @@ func decode(t *testing.T, w *httptest.ResponseRecorder, into any) {
 
 // operation finds the operation of a path.
 func (h *harness) operation(method, path string) *huma.Operation {
-	if h.router.api.OpenAPI().Paths[path] != nil && operationOf(h.router.api, method, path) != nil {
-		return operationOf(h.router.api, method, path)
+	if h.router.API.OpenAPI().Paths[path] != nil && core.OperationOf(h.router.API, method, path) != nil {
+		return core.OperationOf(h.router.API, method, path)
 	}
-	for template := range h.router.api.OpenAPI().Paths {
+	for template := range h.router.API.OpenAPI().Paths {
 		parts, given := strings.Split(template, "/"), strings.Split(path, "/")
 		if len(parts) != len(given) {
 			continue
@@ -121,7 +124,7 @@ func (h *harness) operation(method, path string) *huma.Operation {
 				strings.HasPrefix(parts[i], "{") && given[i] != "validate")
 		}
 		if same {
-			return operationOf(h.router.api, method, template)
+			return core.OperationOf(h.router.API, method, template)
 		}
 	}
 	return nil
@@ -138,7 +141,7 @@ func (h *harness) conforms(r *http.Request, w *httptest.ResponseRecorder) {
 		response = op.Responses["default"]
 	}
 	if name, ok := strings.CutPrefix(response.Ref, "#/components/responses/"); ok {
-		response = h.router.api.OpenAPI().Components.Responses[name]
+		response = h.router.API.OpenAPI().Components.Responses[name]
 	}
 	if len(response.Content) == 0 {
 		if w.Body.Len() > 0 {
@@ -155,14 +158,14 @@ func (h *harness) conforms(r *http.Request, w *httptest.ResponseRecorder) {
 	if contentType == "text/plain" || contentType == "text/event-stream" {
 		return
 	}
-	value, fault := parseStrict(w.Body.Bytes())
+	value, fault := strict.Parse(w.Body.Bytes())
 	if fault != nil {
 		h.t.Errorf("%s %s: %+v: %s", r.Method, r.URL, *fault, w.Body)
 		return
 	}
-	check := &checker{schemas: h.router.api.OpenAPI().Components.Schemas}
-	check.check(media.Schema, "answer", value)
-	for _, f := range check.faults {
+	check := &strict.Checker{Schemas: h.router.API.OpenAPI().Components.Schemas}
+	check.Check(media.Schema, "answer", value)
+	for _, f := range check.Faults {
 		h.t.Errorf("%s %s: %d is not what the document says: %+v", r.Method, r.URL, w.Code, f)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
 )
 
 // nastyNames are names that must not become a job, a key or a file.
@@ -47,7 +49,7 @@ func TestNastyNames(t *testing.T) {
 				w := h.send(as("admin", method, target, ""))
 				known := w.Code == http.StatusUnprocessableEntity || w.Code == http.StatusNotFound ||
 					w.Code == http.StatusMethodNotAllowed
-				if !known || w.Header().Get("Content-Type") != problemType {
+				if !known || w.Header().Get("Content-Type") != core.ProblemType {
 					t.Errorf("%s %s: %d %s", method, target, w.Code, w.Body)
 				}
 			}
@@ -248,14 +250,14 @@ func FuzzParseStrict(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, fault := parseStrict(data)
+		v, fault := strict.Parse(data)
 		if fault != nil {
 			if fault.Location == "" || fault.Code == "" || fault.Message == "" {
 				t.Errorf("half a fault: %+v", *fault)
 			}
 			return
 		}
-		if depthOf(v) > maxDepth || !utf8.Valid(data) {
+		if depthOf(v) > strict.MaxDepth || !utf8.Valid(data) {
 			t.Errorf("%q passes", data)
 		}
 		var same any

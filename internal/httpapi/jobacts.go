@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog/tail"
 )
 
@@ -82,12 +83,12 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	}
 	var place *tail.Wait
 	if wait > 0 { // before the trigger is created: an error means that nothing was done
-		if place, err = s.following.Reserve(whoAsks(ctx)); err != nil {
+		if place, err = s.following.Reserve(core.CallerKey(ctx)); err != nil {
 			return nil, err
 		}
 		defer place.Close()
 	}
-	trigger, err := s.jobs.Trigger(ctx, actor(ctx), request)
+	trigger, err := s.jobs.Trigger(ctx, core.Actor(ctx), request)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +108,12 @@ func checkKey(key string) error {
 	if len(key) <= maxKey && printable {
 		return nil
 	}
-	return &requestFault{Fault{
+	return core.BadRequest(common.Fault{
 		Location: "header.Idempotency-Key",
 		Code:     "idempotency_key",
 		Message:  "must be at most 128 printable ASCII characters",
 		Value:    common.Excerpt(key),
-	}}
+	})
 }
 
 // maxKey is the maximum length of an Idempotency-Key.
@@ -134,23 +135,23 @@ func (s *jobsResource) known(ctx context.Context, worker string) error {
 }
 
 func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput, error) {
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	pre.May = allowNow(ctx, access.Operator)
-	state, err := s.jobs.Pause(ctx, actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until},
+	state, err := s.jobs.Pause(ctx, core.Actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until},
 		pre)
 	return s.output(ctx, http.StatusOK, &state, err)
 }
 
 func (s *jobsResource) resume(ctx context.Context, in *jobResumeInput) (*jobOutput, error) {
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	pre.May = allowNow(ctx, access.Operator)
-	state, err := s.jobs.Resume(ctx, actor(ctx), in.Name, pre)
+	state, err := s.jobs.Resume(ctx, core.Actor(ctx), in.Name, pre)
 	return s.output(ctx, http.StatusOK, &state, err)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 type jobsResource struct {
@@ -103,7 +104,7 @@ type jobListInput struct {
 
 // JobPage is a page of jobs.
 type JobPage struct {
-	HistoryPage[Job]
+	core.HistoryPage[Job]
 	Total *int `json:"total,omitempty" doc:"Number of jobs on all pages; on request."`
 }
 
@@ -141,7 +142,7 @@ type jobOutput struct {
 	Body     Job
 }
 
-func (s *jobsResource) register(r *router) {
+func (s *jobsResource) register(r *core.Router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -151,36 +152,36 @@ func (s *jobsResource) register(r *router) {
 			Tags:        []string{"jobs"},
 		}
 	}
-	view, define := needs(access.Viewer), needs(access.Editor)
-	register(r, route{access: view, Operation: op("list-jobs", http.MethodGet, "", "List jobs")}, s.list)
-	enumerate(r, "/api/v1/jobs", "include", includes[:])
+	view, define := core.Viewer, core.Editor
+	core.Register(r, core.Route{Access: view, Operation: op("list-jobs", http.MethodGet, "", "List jobs")}, s.list)
+	core.Enumerate(r, "/api/v1/jobs", "include", includes[:])
 	create := op("create-job", http.MethodPost, "", "Create a job")
 	create.DefaultStatus = http.StatusCreated
-	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: create}, s.create)
-	register(r, route{access: define, maxBody: maxJobBody, shape: true,
+	core.Register(r, core.Route{Access: define, MaxBody: core.MaxJobBody, Shape: true, Operation: create}, s.create)
+	core.Register(r, core.Route{Access: define, MaxBody: core.MaxJobBody, Shape: true,
 		Operation: op("validate-job", http.MethodPost, "/validate", "Validate a job, without saving it")}, s.validate)
-	register(r, route{access: view, Operation: op("get-job", http.MethodGet, "/{name}", "Get a job")}, s.get)
+	core.Register(r, core.Route{Access: view, Operation: op("get-job", http.MethodGet, "/{name}", "Get a job")}, s.get)
 	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Job"}}}}}
-	register(r, route{access: define, maxBody: maxJobBody, shape: true, Operation: put}, s.put)
-	register(r, route{
-		access:    define,
+	core.Register(r, core.Route{Access: define, MaxBody: core.MaxJobBody, Shape: true, Operation: put}, s.put)
+	core.Register(r, core.Route{
+		Access:    define,
 		Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays"),
 	}, s.delete)
 	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
 	run.DefaultStatus = http.StatusAccepted
-	register(r, route{access: needs(access.Operator), patience: maxWait, Operation: run}, s.run)
-	register(r, route{
-		access:    needs(access.Operator),
+	core.Register(r, core.Route{Access: core.Operator, Patience: maxWait, Operation: run}, s.run)
+	core.Register(r, core.Route{
+		Access:    core.Operator,
 		Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job"),
 	}, s.pause)
-	register(r, route{
-		access:    needs(access.Operator),
+	core.Register(r, core.Route{
+		Access:    core.Operator,
 		Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job"),
 	}, s.resume)
-	register(r, route{
-		access: view,
+	core.Register(r, core.Route{
+		Access: view,
 		Operation: op("get-placement", http.MethodGet, "/{name}/placement",
 			"Get the workers that would run a job now, and why the others would not"),
 	}, s.placement)
@@ -203,10 +204,10 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 		Limit:      in.Limit,
 		Skip:       in.Offset,
 	}
-	list := asked("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", askedFlag(in.Ungrouped),
+	list := core.ListOf("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", core.OfFlag(in.Ungrouped),
 		"selector", in.Selector, "state", in.State, "sort", in.Sort)
 	if in.Cursor != "" {
-		after, err := readCursor[string](list, in.Cursor)
+		after, err := core.ReadCursor[string](list, in.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +225,7 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 		return nil, err
 	}
 	if next != "" {
-		if next, err = writeCursor(list, next); err != nil {
+		if next, err = core.WriteCursor(list, next); err != nil {
 			return nil, err
 		}
 	}
@@ -232,7 +233,7 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 	if err != nil {
 		return nil, err
 	}
-	out := &jobListOutput{Vary: "Accept-Language", Body: JobPage{HistoryPage: historyPage(items, next, partial)}}
+	out := &jobListOutput{Vary: "Accept-Language", Body: JobPage{HistoryPage: core.NewHistoryPage(items, next, partial)}}
 	if in.Total {
 		total, err := s.jobs.Count(ctx, q)
 		if err != nil {
@@ -252,7 +253,7 @@ func (s *jobsResource) get(ctx context.Context, in *JobPath) (*jobOutput, error)
 	if err := s.addOverdue(ctx, one); err != nil {
 		return nil, err
 	}
-	return &jobOutput{Status: http.StatusOK, ETag: etag(state.Version), Body: one[0]}, nil
+	return &jobOutput{Status: http.StatusOK, ETag: core.ETag(state.Version), Body: one[0]}, nil
 }
 
 // addOverdue marks the jobs that are overdue.
@@ -277,10 +278,10 @@ func (s *jobsResource) create(ctx context.Context, in *jobCreateInput) (*jobOutp
 	if err := checkKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	if err := allow(ctx, access.Editor, in.Body.Group); err != nil {
+	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	state, err := s.jobs.CreateOnce(ctx, actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
+	state, err := s.jobs.CreateOnce(ctx, core.Actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
 	return s.output(ctx, http.StatusCreated, &state, err)
 }
 
@@ -289,15 +290,15 @@ func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, er
 		return nil, common.Invalid("the job is not valid", common.Fault{Location: "name", Code: "mismatch",
 			Message: "must equal the name in the path: a job cannot be renamed", Value: common.Excerpt(in.Body.Name)})
 	}
-	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
+	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	if err := allow(ctx, access.Editor, in.Body.Group); err != nil {
+	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
 	pre.May = allowNow(ctx, access.Editor)
-	state, created, err := s.jobs.Put(ctx, actor(ctx), common.Job(in.Body.Definition), pre)
+	state, created, err := s.jobs.Put(ctx, core.Actor(ctx), common.Job(in.Body.Definition), pre)
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
@@ -306,19 +307,19 @@ func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, er
 }
 
 func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, error) {
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	pre.May = allowNow(ctx, access.Editor)
-	return nil, s.jobs.Delete(ctx, actor(ctx), in.Name, pre, in.Kill)
+	return nil, s.jobs.Delete(ctx, core.Actor(ctx), in.Name, pre, in.Kill)
 }
 
 func (s *jobsResource) output(ctx context.Context, status int, state *common.JobState, err error) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &jobOutput{Status: status, ETag: etag(state.Version), Body: s.answer(ctx, state)}
+	out := &jobOutput{Status: status, ETag: core.ETag(state.Version), Body: s.answer(ctx, state)}
 	if status == http.StatusCreated {
 		out.Location = "/api/v1/jobs/" + state.Name
 	}
@@ -347,7 +348,7 @@ func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
 		meta.State = stateActive
 	}
 	job := Job{Definition: Definition(state.Job), Meta: meta}
-	if !may(ctx, access.Viewer, state.Group) {
+	if !core.May(ctx, access.Viewer, state.Group) {
 		job.hide()
 	}
 	return job

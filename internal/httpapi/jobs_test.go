@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 func TestJobComesBackAsSent(t *testing.T) {
@@ -121,7 +122,7 @@ func TestJobsPage(t *testing.T) {
 	var names []string
 	pages := 0
 	for cursor := ""; ; pages++ {
-		var p Page[Job]
+		var p core.Page[Job]
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?group=g1&limit=25&cursor="+
 			cursor, "")), &p)
 		for _, j := range p.Items {
@@ -135,7 +136,7 @@ func TestJobsPage(t *testing.T) {
 	if len(names) != 60 || pages != 2 || names[0] != "job-001" || names[59] != "job-119" {
 		t.Errorf("%d names on %d pages: %v", len(names), pages+1, names)
 	}
-	var p Page[Job]
+	var p core.Page[Job]
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs", "")), &p)
 	if len(p.Items) != 50 {
 		t.Errorf("%d on a page without a limit", len(p.Items))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
+	"carillon/internal/httpapi/core"
 )
 
 type mastersResource struct{ masters Masters }
@@ -25,11 +25,11 @@ type Master struct {
 	Answers    bool       `json:"answers,omitempty" doc:"The master that sent this response."`
 }
 
-type mastersOutput struct{ Body Page[Master] }
+type mastersOutput struct{ Body core.Page[Master] }
 
-func (s *mastersResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
+func (s *mastersResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
 			Path: "/api/v1/masters", Summary: "List live masters", Tags: []string{"system"},
 			Description: "All masters serve the API. The elected one also performs the duties: housekeeping, the " +
@@ -42,5 +42,5 @@ func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*mastersOutput
 	if err != nil {
 		return nil, err
 	}
-	return &mastersOutput{Body: page(found, "")}, nil
+	return &mastersOutput{Body: core.NewPage(found, "")}, nil
 }

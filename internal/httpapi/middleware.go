@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
-
-// writeTimeout bounds the writing of a response; a stream renews it.
-const writeTimeout = 30 * time.Second
 
 // recorder records the status and size of a response.
 type recorder struct {
@@ -44,30 +42,30 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // observe assigns each request an id, logs it, and converts a panic to a problem. The stack is only
 // in the log; paths are logged escaped and without their query.
-func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) http.Handler {
+func observe(log *slog.Logger, p core.Problems, trusted proxies, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		v := &visit{requestID: common.NewID(), remote: trusted.remoteOf(r)}
-		r = r.WithContext(withVisit(r.Context(), v))
+		v := &core.Visit{RequestID: common.NewID(), Remote: trusted.remoteOf(r)}
+		r = r.WithContext(core.WithVisit(r.Context(), v))
 		rec := &recorder{ResponseWriter: w}
-		rec.Header().Set("X-Request-Id", v.requestID)
-		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(writeTimeout)) // not supported by every writer
+		rec.Header().Set("X-Request-Id", v.RequestID)
+		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(core.WriteTimeout)) // not supported by every writer
 		defer func() {
 			thrown := recover()
 			if thrown != nil && thrown != http.ErrAbortHandler {
-				log.LogAttrs(r.Context(), slog.LevelError, "request_panicked", slog.String("request_id", v.requestID),
+				log.LogAttrs(r.Context(), slog.LevelError, "request_panicked", slog.String("request_id", v.RequestID),
 					slog.String("panic", fmt.Sprint(thrown)), slog.String("stack", string(debug.Stack())))
 				if rec.status == 0 {
 					for _, name := range []string{"Content-Length", "Content-Range", "Content-Disposition",
 						"Accept-Ranges", "Etag", "Location", "Set-Cookie"} {
 						rec.Header().Del(name) // of the response that was being built
 					}
-					p.write(rec, r, &Problem{
+					p.Write(rec, r, &core.Problem{
 						Title:     http.StatusText(http.StatusInternalServerError),
 						Status:    http.StatusInternalServerError,
 						Detail:    "internal error",
 						Code:      common.CodeInternal,
-						RequestID: v.requestID,
+						RequestID: v.RequestID,
 						Hint:      "search the server's log for the request id",
 					})
 				} else {
@@ -83,19 +81,19 @@ func observe(log *slog.Logger, p problems, trusted proxies, next http.Handler) h
 	})
 }
 
-func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *visit, took time.Duration) {
+func logRequest(log *slog.Logger, r *http.Request, rec *recorder, v *core.Visit, took time.Duration) {
 	level := slog.LevelInfo
-	if rec.status < http.StatusBadRequest || v.quiet {
+	if rec.status < http.StatusBadRequest || v.Quiet {
 		level = slog.LevelDebug // reads are of little interest, and changes are in the audit
 	}
 	name := ""
-	if v.who != nil {
-		name = v.who.Name
+	if v.Caller != nil {
+		name = v.Caller.Name
 	}
-	log.LogAttrs(r.Context(), level, "http_request", slog.String("request_id", v.requestID),
+	log.LogAttrs(r.Context(), level, "http_request", slog.String("request_id", v.RequestID),
 		slog.String("method", common.Excerpt(r.Method)), slog.String("path", common.Excerpt(r.URL.Path)),
 		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes), slog.Duration("took", took),
-		slog.String("remote", v.remote), slog.String("actor", name))
+		slog.String("remote", v.Remote), slog.String("actor", name))
 }
 
 // Content security policies. The docs page has inline styles; the console needs none.

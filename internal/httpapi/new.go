@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 )
 
@@ -69,9 +70,9 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // build also returns the router, whose table and document the tests check.
-func build(cfg Config) (http.Handler, *router, error) {
+func build(cfg Config) (http.Handler, *core.Router, error) {
 	releaseMode()
-	p := problems{log: cfg.Logger}
+	p := core.Problems{Log: cfg.Logger}
 	engine := gin.New()
 	engine.RedirectTrailingSlash, engine.RedirectFixedPath = false, false
 	engine.HandleMethodNotAllowed = true
@@ -90,18 +91,7 @@ func build(cfg Config) (http.Handler, *router, error) {
 		return nil, nil, err
 	}
 	api := newHuma(engine, cfg.Version, p)
-	describe, err := newDescriber(api)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &router{
-		api:      api,
-		engine:   engine,
-		problems: p,
-		describe: describe,
-		public:   map[string]bool{},
-		paths:    map[string]bool{},
-	}
+	r := core.NewRouter(api, engine, p)
 	cookie, attemptCookie := plainCookie, plainAttemptCookie
 	if cfg.Secure {
 		cookie, attemptCookie = secureCookie, secureAttemptCookie
@@ -177,10 +167,13 @@ func build(cfg Config) (http.Handler, *router, error) {
 	(&doctorResource{doctor: cfg.Doctor}).register(r)
 	(&recoveryResource{recovery: cfg.Recovery}).register(r)
 	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
-	r.raw(http.MethodGet, "/metrics", needs(access.Viewer), cfg.Metrics)
+	r.Raw(http.MethodGet, "/metrics", core.Viewer, cfg.Metrics)
+	if err := describe(api, r.Operations); err != nil {
+		return nil, nil, err
+	}
 	registerDocs(r)
-	if r.err != nil {
-		return nil, nil, r.err
+	if r.Err != nil {
+		return nil, nil, r.Err
 	}
 	engine.NoRoute(gin.WrapH(noRoute(files, p)))
 	engine.NoMethod(gin.WrapH(noMethod(p)))
@@ -200,10 +193,10 @@ func build(cfg Config) (http.Handler, *router, error) {
 		refused:  refused,
 		next:     h,
 		public: func(req *http.Request) bool {
-			if r.public[req.Method+" "+req.URL.Path] {
+			if r.Public(req.Method, req.URL.Path) {
 				return true
 			}
-			if r.paths[req.URL.Path] {
+			if r.Knows(req.URL.Path) {
 				return false
 			}
 			_, ok := files.find(req)

@@ -15,6 +15,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog/tail"
 )
 
@@ -73,7 +74,7 @@ func outputResponses() map[string]*huma.Response {
 			Description: "The range is empty.",
 			Headers:     map[string]*huma.Param{"Content-Range": contentRange},
 			Content: map[string]*huma.MediaType{
-				problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
+				core.ProblemType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
 		},
 	}
 }
@@ -160,14 +161,15 @@ func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.R
 	if in.Range != "" && in.Offset == 0 && in.Tail == 0 && in.Stream == "" && !run.OutputTruncated {
 		from, to, ok := parseRange(in.Range, run.OutputBytes)
 		if ok && from >= to {
-			return nil, &Problem{
+			problem := &core.Problem{
 				Title:     http.StatusText(http.StatusRequestedRangeNotSatisfiable),
 				Status:    http.StatusRequestedRangeNotSatisfiable,
 				Detail:    "no output in this range",
 				Code:      common.CodeInvalid,
-				RequestID: requestID(ctx),
-				headers:   http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", run.OutputBytes)}},
+				RequestID: core.VisitOf(ctx).RequestID,
 			}
+			problem.SetHeader("Content-Range", fmt.Sprintf("bytes */%d", run.OutputBytes))
+			return nil, problem
 		}
 		if ok {
 			x.from, x.to, x.partial, x.complete = from, to, true, to == run.OutputBytes
@@ -198,7 +200,7 @@ func (s *runsResource) stream(ctx context.Context, in *outputInput, run common.R
 func (s *runsResource) pour(ctx context.Context, p *printer, x *excerpt, chunks []common.Chunk, w http.ResponseWriter) {
 	rc := http.NewResponseController(w)
 	for len(chunks) > 0 && p.at < x.to {
-		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by every writer
+		_ = rc.SetWriteDeadline(time.Now().Add(core.WriteTimeout)) // not supported by every writer
 		before := p.at
 		var out bytes.Buffer
 		for i := range chunks {
@@ -215,7 +217,7 @@ func (s *runsResource) pour(ctx context.Context, p *printer, x *excerpt, chunks 
 		}
 		var err error
 		if chunks, err = s.runs.Output(ctx, x.run.ID, p.at, streamAsk); err != nil {
-			_ = s.problems.of(ctx, err) // logs it
+			_ = s.problems.Of(ctx, err) // logs it
 			panic(http.ErrAbortHandler)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
 )
 
 // editsResource changes fields of jobs and restores earlier versions.
@@ -62,7 +64,7 @@ type jobRollbackInput struct {
 	Body    RollbackRequest
 }
 
-func (s *editsResource) register(r *router) {
+func (s *editsResource) register(r *core.Router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -72,52 +74,52 @@ func (s *editsResource) register(r *router) {
 			Tags:        []string{"jobs"},
 		}
 	}
-	define := needs(access.Editor)
-	register(r, route{
-		access:    define,
-		maxBody:   maxJobBody,
-		shape:     true,
-		patch:     true,
+	define := core.Editor
+	core.Register(r, core.Route{
+		Access:    define,
+		MaxBody:   core.MaxJobBody,
+		Shape:     true,
+		Patch:     true,
 		Operation: op("patch-job", http.MethodPatch, "", "Change fields of a job"),
 	}, s.patch)
-	register(r, route{
-		access:    define,
+	core.Register(r, core.Route{
+		Access:    define,
 		Operation: op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job"),
 	}, s.rollback)
 }
 
 func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	pre.May = allowNow(ctx, access.Editor)
-	state, err := s.jobs.Change(ctx, actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
+	state, err := s.jobs.Change(ctx, core.Actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
 		job, err := patched(&old, in.Body.raw)
 		if err != nil {
 			return job, err
 		}
-		return job, allow(ctx, access.Editor, job.Group)
+		return job, core.Allow(ctx, access.Editor, job.Group)
 	})
 	return s.output(ctx, http.StatusOK, &state, err)
 }
 
 // patched applies a merge patch, whose fields and types the guard has checked.
 func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error) {
-	change, fault := parseStrict(patch)
+	change, fault := strict.Parse(patch)
 	if fault != nil {
-		return job, &requestFault{*fault}
+		return job, core.BadRequest(*fault)
 	}
 	fields, ok := change.(map[string]any)
 	if !ok {
-		return job, &requestFault{Fault{Location: "body", Code: "type", Message: "must be an object"}}
+		return job, core.BadRequest(common.Fault{Location: "body", Code: "type", Message: "must be an object"})
 	}
 	delete(fields, "meta")
 	data, err := json.Marshal(old)
 	if err != nil {
 		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
 	}
-	held, fault := parseStrict(data)
+	held, fault := strict.Parse(data)
 	if fault != nil {
 		return job, fmt.Errorf("read job %q: %s %s", old.Name, fault.Location, fault.Message)
 	}
@@ -125,7 +127,7 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
 	}
 	if err := json.Unmarshal(data, &job); err != nil {
-		return job, &requestFault{Fault{Location: "body", Code: "invalid", Message: "does not result in a valid job"}}
+		return job, core.BadRequest(common.Fault{Location: "body", Code: "invalid", Message: "does not result in a valid job"})
 	}
 	return job, nil
 }
@@ -154,7 +156,7 @@ func merge(target, patch any) any {
 // rollback restores a definition. Whether the job is paused does not change: a pause is a decision
 // about the present.
 func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +174,12 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 	}
 	target := common.Job(*then.Body.Job)
 	pre.May = allowNow(ctx, access.Editor)
-	who := actor(ctx)
+	who := core.Actor(ctx)
 	who.Note = in.Body.Note
 	state, err := s.jobs.Change(ctx, who, "rollback", in.Name, pre, func(old common.Job) (common.Job, error) {
 		job := target
 		job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
-		return job, allow(ctx, access.Editor, job.Group)
+		return job, core.Allow(ctx, access.Editor, job.Group)
 	})
 	return s.output(ctx, http.StatusOK, &state, err)
 }

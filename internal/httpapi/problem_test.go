@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // TestEveryCodeHasAStatus reads the codes from their source, so that a new one is
@@ -38,12 +39,12 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		return true
 	})
 	h := newHarness(t)
-	documented := h.router.api.OpenAPI().Components.Schemas.Map()["Problem"].Properties["code"].Enum
+	documented := h.router.API.OpenAPI().Components.Schemas.Map()["Problem"].Properties["code"].Enum
 	if len(codes) < 13 || len(documented) != len(codes) {
 		t.Errorf("%d codes, %d in the document", len(codes), len(documented))
 	}
 	for _, code := range codes {
-		if statusOf(code) == http.StatusInternalServerError && code != common.CodeInternal {
+		if core.StatusOf(code) == http.StatusInternalServerError && code != common.CodeInternal {
 			t.Errorf("code %s has no status", code)
 		}
 		found := false
@@ -66,7 +67,7 @@ func TestProblemsOfPortsAreTold(t *testing.T) {
 			Hint:    "a hint",
 			Err:     errors.New("dial tcp 10.0.0.1: secret"),
 		}
-		p := h.problem(statusOf(code), string(code), "", as("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
+		p := h.problem(core.StatusOf(code), string(code), "", as("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
 		if p.Detail != "a sentence" || p.Hint != "a hint" {
 			t.Errorf("%+v", p)
 		}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"carillon/internal/httpapi/core"
 )
 
 // proxies are the networks of trusted proxies. Their X-Forwarded-For headers are used; those of
@@ -20,7 +22,7 @@ func (p proxies) trusts(a netip.Addr) bool {
 // it: the first address that is not a trusted proxy's is the client's. The client may have made up
 // those before it.
 func (p proxies) remoteOf(r *http.Request) string {
-	peer, ok := address(r.RemoteAddr)
+	peer, ok := core.Address(r.RemoteAddr)
 	if !ok {
 		return r.RemoteAddr
 	}
@@ -29,7 +31,7 @@ func (p proxies) remoteOf(r *http.Request) string {
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
-		next, ok := address(strings.TrimSpace(hop))
+		next, ok := core.Address(strings.TrimSpace(hop))
 		if !ok {
 			break
 		}
@@ -38,17 +40,4 @@ func (p proxies) remoteOf(r *http.Request) string {
 		}
 	}
 	return peer.String()
-}
-
-// address parses an address with or without a port; IPv4-mapped IPv6 addresses are IPv4.
-func address(text string) (netip.Addr, bool) {
-	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
-	if err != nil {
-		with, err := netip.ParseAddrPort(text)
-		if err != nil {
-			return netip.Addr{}, false
-		}
-		a = with.Addr()
-	}
-	return a.Unmap().WithZone(""), true
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // rates limits the requests of each token and session, and of each address for requests without a
@@ -42,7 +43,7 @@ func (s *rates) admit(c access.Credential, given bool, remote string) (t ticket,
 	if t.known {
 		wait, ok = s.known.Take(s.now(), t.key)
 	} else {
-		wait, ok = s.unknown.Take(s.now(), sourceOf(remote))
+		wait, ok = s.unknown.Take(s.now(), core.SourceOf(remote))
 	}
 	return t, wait, ok
 }
@@ -56,16 +57,6 @@ func (t ticket) judged(good bool) {
 	case !good && t.known:
 		t.rates.known.Forget(t.key)
 	}
-}
-
-// sourceOf returns the key of an address: for IPv6 its /64.
-func sourceOf(remote string) string {
-	if a, ok := address(remote); ok && a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
-			return p.String()
-		}
-	}
-	return remote
 }
 
 // refusals answers requests over a limit, and logs them at most every sayEvery.
@@ -86,9 +77,9 @@ func newRefusals(told func(reason string), now func() time.Time, log *slog.Logge
 	return &refusals{told: told, now: now, log: log, since: map[string]int{}, said: map[string]time.Time{}}
 }
 
-func (s *refusals) problem(p problems, r *http.Request, reason, detail, hint string, wait time.Duration) *Problem {
-	v := visitOf(r.Context())
-	v.quiet = true
+func (s *refusals) problem(p core.Problems, r *http.Request, reason, detail, hint string, wait time.Duration) *core.Problem {
+	v := core.VisitOf(r.Context())
+	v.Quiet = true
 	if s.told != nil {
 		s.told(reason)
 	}
@@ -100,11 +91,11 @@ func (s *refusals) problem(p problems, r *http.Request, reason, detail, hint str
 	}
 	s.mu.Unlock()
 	if say {
-		s.log.Warn("requests_refused", "reason", reason, "count", count, "remote", v.remote)
+		s.log.Warn("requests_refused", "reason", reason, "count", count, "remote", v.Remote)
 	}
-	problem := p.refuse(r.Context(), common.CodeTooMany, detail)
+	problem := p.Refuse(r.Context(), common.CodeTooMany, detail)
 	problem.Hint = hint
-	problem.again(wait)
+	problem.RetryAfter(wait)
 	return problem
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Recovery recovers cursors.
@@ -50,9 +51,9 @@ type recoverOutput struct{ Body RecoverAnswer }
 // mostRecovered bounds the jobs that are listed.
 const mostRecovered = 1000
 
-func (s *recoveryResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Admin),
+func (s *recoveryResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Admin,
 		Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
 			Path: "/api/v1/system/recover", Summary: "Recover cursors after a wrong clock or a restore of etcd",
 			Tags: []string{"system"},
@@ -64,10 +65,10 @@ func (s *recoveryResource) register(r *router) {
 }
 
 func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*recoverOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	done, err := s.recovery.Recover(ctx, actor(ctx), common.RecoverRequest{
+	done, err := s.recovery.Recover(ctx, core.Actor(ctx), common.RecoverRequest{
 		Restored: in.Body.Restored,
 		DryRun:   in.Body.DryRun,
 	})

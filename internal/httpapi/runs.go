@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 )
 
@@ -17,7 +18,7 @@ type runsResource struct {
 	runs      Runs
 	following Following
 	jobs      Jobs
-	problems  problems
+	problems  core.Problems
 	outlook   *outlook
 }
 
@@ -35,9 +36,9 @@ type runListInput struct {
 	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
 	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
 
-	Group    string     `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
-	ExitCode Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
-	Q        string     `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations."`
+	Group    string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	ExitCode core.Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
+	Q        string          `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations."`
 
 	Order string `query:"order" enum:"newest,oldest" default:"newest" doc:"Order by planned time."`
 
@@ -51,15 +52,15 @@ func (in *runListInput) list() string {
 	if in.ExitCode.Given {
 		code = strconv.Itoa(in.ExitCode.Value)
 	}
-	return asked("runs", "job", in.Job, "status", askedSet(in.Status), "worker", in.Worker, "fire", in.Fire,
+	return core.ListOf("runs", "job", in.Job, "status", core.OfSet(in.Status), "worker", in.Worker, "fire", in.Fire,
 		"cause", in.Cause,
-		"from", askedTime(in.From), "to", askedTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q, "oldest",
-		askedFlag(in.oldest()))
+		"from", core.OfTime(in.From), "to", core.OfTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q, "oldest",
+		core.OfFlag(in.oldest()))
 }
 
 func (in *runListInput) oldest() bool { return in.Order == "oldest" }
 
-type runListOutput struct{ Body HistoryPage[Run] }
+type runListOutput struct{ Body core.HistoryPage[Run] }
 
 type runOutput struct{ Body Run }
 
@@ -74,7 +75,7 @@ type runKillInput struct {
 	Body *KillRequest
 }
 
-func (s *runsResource) register(r *router) {
+func (s *runsResource) register(r *core.Router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -84,43 +85,28 @@ func (s *runsResource) register(r *router) {
 			Tags:        []string{"runs"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first"),
 	}, s.list)
-	enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("get-run", http.MethodGet, "/{id}", "Get a run"),
 	}, s.get)
 	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run")
 	kill.DefaultStatus = http.StatusAccepted
-	register(r, route{access: needs(access.Operator), Operation: kill}, s.kill)
+	core.Register(r, core.Route{Access: core.Operator, Operation: kill}, s.kill)
 	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run")
 	output.Responses = outputResponses()
-	register(r, route{access: needs(access.Viewer), Operation: output}, s.output)
+	core.Register(r, core.Route{Access: core.Viewer, Operation: output}, s.output)
 	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends")
 	stream.Responses = streamResponses()
-	register(r, route{access: needs(access.Viewer), Operation: stream}, s.follow)
-}
-
-// enumerate adds the possible values of a list parameter's items to the document.
-func enumerate[T ~string](r *router, path, name string, values []T) {
-	op := operationOf(r.api, http.MethodGet, path)
-	if op == nil {
-		return
-	}
-	for _, p := range op.Parameters {
-		if p.Name == name {
-			for _, v := range values {
-				p.Schema.Items.Enum = append(p.Schema.Items.Enum, string(v))
-			}
-		}
-	}
+	core.Register(r, core.Route{Access: core.Viewer, Operation: stream}, s.follow)
 }
 
 func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {
-	if err := spanned(in.From, in.To); err != nil {
+	if err := core.CheckRange(in.From, in.To); err != nil {
 		return nil, err
 	}
 	q := runlog.Query{
@@ -131,20 +117,20 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		Worker:   in.Worker,
 		Cause:    common.Cause(in.Cause),
 		// one more shows that there is another page
-		ExitCode: in.ExitCode.pointer(),
+		ExitCode: in.ExitCode.Pointer(),
 		Text:     in.Q,
 		From:     in.From,
 		To:       in.To,
 		Oldest:   in.oldest(),
 		Limit:    in.Limit + 1,
 	}
-	if !may(ctx, access.Viewer, "") {
+	if !core.May(ctx, access.Viewer, "") {
 		// Hidden texts must not be found, nor affect where a page ends.
 		q.FoundBy = func(r *common.Run) string { return shownText(r, mayRun(ctx, s.jobs, access.Viewer, r)) }
 	}
 	list := in.list()
 	if in.Cursor != "" {
-		before, err := readCursor[runlog.Position](list, in.Cursor)
+		before, err := core.ReadCursor[runlog.Position](list, in.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +147,7 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 		last = new(runlog.PositionOf(&runs[len(runs)-1]))
 	}
 	if last != nil {
-		if next, err = writeCursor(list, *last); err != nil {
+		if next, err = core.WriteCursor(list, *last); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +155,7 @@ func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutp
 	if err != nil {
 		return nil, err
 	}
-	return &runListOutput{Body: historyPage(items, next, found.Partial)}, nil
+	return &runListOutput{Body: core.NewHistoryPage(items, next, found.Partial)}, nil
 }
 
 func (s *runsResource) get(ctx context.Context, in *RunPath) (*runOutput, error) {
@@ -192,13 +178,13 @@ func (s *runsResource) kill(ctx context.Context, in *runKillInput) (*struct{}, e
 	if in.Body != nil {
 		r = common.KillRequest(*in.Body)
 	}
-	return nil, s.jobs.Kill(ctx, actor(ctx), in.ID, r)
+	return nil, s.jobs.Kill(ctx, core.Actor(ctx), in.ID, r)
 }
 
 // allowed returns an error if the caller does not have the role for a run. For callers with the
 // role everywhere, the run is not read.
 func (s *runsResource) allowed(ctx context.Context, need access.Role, id string) error {
-	if may(ctx, need, "") {
+	if core.May(ctx, need, "") {
 		return nil
 	}
 	run, err := s.runs.Run(ctx, id)

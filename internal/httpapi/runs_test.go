@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 func someRun(status common.Status, n int) common.Run {
@@ -40,7 +41,7 @@ func TestRunsPage(t *testing.T) {
 	seen := map[string]bool{}
 	pages := 0
 	for cursor := ""; ; pages++ {
-		var p Page[common.Run]
+		var p core.Page[common.Run]
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet,
 			"/api/v1/runs?limit=16&status=failed,lost&job=a&cause=cron&worker=w1&cursor="+cursor, "")), &p)
 		for _, r := range p.Items {
@@ -56,7 +57,7 @@ func TestRunsPage(t *testing.T) {
 	if len(seen) != 40 || pages != 2 {
 		t.Errorf("%d runs on %d pages", len(seen), pages+1)
 	}
-	var p Page[common.Run]
+	var p core.Page[common.Run]
 	from, to := url.QueryEscape(time.Unix(1_000_010, 0).Format(time.RFC3339)),
 		time.Unix(1_000_020, 0).UTC().Format(time.RFC3339)
 	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?from="+from+"&to="+to, "")), &p)
@@ -104,7 +105,7 @@ func TestOldestRunsFirst(t *testing.T) {
 	}
 	path, cursor := "/api/v1/runs?limit=3&order=oldest", ""
 	for range 3 {
-		var p HistoryPage[Run]
+		var p core.HistoryPage[Run]
 		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, path+cursor, "")), &p)
 		for _, r := range p.Items {
 			got = append(got, r.ID)
@@ -149,7 +150,7 @@ func TestWorkers(t *testing.T) {
 		Running: 1,
 		Lease:   7,
 	}}}
-	var p Page[Worker]
+	var p core.Page[Worker]
 	w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/workers", ""))
 	decode(t, w, &p)
 	if len(p.Items) != 1 || p.Items[0].ID != "w1" || p.Items[0].Slots != 4 {
@@ -198,7 +199,7 @@ func TestSearchTellsNothingOfWhatIsHidden(t *testing.T) {
 		for limit := 1; limit <= 3; limit++ {
 			r := as("", http.MethodGet, fmt.Sprintf("/api/v1/runs?limit=%d&q=%s", limit, url.QueryEscape(q)), "")
 			r.Header.Set("Cookie", plainCookie+"=reds")
-			var p Page[Run]
+			var p core.Page[Run]
 			decode(t, h.want(http.StatusOK, r), &p)
 			if len(p.Items) != min(want, limit) || (p.NextCursor != "") != (want > limit) {
 				t.Errorf("%q, %d at a time: %d, and then %q; want %d", q, limit, len(p.Items), p.NextCursor, want)

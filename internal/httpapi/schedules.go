@@ -10,9 +10,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
 )
 
 const defaultPreview = 10
@@ -113,9 +113,9 @@ type previewOutput struct {
 	Body            Preview
 }
 
-func (t *timetables) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
+func (t *timetables) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
 			Path: "/api/v1/schedules/preview", Summary: "Explain a cron expression and preview its fires",
 			Tags: []string{"schedules"}},

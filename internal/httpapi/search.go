@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/search"
 )
@@ -32,7 +33,7 @@ type searchResource struct {
 	runs     Runs
 	jobs     Jobs
 	outlook  *outlook
-	problems problems
+	problems core.Problems
 	turns    chan struct{} // one element per current search
 }
 
@@ -113,11 +114,11 @@ type outputSearchOutput struct{ Body OutputSearch }
 
 type runSearchOutput struct{ Body RunSearch }
 
-func newSearch(runs Runs, jobs Jobs, o *outlook, p problems) *searchResource {
+func newSearch(runs Runs, jobs Jobs, o *outlook, p core.Problems) *searchResource {
 	return &searchResource{runs: runs, jobs: jobs, outlook: o, problems: p, turns: make(chan struct{}, searchTurns)}
 }
 
-func (s *searchResource) register(r *router) {
+func (s *searchResource) register(r *core.Router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -127,22 +128,22 @@ func (s *searchResource) register(r *router) {
 			Tags:        []string{"runs"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("search-output", "/{id}/output/search", "Search the output of a run"),
 	}, s.inRun)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("search-runs", "/search", "Search the output of runs, newest first"),
 	}, s.overRuns)
-	enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
+	core.Enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
 
 func (f *SearchFor) pattern() (*search.Pattern, error) {
 	p, fault := search.Compile(f.Q, f.Regex, f.Case)
 	if fault != nil {
 		fault.Location = "query.q"
-		return nil, &requestFault{Fault(*fault)}
+		return nil, core.BadRequest(*fault)
 	}
 	return p, nil
 }
@@ -159,7 +160,7 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-patience.C:
-		busy := s.problems.tooMany(ctx, "too many concurrent searches", searchWait)
+		busy := s.problems.TooMany(ctx, "too many concurrent searches", searchWait)
 		busy.Reason = "search_busy"
 		return nil, busy
 	}
@@ -222,19 +223,19 @@ func matches(found []search.Match) []OutputMatch {
 
 // list returns the name of the list with its filters.
 func (in *runSearchInput) list() string {
-	return asked("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case", strconv.FormatBool(in.Case), "job",
+	return core.ListOf("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case", strconv.FormatBool(in.Case), "job",
 		in.Job, "group", in.Group,
-		"status", askedSet(in.Status), "worker", in.Worker, "from", askedTime(in.From), "to", askedTime(in.To))
+		"status", core.OfSet(in.Status), "worker", in.Worker, "from", core.OfTime(in.From), "to", core.OfTime(in.To))
 }
 
 func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*runSearchOutput, error) {
-	if err := spanned(in.From, in.To); err != nil {
+	if err := core.CheckRange(in.From, in.To); err != nil {
 		return nil, err
 	}
 	from, list := search.Place{}, in.list()
 	if in.Cursor != "" {
 		var err error
-		if from, err = readCursor[search.Place](list, in.Cursor); err != nil {
+		if from, err = core.ReadCursor[search.Place](list, in.Cursor); err != nil {
 			return nil, err
 		}
 	}
@@ -285,7 +286,7 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 		body.Items[i] = RunMatches{Run: shown[i], Matches: matches(hit.Matches), More: hit.More}
 	}
 	if found.Next != nil {
-		if body.NextCursor, err = writeCursor(list, *found.Next); err != nil {
+		if body.NextCursor, err = core.WriteCursor(list, *found.Next); err != nil {
 			return nil, err
 		}
 	}

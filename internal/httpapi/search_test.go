@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog"
 )
@@ -246,7 +247,7 @@ func TestSearchOfASlowStore(t *testing.T) {
 			as("viewer", http.MethodGet, "/api/v1/runs/search?q=x", ""))
 		h.problem(http.StatusServiceUnavailable, "unavailable", "",
 			as("viewer", http.MethodGet, "/api/v1/runs/"+h.runs[0].ID+"/output/search?q=x", ""))
-		if took := time.Since(began); took != 2*searchTime || 2*searchTime > writeTimeout {
+		if took := time.Since(began); took != 2*searchTime || 2*searchTime > core.WriteTimeout {
 			t.Errorf("took %v", took)
 		}
 	})

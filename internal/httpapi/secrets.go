@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 type secretsResource struct{ secrets Secrets }
@@ -68,9 +69,9 @@ type secretOutput struct {
 	Body   Secret
 }
 
-type secretsOutput struct{ Body Page[Secret] }
+type secretsOutput struct{ Body core.Page[Secret] }
 
-func (s *secretsResource) register(r *router) {
+func (s *secretsResource) register(r *core.Router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -81,11 +82,11 @@ func (s *secretsResource) register(r *router) {
 			Tags:        []string{"secrets"},
 		}
 	}
-	register(r, route{access: needs(access.Editor), Operation: op("list-secrets", http.MethodGet, "", "List secrets",
+	core.Register(r, core.Route{Access: core.Editor, Operation: op("list-secrets", http.MethodGet, "", "List secrets",
 		"Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs "+
 			"of groups in which you are editor may use. Values are never returned.")}, s.list)
-	register(r, route{
-		access: needs(access.Editor),
+	core.Register(r, core.Route{
+		Access: core.Editor,
 		Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
 			"The description of a secret; its value is never returned."),
 	}, s.get)
@@ -94,11 +95,11 @@ func (s *secretsResource) register(r *router) {
 			"secret without groups. Runs that start afterwards get the new value.")
 	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Secret"}}}}}
-	register(r, route{access: needs(access.Admin), Operation: put}, s.put)
+	core.Register(r, core.Route{Access: core.Admin, Operation: put}, s.put)
 	remove := op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret",
 		"Later runs of jobs that refer to it are refused with the reason secret_missing.")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
+	core.Register(r, core.Route{Access: core.Admin, Operation: remove}, s.delete)
 }
 
 func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error) {
@@ -112,26 +113,26 @@ func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput
 			items = append(items, secretOf(&found[i]))
 		}
 	}
-	return &secretsOutput{Body: page(items, "")}, nil
+	return &secretsOutput{Body: core.NewPage(items, "")}, nil
 }
 
 // maySee returns an error for callers who cannot define jobs that may use the secret.
 func maySee(ctx context.Context, s *common.Secret) error {
 	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool {
-		return may(ctx, access.Editor, group)
+		return core.May(ctx, access.Editor, group)
 	}) {
 		return nil
 	}
-	return allow(ctx, access.Editor, s.Groups[0])
+	return core.Allow(ctx, access.Editor, s.Groups[0])
 }
 
 // mayKeep returns an error for callers who are not admins of all groups that may use the secret.
 func mayKeep(ctx context.Context, groups []string) error {
 	if len(groups) == 0 {
-		return allowEverywhere(ctx, access.Admin)
+		return core.AllowEverywhere(ctx, access.Admin)
 	}
 	for _, group := range groups {
-		if err := allow(ctx, access.Admin, group); err != nil {
+		if err := core.Allow(ctx, access.Admin, group); err != nil {
 			return err
 		}
 	}
@@ -146,11 +147,11 @@ func (s *secretsResource) get(ctx context.Context, in *SecretPath) (*secretOutpu
 	if err := maySee(ctx, &found); err != nil {
 		return nil, err
 	}
-	return &secretOutput{Status: http.StatusOK, ETag: etag(found.Version), Body: secretOf(&found)}, nil
+	return &secretOutput{Status: http.StatusOK, ETag: core.ETag(found.Version), Body: secretOf(&found)}, nil
 }
 
 func (s *secretsResource) put(ctx context.Context, in *secretPutInput) (*secretOutput, error) {
-	pre, err := precondition(in.IfMatch, in.IfNoneMatch)
+	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +160,11 @@ func (s *secretsResource) put(ctx context.Context, in *secretPutInput) (*secretO
 		return nil, err
 	}
 	wish := common.SecretWish{Value: b.Value, Description: b.Description, Groups: b.Groups}
-	saved, created, err := s.secrets.SaveSecret(ctx, actor(ctx), in.Name, wish, pre, keeps(ctx))
+	saved, created, err := s.secrets.SaveSecret(ctx, core.Actor(ctx), in.Name, wish, pre, keeps(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := &secretOutput{Status: http.StatusOK, ETag: etag(saved.Version), Body: secretOf(&saved)}
+	out := &secretOutput{Status: http.StatusOK, ETag: core.ETag(saved.Version), Body: secretOf(&saved)}
 	if created {
 		out.Status = http.StatusCreated
 	}
@@ -181,11 +182,11 @@ func keeps(ctx context.Context) func(*common.Secret) error {
 }
 
 func (s *secretsResource) delete(ctx context.Context, in *secretDeleteInput) (*struct{}, error) {
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.secrets.DeleteSecret(ctx, actor(ctx), in.Name, pre, keeps(ctx))
+	return nil, s.secrets.DeleteSecret(ctx, core.Actor(ctx), in.Name, pre, keeps(ctx))
 }
 
 func secretOf(s *common.Secret) Secret {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
-)
 
-// readTimeout is how long a request may take to arrive.
-const readTimeout = 30 * time.Second
+	"carillon/internal/httpapi/core"
+)
 
 // Server returns the HTTP server for a handler, with limits for slow clients and large requests.
 // Responses have a write deadline of their own, which streams renew. bound limits the connections
@@ -19,7 +17,7 @@ func Server(h http.Handler, log *slog.Logger, bound *Connections) *http.Server {
 	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       readTimeout,
+		ReadTimeout:       core.ReadTimeout,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		HTTP2: &http.HTTP2Config{
@@ -48,5 +46,3 @@ func (l serverLog) Handle(ctx context.Context, r slog.Record) error {
 	event.AddAttrs(slog.String("error", strings.TrimPrefix(r.Message, "http: ")))
 	return l.Handler.Handle(ctx, event)
 }
-
-func sizeText(n int64) string { return strconv.FormatInt(n>>10, 10) + " KiB" }

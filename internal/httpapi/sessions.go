@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Sessions manages login sessions.
@@ -41,7 +42,7 @@ const (
 type sessionsResource struct {
 	auth     Auth
 	sessions Sessions
-	problems problems
+	problems core.Problems
 	networks *access.Limiter
 	accounts *access.Limiter
 	known    *access.Limiter // per account, from networks with an earlier login
@@ -109,13 +110,13 @@ type SessionPath struct {
 	ID string `path:"id" pattern:"^[0-9a-f]{16}$" doc:"Id of the session."`
 }
 
-type sessionsOutput struct{ Body Page[Session] }
+type sessionsOutput struct{ Body core.Page[Session] }
 
 // maxLoginBody has room for the longest password in any encoding: unauthenticated clients may send
 // it.
 const maxLoginBody = 16 << 10
 
-func (s *sessionsResource) register(r *router) {
+func (s *sessionsResource) register(r *core.Router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -126,39 +127,39 @@ func (s *sessionsResource) register(r *router) {
 			Tags:        []string{"access"},
 		}
 	}
-	register(r, route{
-		access:  public,
-		maxBody: maxLoginBody,
+	core.Register(r, core.Route{
+		Access:  core.Public,
+		MaxBody: maxLoginBody,
 		Operation: op("login", http.MethodPost, "/auth/login", "Log in",
 			"Creates a session for a user name and password, a token, or a login code. The response sets a cookie; "+
 				"the session ends after eight hours without use, and after a day. After five failures within a "+
 				"minute, for a user or from a network, returns 429; a user has five more from each network of an "+
 				"earlier login."),
 	}, s.login)
-	register(r, route{
-		access: anyone,
+	core.Register(r, core.Route{
+		Access: core.Authenticated,
 		Operation: op("logout", http.MethodPost, "/auth/logout", "Log out",
 			"Ends the session of this request and deletes its cookie."),
 	}, s.logout)
-	register(r, route{
-		access: anyone,
+	core.Register(r, core.Route{
+		Access: core.Authenticated,
 		Operation: op("me", http.MethodGet, "/auth/me", "Get the current identity",
 			"Returns the caller and its roles."),
 	}, s.me)
-	register(r, route{
-		access: anyone,
+	core.Register(r, core.Route{
+		Access: core.Authenticated,
 		Operation: op("change-password", http.MethodPut, "/auth/password", "Change your password",
 			"Ends all sessions of the user; a caller with a session gets a new cookie."),
 	}, s.password)
-	register(r, route{
-		access: anyone,
+	core.Register(r, core.Route{
+		Access: core.Authenticated,
 		Operation: op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
 			"Your own sessions; all sessions for admins everywhere."),
 	}, s.list)
 	end := op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session",
 		"One of your sessions; any session for admins everywhere. All masters refuse it within seconds.")
 	end.DefaultStatus = http.StatusNoContent
-	register(r, route{access: anyone, Operation: end}, s.end)
+	core.Register(r, core.Route{Access: core.Authenticated, Operation: end}, s.end)
 }
 
 func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
@@ -183,7 +184,7 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 			Message:  "requires user",
 		})
 	}
-	remote := visitOf(ctx).remote
+	remote := core.VisitOf(ctx).Remote
 	done, err := s.attempt(ctx, b.User)
 	if err != nil {
 		return nil, err
@@ -206,7 +207,7 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 // earlier login have a count of their own: failures from elsewhere, and of other accounts, do not
 // lock out the user.
 func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(), err error) {
-	now, network := s.now(), access.Network(visitOf(ctx).remote)
+	now, network := s.now(), access.Network(core.VisitOf(ctx).Remote)
 	account := user
 	if !common.ValidName(user) {
 		account = "" // one for all that cannot be
@@ -224,10 +225,10 @@ func (s *sessionsResource) attempt(ctx context.Context, user string) (done func(
 	}
 	for _, c := range append(slices.Clone(counts), count{s.begun, network + " " + account}) {
 		if wait, ok := c.limiter.Take(now, c.key); !ok {
-			problem := s.problems.refuse(ctx, common.CodeTooMany, "too many login attempts")
+			problem := s.problems.Refuse(ctx, common.CodeTooMany, "too many login attempts")
 			problem.Reason = "login_attempts"
 			problem.Hint = "wait a minute, then retry"
-			problem.again(wait.Truncate(time.Second) + time.Second)
+			problem.RetryAfter(wait.Truncate(time.Second) + time.Second)
 			return nil, problem
 		}
 	}
@@ -246,8 +247,8 @@ func (s *sessionsResource) begin(session *access.Session) *loginOutput {
 }
 
 func (s *sessionsResource) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
-	if session := visitOf(ctx).session; session != "" {
-		if err := s.auth.Logout(ctx, actor(ctx), session); err != nil {
+	if session := core.VisitOf(ctx).Session; session != "" {
+		if err := s.auth.Logout(ctx, core.Actor(ctx), session); err != nil {
 			return nil, err
 		}
 	}
@@ -257,7 +258,7 @@ func (s *sessionsResource) logout(ctx context.Context, _ *struct{}) (*logoutOutp
 }
 
 func (s *sessionsResource) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	who, _ := identity(ctx)
+	who, _ := core.Identity(ctx)
 	return &meOutput{Body: meOf(&who)}, nil
 }
 
@@ -270,7 +271,7 @@ func meOf(who *access.Identity) Me {
 }
 
 func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*loginOutput, error) {
-	who, _ := identity(ctx)
+	who, _ := core.Identity(ctx)
 	if who.UserID == "" {
 		return nil, &common.Error{
 			Code:    common.CodeConflict,
@@ -279,14 +280,14 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 			Hint:    "log in as a user with a password: you are using a token without an owner, or single sign-on",
 		}
 	}
-	v := visitOf(ctx)
+	v := core.VisitOf(ctx)
 	change := access.PasswordChange{
 		User:    who.User,
 		UserID:  who.UserID,
 		Current: in.Body.Current,
 		New:     in.Body.New,
-		Session: v.session != "",
-		Remote:  v.remote,
+		Session: v.Session != "",
+		Remote:  v.Remote,
 	}
 	if faults := change.Faults(); len(faults) > 0 {
 		return nil, common.Invalid("the password cannot be changed", faults...) // not a guess
@@ -295,7 +296,7 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.sessions.ChangePassword(ctx, actor(ctx), change)
+	session, err := s.sessions.ChangePassword(ctx, core.Actor(ctx), change)
 	if err != nil {
 		return nil, err
 	}
@@ -307,11 +308,11 @@ func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*lo
 }
 
 func ownsSession(ctx context.Context, r *access.SessionRecord) bool {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	return ok && (who.May(access.Admin, "") || r.Of(&who))
 }
 
-func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutput, error) {
+func (s *sessionsResource) list(ctx context.Context, in *core.Paging) (*sessionsOutput, error) {
 	found, err := s.sessions.Sessions(ctx, func(r *access.SessionRecord) bool { return ownsSession(ctx, r) })
 	if err != nil {
 		return nil, err
@@ -321,13 +322,13 @@ func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutpu
 		return common.TimeKey(distant.Add(-time.Duration(r.CreatedAt.UnixNano()))) + r.ID
 	}
 	slices.SortFunc(found, func(a, b access.SessionRecord) int { return cmp.Compare(key(&a), key(&b)) })
-	found, next, err := cut("sessions", found, key, in)
+	found, next, err := core.Cut("sessions", found, key, in)
 	if err != nil {
 		return nil, err
 	}
 	current := ""
-	if v := visitOf(ctx); v.session != "" {
-		current = access.SessionID(access.Hash(v.session))
+	if v := core.VisitOf(ctx); v.Session != "" {
+		current = access.SessionID(access.Hash(v.Session))
 	}
 	items := make([]Session, len(found))
 	for i, r := range found {
@@ -342,7 +343,7 @@ func (s *sessionsResource) list(ctx context.Context, in *Paging) (*sessionsOutpu
 			Current:   r.ID == current,
 		}
 	}
-	return &sessionsOutput{Body: page(items, next)}, nil
+	return &sessionsOutput{Body: core.NewPage(items, next)}, nil
 }
 
 // distant is later than any session; keys count down from it.
@@ -359,7 +360,7 @@ func (s *sessionsResource) end(ctx context.Context, in *SessionPath) (*struct{},
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.sessions.EndSession(ctx, actor(ctx), in.ID)
+	return nil, s.sessions.EndSession(ctx, core.Actor(ctx), in.ID)
 }
 
 func (s *sessionsResource) newCookie(value string) *http.Cookie {

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // SSO is an external issuer of logins.
@@ -71,16 +72,16 @@ type SSOMethod struct {
 
 type methodsOutput struct{ Body LoginMethods }
 
-func (s *ssoResource) register(r *router) {
-	register(r, route{
-		access: public,
+func (s *ssoResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Public,
 		Operation: huma.Operation{OperationID: "login-methods", Method: http.MethodGet, Path: "/api/v1/auth/methods",
 			Summary: "List login methods", Tags: []string{"access"},
 			Description: "The methods of the console's login page. A browser that opens `start` returns to the " +
 				"console logged in, or with the reason of the failure in the fragment: " +
 				"`#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`."},
 	}, s.methods)
-	r.redirect(public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
+	r.Redirect(core.Public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
 		Summary: "Begin a login at the issuer", Tags: []string{"access"},
 		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects " +
 			"to the issuer; where the issuer does not answer, back to the console " +
@@ -91,7 +92,7 @@ func (s *ssoResource) register(r *router) {
 		Responses: map[string]*huma.Response{"302": redirection("To the issuer, or back to the console with the "+
 			"reason why not.",
 			"The cookie of the attempt; absent where the attempt failed.")}}, http.HandlerFunc(s.start))
-	r.redirect(public, &huma.Operation{OperationID: "oidc-callback", Method: http.MethodGet, Path: SSOCallback,
+	r.Redirect(core.Public, &huma.Operation{OperationID: "oidc-callback", Method: http.MethodGet, Path: SSOCallback,
 		Summary: "Complete a login at the issuer", Tags: []string{"access"},
 		Description: "The redirect URI of the client at the issuer. It checks the issuer's answer against the " +
 			"attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login " +
@@ -176,7 +177,7 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, err)
 		return
 	}
-	remote := visitOf(ctx).remote
+	remote := core.VisitOf(ctx).Remote
 	who, to, err := s.sso.Finish(ctx, kept, access.IssuerAnswer{
 		Code:   q.Get("code"),
 		State:  q.Get("state"),
@@ -206,7 +207,7 @@ func (s *ssoResource) absent(w http.ResponseWriter, r *http.Request) bool {
 	if s.sso != nil {
 		return false
 	}
-	s.sessions.problems.write(w, r, s.sessions.problems.refuse(r.Context(), common.CodeNotFound,
+	s.sessions.problems.Write(w, r, s.sessions.problems.Refuse(r.Context(), common.CodeNotFound,
 		"single sign-on is not configured"))
 	return true
 }
@@ -214,7 +215,7 @@ func (s *ssoResource) absent(w http.ResponseWriter, r *http.Request) bool {
 // failed redirects to the console with the reason; the log has the cause.
 func (s *ssoResource) failed(w http.ResponseWriter, r *http.Request, err error) {
 	reason := "unavailable"
-	switch s.sessions.problems.of(r.Context(), err).Code {
+	switch s.sessions.problems.Of(r.Context(), err).Code {
 	case common.CodeUnauthenticated:
 		reason = "refused"
 	case common.CodeForbidden:
@@ -226,9 +227,9 @@ func (s *ssoResource) failed(w http.ResponseWriter, r *http.Request, err error) 
 	if len(cause) > maxCause {
 		cause = cause[:maxCause]
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelWarn, "sso_failed", slog.String("request_id", requestID(r.Context())),
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "sso_failed", slog.String("request_id", core.VisitOf(r.Context()).RequestID),
 		slog.String("reason", reason),
-		slog.String("error", cause), slog.String("remote", visitOf(r.Context()).remote))
+		slog.String("error", cause), slog.String("remote", core.VisitOf(r.Context()).Remote))
 	redirect(w, "/#sso="+reason)
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -82,9 +82,9 @@ type Trend struct {
 
 type overviewOutput struct{ Body Overview }
 
-func (s *statsResource) register(r *router) {
-	register(r, route{
-		access: needs(access.Viewer),
+func (s *statsResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
 			Path: "/api/v1/stats/overview", Summary: "Get cluster totals and active problems", Tags: []string{"stats"}},
 	}, s.overview)

@@ -134,7 +134,7 @@ func TestPartialLists(t *testing.T) {
 func TestDocumentListsTheConditions(t *testing.T) {
 	h := newHarness(t)
 	var listed []string
-	for _, code := range h.router.api.OpenAPI().Components.Schemas.Map()["Condition"].Properties["code"].Enum {
+	for _, code := range h.router.API.OpenAPI().Components.Schemas.Map()["Condition"].Properties["code"].Enum {
 		listed = append(listed, code.(string))
 	}
 	if !slices.Equal(listed, common.ConditionCodes()) {

@@ -21,6 +21,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/platform/virtualtime"
 	"carillon/internal/runlog/tail"
 )
@@ -489,7 +490,7 @@ func TestStreamsThatNobodyReads(t *testing.T) {
 		t.Errorf("%d bytes came", len(got.text))
 	}
 	began := time.Now()
-	if err := server.Config.Shutdown(t.Context()); err != nil || time.Since(began) > writeTimeout/2 {
+	if err := server.Config.Shutdown(t.Context()); err != nil || time.Since(began) > core.WriteTimeout/2 {
 		t.Errorf("it stopped after %v: %v", time.Since(began), err)
 	}
 }
@@ -516,7 +517,7 @@ func (c *conn) SetReadDeadline(time.Time) error { return nil }
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deadline.IsZero() || time.Until(c.deadline) > writeTimeout {
+	if c.deadline.IsZero() || time.Until(c.deadline) > core.WriteTimeout {
 		c.unsafe++
 	}
 	if c.broken != nil {
@@ -559,13 +560,13 @@ func streamOf(h *harness, query string) *http.Request {
 }
 
 func TestEventsOfAnOutage(t *testing.T) {
-	e := &eventWriter{known: true, told: 7}
+	e := &eventWriter{out: &core.EventStream{}, known: true, told: 7}
 	for _, away := range []bool{true, false} {
-		if err := e.part(&tail.Part{Away: &away}, nil); err != nil {
+		if err := e.part(&tail.Part{Away: &away}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := e.out.String(); got != "id: 7\nevent: away\ndata: {}\n\nid: 7\nevent: back\ndata: {}\n\n" {
+	if got := e.out.Out.String(); got != "id: 7\nevent: away\ndata: {}\n\nid: 7\nevent: back\ndata: {}\n\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -622,7 +623,7 @@ func TestStreamOfOneWhoIsGone(t *testing.T) {
 		default:
 		}
 		_ = h.Logout(t.Context(), common.Actor{}, "s")
-		time.Sleep(recheck + time.Second)
+		time.Sleep(core.Recheck + time.Second)
 		select {
 		case thrown := <-done:
 			if thrown != nil || strings.Contains(c.body.String(), "event: end") {
@@ -643,11 +644,11 @@ func TestStreamOfOneWhoMayLess(t *testing.T) {
 		r.AddCookie(&http.Cookie{Name: plainCookie, Value: "s"})
 		return r
 	}, func(h *harness, c *conn, done <-chan any) {
-		time.Sleep(beat)
+		time.Sleep(core.Beat)
 		h.mu.Lock()
 		h.sessions["s"] = access.Identity{Name: "ann", Grants: map[string]access.Role{"another": access.Admin}}
 		h.mu.Unlock()
-		time.Sleep(recheck + time.Second)
+		time.Sleep(core.Recheck + time.Second)
 		select {
 		case thrown := <-done:
 			if thrown != nil || strings.Contains(c.body.String(), "event: end") {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 type systemResource struct {
@@ -69,25 +69,25 @@ type readinessOutput struct {
 
 type versionOutput struct{ Body Version }
 
-func (s *systemResource) register(r *router) {
-	register(r, route{
-		access: public,
+func (s *systemResource) register(r *core.Router) {
+	core.Register(r, core.Route{
+		Access: core.Public,
 		Operation: huma.Operation{OperationID: "healthz", Method: http.MethodGet, Path: "/healthz",
 			Summary: "Check liveness", Tags: []string{"system"}},
 	},
 		func(context.Context, *struct{}) (*livenessOutput, error) {
 			return &livenessOutput{Body: Liveness{Status: "ok"}}, nil
 		})
-	register(r, route{
-		access: public,
+	core.Register(r, core.Route{
+		Access: core.Public,
 		Operation: huma.Operation{OperationID: "readyz", Method: http.MethodGet, Path: "/readyz",
 			Summary: "Check readiness", Tags: []string{"system"},
 			Responses: map[string]*huma.Response{"503": {Description: "The process cannot work.",
 				Content: map[string]*huma.MediaType{
 					"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}},
 	}, s.ready)
-	register(r, route{
-		access: needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
 			Summary: "Get the version", Tags: []string{"system"}},
 	},
@@ -98,7 +98,7 @@ func (s *systemResource) register(r *router) {
 
 func (s *systemResource) ready(ctx context.Context, _ *struct{}) (*readinessOutput, error) {
 	ready := ReadinessOf(s.health.Ready(ctx), s.health.Conditions())
-	if _, known := identity(ctx); !known {
+	if _, known := core.Identity(ctx); !known {
 		ready.Checks, ready.Conditions = nil, nil
 	}
 	return &readinessOutput{Status: ready.HTTPStatus(), Body: ready}, nil

@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Tokens manages API tokens.
@@ -62,15 +63,15 @@ type TokenPath struct {
 type tokenCreateInput struct{ Body TokenDefinition }
 
 type tokensInput struct {
-	Paging
+	core.Paging
 	User string `query:"user" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only tokens of this user."`
 }
 
 type tokenOutput struct{ Body Token }
 
-type tokensOutput struct{ Body Page[Token] }
+type tokensOutput struct{ Body core.Page[Token] }
 
-func (s *tokensResource) register(r *router) {
+func (s *tokensResource) register(r *core.Router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -81,15 +82,15 @@ func (s *tokensResource) register(r *router) {
 			Tags:        []string{"access"},
 		}
 	}
-	register(r, route{access: needs(access.Viewer), Operation: op("list-tokens", http.MethodGet, "", "List tokens",
+	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-tokens", http.MethodGet, "", "List tokens",
 		"Your own tokens; all tokens for admins everywhere.")}, s.list)
 	create := op("create-token", http.MethodPost, "", "Create a token",
 		"Returns the token once. It belongs to the calling user, never has more rights than that user, and is "+
 			"deleted with the user. Requires a session: only an admin's token can create other tokens.")
 	create.DefaultStatus = http.StatusCreated
-	register(r, route{access: needs(access.Viewer), Operation: create}, s.create)
-	register(r, route{
-		access: needs(access.Viewer),
+	core.Register(r, core.Route{Access: core.Viewer, Operation: create}, s.create)
+	core.Register(r, core.Route{
+		Access: core.Viewer,
 		Operation: op("get-token", http.MethodGet, "/{id}", "Get a token",
 			"One of your tokens; any token for admins everywhere."),
 	}, s.get)
@@ -97,12 +98,12 @@ func (s *tokensResource) register(r *router) {
 		"All masters refuse the token within seconds, and sessions created with it end. A token that is not an "+
 			"admin's can delete only itself. The last token with admin access cannot be deleted.")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(access.Viewer), Operation: remove}, s.delete)
+	core.Register(r, core.Route{Access: core.Viewer, Operation: remove}, s.delete)
 }
 
 // ownsToken reports whether the caller may see a token.
 func ownsToken(ctx context.Context, t *access.TokenRecord) bool {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	switch {
 	case !ok:
 		return false
@@ -124,7 +125,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 	})
 	key := func(t *access.TokenRecord) string { return t.Name + "\x00" + t.ID }
 	slices.SortFunc(found, func(a, b access.TokenRecord) int { return cmp.Compare(key(&a), key(&b)) })
-	found, next, err := cut(asked("tokens", "user", in.User), found, key, &in.Paging)
+	found, next, err := core.Cut(core.ListOf("tokens", "user", in.User), found, key, &in.Paging)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 	for i := range found {
 		items[i] = s.tokenOf(&found[i])
 	}
-	return &tokensOutput{Body: page(items, next)}, nil
+	return &tokensOutput{Body: core.NewPage(items, next)}, nil
 }
 
 func (s *tokensResource) own(ctx context.Context, id string) (access.TokenRecord, error) {
@@ -159,7 +160,7 @@ func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*tok
 	if wish.User, err = tokenOwner(ctx, wish.User); err != nil {
 		return nil, err
 	}
-	text, t, err := s.tokens.CreateToken(ctx, actor(ctx), wish)
+	text, t, err := s.tokens.CreateToken(ctx, core.Actor(ctx), wish)
 	if err != nil {
 		return nil, err
 	}
@@ -171,9 +172,9 @@ func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*tok
 // tokenOwner returns the owner of a new token. A token that is not an admin's cannot create tokens:
 // they would outlive its end and its limits.
 func tokenOwner(ctx context.Context, wished string) (string, error) {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	if !ok {
-		return "", errNoCredentials()
+		return "", core.ErrNoCredentials()
 	}
 	if who.May(access.Admin, "") {
 		if wished == "" && who.UserID != "" {
@@ -209,7 +210,7 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 // notByToken refuses tokens, unless an admin's, that would end other tokens or sessions of their
 // user: a stolen read-only token must not be able to stop the others.
 func notByToken(ctx context.Context, own string) error {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	if ok && (who.Token == "" || who.Token == own || who.May(access.Admin, "")) {
 		return nil
 	}
@@ -269,7 +270,7 @@ func (s *tokensResource) delete(ctx context.Context, in *TokenPath) (*struct{}, 
 	if err := notByToken(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return nil, s.tokens.RevokeToken(ctx, actor(ctx), in.ID)
+	return nil, s.tokens.RevokeToken(ctx, core.Actor(ctx), in.ID)
 }
 
 func (s *tokensResource) tokenOf(t *access.TokenRecord) Token {

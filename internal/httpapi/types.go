@@ -167,6 +167,16 @@ type Ending struct {
 	At     time.Time     `json:"at"`
 }
 
+// Fault is described in place of common.Fault.
+type Fault struct {
+	Location string       `json:"location" doc:"Location: such as path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
+	Code     string       `json:"code" doc:"Stable fault code." example:"duration"`
+	Message  string       `json:"message" doc:"The fault, following its location: for example must be a duration."`
+	Hint     string       `json:"hint,omitempty" doc:"Advice on correcting it."`
+	Value    any          `json:"value,omitempty" doc:"The value sent, shortened and escaped."`
+	Data     common.Words `json:"data,omitempty" doc:"Values for translated texts."`
+}
+
 // LateEnd is described in place of common.LateEnd.
 type LateEnd struct {
 	Run         string        `json:"run"`
@@ -249,34 +259,4 @@ func newSchemas() huma.Registry {
 	alias(common.Delays{}, Delays(common.Delays{}))
 	alias(common.Fault{}, Fault(common.Fault{}))
 	return r
-}
-
-func problemSchema(api huma.API) *huma.Schema {
-	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
-}
-
-// Page is a page of a list.
-type Page[T any] struct {
-	Items      []T    `json:"items" nullable:"false"`
-	NextCursor string `json:"nextCursor,omitempty" doc:"Cursor of the next page; absent on the last one."`
-}
-
-// page returns a page; an empty one has an empty list and not null.
-func page[T any](items []T, next string) Page[T] {
-	if items == nil {
-		items = []T{}
-	}
-	return Page[T]{Items: items, NextCursor: next}
-}
-
-// HistoryPage is a page of runs or other history.
-type HistoryPage[T any] struct {
-	Items      []T    `json:"items" nullable:"false"`
-	NextCursor string `json:"nextCursor,omitempty" doc:"Cursor of the next page; absent on the last one."`
-	Partial    bool   `json:"partial,omitempty" doc:"The log store is away: only pending, current and just completed runs are listed."`
-}
-
-func historyPage[T any](items []T, next string, partial bool) HistoryPage[T] {
-	p := page(items, next)
-	return HistoryPage[T]{Items: p.Items, NextCursor: p.NextCursor, Partial: partial}
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // Users manages users.
@@ -51,22 +52,16 @@ type UserDefinition struct {
 
 // UserPatch is a change of a user. The user's sessions end when the password or a role changes.
 type UserPatch struct {
-	Title    Optional[string]                 `json:"title,omitzero" maxLength:"200" doc:"Display name; null for none."`
-	Role     Optional[access.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"Role everywhere; null for none."`
-	Groups   Optional[map[string]access.Role] `json:"groups,omitzero" doc:"Additional roles by group, replaced as a whole; null for none."`
-	Disabled *bool                            `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
-	Password Optional[string]                 `json:"password,omitzero" doc:"New password; null removes it."`
+	Title    core.Optional[string]                 `json:"title,omitzero" maxLength:"200" doc:"Display name; null for none."`
+	Role     core.Optional[access.Role]            `json:"role,omitzero" enum:"viewer,operator,editor,admin" doc:"Role everywhere; null for none."`
+	Groups   core.Optional[map[string]access.Role] `json:"groups,omitzero" doc:"Additional roles by group, replaced as a whole; null for none."`
+	Disabled *bool                                 `json:"disabled,omitempty" doc:"The user cannot log in, and its tokens are refused."`
+	Password core.Optional[string]                 `json:"password,omitzero" doc:"New password; null removes it."`
 }
 
 // UserPath names a user.
 type UserPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the user."`
-}
-
-// Paging selects a part of a list.
-type Paging struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page."`
 }
 
 type userCreateInput struct{ Body UserDefinition }
@@ -87,9 +82,9 @@ type userOutput struct {
 	Body User
 }
 
-type usersOutput struct{ Body Page[User] }
+type usersOutput struct{ Body core.Page[User] }
 
-func (s *usersResource) register(r *router) {
+func (s *usersResource) register(r *core.Router) {
 	op := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -100,20 +95,20 @@ func (s *usersResource) register(r *router) {
 			Tags:        []string{"access"},
 		}
 	}
-	register(r, route{access: needs(access.Admin), Operation: op("list-users", http.MethodGet, "", "List users",
+	core.Register(r, core.Route{Access: core.Admin, Operation: op("list-users", http.MethodGet, "", "List users",
 		"Passwords are never returned. For admins everywhere.")}, s.list)
 	create := op("create-user", http.MethodPost, "", "Create a user",
 		"A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can "+
 			"own tokens, for example for a service.")
 	create.DefaultStatus = http.StatusCreated
-	register(r, route{access: needs(access.Admin), Operation: create}, s.create)
-	register(r, route{
-		access: needs(access.Admin),
+	core.Register(r, core.Route{Access: core.Admin, Operation: create}, s.create)
+	core.Register(r, core.Route{
+		Access: core.Admin,
 		Operation: op("get-user", http.MethodGet, "/{name}", "Get a user",
 			"For admins everywhere; other users read themselves with GET /auth/me."),
 	}, s.get)
-	register(r, route{
-		access: needs(access.Admin),
+	core.Register(r, core.Route{
+		Access: core.Admin,
 		Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
 			"Changes the given fields. If the password or a role changes, or the user is disabled, the user's "+
 				"sessions end within seconds; the rights of the user's tokens change with those of the user. The "+
@@ -123,18 +118,18 @@ func (s *usersResource) register(r *router) {
 		"The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be "+
 			"deleted.")
 	remove.DefaultStatus = http.StatusNoContent
-	register(r, route{access: needs(access.Admin), Operation: remove}, s.delete)
+	core.Register(r, core.Route{Access: core.Admin, Operation: remove}, s.delete)
 }
 
-func (s *usersResource) list(ctx context.Context, in *Paging) (*usersOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+func (s *usersResource) list(ctx context.Context, in *core.Paging) (*usersOutput, error) {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	found, err := s.users.Users(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := cut("users", found, func(u *access.UserRecord) string { return u.Name }, in)
+	found, next, err := core.Cut("users", found, func(u *access.UserRecord) string { return u.Name }, in)
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +137,11 @@ func (s *usersResource) list(ctx context.Context, in *Paging) (*usersOutput, err
 	for i := range found {
 		items[i] = userOf(&found[i])
 	}
-	return &usersOutput{Body: page(items, next)}, nil
+	return &usersOutput{Body: core.NewPage(items, next)}, nil
 }
 
 func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	u, err := s.users.User(ctx, in.Name)
@@ -154,11 +149,11 @@ func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, err
 }
 
 func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	b := &in.Body
-	u, err := s.users.CreateUser(ctx, actor(ctx), b.Name,
+	u, err := s.users.CreateUser(ctx, core.Actor(ctx), b.Name,
 		access.UserWish{
 			Title:    &b.Title,
 			Role:     &b.Role,
@@ -170,15 +165,15 @@ func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userO
 }
 
 func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOutput, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	b := &in.Body
-	u, err := s.users.UpdateUser(ctx, actor(ctx), in.Name,
+	u, err := s.users.UpdateUser(ctx, core.Actor(ctx), in.Name,
 		access.UserWish{
 			Title:    wished(b.Title),
 			Role:     wished(b.Role),
@@ -190,18 +185,18 @@ func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOut
 }
 
 func (s *usersResource) delete(ctx context.Context, in *userDeleteInput) (*struct{}, error) {
-	if err := allowEverywhere(ctx, access.Admin); err != nil {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
-	pre, err := precondition(in.IfMatch, "")
+	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.users.DeleteUser(ctx, actor(ctx), in.Name, pre)
+	return nil, s.users.DeleteUser(ctx, core.Actor(ctx), in.Name, pre)
 }
 
 // wished is nil for an absent field, and points to the zero value for null.
-func wished[T any](o Optional[T]) *T {
+func wished[T any](o core.Optional[T]) *T {
 	if o.Given && o.Value == nil {
 		return new(T)
 	}
@@ -212,7 +207,7 @@ func userAnswer(u *access.UserRecord, err error) (*userOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &userOutput{ETag: etag(u.Version), Body: userOf(u)}, nil
+	return &userOutput{ETag: core.ETag(u.Version), Body: userOf(u)}, nil
 }
 
 func userOf(u *access.UserRecord) User {
@@ -229,25 +224,4 @@ func userOf(u *access.UserRecord) User {
 		UpdatedAt:   u.UpdatedAt,
 		UpdatedBy:   u.UpdatedBy,
 	}
-}
-
-// cut returns the requested page of a list, ordered by its keys.
-func cut[T any](list string, all []T, key func(*T) string, in *Paging) (items []T, next string, err error) {
-	after := ""
-	if in.Cursor != "" {
-		if after, err = readCursor[string](list, in.Cursor); err != nil {
-			return nil, "", err
-		}
-	}
-	for i := range all {
-		switch at := key(&all[i]); {
-		case at <= after:
-		case len(items) == in.Limit:
-			next, err = writeCursor(list, key(&items[len(items)-1]))
-			return items, next, err
-		default:
-			items = append(items, all[i])
-		}
-	}
-	return items, "", nil
 }

@@ -16,6 +16,7 @@ import (
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/httpapi/core"
 )
 
 const (
@@ -120,13 +121,13 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	other := s.make(ann(http.MethodPost, "/api/v1/tokens", `{"name":"deploy","role":"editor","groups":["reports"]}`))
 	s.problem(http.StatusForbidden, "forbidden", "",
 		bearer(token.Token, http.MethodDelete, "/api/v1/tokens/"+other.ID, ""))
-	var sessions Page[Session]
+	var sessions core.Page[Session]
 	decode(t, s.want(http.StatusOK, bearer(token.Token, http.MethodGet, "/api/v1/sessions", "")), &sessions)
 	s.problem(http.StatusForbidden, "forbidden", "",
 		bearer(token.Token, http.MethodDelete, "/api/v1/sessions/"+sessions.Items[0].ID, ""))
 	s.want(http.StatusNoContent, bearer(other.Token, http.MethodDelete, "/api/v1/tokens/"+other.ID, ""))
 
-	var tokens Page[Token]
+	var tokens core.Page[Token]
 	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/tokens", "")), &tokens)
 	if len(tokens.Items) != 1 || tokens.Items[0].Token != "" || tokens.Items[0].LastUsedAt == nil {
 		t.Errorf("ann sees %+v", tokens)
@@ -150,7 +151,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	}
 	s.want(http.StatusOK, bearer(robot.Token, http.MethodGet, "/api/v1/tokens/"+robot.ID, ""))
 
-	sessions = Page[Session]{}
+	sessions = core.Page[Session]{}
 	decode(t, s.want(http.StatusOK, ann(http.MethodGet, "/api/v1/sessions", "")), &sessions)
 	if len(sessions.Items) != 1 || !sessions.Items[0].Current || sessions.Items[0].User != "ann" {
 		t.Errorf("ann sees the sessions %+v", sessions)
@@ -164,7 +165,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	w := s.want(http.StatusOK, bearer(s.admin, http.MethodGet, "/api/v1/users/ann", ""))
 	decode(t, w, &user)
 	if !user.HasPassword || strings.Contains(w.Body.String(), "argon2") ||
-		w.Header().Get("ETag") != etag(user.Version) {
+		w.Header().Get("ETag") != core.ETag(user.Version) {
 		t.Errorf("an admin sees %s", w.Body)
 	}
 	s.problem(http.StatusPreconditionFailed, "stale", "", as("", http.MethodPatch, "/api/v1/users/ann", `{"title":"A"}`,
@@ -359,7 +360,7 @@ func TestWhoMakesTokens(t *testing.T) {
 		{who: access.Identity{Name: "ci", Role: access.Editor, Token: "t"}, refused: true},
 		{who: access.Identity{Name: "ci", Role: access.Editor, Token: "t", Session: true}, refused: true},
 	} {
-		owner, err := tokenOwner(withVisit(t.Context(), &visit{who: &c.who}), c.wished)
+		owner, err := tokenOwner(core.WithVisit(t.Context(), &core.Visit{Caller: &c.who}), c.wished)
 		if owner != c.owner || (common.CodeOf(err) == common.CodeForbidden) != c.refused || (err != nil) != c.refused {
 			t.Errorf("%+v for %q: %q, %v", c.who, c.wished, owner, err)
 		}
@@ -430,8 +431,8 @@ func TestLoginBodyIsSmall(t *testing.T) {
 	h := newHarness(t)
 	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
 		as("", http.MethodPost, "/api/v1/auth/login", `{"code":"`+strings.Repeat("x", maxLoginBody)+`"}`))
-	for _, route := range h.router.engine.Routes() {
-		if h.router.public[route.Method+" "+route.Path] && route.Method != http.MethodGet &&
+	for _, route := range h.router.Routes() {
+		if h.router.Public(route.Method, route.Path) && route.Method != http.MethodGet &&
 			route.Path != "/api/v1/auth/login" {
 			t.Errorf("%s %s takes a body from anybody", route.Method, route.Path)
 		}

@@ -7,6 +7,7 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
 )
 
 // Validation is the result of validating a job.
@@ -27,13 +28,13 @@ type validationOutput struct{ Body Validation }
 
 func (s *jobsResource) validate(ctx context.Context, in *validateInput) (*validationOutput, error) {
 	// An existing job of this name would be replaced.
-	if err := allow(ctx, access.Editor, in.Body.Group); err != nil {
+	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	if !may(ctx, access.Editor, "") && common.ValidName(in.Body.Name) {
+	if !core.May(ctx, access.Editor, "") && common.ValidName(in.Body.Name) {
 		uid, group, err := standing(ctx, s.jobs, in.Body.Name)
 		if err == nil && uid != "" {
-			err = allow(ctx, access.Editor, group)
+			err = core.Allow(ctx, access.Editor, group)
 		}
 		if err != nil {
 			return nil, err
@@ -71,7 +72,7 @@ func (s *jobsResource) validate(ctx context.Context, in *validateInput) (*valida
 func placed(faults []common.Fault) []common.Fault {
 	all := make([]common.Fault, len(faults))
 	for i, f := range faults {
-		f.Location = inBody(f.Location)
+		f.Location = core.InBody(f.Location)
 		all[i] = f
 	}
 	return all

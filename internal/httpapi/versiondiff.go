@@ -6,6 +6,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/jobmgr/diff"
 )
 
@@ -36,7 +37,7 @@ func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*ver
 		if err != nil {
 			return nil, err
 		}
-		if err := allow(ctx, access.Viewer, state.Group); err != nil {
+		if err := core.Allow(ctx, access.Viewer, state.Group); err != nil {
 			return nil, err
 		}
 		in.To, to = state.Version, &state.Job

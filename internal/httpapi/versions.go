@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/jobmgr/diff"
 )
 
@@ -50,11 +51,11 @@ type versionInput struct {
 	Version int64 `path:"version" minimum:"1" doc:"The version."`
 }
 
-type versionListOutput struct{ Body HistoryPage[JobVersion] }
+type versionListOutput struct{ Body core.HistoryPage[JobVersion] }
 
 type jobVersionOutput struct{ Body VersionOfJob }
 
-func (s *versionsResource) register(r *router) {
+func (s *versionsResource) register(r *core.Router) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -64,16 +65,16 @@ func (s *versionsResource) register(r *router) {
 			Tags:        []string{"jobs"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("list-versions", "", "List the versions of a job, newest first"),
 	}, s.list)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("get-job-version", "/{version}", "Get a version of a job"),
 	}, s.get)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job"),
 	}, s.diff)
 }
@@ -82,7 +83,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 	list, before := "versions of "+in.Name, ""
 	if in.Cursor != "" {
 		var err error
-		if before, err = readCursor[string](list, in.Cursor); err != nil {
+		if before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
 			return nil, err
 		}
 	}
@@ -97,26 +98,26 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 		return nil, err
 	}
 	if len(found) > 0 && before == "" {
-		if err := allow(ctx, access.Viewer, groupThen(&found[0])); err != nil {
+		if err := core.Allow(ctx, access.Viewer, groupThen(&found[0])); err != nil {
 			return nil, err
 		}
 	}
 	next := ""
 	if len(found) > in.Limit {
 		found = found[:in.Limit]
-		if next, err = writeCursor(list, found[in.Limit-1].ID); err != nil {
+		if next, err = core.WriteCursor(list, found[in.Limit-1].ID); err != nil {
 			return nil, err
 		}
 	}
 	items := make([]JobVersion, 0, len(found))
 	for i := range found {
-		if may(ctx, access.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
+		if core.May(ctx, access.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
 			version := versionOf(&found[i])
 			version.Fields = changed(ctx, &found[i])
 			items = append(items, version)
 		}
 	}
-	return &versionListOutput{Body: historyPage(items, next, partial)}, nil
+	return &versionListOutput{Body: core.NewHistoryPage(items, next, partial)}, nil
 }
 
 func versionOf(c *common.Change) JobVersion {
@@ -149,7 +150,7 @@ func definitionIn(side json.RawMessage) *common.Job {
 // changed returns the fields that a change has modified, if the caller may see both sides.
 func changed(ctx context.Context, c *common.Change) []string {
 	before, after := definitionIn(c.Before), definitionIn(c.After)
-	if before == nil || after == nil || !may(ctx, access.Viewer, before.Group) {
+	if before == nil || after == nil || !core.May(ctx, access.Viewer, before.Group) {
 		return nil
 	}
 	fields, err := diff.Fields(before, after)
@@ -206,19 +207,19 @@ func (s *versionsResource) allowed(ctx context.Context, name string, c *common.C
 	if err := s.present(ctx, name); err != nil {
 		return err
 	}
-	return allow(ctx, access.Viewer, groupThen(c))
+	return core.Allow(ctx, access.Viewer, groupThen(c))
 }
 
 // present returns an error if the caller has no role in the job's current group, if the job exists.
 func (s *versionsResource) present(ctx context.Context, name string) error {
-	if may(ctx, access.Viewer, "") {
+	if core.May(ctx, access.Viewer, "") {
 		return nil
 	}
 	uid, group, err := standing(ctx, s.jobs, name)
 	if err != nil || uid == "" {
 		return err
 	}
-	return allow(ctx, access.Viewer, group)
+	return core.Allow(ctx, access.Viewer, group)
 }
 
 // groupThen returns the group of a job after a change, or before its deletion. Unreadable ones are

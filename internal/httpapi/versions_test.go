@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 // changed leaves a change of job a, as a master does.
@@ -126,7 +127,7 @@ func TestVersionsByGroup(t *testing.T) {
 			r := as("", http.MethodGet, "/api/v1/jobs/a/versions?limit=2&cursor="+cursor, "")
 			r.Header.Set("Cookie", plainCookie+"=reds")
 			w := h.want(status, r)
-			var p Page[JobVersion]
+			var p core.Page[JobVersion]
 			if decode(t, w, &p); status != http.StatusOK {
 				return nil
 			}

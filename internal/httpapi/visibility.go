@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 )
 
@@ -25,7 +26,7 @@ func mayRun(ctx context.Context, jobs jobGroups, need access.Role, run *common.R
 }
 
 func mayOf(ctx context.Context, jobs jobGroups, need access.Role, job, jobUID, groupThen string) bool {
-	who, ok := identity(ctx)
+	who, ok := core.Identity(ctx)
 	switch {
 	case !ok || !who.May(need, groupThen):
 		return false
@@ -39,17 +40,17 @@ func mayOf(ctx context.Context, jobs jobGroups, need access.Role, job, jobUID, g
 // allowRun returns an error if mayRun is false. It reads the job from etcd: for single objects, a
 // change of the group takes effect at once.
 func allowRun(ctx context.Context, jobs Jobs, need access.Role, run *common.Run) error {
-	if may(ctx, need, "") {
+	if core.May(ctx, need, "") {
 		return nil
 	}
-	if err := allow(ctx, need, run.Group); err != nil {
+	if err := core.Allow(ctx, need, run.Group); err != nil {
 		return err
 	}
 	uid, group, err := standing(ctx, jobs, run.Job)
 	if err != nil || uid != run.JobUID {
 		return err
 	}
-	return allow(ctx, need, group)
+	return core.Allow(ctx, need, group)
 }
 
 // standing returns the uid and group of a job from etcd; "" if there is none.
@@ -77,7 +78,7 @@ func errGroupUnknown() error {
 
 // allowNow returns allow as a check at the moment of a change.
 func allowNow(ctx context.Context, need access.Role) func(group string) error {
-	return func(group string) error { return allow(ctx, need, group) }
+	return func(group string) error { return core.Allow(ctx, need, group) }
 }
 
 // hide removes from a job what requires a role in its group.

@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog/tail"
 )
 
@@ -21,12 +22,12 @@ func waitTime(text common.Duration) (time.Duration, error) {
 	}
 	wait, err := text.Value()
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, &requestFault{Fault{
+		return 0, core.BadRequest(common.Fault{
 			Location: "query.wait",
 			Code:     "range",
 			Message:  "must be a duration of at most 5m, such as 30s",
 			Value:    common.Excerpt(string(text)),
-		}}
+		})
 	}
 	return wait, nil
 }
@@ -52,7 +53,7 @@ func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, w
 	case errors.Is(err, tail.ErrStopped):
 		return nil, waitInterrupted
 	default:
-		s.log.LogAttrs(ctx, slog.LevelWarn, "wait_failed", slog.String("request_id", requestID(ctx)),
+		s.log.LogAttrs(ctx, slog.LevelWarn, "wait_failed", slog.String("request_id", core.VisitOf(ctx).RequestID),
 			slog.String("run", id), slog.Any("error", err))
 		return nil, waitInterrupted
 	}

@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 )
 
 type workersResource struct{ workers Workers }
@@ -50,12 +51,12 @@ type WorkerSettings struct {
 
 // WorkerPatch says what to change; null goes back to what the worker says of itself.
 type WorkerPatch struct {
-	Labels Optional[map[string]string] `json:"labels,omitzero" doc:"Labels for selectors, at most 32; null for the worker's own."`
-	Slots  Optional[int]               `json:"slots,omitzero" minimum:"0" maximum:"100000" doc:"Capacity; null for the worker's own."`
-	Weight Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Share with the strategy weight; null for 1."`
+	Labels core.Optional[map[string]string] `json:"labels,omitzero" doc:"Labels for selectors, at most 32; null for the worker's own."`
+	Slots  core.Optional[int]               `json:"slots,omitzero" minimum:"0" maximum:"100000" doc:"Capacity; null for the worker's own."`
+	Weight core.Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Share with the strategy weight; null for 1."`
 }
 
-type workersOutput struct{ Body Page[Worker] }
+type workersOutput struct{ Body core.Page[Worker] }
 
 // WorkerPath names a worker.
 type WorkerPath struct {
@@ -74,7 +75,7 @@ type workerPatchInput struct {
 
 type workerOutput struct{ Body Worker }
 
-func (s *workersResource) register(r *router) {
+func (s *workersResource) register(r *core.Router) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id,
@@ -84,24 +85,24 @@ func (s *workersResource) register(r *router) {
 			Tags:        []string{"workers"},
 		}
 	}
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("list-workers", http.MethodGet, "", "List workers"),
 	}, s.list)
-	register(r, route{
-		access:    needs(access.Viewer),
+	core.Register(r, core.Route{
+		Access:    core.Viewer,
 		Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker"),
 	}, s.get)
-	register(r, route{
-		access:    needs(access.Admin),
+	core.Register(r, core.Route{
+		Access:    core.Admin,
 		Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight"),
 	}, s.patch)
-	register(r, route{
-		access:    needs(access.Operator),
+	core.Register(r, core.Route{
+		Access:    core.Operator,
 		Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker"),
 	}, s.drain)
-	register(r, route{
-		access:    needs(access.Operator),
+	core.Register(r, core.Route{
+		Access:    core.Operator,
 		Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker"),
 	}, s.undrain)
 }
@@ -115,7 +116,7 @@ func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput
 	for i := range found {
 		items[i] = workerOf(&found[i])
 	}
-	return &workersOutput{Body: page(items, "")}, nil
+	return &workersOutput{Body: core.NewPage(items, "")}, nil
 }
 
 func (s *workersResource) get(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
@@ -191,14 +192,14 @@ func (s *workersResource) patch(ctx context.Context, in *workerPatchInput) (*wor
 // change changes what is said of a worker, and answers with the worker. Workers are everybody's.
 func (s *workersResource) change(ctx context.Context, need access.Role, id string,
 	change func(*common.WorkerSettings) error) (*workerOutput, error) {
-	if err := allowEverywhere(ctx, need); err != nil {
+	if err := core.AllowEverywhere(ctx, need); err != nil {
 		return nil, err
 	}
 	m, err := s.find(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if m.Settings, err = s.workers.UpdateWorker(ctx, actor(ctx), m.Worker, change); err != nil {
+	if m.Settings, err = s.workers.UpdateWorker(ctx, core.Actor(ctx), m.Worker, change); err != nil {
 		return nil, err
 	}
 	return &workerOutput{Body: workerOf(&m)}, nil

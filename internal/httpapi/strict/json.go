@@ -1,4 +1,4 @@
-package httpapi
+package strict
 
 import (
 	"bytes"
@@ -9,17 +9,17 @@ import (
 	"carillon/internal/common"
 )
 
-// maxDepth is the maximum nesting of objects and arrays.
-const maxDepth = 32
+// MaxDepth is the maximum nesting of objects and arrays.
+const MaxDepth = 32
 
-// parseStrict reads one JSON value like encoding/json's decoder, but refuses invalid UTF-8,
-// duplicate keys, text after the value, and nesting beyond maxDepth. Numbers stay json.Number.
-func parseStrict(data []byte) (any, *Fault) { return parseStrictAt("body", data) }
+// Parse reads one JSON value like encoding/json's decoder, but refuses invalid UTF-8,
+// duplicate keys, text after the value, and nesting beyond MaxDepth. Numbers stay json.Number.
+func Parse(data []byte) (any, *common.Fault) { return ParseAt("body", data) }
 
-// parseStrictAt parses a part of the body at a location.
-func parseStrictAt(at string, data []byte) (any, *Fault) {
+// ParseAt parses a part of the body at a location.
+func ParseAt(at string, data []byte) (any, *common.Fault) {
 	if !utf8.Valid(data) {
-		return nil, &Fault{Location: at, Code: "utf8", Message: "is not valid UTF-8"}
+		return nil, &common.Fault{Location: at, Code: "utf8", Message: "is not valid UTF-8"}
 	}
 	if !json.Valid(data) {
 		return nil, notJSON(at, data)
@@ -29,12 +29,12 @@ func parseStrictAt(at string, data []byte) (any, *Fault) {
 }
 
 // notJSON returns the fault of a text that is not one JSON value.
-func notJSON(at string, data []byte) *Fault {
+func notJSON(at string, data []byte) *common.Fault {
 	in := json.NewDecoder(bytes.NewReader(data))
 	for depth := 0; ; {
 		t, err := in.Token()
 		if err != nil {
-			return &Fault{
+			return &common.Fault{
 				Location: at,
 				Code:     "json",
 				Message:  fmt.Sprintf("is not valid JSON near byte %d", in.InputOffset()),
@@ -47,16 +47,16 @@ func notJSON(at string, data []byte) *Fault {
 			depth--
 		}
 		switch {
-		case depth > maxDepth:
+		case depth > MaxDepth:
 			return tooDeep()
 		case depth == 0:
-			return &Fault{Location: at, Code: "trailing", Message: "has text after the JSON value"}
+			return &common.Fault{Location: at, Code: "trailing", Message: "has text after the JSON value"}
 		}
 	}
 }
 
-func tooDeep() *Fault {
-	return &Fault{Location: "body", Code: "depth", Message: fmt.Sprintf("is nested deeper than %d", maxDepth)}
+func tooDeep() *common.Fault {
+	return &common.Fault{Location: "body", Code: "depth", Message: fmt.Sprintf("is nested deeper than %d", MaxDepth)}
 }
 
 // parser reads JSON that is known to be valid, in UTF-8.
@@ -91,9 +91,9 @@ func (p *parser) more() bool {
 	return true
 }
 
-func (p *parser) value(at string, depth int) (any, *Fault) {
+func (p *parser) value(at string, depth int) (any, *common.Fault) {
 	c := p.peek()
-	if (c == '{' || c == '[') && depth >= maxDepth {
+	if (c == '{' || c == '[') && depth >= MaxDepth {
 		return nil, tooDeep()
 	}
 	switch c {
@@ -144,13 +144,13 @@ func (p *parser) text() (s string) {
 	return string(p.data[from+1 : p.next-1])
 }
 
-func (p *parser) object(at string, depth int) (any, *Fault) {
+func (p *parser) object(at string, depth int) (any, *common.Fault) {
 	m := map[string]any{}
 	for p.more() {
 		key := p.text()
 		in := at + "." + common.Excerpt(key)
 		if _, twice := m[key]; twice {
-			return nil, &Fault{Location: in, Code: "duplicate", Message: "is a duplicate"}
+			return nil, &common.Fault{Location: in, Code: "duplicate", Message: "is a duplicate"}
 		}
 		p.peek() // the colon
 		p.next++
@@ -163,7 +163,7 @@ func (p *parser) object(at string, depth int) (any, *Fault) {
 	return m, nil
 }
 
-func (p *parser) array(at string, depth int) (any, *Fault) {
+func (p *parser) array(at string, depth int) (any, *common.Fault) {
 	list := []any{}
 	for p.more() {
 		v, fault := p.value(fmt.Sprintf("%s[%d]", at, len(list)), depth+1)

@@ -1,4 +1,4 @@
-package httpapi
+package strict
 
 import (
 	"encoding/json"
@@ -19,30 +19,27 @@ import (
 // maxFaults bounds the list of faults in a response.
 const maxFaults = 64
 
-// checker checks a parsed JSON value against a schema of the document and collects all faults.
+// Checker checks a parsed JSON value against a schema of the document and collects all faults.
 // Unlike huma's check, it compares field names exactly, assigns each fault a code, and quotes
 // excerpts only.
-type checker struct {
-	schemas huma.Registry
-	// shape leaves out checks that the receiving code does itself with better messages: enums,
+type Checker struct {
+	Schemas huma.Registry
+	// Shape leaves out checks that the receiving code does itself with better messages: enums,
 	// patterns and bounds.
-	shape bool
-	// patch accepts null for all optional fields, and requires none.
-	patch  bool
-	faults []Fault
+	Shape bool
+	// Patch accepts null for all optional fields, and requires none.
+	Patch  bool
+	Faults []common.Fault
 }
 
-func (c *checker) add(at, code string, value any, format string, args ...any) *Fault {
-	fault := Fault{Location: at, Code: code, Value: quoted(value), Message: fmt.Sprintf(format, args...)}
-	if len(c.faults) == maxFaults {
+func (c *Checker) Add(at, code string, value any, format string, args ...any) *common.Fault {
+	fault := common.Fault{Location: at, Code: code, Value: quoted(value), Message: fmt.Sprintf(format, args...)}
+	if len(c.Faults) == maxFaults {
 		return &fault
 	}
-	c.faults = append(c.faults, fault)
-	return &c.faults[len(c.faults)-1]
+	c.Faults = append(c.Faults, fault)
+	return &c.Faults[len(c.Faults)-1]
 }
-
-// with adds the values of a translated message, like common.Fault.With.
-func (f *Fault) with(pairs ...any) { f.Data = common.WordsOf(pairs...) }
 
 // quoted returns what may be repeated of a value.
 func quoted(v any) any {
@@ -57,9 +54,9 @@ func quoted(v any) any {
 	return nil
 }
 
-func (c *checker) check(s *huma.Schema, at string, v any) {
+func (c *Checker) Check(s *huma.Schema, at string, v any) {
 	if s.Ref != "" {
-		s = c.schemas.SchemaFromRef(s.Ref)
+		s = c.Schemas.SchemaFromRef(s.Ref)
 	}
 	if v == nil && s.Nullable {
 		return
@@ -70,39 +67,39 @@ func (c *checker) check(s *huma.Schema, at string, v any) {
 	case huma.TypeArray:
 		list, ok := v.([]any)
 		if !ok {
-			c.add(at, "type", v, "must be an array")
+			c.Add(at, "type", v, "must be an array")
 			return
 		}
 		for i, item := range list {
-			c.check(s.Items, fmt.Sprintf("%s[%d]", at, i), item)
+			c.Check(s.Items, fmt.Sprintf("%s[%d]", at, i), item)
 		}
 	case huma.TypeString:
 		text, ok := v.(string)
 		if !ok {
-			c.add(at, "type", v, "must be a string")
+			c.Add(at, "type", v, "must be a string")
 			return
 		}
-		if !c.shape || s.Format != "" {
+		if !c.Shape || s.Format != "" {
 			c.text(s, at, text)
 		}
 	case huma.TypeInteger, huma.TypeNumber:
 		c.number(s, at, v)
 	case huma.TypeBoolean:
 		if _, ok := v.(bool); !ok {
-			c.add(at, "type", v, "must be true or false")
+			c.Add(at, "type", v, "must be true or false")
 		}
 	}
 }
 
-func (c *checker) object(s *huma.Schema, at string, v any) {
+func (c *Checker) object(s *huma.Schema, at string, v any) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		c.add(at, "type", v, "must be an object")
+		c.Add(at, "type", v, "must be an object")
 		return
 	}
 	for _, name := range s.Required {
-		if _, found := m[name]; !found && !c.patch {
-			c.add(at+"."+name, "required", nil, "is required")
+		if _, found := m[name]; !found && !c.Patch {
+			c.Add(at+"."+name, "required", nil, "is required")
 		}
 	}
 	values, _ := s.AdditionalProperties.(*huma.Schema)
@@ -112,22 +109,22 @@ func (c *checker) object(s *huma.Schema, at string, v any) {
 		switch {
 		case property != nil:
 			// Null means that an optional field is absent.
-			if m[name] != nil || slices.Contains(s.Required, name) && !c.patch {
-				c.check(property, in, m[name])
+			if m[name] != nil || slices.Contains(s.Required, name) && !c.Patch {
+				c.Check(property, in, m[name])
 			}
-		case values != nil && m[name] == nil && c.patch:
+		case values != nil && m[name] == nil && c.Patch:
 		case values != nil:
-			c.check(values, in, m[name])
+			c.Check(values, in, m[name])
 		case s.AdditionalProperties != true && s.Type != "":
-			c.add(in, "unknown", nil, "is not a known field")
+			c.Add(in, "unknown", nil, "is not a known field")
 		}
 	}
 }
 
-func (c *checker) number(s *huma.Schema, at string, v any) {
+func (c *Checker) number(s *huma.Schema, at string, v any) {
 	n, ok := v.(json.Number)
 	if !ok {
-		c.add(at, "type", v, "must be a number")
+		c.Add(at, "type", v, "must be a number")
 		return
 	}
 	f, err := n.Float64()
@@ -136,53 +133,53 @@ func (c *checker) number(s *huma.Schema, at string, v any) {
 	}
 	switch {
 	case err != nil && s.Type == huma.TypeInteger:
-		c.add(at, "integer", v, "must be a whole number")
+		c.Add(at, "integer", v, "must be a whole number")
 	case err != nil:
-		c.add(at, "number", v, "must be a number")
-	case c.shape:
+		c.Add(at, "number", v, "must be a number")
+	case c.Shape:
 	case s.Minimum != nil && f < *s.Minimum:
-		c.add(at, "range", v, "must be at least %.0f", *s.Minimum).with("least", *s.Minimum)
+		c.Add(at, "range", v, "must be at least %.0f", *s.Minimum).With("least", *s.Minimum)
 	case s.Maximum != nil && f > *s.Maximum:
-		c.add(at, "range", v, "must be at most %.0f", *s.Maximum).with("most", *s.Maximum)
+		c.Add(at, "range", v, "must be at most %.0f", *s.Maximum).With("most", *s.Maximum)
 	}
 }
 
-func (c *checker) text(s *huma.Schema, at, text string) {
+func (c *Checker) text(s *huma.Schema, at, text string) {
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)) {
 		names := make([]string, len(s.Enum))
 		for i, e := range s.Enum {
 			names[i] = fmt.Sprint(e)
 		}
-		c.add(at, "enum", text, "must be one of %s", strings.Join(names, ", ")).with("allowed",
+		c.Add(at, "enum", text, "must be one of %s", strings.Join(names, ", ")).With("allowed",
 			strings.Join(names, ", "))
 		return
 	}
 	if s.MaxLength != nil && utf8.RuneCountInString(text) > *s.MaxLength {
-		c.add(at, "too_long", text, "must be at most %d characters", *s.MaxLength).with("characters", *s.MaxLength)
+		c.Add(at, "too_long", text, "must be at most %d characters", *s.MaxLength).With("characters", *s.MaxLength)
 	}
 	if s.MinLength != nil && utf8.RuneCountInString(text) < *s.MinLength {
-		c.add(at, "required", text, "must not be empty")
+		c.Add(at, "required", text, "must not be empty")
 	}
 	if s.Format == "date-time" {
 		if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
-			c.add(at, "time", text, "must be an RFC 3339 time such as 2026-12-01T09:00:00+08:00")
+			c.Add(at, "time", text, "must be an RFC 3339 time such as 2026-12-01T09:00:00+08:00")
 		}
 	}
 	switch s.Pattern {
 	case "":
 	case common.NamePattern:
 		if !common.ValidName(text) {
-			c.add(at, "name", text, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a "+
+			c.Add(at, "name", text, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a "+
 				"letter or digit, and not contain '..'")
 		}
 	case runPattern:
 		if !runID.MatchString(text) {
-			c.add(at, "run_id", text, "is not a run id")
+			c.Add(at, "run_id", text, "is not a run id")
 		}
 	default:
 		// Patterns of the document are constants; one that does not compile fails every test.
 		if matched, err := regexp.MatchString(s.Pattern, text); err != nil || !matched {
-			c.add(at, "pattern", text, "must match %s", s.Pattern).with("pattern", s.Pattern)
+			c.Add(at, "pattern", text, "must match %s", s.Pattern).With("pattern", s.Pattern)
 		}
 	}
 }
@@ -192,21 +189,21 @@ const runPattern = `^[a-z0-9]{1,32}\.[a-z0-9]{1,40}\.[0-9]{1,9}$`
 
 var runID = regexp.MustCompile(runPattern)
 
-// parameter checks a path or query parameter after converting its text to its schema's type.
-func (c *checker) parameter(p *huma.Param, text string) {
+// Parameter checks a path or query parameter after converting its text to its schema's type.
+func (c *Checker) Parameter(p *huma.Param, text string) {
 	at := p.In + "." + p.Name
 	switch p.Schema.Type {
 	case huma.TypeInteger, huma.TypeNumber:
-		c.check(p.Schema, at, json.Number(text))
+		c.Check(p.Schema, at, json.Number(text))
 	case huma.TypeBoolean:
 		if text != "true" && text != "false" {
-			c.add(at, "type", text, "must be true or false")
+			c.Add(at, "type", text, "must be true or false")
 		}
 	case huma.TypeArray:
 		for item := range strings.SplitSeq(text, ",") {
-			c.check(p.Schema.Items, at, item)
+			c.Check(p.Schema.Items, at, item)
 		}
 	default:
-		c.check(p.Schema, at, text)
+		c.Check(p.Schema, at, text)
 	}
 }

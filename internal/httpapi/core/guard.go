@@ -1,4 +1,4 @@
-package httpapi
+package core
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,22 +20,29 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/strict"
+)
+
+// Time limits of one request.
+const (
+	ReadTimeout  = 30 * time.Second // for it to arrive
+	WriteTimeout = 30 * time.Second // to write its response; a stream renews it
 )
 
 // guard checks a request before its operation: role first, then path and query, then the body's
 // size, type, format and fields.
 type guard struct {
-	problems  problems
+	problems  Problems
 	schemas   huma.Registry
-	route     route
+	route     Route
 	operation *huma.Operation // as registered, with its parameters
 }
 
 func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 	c := humagin.Unwrap(hc)
 	w, r := http.ResponseWriter(c.Writer), c.Request
-	problem := g.problems.forbid(r.Context(), g.route.access)
-	if problem == nil && g.route.turns != nil {
+	problem := g.problems.forbid(r.Context(), g.route.Access)
+	if problem == nil && g.route.Queue != nil {
 		var end func()
 		if end, problem = g.turn(w, r); problem == nil {
 			defer end()
@@ -44,45 +52,45 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 		problem = g.request(w, r, c.Param)
 	}
 	if problem != nil {
-		g.problems.write(w, r, problem)
+		g.problems.Write(w, r, problem)
 		return
 	}
 	// The body has been read. The rest of the read deadline would end a long response.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not supported by every writer
-	if g.route.patience > 0 {
+	if g.route.Patience > 0 {
 		// not supported by every writer
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.patience + writeTimeout))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.route.Patience + WriteTimeout))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	next(hc)
 }
 
 func (g *guard) request(w http.ResponseWriter, r *http.Request, param func(string) string) *Problem {
-	check := &checker{schemas: g.schemas}
+	check := &strict.Checker{Schemas: g.schemas}
 	g.parameters(check, r.URL, param)
 	if g.operation.RequestBody != nil {
-		check.shape, check.patch = g.route.shape, g.route.patch
+		check.Shape, check.Patch = g.route.Shape, g.route.Patch
 		if problem := g.body(check, w, r); problem != nil {
 			return problem
 		}
 	}
-	if len(check.faults) > 0 {
-		return g.problems.refuse(r.Context(), common.CodeInvalid, "the request is not valid", check.faults...)
+	if len(check.Faults) > 0 {
+		return g.problems.Refuse(r.Context(), common.CodeInvalid, "the request is not valid", check.Faults...)
 	}
 	return nil
 }
 
-func (g *guard) parameters(check *checker, u *url.URL, param func(string) string) {
+func (g *guard) parameters(check *strict.Checker, u *url.URL, param func(string) string) {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		check.add("query", "query", nil, "is not a valid query string")
+		check.Add("query", "query", nil, "is not a valid query string")
 		return
 	}
 	known := map[string]*huma.Param{}
 	for _, p := range g.operation.Parameters {
 		switch p.In {
 		case "path":
-			check.parameter(p, param(p.Name))
+			check.Parameter(p, param(p.Name))
 		case "query":
 			known[p.Name] = p
 		}
@@ -91,26 +99,26 @@ func (g *guard) parameters(check *checker, u *url.URL, param func(string) string
 		values, p := query[name], known[name]
 		switch {
 		case p == nil:
-			check.add("query."+common.Excerpt(name), "unknown", nil, "is not a known parameter")
+			check.Add("query."+common.Excerpt(name), "unknown", nil, "is not a known parameter")
 		case len(values) > 1:
-			check.add("query."+name, "duplicate", nil, "is a duplicate")
+			check.Add("query."+name, "duplicate", nil, "is a duplicate")
 		case !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0):
-			check.add("query."+name, "utf8", values[0], "must be UTF-8, without NUL")
+			check.Add("query."+name, "utf8", values[0], "must be UTF-8, without NUL")
 		case values[0] != "":
-			check.parameter(p, values[0])
+			check.Parameter(p, values[0])
 		}
 	}
 }
 
 // body reads and checks the body and makes it readable again.
-func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Problem {
-	ctx, limit := r.Context(), g.route.maxBody
+func (g *guard) body(check *strict.Checker, w http.ResponseWriter, r *http.Request) *Problem {
+	ctx, limit := r.Context(), g.route.MaxBody
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	// Reading may take as long as a response, so that a slow client gets an error.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported by every writer
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(WriteTimeout)) // not supported by every writer
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		problem := g.problems.refuse(ctx, common.CodeTooLarge, "the body is too large",
-			Fault{
+		problem := g.problems.Refuse(ctx, common.CodeTooLarge, "the body is too large",
+			common.Fault{
 				Location: "body",
 				Code:     "too_large",
 				Message:  "must be at most " + sizeText(limit),
@@ -119,12 +127,12 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 		return problem
 	}
 	if err != nil {
-		return g.problems.refuse(ctx, common.CodeInvalid, "the body could not be read",
-			Fault{Location: "body", Code: "incomplete", Message: "is incomplete"})
+		return g.problems.Refuse(ctx, common.CodeInvalid, "the body could not be read",
+			common.Fault{Location: "body", Code: "incomplete", Message: "is incomplete"})
 	}
 	if len(data) == 0 {
 		if g.operation.RequestBody.Required {
-			check.add("body", "required", nil, "is required")
+			check.Add("body", "required", nil, "is required")
 		}
 		return nil
 	}
@@ -132,30 +140,30 @@ func (g *guard) body(check *checker, w http.ResponseWriter, r *http.Request) *Pr
 		return problem
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must not be compressed",
-			Fault{
+		return g.problems.Refuse(ctx, common.CodeUnsupportedType, "the body must not be compressed",
+			common.Fault{
 				Location: "header.Content-Encoding",
 				Code:     "media_type",
 				Message:  "must be absent",
 				Value:    common.Excerpt(coding),
 			})
 	}
-	if g.route.raw {
+	if g.route.Raw {
 		if !utf8.Valid(data) || !json.Valid(data) {
-			check.add("body", "json", nil, "is not valid JSON in UTF-8")
+			check.Add("body", "json", nil, "is not valid JSON in UTF-8")
 			return nil
 		}
-		visitOf(ctx).body = data
+		VisitOf(ctx).Body = data
 		r.Body = io.NopCloser(strings.NewReader("null")) // huma would copy it
 		r.Header.Set("Content-Type", "application/json")
 		return nil
 	}
-	value, fault := parseStrict(data)
+	value, fault := strict.Parse(data)
 	if fault != nil {
-		check.faults = append(check.faults, *fault)
+		check.Faults = append(check.Faults, *fault)
 		return nil
 	}
-	check.check(g.operation.RequestBody.Content[g.route.mediaType()].Schema, "body", value)
+	check.Check(g.operation.RequestBody.Content[g.route.mediaType()].Schema, "body", value)
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	r.Header.Set("Content-Type", "application/json")
 	return nil
@@ -169,11 +177,13 @@ func (g *guard) mediaType(ctx context.Context, header string) *Problem {
 	if err == nil && g.route.takes(mediaType) && (charset == "" || strings.EqualFold(charset, "utf-8")) {
 		return nil
 	}
-	return g.problems.refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",
-		Fault{
+	return g.problems.Refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",
+		common.Fault{
 			Location: "header.Content-Type",
 			Code:     "media_type",
 			Message:  "must be " + g.route.mediaType(),
 			Value:    common.Excerpt(header),
 		})
 }
+
+func sizeText(n int64) string { return strconv.FormatInt(n>>10, 10) + " KiB" }

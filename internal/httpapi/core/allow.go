@@ -1,4 +1,4 @@
-package httpapi
+package core
 
 import (
 	"context"
@@ -8,18 +8,18 @@ import (
 	"carillon/internal/common"
 )
 
-// may reports whether the caller has at least the role need for the jobs of a group. The access of
+// May reports whether the caller has at least the role need for the jobs of a group. The access of
 // a route only checks that the caller has the role for some group.
-func may(ctx context.Context, need access.Role, group string) bool {
-	who, ok := identity(ctx)
+func May(ctx context.Context, need access.Role, group string) bool {
+	who, ok := Identity(ctx)
 	return ok && who.May(need, group)
 }
 
-// allow returns an error if may is false.
-func allow(ctx context.Context, need access.Role, group string) error {
-	who, ok := identity(ctx)
+// Allow returns an error if may is false.
+func Allow(ctx context.Context, need access.Role, group string) error {
+	who, ok := Identity(ctx)
 	if !ok {
-		return errNoCredentials()
+		return ErrNoCredentials()
 	}
 	if who.May(need, group) {
 		return nil
@@ -31,9 +31,9 @@ func allow(ctx context.Context, need access.Role, group string) error {
 	return err
 }
 
-// allowEverywhere returns an error for callers who have the role in some groups only: for
+// AllowEverywhere returns an error for callers who have the role in some groups only: for
 // operations on all jobs, or on none.
-func allowEverywhere(ctx context.Context, need access.Role) error { return allow(ctx, need, "") }
+func AllowEverywhere(ctx context.Context, need access.Role) error { return Allow(ctx, need, "") }
 
 func errRole(need, has access.Role) *common.Error {
 	if has == "" {
@@ -46,4 +46,9 @@ func errRole(need, has access.Role) *common.Error {
 		Message: "your role does not allow this",
 		Hint:    fmt.Sprintf("it needs the role %s; yours is %s", need, has),
 	}
+}
+
+func ErrNoCredentials() error {
+	return &common.Error{Code: common.CodeUnauthenticated, Message: "you are not logged in",
+		Hint: "send Authorization: Bearer <token>, or log in"}
 }

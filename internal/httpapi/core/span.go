@@ -1,4 +1,4 @@
-package httpapi
+package core
 
 import (
 	"fmt"
@@ -10,26 +10,26 @@ import (
 // Years in which times can be counted in nanoseconds.
 const firstYear, lastYear = 1970, 2261
 
-// spanned returns an error for a range that is empty or cannot be counted. A zero time is
+// CheckRange returns an error for a range that is empty or cannot be counted. A zero time is
 // unbounded.
-func spanned(from, to time.Time) error {
-	if err := counted("from", from); err != nil {
+func CheckRange(from, to time.Time) error {
+	if err := CheckTime("from", from); err != nil {
 		return err
 	}
-	if err := counted("to", to); err != nil {
+	if err := CheckTime("to", to); err != nil {
 		return err
 	}
-	return ordered(from, to)
+	return CheckOrder(from, to)
 }
 
-func ordered(from, to time.Time) error {
+func CheckOrder(from, to time.Time) error {
 	if from.IsZero() || to.IsZero() || from.Before(to) {
 		return nil
 	}
 	return badTime("to", "must be after from", to)
 }
 
-func counted(name string, t time.Time) error {
+func CheckTime(name string, t time.Time) error {
 	if year := t.UTC().Year(); t.IsZero() || year >= firstYear && year <= lastYear {
 		return nil
 	}
@@ -37,10 +37,10 @@ func counted(name string, t time.Time) error {
 }
 
 func badTime(name, message string, t time.Time) error {
-	return &requestFault{Fault{
+	return BadRequest(common.Fault{
 		Location: "query." + name,
 		Code:     "range",
 		Message:  message,
 		Value:    common.Excerpt(t.Format(time.RFC3339)),
-	}}
+	})
 }

@@ -1,4 +1,4 @@
-package httpapi
+package core
 
 import (
 	"regexp"
@@ -7,19 +7,19 @@ import (
 	"carillon/internal/common"
 )
 
-func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
 // A proxy that compresses turns our tag into a weak one of the same version.
 var etagPattern = regexp.MustCompile(`^(?:W/)?"([1-9][0-9]{0,18})"$`)
 
-// precondition parses If-Match and If-None-Match.
-func precondition(match, noneMatch string) (common.Precondition, error) {
+// Precondition parses If-Match and If-None-Match.
+func Precondition(match, noneMatch string) (common.Precondition, error) {
 	var pre common.Precondition
 	if match != "" {
 		m := etagPattern.FindStringSubmatch(match)
 		if m == nil {
-			return pre, &requestFault{Fault{Location: "header.If-Match", Code: "etag",
-				Message: "must be one ETag, as returned with the job", Value: common.Excerpt(match)}}
+			return pre, BadRequest(common.Fault{Location: "header.If-Match", Code: "etag",
+				Message: "must be one ETag, as returned with the job", Value: common.Excerpt(match)})
 		}
 		version, err := strconv.ParseInt(m[1], 10, 64)
 		if err != nil {
@@ -32,19 +32,19 @@ func precondition(match, noneMatch string) (common.Precondition, error) {
 	case "*":
 		pre.Absent = true
 	default:
-		return pre, &requestFault{Fault{
+		return pre, BadRequest(common.Fault{
 			Location: "header.If-None-Match",
 			Code:     "etag",
 			Message:  "must be *",
 			Value:    common.Excerpt(noneMatch),
-		}}
+		})
 	}
 	if pre.Absent && pre.Version != 0 {
-		return pre, &requestFault{Fault{
+		return pre, BadRequest(common.Fault{
 			Location: "header.If-None-Match",
 			Code:     "exclusive",
 			Message:  "cannot be combined with If-Match",
-		}}
+		})
 	}
 	return pre, nil
 }

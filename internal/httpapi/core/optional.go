@@ -1,4 +1,4 @@
-package httpapi
+package core
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ func (g *Given[T]) Receiver() reflect.Value { return reflect.ValueOf(g).Elem().F
 // OnParamSet is called by huma with whether the parameter is present.
 func (g *Given[T]) OnParamSet(given bool, _ any) { g.Given = given }
 
-func (g *Given[T]) pointer() *T {
+func (g *Given[T]) Pointer() *T {
 	if !g.Given {
 		return nil
 	}

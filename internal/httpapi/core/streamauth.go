@@ -1,4 +1,4 @@
-package httpapi
+package core
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// recheck is the interval of authenticating the caller of a stream again. Credentials are
+	// Recheck is the interval of authenticating the caller of a stream again. Credentials are
 	// cached for three seconds, so a stream ends within five seconds after they have ended.
-	recheck = 2 * time.Second
+	Recheck = 2 * time.Second
 	// rejudge is the interval of checking permissions again while the caller's rights are
 	// unchanged.
 	rejudge = time.Minute
@@ -27,25 +27,25 @@ type streamAuth struct {
 	judged time.Time
 }
 
-// newStreamAuth returns a streamAuth for a caller with permission to read; may checks the permission.
-func newStreamAuth(ctx context.Context, may func(context.Context) error) *streamAuth {
+// NewStreamAuth returns a streamAuth for a caller with permission to read; may checks the permission.
+func NewStreamAuth(ctx context.Context, may func(context.Context) error) *streamAuth {
 	v := &streamAuth{may: may, asked: time.Now(), judged: time.Now()}
-	v.who, _ = identity(ctx)
+	v.who, _ = Identity(ctx)
 	return v
 }
 
-// left returns the time until the next check is due.
-func (v *streamAuth) left() time.Duration { return recheck - time.Since(v.asked) }
+// Left returns the time until the next check is due.
+func (v *streamAuth) Left() time.Duration { return Recheck - time.Since(v.asked) }
 
-// still checks the caller if a check is due. If the check is impossible now, the stream continues.
-func (v *streamAuth) still(ctx context.Context) bool {
-	if v.left() > 0 {
+// Valid checks the caller if a check is due. If the check is impossible now, the stream continues.
+func (v *streamAuth) Valid(ctx context.Context) bool {
+	if v.Left() > 0 {
 		return true
 	}
 	v.asked = time.Now()
 	again, err := asAgain(ctx)
 	if err == nil {
-		who, _ := identity(again)
+		who, _ := Identity(again)
 		if who.Role == v.who.Role && maps.Equal(who.Grants, v.who.Grants) && time.Since(v.judged) < rejudge {
 			return true
 		}

@@ -12,8 +12,16 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/jobmgr/forecast"
 	"carillon/internal/platform/virtualtime"
+)
+
+// The limits of a queue for one caller.
+const (
+	ofOne       = 2
+	inLineOfOne = 8
+	waitAtMost  = 15 * time.Second
 )
 
 // held keeps what is applied until it is let go.
@@ -74,10 +82,10 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 			apply("editor")
 		}
 		virtualtime.Wait()
-		if len(reads) != turnsOfOne || jobs.count("the editor") != turnsOfOne {
+		if len(reads) != ofOne || jobs.count("the editor") != ofOne {
 			t.Errorf("%d bodies of one who asks were read, and %d go on", len(reads), jobs.count("the editor"))
 		}
-		if len(answers) != many-maxInLineOf {
+		if len(answers) != many-inLineOfOne {
 			t.Errorf("%d of %d were refused at once", len(answers), many)
 		}
 		for len(answers) > 0 {
@@ -93,9 +101,9 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 		h.want(http.StatusOK, as("operator", http.MethodPost, "/api/v1/jobs/bulk", `{"action":"kill","jobs":["none"]}`))
 		h.want(http.StatusOK, as("editor", http.MethodPost, "/api/v1/jobs/bulk", `{"action":"resume","jobs":["none"]}`))
 
-		time.Sleep(turnWait) // nobody waits for ever
+		time.Sleep(waitAtMost) // nobody waits for ever
 		virtualtime.Wait()
-		if len(answers) != maxInLineOf-turnsOfOne || len(reads) != turnsOfOne+1 {
+		if len(answers) != inLineOfOne-ofOne || len(reads) != ofOne+1 {
 			t.Errorf("%d of those that waited were refused, %d were read", len(answers), len(reads))
 		}
 		close(jobs.free)
@@ -106,7 +114,7 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 				ok++
 			}
 		}
-		if ok != turnsOfOne+1 {
+		if ok != ofOne+1 {
 			t.Errorf("%d were done", ok)
 		}
 		// all turns were given back
@@ -152,12 +160,12 @@ func TestWhatTakesLongWaitsForItsTurn(t *testing.T) {
 				send("viewer")
 			}
 			virtualtime.Wait()
-			if going := work.going.Load(); going != turnsOfOne || len(answers) != many-maxInLineOf {
+			if going := work.going.Load(); going != ofOne || len(answers) != many-inLineOfOne {
 				t.Errorf("%s: %d go on, %d were refused", what, going, len(answers))
 			}
 			send("editor")
 			virtualtime.Wait()
-			if going := work.going.Load(); going != turnsOfOne+1 {
+			if going := work.going.Load(); going != ofOne+1 {
 				t.Errorf("%s of another one waits behind all that one has asked for: %d go on", what, going)
 			}
 			close(work.free)
@@ -166,56 +174,11 @@ func TestWhatTakesLongWaitsForItsTurn(t *testing.T) {
 			for len(answers) > 0 {
 				told[<-answers]++
 			}
-			if told[http.StatusOK] != maxInLineOf+1 || told[http.StatusTooManyRequests] != many-maxInLineOf {
+			if told[http.StatusOK] != inLineOfOne+1 || told[http.StatusTooManyRequests] != many-inLineOfOne {
 				t.Errorf("%s: %v", what, told)
 			}
 		})
 	}
-}
-
-// The line has an end for all together as well, and who gives up leaves it.
-func TestTurns(t *testing.T) {
-	virtualtime.Test(t, func(t *testing.T) {
-		all := newTurns()
-		ctx, giveUp := context.WithCancel(t.Context())
-		ends := make(chan func(), 100)
-		for i := range maxInLine {
-			go func() {
-				end, ok := all.take(ctx, string(rune('a'+i%8)))
-				if !ok {
-					end = nil
-				}
-				ends <- end
-			}()
-		}
-		virtualtime.Wait()
-		if len(ends) != turnsAtOnce {
-			t.Errorf("%d go on", len(ends))
-		}
-		if _, ok := all.take(t.Context(), "z"); ok {
-			t.Error("the line has no end")
-		}
-		(<-ends)() // one ends, and the next goes on
-		virtualtime.Wait()
-		if len(ends) != turnsAtOnce {
-			t.Errorf("%d go on", len(ends))
-		}
-		giveUp()
-		virtualtime.Wait()
-		for len(ends) > 0 {
-			if end := <-ends; end != nil {
-				end()
-			}
-		}
-		if all.inLine != 0 || len(all.lines) != 0 || len(all.going) != 0 {
-			t.Errorf("%d are in line still, %d lines, %d turns", all.inLine, len(all.lines), len(all.going))
-		}
-		end, ok := all.take(t.Context(), "z")
-		if !ok {
-			t.Fatal("no turn although nobody waits")
-		}
-		end()
-	})
 }
 
 // patient notes until when it may be written.
@@ -239,7 +202,7 @@ func TestWorkOnManyIsAnswered(t *testing.T) {
 		w := &patient{ResponseRecorder: httptest.NewRecorder()}
 		began := time.Now()
 		h.handler.ServeHTTP(w, as("admin", "POST", path, body))
-		if w.Code != http.StatusOK || w.until.Before(began.Add(manyPatience)) {
+		if w.Code != http.StatusOK || w.until.Before(began.Add(core.ManyPatience)) {
 			t.Errorf("%s: %d, may be written for %v", path, w.Code, w.until.Sub(began))
 		}
 	}
