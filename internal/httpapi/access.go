@@ -13,12 +13,10 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
-// Names of the session cookie. The prefix of the first makes browsers refuse it from any other host
-// and without TLS; on plain loopback it cannot be used.
-const (
-	secureCookie = "__Host-carillon"
-	plainCookie  = "carillon"
-)
+// Auth authenticates credentials. A wrong credential is CodeUnauthenticated.
+type Auth interface {
+	Authenticate(ctx context.Context, c access.Credential) (access.Identity, error)
+}
 
 // gate requires valid credentials on all routes that are not public. It precedes the router, so
 // that unknown paths are refused as well.
@@ -75,7 +73,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v := core.VisitOf(r.Context())
 	v.Caller, v.Session = &who, credential.Session
-	v.Reauthenticate = func(ctx context.Context) (access.Identity, error) { return g.auth.Authenticate(ctx, credential) }
+	v.Reauthenticate = func(ctx context.Context) (access.Identity, error) {
+		return g.auth.Authenticate(ctx, credential)
+	}
 	g.next.ServeHTTP(w, r)
 }
 

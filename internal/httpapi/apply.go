@@ -23,7 +23,6 @@ import (
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/strict"
 	"carillon/internal/jobmgr/diff"
-	"carillon/internal/scheduler/placement"
 )
 
 // Bounds of work on many jobs at once.
@@ -101,18 +100,11 @@ type applyInput struct {
 type applyOutput struct{ Body ApplyAnswer }
 
 func (s *manyResource) register(r *core.Router) {
-	s.schemas = r.API.OpenAPI().Components.Schemas
+	op := core.Operations("jobs", "/api/v1")
 	s.registerBulk(r)
-	core.Register(r, core.Route{
-		Access:   core.Editor,
-		MaxBody:  maxApplyBody,
-		Raw:      true,
-		Queue:    core.NewQueue(),
-		Patience: core.ManyPatience,
-		Operation: huma.Operation{
-			OperationID: "apply-jobs", Method: http.MethodPost, Path: "/api/v1/jobs/apply",
-			Summary: "Apply many job definitions", Tags: []string{"jobs"}},
-	}, s.apply)
+	apply := op("apply-jobs", http.MethodPost, "/jobs/apply", "Apply many job definitions", core.Editor)
+	apply.MaxBody, apply.Patience, apply.Queue, apply.Raw = maxApplyBody, core.ManyPatience, core.NewQueue(), true
+	core.Register(r, apply, s.apply)
 }
 
 func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
@@ -121,7 +113,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput,
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSelector("query.prune", in.Prune); err != nil {
+	if err := core.CheckSelector("query.prune", in.Prune); err != nil {
 		return nil, err
 	}
 	if err := s.once(ctx, in.IdempotencyKey, body, "apply", in.Prune, strconv.FormatBool(in.DryRun)); err != nil {
@@ -259,7 +251,7 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *Definit
 	var saved common.Saved
 	if err == nil {
 		saved, err = s.jobs.Apply(ctx, core.Actor(ctx), common.Job(*job),
-			common.Precondition{May: allowNow(ctx, access.Editor)}, dry)
+			common.Precondition{May: core.AllowNow(ctx, access.Editor)}, dry)
 	}
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
@@ -328,7 +320,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 		case !dry:
 			err = s.jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{
 				Version: job.Version,
-				May:     allowNow(ctx, access.Editor),
+				May:     core.AllowNow(ctx, access.Editor),
 			}, false)
 		default:
 			err = item.compare(&job.Job, nil, true)
@@ -363,7 +355,7 @@ func (s *manyResource) once(ctx context.Context, key string, body []byte, asks .
 	if key == "" {
 		return nil
 	}
-	if err := checkKey(key); err != nil {
+	if err := core.CheckKey(key); err != nil {
 		return err
 	}
 	sum := sha256.New()
@@ -372,20 +364,4 @@ func (s *manyResource) once(ctx context.Context, key string, body []byte, asks .
 	}
 	sum.Write(body)
 	return s.jobs.Once(ctx, core.Actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
-}
-
-// checkSelector returns an error for a parameter that is not a label selector.
-func checkSelector(at, text string) error {
-	_, err := placement.ParseSelector(text)
-	refusal, wrong := errors.AsType[*common.Error](err)
-	if !wrong {
-		return nil
-	}
-	return core.BadRequest(common.Fault{
-		Location: at,
-		Code:     "selector",
-		Message:  refusal.Message,
-		Hint:     refusal.Hint,
-		Value:    common.Excerpt(text),
-	})
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/audit"
 	"carillon/internal/common"
@@ -115,22 +113,10 @@ type auditVerifyInput struct {
 type auditVerifyOutput struct{ Body AuditStep }
 
 func (s *auditResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Admin,
-		Operation: huma.Operation{OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit",
-			Summary: "List the audit, newest first", Tags: []string{"access"},
-			Description: "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an " +
-				"entry as soon as it is made. Requires the role admin everywhere, not only in a group."},
-	}, s.list)
-	core.Register(r, core.Route{
-		Access: core.Admin,
-		Operation: huma.Operation{OperationID: "verify-audit", Method: http.MethodGet, Path: "/api/v1/audit/verify",
-			Summary: "Verify a part of the audit chain", Tags: []string{"access"},
-			Description: "Compares each entry with its hash, each hash with the previous one, and the end with etcd. " +
-				"Request the next part from to + 1 while more is set. With links, the chain can be verified " +
-				"elsewhere: the hash of a link is the SHA-256 of previous followed by text, and previous is the hash " +
-				"of the link before."},
-	}, s.verify)
+	op := core.Operations("access", "/api/v1")
+	core.Register(r, op("list-audit", http.MethodGet, "/audit", "List the audit, newest first", core.Admin), s.list)
+	core.Register(r, op("verify-audit", http.MethodGet, "/audit/verify", "Verify a part of the audit chain",
+		core.Admin), s.verify)
 }
 
 func (s *auditResource) list(ctx context.Context, in *auditListInput) (*auditListOutput, error) {

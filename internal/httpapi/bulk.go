@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -89,7 +87,7 @@ func (b *BulkRequest) check() error {
 	if b.Signal != "" && b.Action != "kill" {
 		add("signal", "exclusive", "is only valid with kill")
 	}
-	if fault := checkSelector("selector", b.Selector); fault != nil {
+	if fault := core.CheckSelector("selector", b.Selector); fault != nil {
 		add("selector", "selector", "is not a label selector")
 	}
 	if len(faults) > 0 {
@@ -99,13 +97,10 @@ func (b *BulkRequest) check() error {
 }
 
 func (s *manyResource) registerBulk(r *core.Router) {
-	core.Register(r, core.Route{
-		Access:   core.Operator,
-		Queue:    core.NewQueue(),
-		Patience: core.ManyPatience,
-		Operation: huma.Operation{OperationID: "bulk-jobs", Method: http.MethodPost,
-			Path: "/api/v1/jobs/bulk", Summary: "Run an action on many jobs", Tags: []string{"jobs"}},
-	}, s.bulk)
+	op := core.Operations("jobs", "/api/v1")
+	bulk := op("bulk-jobs", http.MethodPost, "/jobs/bulk", "Run an action on many jobs", core.Operator)
+	bulk.Patience, bulk.Queue = core.ManyPatience, core.NewQueue()
+	core.Register(r, bulk, s.bulk)
 }
 
 func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
@@ -113,7 +108,7 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	if b.Action == "delete" && !somewhere(ctx, access.Editor) {
+	if b.Action == "delete" && !core.Somewhere(ctx, access.Editor) {
 		return nil, core.AllowEverywhere(ctx, access.Editor)
 	}
 	until := ""
@@ -199,7 +194,7 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 // action returns the function to apply to each job.
 func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
 	versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
-	who, may := core.Actor(ctx), common.Precondition{May: allowNow(ctx, access.Operator)}
+	who, may := core.Actor(ctx), common.Precondition{May: core.AllowNow(ctx, access.Operator)}
 	switch b.Action {
 	case "run":
 		return func(ctx context.Context, item *BulkItem) error {
@@ -224,7 +219,7 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
 			return err
 		}, nil
 	case "delete":
-		may.May = allowNow(ctx, access.Editor)
+		may.May = core.AllowNow(ctx, access.Editor)
 		who.Note = b.Note
 		return func(ctx context.Context, item *BulkItem) error {
 			seen := may
@@ -274,10 +269,4 @@ func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*com
 		}
 	}
 	return refusal
-}
-
-// somewhere reports whether the caller has the role for any group.
-func somewhere(ctx context.Context, need access.Role) bool {
-	who, ok := core.Identity(ctx)
-	return ok && who.Somewhere(need)
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -101,37 +99,18 @@ type deliveriesInput struct {
 type deliveriesOutput struct{ Body core.Page[Delivery] }
 
 func (s *channelsResource) register(r *core.Router) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1" + path,
-			Summary:     summary,
-			Tags:        []string{"notifications"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("list-channels", http.MethodGet, "/channels", "List channels"),
-	}, s.list)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel"),
-	}, s.get)
-	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel")
-	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Channel"}}}}}
-	core.Register(r, core.Route{Access: core.Admin, Operation: put}, s.put)
-	remove := op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel")
-	remove.DefaultStatus = http.StatusNoContent
-	core.Register(r, core.Route{Access: core.Admin, Operation: remove}, s.delete)
-	core.Register(r, core.Route{
-		Access: core.Admin,
-		Operation: op("test-channel", http.MethodPost, "/channels/{name}/test",
-			"Send a test message to a channel"),
-	}, s.test)
-	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-deliveries", http.MethodGet, "/deliveries",
-		"List pending deliveries and those of the last seven days, newest first")}, s.deliveries)
+	op := core.Operations("notifications", "/api/v1")
+	core.Register(r, op("list-channels", http.MethodGet, "/channels", "List channels", core.Viewer), s.list)
+	core.Register(r, op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel", core.Viewer), s.get)
+	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel", core.Admin)
+	put.Responses = core.Created("Channel")
+	core.Register(r, put, s.put)
+	core.Register(r, op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel", core.Admin),
+		s.delete)
+	core.Register(r, op("test-channel", http.MethodPost, "/channels/{name}/test", "Send a test message to a channel",
+		core.Admin), s.test)
+	core.Register(r, op("list-deliveries", http.MethodGet, "/deliveries",
+		"List pending deliveries and those of the last seven days, newest first", core.Viewer), s.deliveries)
 }
 
 func (s *channelsResource) list(ctx context.Context, _ *struct{}) (*channelsOutput, error) {

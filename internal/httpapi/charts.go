@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
@@ -70,23 +68,11 @@ type jobChartInput struct {
 type chartOutput struct{ Body Statistics }
 
 func (s *statsResource) registerCharts(r *core.Router) {
-	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      http.MethodGet,
-			Path:        "/api/v1/stats" + path,
-			Summary:     summary,
-			Tags:        []string{"stats"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("get-statistics", "/runs", "Get statistics of all runs, by hour or day"),
-	}, s.ofAll)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day"),
-	}, s.ofJob)
+	op := core.Operations("stats", "/api/v1/stats")
+	core.Register(r, op("get-statistics", http.MethodGet, "/runs", "Get statistics of all runs, by hour or day",
+		core.Viewer), s.ofAll)
+	core.Register(r, op("get-job-statistics", http.MethodGet, "/jobs/{name}", "Get statistics of a job, by hour or day",
+		core.Viewer), s.ofJob)
 }
 
 func (s *statsResource) ofAll(ctx context.Context, in *chartInput) (*chartOutput, error) {
@@ -139,7 +125,12 @@ func (s *statsResource) chart(ctx context.Context, in *ChartFilter, job string) 
 func (s *statsResource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.Time, err error) {
 	now := s.now()
 	fail := func(name, code, message, hint string) (*runlog.Chart, time.Time, error) {
-		return nil, end, core.BadRequest(common.Fault{Location: "query." + name, Code: code, Message: message, Hint: hint})
+		return nil, end, core.BadRequest(common.Fault{
+			Location: "query." + name,
+			Code:     code,
+			Message:  message,
+			Hint:     hint,
+		})
 	}
 	zone, err := schedule.LoadZone(cmp.Or(in.Timezone, s.zone))
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
@@ -18,7 +16,7 @@ const maxCrontabEntries = 500
 
 // crontabResource converts crontabs. It writes nothing.
 type crontabResource struct {
-	jobs Jobs
+	jobs jobValidator
 	zone string // default
 }
 
@@ -62,13 +60,11 @@ type crontabInput struct{ Body CrontabRequest }
 type crontabOutput struct{ Body Crontab }
 
 func (s *crontabResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Queue:  core.NewQueue(),
-		Operation: huma.Operation{OperationID: "parse-crontab", Method: http.MethodPost,
-			Path: "/api/v1/crontab/parse", Summary: "Convert a crontab to jobs, without saving them",
-			Tags: []string{"schedules"}},
-	}, s.parse)
+	op := core.Operations("schedules", "/api/v1")
+	parse := op("parse-crontab", http.MethodPost, "/crontab/parse", "Convert a crontab to jobs, without saving them",
+		core.Viewer)
+	parse.Queue = core.NewQueue()
+	core.Register(r, parse, s.parse)
 }
 
 func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontabOutput, error) {

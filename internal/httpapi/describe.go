@@ -85,7 +85,11 @@ func refusalKinds() []refusalKind {
 				Detail: `your role in the group "reports" does not allow this`,
 				Hint:   "it needs the role editor; yours is viewer",
 			}},
-		{code: common.CodeNotFound, text: "Not found.", example: core.Problem{Detail: `job "nightly-report" not found`}},
+		{
+			code:    common.CodeNotFound,
+			text:    "Not found.",
+			example: core.Problem{Detail: `job "nightly-report" not found`},
+		},
 		{
 			code: common.CodeConflict,
 			text: "Conflict with the current state: the name exists already, the run has ended, or there are too " +
@@ -105,8 +109,12 @@ func refusalKinds() []refusalKind {
 				Detail: `job "nightly-report" is at version 42, not 40`,
 				Hint:   "read it again and repeat the change: it was saved in the meantime",
 			}},
-		{code: common.CodeTooLarge, text: "The body is too large.", example: core.Problem{Detail: "the body is too large",
-			Errors: []common.Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}}},
+		{
+			code: common.CodeTooLarge,
+			text: "The body is too large.",
+			example: core.Problem{Detail: "the body is too large",
+				Errors: []common.Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}},
+		},
 		{
 			code: common.CodeUnsupportedType,
 			text: "The body has another media type, or is compressed.",

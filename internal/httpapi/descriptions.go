@@ -1,7 +1,6 @@
 package httpapi
 
-// descriptions contains the descriptions of operations that are not described where they are registered, by
-// operation id.
+// descriptions contains the descriptions of operations by id.
 var descriptions = map[string]string{
 	"list-jobs": "Lists all jobs. Definitions of jobs in groups where you have no role are left out, and meta.hidden " +
 		"reports it. " +
@@ -120,4 +119,52 @@ var descriptions = map[string]string{
 	"readyz": "Readiness, for load balancers: 503 if this master cannot work, for example while etcd is away. " +
 		"Checks and conditions are returned only to authenticated clients.",
 	"version": "The version of the program and of Go.",
+
+	"list-audit": "Every change of jobs, runs, users, tokens, sessions, workers, channels and secrets has an " +
+		"entry as soon as it is made. Requires the role admin everywhere, not only in a group.",
+	"verify-audit": "Compares each entry with its hash, each hash with the previous one, and the end with etcd. " +
+		"Request the next part from to + 1 while more is set. With links, the chain can be verified elsewhere: the " +
+		"hash of a link is the SHA-256 of previous followed by text, and previous is the hash of the link before.",
+	"get-doctor": "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, " +
+		"certificates, workers and masters, the audit chain, and all conditions. Each problem includes a remedy. The " +
+		"response is 200 whatever the findings are.",
+	"follow-events": "One stream reports all changes that lists and pages show. It can be resumed by revision.",
+	"list-masters": "All masters serve the API. The elected one also performs the duties: housekeeping, the audit " +
+		"chain, notifications.",
+	"recover": "A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these " +
+		"cursors are moved back to now. After a restore of etcd from a backup, all cursors are moved to now, runs " +
+		"and triggers of the backup are ended, and the workers continue. Each changed job has an audit entry.",
+	"list-secrets": "Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the " +
+		"secrets that jobs of groups in which you are editor may use. Values are never returned.",
+	"get-secret": "The description of a secret; its value is never returned.",
+	"put-secret": "Requires the role admin in each of the secret's groups, before and after the change; " +
+		"everywhere for a secret without groups. Runs that start afterwards get the new value.",
+	"delete-secret": "Later runs of jobs that refer to it are refused with the reason secret_missing.",
+	"login": "Creates a session for a user name and password, a token, or a login code. The response sets " +
+		"a cookie; the session ends after eight hours without use, and after a day. After five failures within a " +
+		"minute, for a user or from a network, returns 429; a user has five more from each network of an " +
+		"earlier login.",
+	"logout":          "Ends the session of this request and deletes its cookie.",
+	"me":              "Returns the caller and its roles.",
+	"change-password": "Ends all sessions of the user; a caller with a session gets a new cookie.",
+	"list-sessions":   "Your own sessions; all sessions for admins everywhere.",
+	"delete-session":  "One of your sessions; any session for admins everywhere. All masters refuse it within seconds.",
+	"login-methods": "The methods of the console's login page. A browser that opens `start` returns to the console " +
+		"logged in, or with the reason of the failure in the fragment: `#sso=refused`, `not_allowed` (no role is " +
+		"assigned to the user), `unavailable` or `busy`.",
+	"list-tokens": "Your own tokens; all tokens for admins everywhere.",
+	"create-token": "Returns the token once. It belongs to the calling user, never has more rights than that " +
+		"user, and is deleted with the user. Requires a session: only an admin's token can create other tokens.",
+	"get-token": "One of your tokens; any token for admins everywhere.",
+	"delete-token": "All masters refuse the token within seconds, and sessions created with it end. A token that " +
+		"is not an admin's can delete only itself. The last token with admin access cannot be deleted.",
+	"list-users": "Passwords are never returned. For admins everywhere.",
+	"create-user": "A user has a role everywhere, roles in groups, or both. A user without a password cannot log " +
+		"in, but can own tokens, for example for a service.",
+	"get-user": "For admins everywhere; other users read themselves with GET /auth/me.",
+	"patch-user": "Changes the given fields. If the password or a role changes, or the user is disabled, the " +
+		"user's sessions end within seconds; the rights of the user's tokens change with those of the user. The last " +
+		"admin who can log in cannot lose the role.",
+	"delete-user": "The user's tokens are deleted, and its sessions end within seconds. The last admin who can " +
+		"log in cannot be deleted.",
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 )
@@ -52,15 +50,8 @@ type doctorResource struct{ doctor Doctor }
 type examinationOutput struct{ Body Examination }
 
 func (d *doctorResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: huma.Operation{OperationID: "get-doctor", Method: http.MethodGet,
-			Path: "/api/v1/system/doctor", Summary: "Diagnose the cluster", Tags: []string{"system"},
-			Description: "Checks etcd (each member's version, space and leader), clocks, the watch, the log store, " +
-				"certificates, workers and masters, the audit " +
-				"chain, and all conditions. Each problem includes a remedy. The response is 200 whatever the " +
-				"findings are."},
-	}, d.examine)
+	op := core.Operations("system", "/api/v1")
+	core.Register(r, op("get-doctor", http.MethodGet, "/system/doctor", "Diagnose the cluster", core.Viewer), d.examine)
 }
 
 func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*examinationOutput, error) {

@@ -44,15 +44,12 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
 
 func (s *feedResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: huma.Operation{OperationID: "follow-events", Method: http.MethodGet, Path: "/api/v1/events",
-			Summary: "Follow changes of jobs, runs and workers", Tags: []string{"system"},
-			Description: "One stream reports all changes that lists and pages show. It can be resumed by revision.",
-			Responses: map[string]*huma.Response{"200": {Description: feedDoc,
-				Content: map[string]*huma.MediaType{
-					"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}},
-	}, s.follow)
+	op := core.Operations("system", "/api/v1")
+	follow := op("follow-events", http.MethodGet, "/events", "Follow changes of jobs, runs and workers", core.Viewer)
+	follow.Responses = map[string]*huma.Response{"200": {Description: feedDoc,
+		Content: map[string]*huma.MediaType{
+			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	core.Register(r, follow, s.follow)
 }
 
 // from returns the revision to begin after.

@@ -249,7 +249,7 @@ func TestFeedEndsWithTheToken(t *testing.T) {
 
 // revocable takes tokens back.
 type revocable struct {
-	Auth
+	Logins
 	gone *sync.Map
 }
 
@@ -257,7 +257,7 @@ func (r revocable) Authenticate(ctx context.Context, c access.Credential) (acces
 	if _, gone := r.gone.Load(c.Token); gone {
 		return access.Identity{}, common.Errorf(common.CodeUnauthenticated, "the token is not valid")
 	}
-	return r.Auth.Authenticate(ctx, c)
+	return r.Logins.Authenticate(ctx, c)
 }
 
 // piped is a response that is read as it is written.

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -20,8 +18,8 @@ const (
 )
 
 type firesResource struct {
-	runs Runs
-	jobs Jobs
+	runs runStore
+	jobs runJobs
 	now  func() time.Time
 }
 
@@ -47,21 +45,13 @@ type jobFireListInput struct {
 type fireListOutput struct{ Body core.HistoryPage[common.Fire] }
 
 func (s *firesResource) register(r *core.Router) {
-	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      http.MethodGet,
-			Path:        path,
-			Summary:     summary,
-			Tags:        []string{"fires"},
-		}
-	}
+	op := core.Operations("fires", "/api/v1")
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
-	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-fires", "/api/v1/fires",
-		"List fires of all jobs: ledger and planned fires, newest first")}, s.list)
+	core.Register(r, op("list-fires", http.MethodGet, "/fires", "List fires of all jobs: ledger and planned fires, "+
+		"newest first", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/fires", "status", statuses)
-	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-job-fires", "/api/v1/jobs/{name}/fires",
-		"List fires of a job: ledger and planned fires, newest first")}, s.ofJob)
+	core.Register(r, op("list-job-fires", http.MethodGet, "/jobs/{name}/fires",
+		"List fires of a job: ledger and planned fires, newest first", core.Viewer), s.ofJob)
 	core.Enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
 

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
@@ -123,16 +121,14 @@ type forecastInput struct {
 type forecastOutput struct{ Body Forecast }
 
 func (s *forecastResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Queue:  core.NewQueue(),
-		Operation: huma.Operation{OperationID: "get-forecast", Method: http.MethodGet,
-			Path: "/api/v1/forecast", Summary: "Count planned fires, by minute or hour", Tags: []string{"fires"}},
-	}, s.get)
+	op := core.Operations("fires", "/api/v1")
+	get := op("get-forecast", http.MethodGet, "/forecast", "Count planned fires, by minute or hour", core.Viewer)
+	get.Queue = core.NewQueue()
+	core.Register(r, get, s.get)
 }
 
 func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecastOutput, error) {
-	if err := checkSelector("query.selector", in.Selector); err != nil {
+	if err := core.CheckSelector("query.selector", in.Selector); err != nil {
 		return nil, err
 	}
 	a, err := s.span(in)

@@ -140,7 +140,7 @@ func FuzzHeaders(f *testing.F) {
 				t.Errorf("Range %q of %d is %d to %d", text, size, from, to)
 			}
 		}
-		languageOf(text)
+		core.Language(text)
 		r := &http.Request{RemoteAddr: "192.0.2.1:1", Header: http.Header{"X-Forwarded-For": {text}}}
 		if _, err := netip.ParseAddr(trusted.remoteOf(r)); err != nil {
 			t.Errorf("X-Forwarded-For %q makes a request come from %q", text, trusted.remoteOf(r))

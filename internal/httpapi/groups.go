@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 )
@@ -68,23 +66,11 @@ type labelListInput struct {
 type labelListOutput struct{ Body LabelList }
 
 func (s *groupsResource) register(r *core.Router) {
-	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      http.MethodGet,
-			Path:        "/api/v1" + path,
-			Summary:     summary,
-			Tags:        []string{"jobs"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("list-groups", "/groups", "List groups with their number of jobs"),
-	}, s.groups)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("list-labels", "/labels", "List labels with their number of jobs"),
-	}, s.labels)
+	op := core.Operations("jobs", "/api/v1")
+	core.Register(r, op("list-groups", http.MethodGet, "/groups", "List groups with their number of jobs", core.Viewer),
+		s.groups)
+	core.Register(r, op("list-labels", http.MethodGet, "/labels", "List labels with their number of jobs", core.Viewer),
+		s.labels)
 }
 
 func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*groupListOutput, error) {

@@ -183,3 +183,10 @@ func operations(item *huma.PathItem) map[string]*huma.Operation {
 func operationAt(path string) huma.Operation {
 	return huma.Operation{OperationID: strings.Trim(path, "/"), Method: http.MethodGet, Path: path}
 }
+
+// The names of cookies.
+const (
+	plainCookie         = "carillon"
+	secureCookie        = "__Host-carillon"
+	secureAttemptCookie = "__Host-carillon-sso"
+)

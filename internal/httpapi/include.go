@@ -78,7 +78,7 @@ func (s *jobsResource) include(ctx context.Context, what []Include, language str
 	}
 	if slices.Contains(what, includeNext) {
 		for i := range items {
-			items[i].Meta.Next = s.times.after(&states[i], items[i].Meta.NextFire, nextOfJob)
+			items[i].Meta.Next = s.firesAfter(&states[i], items[i].Meta.NextFire, nextOfJob)
 		}
 	}
 	return partial, nil

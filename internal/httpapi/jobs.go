@@ -2,30 +2,27 @@ package httpapi
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
 )
 
 type jobsResource struct {
-	jobs    Jobs
-	workers Workers
-	times   *timetables
-	runs    Runs
-	outlook *outlook
-
-	channels Channels
-
-	findings  Findings
-	following Following
-	log       *slog.Logger
+	jobs     jobStore
+	runs     lastRuns
+	workers  placements
+	channels jobChannels
+	changes  Changes
+	findings Findings
+	grouping Grouping
+	outlook  *outlook
+	interner *schedule.Interner
+	now      func() time.Time
 }
 
 // JobMeta is what the server adds to a job.
@@ -76,11 +73,6 @@ type Job struct {
 type JobInput struct {
 	Definition
 	Meta *JobMeta `json:"meta,omitempty" doc:"Ignored."`
-}
-
-// JobPath names a job. (Exported, because huma ignores unexported embedded types.)
-type JobPath struct {
-	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job."`
 }
 
 type jobListInput struct {
@@ -143,52 +135,37 @@ type jobOutput struct {
 }
 
 func (s *jobsResource) register(r *core.Router) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/jobs" + path,
-			Summary:     summary,
-			Tags:        []string{"jobs"},
-		}
-	}
-	view, define := core.Viewer, core.Editor
-	core.Register(r, core.Route{Access: view, Operation: op("list-jobs", http.MethodGet, "", "List jobs")}, s.list)
+	op := core.Operations("jobs", "/api/v1/jobs")
+	core.Register(r, op("list-jobs", http.MethodGet, "", "List jobs", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/jobs", "include", includes[:])
-	create := op("create-job", http.MethodPost, "", "Create a job")
+	create := op("create-job", http.MethodPost, "", "Create a job", core.Editor)
 	create.DefaultStatus = http.StatusCreated
-	core.Register(r, core.Route{Access: define, MaxBody: core.MaxJobBody, Shape: true, Operation: create}, s.create)
-	core.Register(r, core.Route{Access: define, MaxBody: core.MaxJobBody, Shape: true,
-		Operation: op("validate-job", http.MethodPost, "/validate", "Validate a job, without saving it")}, s.validate)
-	core.Register(r, core.Route{Access: view, Operation: op("get-job", http.MethodGet, "/{name}", "Get a job")}, s.get)
-	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job")
-	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Job"}}}}}
-	core.Register(r, core.Route{Access: define, MaxBody: core.MaxJobBody, Shape: true, Operation: put}, s.put)
-	core.Register(r, core.Route{
-		Access:    define,
-		Operation: op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays"),
-	}, s.delete)
-	run := op("run-job", http.MethodPost, "/{name}/run", "Run a job now")
-	run.DefaultStatus = http.StatusAccepted
-	core.Register(r, core.Route{Access: core.Operator, Patience: maxWait, Operation: run}, s.run)
-	core.Register(r, core.Route{
-		Access:    core.Operator,
-		Operation: op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job"),
-	}, s.pause)
-	core.Register(r, core.Route{
-		Access:    core.Operator,
-		Operation: op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job"),
-	}, s.resume)
-	core.Register(r, core.Route{
-		Access: view,
-		Operation: op("get-placement", http.MethodGet, "/{name}/placement",
-			"Get the workers that would run a job now, and why the others would not"),
-	}, s.placement)
+	create.MaxBody, create.Shape = core.MaxJobBody, true
+	core.Register(r, create, s.create)
+	validate := op("validate-job", http.MethodPost, "/validate", "Validate a job, without saving it", core.Editor)
+	validate.MaxBody, validate.Shape = core.MaxJobBody, true
+	core.Register(r, validate, s.validate)
+	core.Register(r, op("get-job", http.MethodGet, "/{name}", "Get a job", core.Viewer), s.get)
+	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job", core.Editor)
+	put.Responses = core.Created("Job")
+	put.MaxBody, put.Shape = core.MaxJobBody, true
+	core.Register(r, put, s.put)
+	core.Register(r, op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays", core.Editor),
+		s.delete)
+	core.Register(r, op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job", core.Operator), s.pause)
+	core.Register(r, op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job", core.Operator),
+		s.resume)
+	core.Register(r, op("get-placement", http.MethodGet, "/{name}/placement",
+		"Get the workers that would run a job now, and why the others would not", core.Viewer), s.placement)
+	(&manyResource{jobsResource: s, problems: r.Problems, schemas: r.API.OpenAPI().Components.Schemas}).register(r)
+	versions := &versionsResource{changes: s.changes, jobs: s.jobs}
+	versions.register(r)
+	(&editsResource{jobsResource: s, versions: versions}).register(r)
+	(&groupsResource{grouping: s.grouping}).register(r)
 }
 
 func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
-	if err := checkSelector("query.selector", in.Selector); err != nil {
+	if err := core.CheckSelector("query.selector", in.Selector); err != nil {
 		return nil, err
 	}
 	order, descending := strings.CutPrefix(in.Sort, "-")
@@ -229,11 +206,14 @@ func (s *jobsResource) list(ctx context.Context, in *jobListInput) (*jobListOutp
 			return nil, err
 		}
 	}
-	partial, err := s.include(ctx, in.Include, languageOf(in.AcceptLanguage), jobs, items)
+	partial, err := s.include(ctx, in.Include, core.Language(in.AcceptLanguage), jobs, items)
 	if err != nil {
 		return nil, err
 	}
-	out := &jobListOutput{Vary: "Accept-Language", Body: JobPage{HistoryPage: core.NewHistoryPage(items, next, partial)}}
+	out := &jobListOutput{
+		Vary: "Accept-Language",
+		Body: JobPage{HistoryPage: core.NewHistoryPage(items, next, partial)},
+	}
 	if in.Total {
 		total, err := s.jobs.Count(ctx, q)
 		if err != nil {
@@ -275,7 +255,7 @@ func (s *jobsResource) addOverdue(ctx context.Context, items []Job) error {
 }
 
 func (s *jobsResource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, error) {
-	if err := checkKey(in.IdempotencyKey); err != nil {
+	if err := core.CheckKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
@@ -297,7 +277,7 @@ func (s *jobsResource) put(ctx context.Context, in *jobPutInput) (*jobOutput, er
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, access.Editor)
+	pre.May = core.AllowNow(ctx, access.Editor)
 	state, created, err := s.jobs.Put(ctx, core.Actor(ctx), common.Job(in.Body.Definition), pre)
 	status := http.StatusOK
 	if created {
@@ -311,7 +291,7 @@ func (s *jobsResource) delete(ctx context.Context, in *jobDeleteInput) (*struct{
 	if err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, access.Editor)
+	pre.May = core.AllowNow(ctx, access.Editor)
 	return nil, s.jobs.Delete(ctx, core.Actor(ctx), in.Name, pre, in.Kill)
 }
 
@@ -334,8 +314,8 @@ func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
 		CreatedAt: state.CreatedAt,
 		UpdatedAt: state.UpdatedAt,
 		UpdatedBy: state.UpdatedBy,
-		NextFire:  s.times.next(state),
-		Paused:    state.PausedAt(s.times.now()),
+		NextFire:  s.nextFire(state),
+		Paused:    state.PausedAt(s.now()),
 	}
 	switch {
 	case meta.Paused:
@@ -352,4 +332,11 @@ func (s *jobsResource) answer(ctx context.Context, state *common.JobState) Job {
 		job.hide()
 	}
 	return job
+}
+
+// hide removes from a job what requires a role in its group.
+func (j *Job) hide() {
+	j.Command, j.Args, j.Stdin, j.Env, j.Params = "", nil, "", nil, nil
+	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
+	j.Meta.Hidden = true
 }

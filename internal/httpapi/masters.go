@@ -5,10 +5,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/httpapi/core"
 )
+
+// Masters reads masters.
+type Masters interface {
+	// Masters lists the masters that this one knows to be alive.
+	Masters(ctx context.Context) ([]Master, error)
+}
 
 type mastersResource struct{ masters Masters }
 
@@ -28,13 +32,8 @@ type Master struct {
 type mastersOutput struct{ Body core.Page[Master] }
 
 func (s *mastersResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: huma.Operation{OperationID: "list-masters", Method: http.MethodGet,
-			Path: "/api/v1/masters", Summary: "List live masters", Tags: []string{"system"},
-			Description: "All masters serve the API. The elected one also performs the duties: housekeeping, the " +
-				"audit chain, notifications."},
-	}, s.list)
+	op := core.Operations("system", "/api/v1")
+	core.Register(r, op("list-masters", http.MethodGet, "/masters", "List live masters", core.Viewer), s.list)
 }
 
 func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*mastersOutput, error) {

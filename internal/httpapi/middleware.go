@@ -49,7 +49,8 @@ func observe(log *slog.Logger, p core.Problems, trusted proxies, next http.Handl
 		r = r.WithContext(core.WithVisit(r.Context(), v))
 		rec := &recorder{ResponseWriter: w}
 		rec.Header().Set("X-Request-Id", v.RequestID)
-		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(core.WriteTimeout)) // not supported by every writer
+		// not supported by every writer
+		_ = http.NewResponseController(w).SetWriteDeadline(start.Add(core.WriteTimeout))
 		defer func() {
 			thrown := recover()
 			if thrown != nil && thrown != http.ErrAbortHandler {

@@ -10,22 +10,50 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"carillon/internal/access"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
+)
+
+// The ports of several resources.
+type (
+	// Jobs manages jobs.
+	Jobs interface {
+		jobStore
+		runJobs
+		jobValidator
+		statsJobs
+	}
+	// Runs reads runs.
+	Runs interface {
+		lastRuns
+		runStore
+		statsRuns
+	}
+	// Workers manages workers.
+	Workers interface {
+		placements
+		runWorkers
+		workerStore
+		statsWorkers
+	}
+	// Logins authenticates callers, and creates and ends sessions.
+	Logins interface {
+		Auth
+		logins
+	}
 )
 
 // Config holds all that the API needs.
 type Config struct {
 	Jobs      Jobs
 	Runs      Runs
-	Following Following
+	Following outputFollower
 	Workers   Workers
 	Masters   Masters
 	Channels  Channels
 	Secrets   Secrets
-	Auth      Auth
+	Auth      Logins
 	Access    Access
 	SSO       SSO // nil: no single sign-on
 	External  ExternalLogins
@@ -92,81 +120,70 @@ func build(cfg Config) (http.Handler, *core.Router, error) {
 	}
 	api := newHuma(engine, cfg.Version, p)
 	r := core.NewRouter(api, engine, p)
-	cookie, attemptCookie := plainCookie, plainAttemptCookie
-	if cfg.Secure {
-		cookie, attemptCookie = secureCookie, secureAttemptCookie
+	expected := newOutlook(cfg.Jobs, cfg.Counted, cfg.Now)
+	for _, resource := range []interface{ register(*core.Router) }{
+		&jobsResource{
+			jobs:     cfg.Jobs,
+			runs:     cfg.Runs,
+			workers:  cfg.Workers,
+			channels: cfg.Channels,
+			changes:  cfg.Changes,
+			findings: cfg.Findings,
+			grouping: cfg.Grouping,
+			outlook:  expected,
+			interner: cfg.Schedules,
+			now:      cfg.Now,
+		},
+		&runsResource{
+			runs:      cfg.Runs,
+			jobs:      cfg.Jobs,
+			workers:   cfg.Workers,
+			following: cfg.Following,
+			outlook:   expected,
+			problems:  p,
+			log:       cfg.Logger,
+			now:       cfg.Now,
+		},
+		&timetables{
+			jobs:     cfg.Jobs,
+			ahead:    cfg.Ahead,
+			interner: cfg.Schedules,
+			zone:     cfg.Timezone,
+			now:      cfg.Now,
+		},
+		&statsResource{
+			stats:   cfg.Stats,
+			counted: cfg.Counted,
+			jobs:    cfg.Jobs,
+			workers: cfg.Workers,
+			runs:    cfg.Runs,
+			zone:    cfg.Timezone,
+			now:     cfg.Now,
+		},
+		&workersResource{workers: cfg.Workers},
+		&channelsResource{channels: cfg.Channels},
+		&auditResource{audit: cfg.Audit},
+		&secretsResource{secrets: cfg.Secrets},
+		&accounts{
+			auth:     cfg.Auth,
+			access:   cfg.Access,
+			sso:      cfg.SSO,
+			external: cfg.External,
+			secure:   cfg.Secure,
+			log:      cfg.Logger,
+			now:      cfg.Now,
+		},
+		&systemResource{
+			health:   cfg.Health,
+			doctor:   cfg.Doctor,
+			recovery: cfg.Recovery,
+			masters:  cfg.Masters,
+			feed:     cfg.Feed,
+			version:  cfg.Version,
+		},
+	} {
+		resource.register(r)
 	}
-	times := &timetables{interner: cfg.Schedules, zone: cfg.Timezone, now: cfg.Now}
-	expected := &outlook{jobs: cfg.Jobs, habits: runlog.NewHabits(cfg.Counted, cfg.Now), now: cfg.Now}
-	jobs := &jobsResource{
-		jobs:      cfg.Jobs,
-		workers:   cfg.Workers,
-		times:     times,
-		runs:      cfg.Runs,
-		outlook:   expected,
-		channels:  cfg.Channels,
-		findings:  cfg.Findings,
-		following: cfg.Following,
-		log:       cfg.Logger,
-	}
-	jobs.register(r)
-	(&manyResource{jobsResource: jobs, problems: p}).register(r)
-	versions := &versionsResource{changes: cfg.Changes, jobs: cfg.Jobs}
-	versions.register(r)
-	(&editsResource{jobsResource: jobs, versions: versions}).register(r)
-	(&runsResource{
-		runs:      cfg.Runs,
-		following: cfg.Following,
-		jobs:      cfg.Jobs,
-		problems:  p,
-		outlook:   expected,
-	}).register(r)
-	newSearch(cfg.Runs, cfg.Jobs, expected, p).register(r)
-	(&firesResource{runs: cfg.Runs, jobs: cfg.Jobs, now: cfg.Now}).register(r)
-	(&groupsResource{grouping: cfg.Grouping}).register(r)
-	(&crontabResource{jobs: cfg.Jobs, zone: cfg.Timezone}).register(r)
-	(&forecastResource{ahead: cfg.Ahead, now: cfg.Now}).register(r)
-	(&workersResource{workers: cfg.Workers}).register(r)
-	(&mastersResource{masters: cfg.Masters}).register(r)
-	(&channelsResource{channels: cfg.Channels}).register(r)
-	(&auditResource{audit: cfg.Audit}).register(r)
-	(&feedResource{feed: cfg.Feed, problems: p}).register(r)
-	(&secretsResource{secrets: cfg.Secrets}).register(r)
-	times.register(r)
-	(&statsResource{
-		stats:   cfg.Stats,
-		counted: cfg.Counted,
-		jobs:    cfg.Jobs,
-		workers: cfg.Workers,
-		runs:    cfg.Runs,
-		zone:    cfg.Timezone,
-		now:     cfg.Now,
-	}).register(r)
-	sessions := &sessionsResource{
-		auth:     cfg.Auth,
-		sessions: cfg.Access,
-		problems: p,
-		networks: access.NewLimiter(loginBurst, loginWindow),
-		accounts: access.NewLimiter(loginBurst, loginWindow),
-		known:    access.NewLimiter(loginBurst, loginWindow),
-		begun:    access.NewLimiter(sessionBurst, loginWindow),
-		cookie:   cookie,
-		secure:   cfg.Secure,
-		now:      cfg.Now,
-	}
-	sessions.register(r)
-	(&ssoResource{
-		sso:      cfg.SSO,
-		external: cfg.External,
-		sessions: sessions,
-		log:      cfg.Logger,
-		cookie:   attemptCookie,
-	}).register(r)
-	(&usersResource{users: cfg.Access}).register(r)
-	(&tokensResource{tokens: cfg.Access, now: cfg.Now}).register(r)
-	(&doctorResource{doctor: cfg.Doctor}).register(r)
-	(&recoveryResource{recovery: cfg.Recovery}).register(r)
-	(&systemResource{health: cfg.Health, version: cfg.Version}).register(r)
 	r.Raw(http.MethodGet, "/metrics", core.Viewer, cfg.Metrics)
 	if err := describe(api, r.Operations); err != nil {
 		return nil, nil, err
@@ -188,7 +205,7 @@ func build(cfg Config) (http.Handler, *core.Router, error) {
 	h = &gate{
 		auth:     cfg.Auth,
 		problems: p,
-		cookie:   cookie,
+		cookie:   CookieName(cfg.Secure),
 		rates:    newRates(cfg.APIRate, cfg.Now),
 		refused:  refused,
 		next:     h,

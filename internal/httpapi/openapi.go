@@ -23,7 +23,7 @@ func newHuma(engine *gin.Engine, version string, p core.Problems) huma.API {
 				"session": {
 					Type:        "apiKey",
 					In:          "cookie",
-					Name:        secureCookie,
+					Name:        CookieName(true),
 					Description: "The console's session; ignored if a token is sent.",
 				},
 			}},

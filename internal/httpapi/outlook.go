@@ -16,6 +16,11 @@ type outlook struct {
 	now    func() time.Time
 }
 
+// newOutlook returns the estimator of runs whose totals are in counted.
+func newOutlook(jobs jobGroups, counted runlog.Statistics, now func() time.Time) *outlook {
+	return &outlook{jobs: jobs, habits: runlog.NewHabits(counted, now), now: now}
+}
+
 // usual returns what is usual for jobs, by name. While the log store is away, it returns cached
 // values, and partial is true.
 func (o *outlook) usual(ctx context.Context, jobs []string) (usual map[string]runlog.Usual, partial bool, err error) {

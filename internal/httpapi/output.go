@@ -138,7 +138,7 @@ func sized(run *common.Run) bool {
 }
 
 // known returns the size of a run's output, if nothing follows the given offset.
-func known(ctx context.Context, runs Runs, run *common.Run, place int64) (int64, error) {
+func known(ctx context.Context, runs runStore, run *common.Run, place int64) (int64, error) {
 	if place <= run.OutputBytes || sized(run) {
 		return run.OutputBytes, nil
 	}

@@ -65,27 +65,12 @@ type jobRollbackInput struct {
 }
 
 func (s *editsResource) register(r *core.Router) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/jobs/{name}" + path,
-			Summary:     summary,
-			Tags:        []string{"jobs"},
-		}
-	}
-	define := core.Editor
-	core.Register(r, core.Route{
-		Access:    define,
-		MaxBody:   core.MaxJobBody,
-		Shape:     true,
-		Patch:     true,
-		Operation: op("patch-job", http.MethodPatch, "", "Change fields of a job"),
-	}, s.patch)
-	core.Register(r, core.Route{
-		Access:    define,
-		Operation: op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job"),
-	}, s.rollback)
+	op := core.Operations("jobs", "/api/v1/jobs/{name}")
+	patch := op("patch-job", http.MethodPatch, "", "Change fields of a job", core.Editor)
+	patch.MaxBody, patch.Patch, patch.Shape = core.MaxJobBody, true, true
+	core.Register(r, patch, s.patch)
+	core.Register(r, op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job",
+		core.Editor), s.rollback)
 }
 
 func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
@@ -93,7 +78,7 @@ func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutpu
 	if err != nil {
 		return nil, err
 	}
-	pre.May = allowNow(ctx, access.Editor)
+	pre.May = core.AllowNow(ctx, access.Editor)
 	state, err := s.jobs.Change(ctx, core.Actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
 		job, err := patched(&old, in.Body.raw)
 		if err != nil {
@@ -127,7 +112,11 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
 	}
 	if err := json.Unmarshal(data, &job); err != nil {
-		return job, core.BadRequest(common.Fault{Location: "body", Code: "invalid", Message: "does not result in a valid job"})
+		return job, core.BadRequest(common.Fault{
+			Location: "body",
+			Code:     "invalid",
+			Message:  "does not result in a valid job",
+		})
 	}
 	return job, nil
 }
@@ -173,7 +162,7 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 		})
 	}
 	target := common.Job(*then.Body.Job)
-	pre.May = allowNow(ctx, access.Editor)
+	pre.May = core.AllowNow(ctx, access.Editor)
 	who := core.Actor(ctx)
 	who.Note = in.Body.Note
 	state, err := s.jobs.Change(ctx, who, "rollback", in.Name, pre, func(old common.Job) (common.Job, error) {

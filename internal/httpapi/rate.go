@@ -77,7 +77,8 @@ func newRefusals(told func(reason string), now func() time.Time, log *slog.Logge
 	return &refusals{told: told, now: now, log: log, since: map[string]int{}, said: map[string]time.Time{}}
 }
 
-func (s *refusals) problem(p core.Problems, r *http.Request, reason, detail, hint string, wait time.Duration) *core.Problem {
+func (s *refusals) problem(p core.Problems, r *http.Request, reason, detail, hint string,
+	wait time.Duration) *core.Problem {
 	v := core.VisitOf(r.Context())
 	v.Quiet = true
 	if s.told != nil {

@@ -86,7 +86,7 @@ func TestForwardedAddressOfAnActor(t *testing.T) {
 
 // watched counts who is asked for, and may not know anybody just now.
 type watched struct {
-	Auth
+	Logins
 	asked int
 	away  bool
 }
@@ -96,7 +96,7 @@ func (w *watched) Authenticate(ctx context.Context, c access.Credential) (access
 	if w.away {
 		return access.Identity{}, common.Errorf(common.CodeUnavailable, "etcd does not answer")
 	}
-	return w.Auth.Authenticate(ctx, c)
+	return w.Logins.Authenticate(ctx, c)
 }
 
 // Whether we live is answered however often one asks, but nobody looks up one token after the other for it.
@@ -105,7 +105,7 @@ func TestHealthIsNoWayAroundTheRate(t *testing.T) {
 	seen := &watched{}
 	h := newHarness(t, func(c *Config) {
 		c.APIRate, c.Now = 3, func() time.Time { return now }
-		seen.Auth, c.Auth = c.Auth, seen
+		seen.Logins, c.Auth = c.Auth, seen
 	})
 	for range 20 {
 		h.want(http.StatusOK, at(as("wrong", http.MethodGet, "/healthz", ""), "192.0.2.1"))
@@ -123,7 +123,7 @@ func TestRatesOutliveAnOutage(t *testing.T) {
 	seen := &watched{}
 	h := newHarness(t, func(c *Config) {
 		c.APIRate, c.Now = 3, func() time.Time { return now }
-		seen.Auth, c.Auth = c.Auth, seen
+		seen.Logins, c.Auth = c.Auth, seen
 	})
 	jobs := at(as("viewer", http.MethodGet, "/api/v1/jobs", ""), "192.0.2.1")
 	h.want(http.StatusOK, jobs)

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -52,16 +50,9 @@ type recoverOutput struct{ Body RecoverAnswer }
 const mostRecovered = 1000
 
 func (s *recoveryResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Admin,
-		Operation: huma.Operation{OperationID: "recover", Method: http.MethodPost,
-			Path: "/api/v1/system/recover", Summary: "Recover cursors after a wrong clock or a restore of etcd",
-			Tags: []string{"system"},
-			Description: "A clock that was ahead leaves cursors in the future, so that their jobs do not fire: these " +
-				"cursors are moved back to now. After a restore of etcd from a backup, all " +
-				"cursors are moved to now, runs and triggers of the backup are ended, and the workers continue. Each " +
-				"changed job has an audit entry."},
-	}, s.recover)
+	op := core.Operations("system", "/api/v1")
+	core.Register(r, op("recover", http.MethodPost, "/system/recover",
+		"Recover cursors after a wrong clock or a restore of etcd", core.Admin), s.recover)
 }
 
 func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*recoverOutput, error) {

@@ -2,11 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -15,16 +14,14 @@ import (
 )
 
 type runsResource struct {
-	runs      Runs
-	following Following
-	jobs      Jobs
-	problems  core.Problems
+	runs      runStore
+	jobs      runJobs
+	workers   runWorkers
+	following outputFollower
 	outlook   *outlook
-}
-
-// RunPath names a run.
-type RunPath struct {
-	ID string `path:"id" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}\\.[0-9]{1,9}$" doc:"Id of the run."`
+	problems  core.Problems
+	log       *slog.Logger
+	now       func() time.Time
 }
 
 type runListInput struct {
@@ -54,7 +51,8 @@ func (in *runListInput) list() string {
 	}
 	return core.ListOf("runs", "job", in.Job, "status", core.OfSet(in.Status), "worker", in.Worker, "fire", in.Fire,
 		"cause", in.Cause,
-		"from", core.OfTime(in.From), "to", core.OfTime(in.To), "group", in.Group, "exitCode", code, "q", in.Q, "oldest",
+		"from", core.OfTime(in.From), "to", core.OfTime(in.To), "group", in.Group, "exitCode", code, "q",
+		in.Q, "oldest",
 		core.OfFlag(in.oldest()))
 }
 
@@ -76,33 +74,27 @@ type runKillInput struct {
 }
 
 func (s *runsResource) register(r *core.Router) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/runs" + path,
-			Summary:     summary,
-			Tags:        []string{"runs"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("list-runs", http.MethodGet, "", "List runs, newest or oldest first"),
-	}, s.list)
+	op := core.Operations("runs", "/api/v1/runs")
+	core.Register(r, op("list-runs", http.MethodGet, "", "List runs, newest or oldest first", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("get-run", http.MethodGet, "/{id}", "Get a run"),
-	}, s.get)
-	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run")
+	core.Register(r, op("get-run", http.MethodGet, "/{id}", "Get a run", core.Viewer), s.get)
+	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run", core.Operator)
 	kill.DefaultStatus = http.StatusAccepted
-	core.Register(r, core.Route{Access: core.Operator, Operation: kill}, s.kill)
-	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run")
+	core.Register(r, kill, s.kill)
+	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run", core.Viewer)
 	output.Responses = outputResponses()
-	core.Register(r, core.Route{Access: core.Viewer, Operation: output}, s.output)
-	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends")
+	core.Register(r, output, s.output)
+	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends",
+		core.Viewer)
 	stream.Responses = streamResponses()
-	core.Register(r, core.Route{Access: core.Viewer, Operation: stream}, s.follow)
+	core.Register(r, stream, s.follow)
+	of := core.Operations("jobs", "/api/v1/jobs")
+	run := of("run-job", http.MethodPost, "/{name}/run", "Run a job now", core.Operator)
+	run.DefaultStatus = http.StatusAccepted
+	run.Patience = maxWait
+	core.Register(r, run, s.run)
+	newSearch(s.runs, s.jobs, s.outlook, r.Problems).register(r)
+	(&firesResource{runs: s.runs, jobs: s.jobs, now: s.now}).register(r)
 }
 
 func (s *runsResource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {

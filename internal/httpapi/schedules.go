@@ -5,10 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
@@ -17,8 +14,16 @@ import (
 
 const defaultPreview = 10
 
-// timetables evaluates the schedules of jobs.
+// jobValidator checks definitions.
+type jobValidator interface {
+	// Validate returns the job as it would be stored, and all its faults.
+	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+}
+
+// timetables evaluates schedules.
 type timetables struct {
+	jobs     jobValidator
+	ahead    Ahead
 	interner *schedule.Interner
 	zone     string // where none is given
 	now      func() time.Time
@@ -35,44 +40,6 @@ func (t *timetables) spec(expr, zone string, dst *common.DST, name string) (sche
 	rules, err := schedule.ParseRules(dst.Gap, dst.Overlap)
 	spec.Rules = rules
 	return spec, err
-}
-
-// next returns the job's next fire; zero if there is none, or if the schedule is unreadable, which
-// saving refuses and the job's state shows elsewhere.
-func (t *timetables) next(job *common.JobState) time.Time {
-	s, err := t.interner.OfJob(&job.Job)
-	if err != nil {
-		return time.Time{}
-	}
-	from := t.now()
-	if job.PausedAt(from) {
-		if job.PauseUntil == nil {
-			return time.Time{}
-		}
-		from = *job.PauseUntil
-	}
-	fire, ok, err := s.Upcoming(job.Cursor, from)
-	if err != nil || !ok {
-		return time.Time{}
-	}
-	return fire
-}
-
-// after returns up to n fires of a job, beginning with its next one.
-func (t *timetables) after(job *common.JobState, next time.Time, n int) []time.Time {
-	s, err := t.interner.OfJob(&job.Job)
-	if err != nil || next.IsZero() {
-		return nil
-	}
-	fires := []time.Time{next}
-	for len(fires) < n {
-		fire, ok, err := s.Next(fires[len(fires)-1])
-		if err != nil || !ok {
-			break
-		}
-		fires = append(fires, fire)
-	}
-	return fires
 }
 
 // PreviewRequest is a schedule to preview.
@@ -114,12 +81,11 @@ type previewOutput struct {
 }
 
 func (t *timetables) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: huma.Operation{OperationID: "preview-schedule", Method: http.MethodPost,
-			Path: "/api/v1/schedules/preview", Summary: "Explain a cron expression and preview its fires",
-			Tags: []string{"schedules"}},
-	}, t.preview)
+	op := core.Operations("schedules", "/api/v1")
+	core.Register(r, op("preview-schedule", http.MethodPost, "/schedules/preview",
+		"Explain a cron expression and preview its fires", core.Viewer), t.preview)
+	(&crontabResource{jobs: t.jobs, zone: t.zone}).register(r)
+	(&forecastResource{ahead: t.ahead, now: t.now}).register(r)
 }
 
 func (t *timetables) preview(_ context.Context, in *previewInput) (*previewOutput, error) {
@@ -140,7 +106,7 @@ func (t *timetables) preview(_ context.Context, in *previewInput) (*previewOutpu
 	if count == 0 {
 		count = defaultPreview
 	}
-	language := languageOf(in.AcceptLanguage)
+	language := core.Language(in.AcceptLanguage)
 	fires, notes := s.Preview(from, count)
 	out := &previewOutput{ContentLanguage: language, Vary: "Accept-Language", Body: Preview{Fires: fires,
 		Description: schedule.Describe(spec, language), Timezone: s.Zone(), Canonical: s.Canonical(), Notes: []Note{}}}
@@ -168,16 +134,4 @@ func timetableError(err error, line string) error {
 		f.Message = e.Field + " (character " + strconv.Itoa(e.Offset+1) + "): " + e.Message
 	}
 	return common.Invalid("the schedule is not valid", f)
-}
-
-// languageOf returns the first supported language of the header.
-func languageOf(header string) string {
-	for part := range strings.SplitSeq(header, ",") {
-		tag, _, _ := strings.Cut(strings.TrimSpace(part), ";")
-		primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		if primary == "zh" || primary == "en" {
-			return primary
-		}
-	}
-	return "en"
 }

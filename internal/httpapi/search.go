@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -30,8 +28,8 @@ const (
 )
 
 type searchResource struct {
-	runs     Runs
-	jobs     Jobs
+	runs     runStore
+	jobs     runJobs
 	outlook  *outlook
 	problems core.Problems
 	turns    chan struct{} // one element per current search
@@ -114,28 +112,16 @@ type outputSearchOutput struct{ Body OutputSearch }
 
 type runSearchOutput struct{ Body RunSearch }
 
-func newSearch(runs Runs, jobs Jobs, o *outlook, p core.Problems) *searchResource {
+func newSearch(runs runStore, jobs runJobs, o *outlook, p core.Problems) *searchResource {
 	return &searchResource{runs: runs, jobs: jobs, outlook: o, problems: p, turns: make(chan struct{}, searchTurns)}
 }
 
 func (s *searchResource) register(r *core.Router) {
-	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      http.MethodGet,
-			Path:        "/api/v1/runs" + path,
-			Summary:     summary,
-			Tags:        []string{"runs"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("search-output", "/{id}/output/search", "Search the output of a run"),
-	}, s.inRun)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("search-runs", "/search", "Search the output of runs, newest first"),
-	}, s.overRuns)
+	op := core.Operations("runs", "/api/v1/runs")
+	core.Register(r, op("search-output", http.MethodGet, "/{id}/output/search", "Search the output of a run",
+		core.Viewer), s.inRun)
+	core.Register(r, op("search-runs", http.MethodGet, "/search", "Search the output of runs, newest first",
+		core.Viewer), s.overRuns)
 	core.Enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
 
@@ -223,7 +209,8 @@ func matches(found []search.Match) []OutputMatch {
 
 // list returns the name of the list with its filters.
 func (in *runSearchInput) list() string {
-	return core.ListOf("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case", strconv.FormatBool(in.Case), "job",
+	return core.ListOf("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case",
+		strconv.FormatBool(in.Case), "job",
 		in.Job, "group", in.Group,
 		"status", core.OfSet(in.Status), "worker", in.Worker, "from", core.OfTime(in.From), "to", core.OfTime(in.To))
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -72,34 +70,13 @@ type secretOutput struct {
 type secretsOutput struct{ Body core.Page[Secret] }
 
 func (s *secretsResource) register(r *core.Router) {
-	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/secrets" + path,
-			Summary:     summary,
-			Description: description,
-			Tags:        []string{"secrets"},
-		}
-	}
-	core.Register(r, core.Route{Access: core.Editor, Operation: op("list-secrets", http.MethodGet, "", "List secrets",
-		"Jobs refer to a secret by its name, with the value secret:db-password in env. Lists the secrets that jobs "+
-			"of groups in which you are editor may use. Values are never returned.")}, s.list)
-	core.Register(r, core.Route{
-		Access: core.Editor,
-		Operation: op("get-secret", http.MethodGet, "/{name}", "Get a secret",
-			"The description of a secret; its value is never returned."),
-	}, s.get)
-	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret",
-		"Requires the role admin in each of the secret's groups, before and after the change; everywhere for a "+
-			"secret without groups. Runs that start afterwards get the new value.")
-	put.Responses = map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Secret"}}}}}
-	core.Register(r, core.Route{Access: core.Admin, Operation: put}, s.put)
-	remove := op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret",
-		"Later runs of jobs that refer to it are refused with the reason secret_missing.")
-	remove.DefaultStatus = http.StatusNoContent
-	core.Register(r, core.Route{Access: core.Admin, Operation: remove}, s.delete)
+	op := core.Operations("secrets", "/api/v1/secrets")
+	core.Register(r, op("list-secrets", http.MethodGet, "", "List secrets", core.Editor), s.list)
+	core.Register(r, op("get-secret", http.MethodGet, "/{name}", "Get a secret", core.Editor), s.get)
+	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret", core.Admin)
+	put.Responses = core.Created("Secret")
+	core.Register(r, put, s.put)
+	core.Register(r, op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret", core.Admin), s.delete)
 }
 
 func (s *secretsResource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error) {

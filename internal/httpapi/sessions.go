@@ -3,11 +3,10 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -31,6 +30,14 @@ type Access interface {
 	Sessions
 }
 
+// logins creates and ends sessions. A wrong credential is CodeUnauthenticated.
+type logins interface {
+	Login(ctx context.Context, l access.Login) (access.Session, error)
+	// KnownNetwork reports whether a user has logged in with a password from a network before.
+	KnownNetwork(ctx context.Context, user, network string) bool
+	Logout(ctx context.Context, actor common.Actor, session string) error
+}
+
 // Limits of failed logins, per network and per account, or per account and network for known
 // networks; and of logins per account and network, since each creates a session that lasts a while.
 const (
@@ -39,8 +46,46 @@ const (
 	loginWindow  = time.Minute
 )
 
+// accounts are the users, tokens and sessions.
+type accounts struct {
+	auth     logins
+	access   Access
+	sso      SSO // nil: not configured
+	external ExternalLogins
+	secure   bool // browsers connect by TLS
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+func (s *accounts) register(r *core.Router) {
+	limiter := func() *access.Limiter { return access.NewLimiter(loginBurst, loginWindow) }
+	sessions := &sessionsResource{
+		auth:     s.auth,
+		sessions: s.access,
+		problems: r.Problems,
+		networks: limiter(),
+		accounts: limiter(),
+		known:    limiter(),
+		begun:    access.NewLimiter(sessionBurst, loginWindow),
+		cookie:   CookieName(s.secure),
+		secure:   s.secure,
+		now:      s.now,
+	}
+	sessions.register(r)
+	sso := &ssoResource{
+		sso:      s.sso,
+		external: s.external,
+		sessions: sessions,
+		log:      s.log,
+		cookie:   attemptCookie(s.secure),
+	}
+	sso.register(r)
+	(&usersResource{users: s.access}).register(r)
+	(&tokensResource{tokens: s.access, now: s.now}).register(r)
+}
+
 type sessionsResource struct {
-	auth     Auth
+	auth     logins
 	sessions Sessions
 	problems core.Problems
 	networks *access.Limiter
@@ -117,49 +162,18 @@ type sessionsOutput struct{ Body core.Page[Session] }
 const maxLoginBody = 16 << 10
 
 func (s *sessionsResource) register(r *core.Router) {
-	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1" + path,
-			Summary:     summary,
-			Description: description,
-			Tags:        []string{"access"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:  core.Public,
-		MaxBody: maxLoginBody,
-		Operation: op("login", http.MethodPost, "/auth/login", "Log in",
-			"Creates a session for a user name and password, a token, or a login code. The response sets a cookie; "+
-				"the session ends after eight hours without use, and after a day. After five failures within a "+
-				"minute, for a user or from a network, returns 429; a user has five more from each network of an "+
-				"earlier login."),
-	}, s.login)
-	core.Register(r, core.Route{
-		Access: core.Authenticated,
-		Operation: op("logout", http.MethodPost, "/auth/logout", "Log out",
-			"Ends the session of this request and deletes its cookie."),
-	}, s.logout)
-	core.Register(r, core.Route{
-		Access: core.Authenticated,
-		Operation: op("me", http.MethodGet, "/auth/me", "Get the current identity",
-			"Returns the caller and its roles."),
-	}, s.me)
-	core.Register(r, core.Route{
-		Access: core.Authenticated,
-		Operation: op("change-password", http.MethodPut, "/auth/password", "Change your password",
-			"Ends all sessions of the user; a caller with a session gets a new cookie."),
-	}, s.password)
-	core.Register(r, core.Route{
-		Access: core.Authenticated,
-		Operation: op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
-			"Your own sessions; all sessions for admins everywhere."),
-	}, s.list)
-	end := op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session",
-		"One of your sessions; any session for admins everywhere. All masters refuse it within seconds.")
-	end.DefaultStatus = http.StatusNoContent
-	core.Register(r, core.Route{Access: core.Authenticated, Operation: end}, s.end)
+	op := core.Operations("access", "/api/v1")
+	login := op("login", http.MethodPost, "/auth/login", "Log in", core.Public)
+	login.MaxBody = maxLoginBody
+	core.Register(r, login, s.login)
+	core.Register(r, op("logout", http.MethodPost, "/auth/logout", "Log out", core.Authenticated), s.logout)
+	core.Register(r, op("me", http.MethodGet, "/auth/me", "Get the current identity", core.Authenticated), s.me)
+	core.Register(r, op("change-password", http.MethodPut, "/auth/password", "Change your password",
+		core.Authenticated), s.password)
+	core.Register(r, op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
+		core.Authenticated), s.list)
+	core.Register(r, op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session", core.Authenticated),
+		s.end)
 }
 
 func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
@@ -373,3 +387,19 @@ func (s *sessionsResource) newCookie(value string) *http.Cookie {
 		SameSite: http.SameSiteLaxMode,
 	}
 }
+
+// The prefix makes browsers refuse the cookie from any other host and without TLS; on plain loopback it cannot be used.
+const hostOnly = "__Host-"
+
+const sessionCookie = "carillon"
+
+// CookieName returns the name of the session cookie.
+func CookieName(secure bool) string {
+	if secure {
+		return hostOnly + sessionCookie
+	}
+	return sessionCookie
+}
+
+// attemptCookie returns the name of the cookie of a login at an issuer.
+func attemptCookie(secure bool) string { return CookieName(secure) + "-sso" }

@@ -44,12 +44,6 @@ type ssoResource struct {
 	cookie   string
 }
 
-// Names of the cookie of an attempt, as for sessions.
-const (
-	secureAttemptCookie = "__Host-carillon-sso"
-	plainAttemptCookie  = "carillon-sso"
-)
-
 // maxCause bounds the issuer's error text in the log.
 const maxCause = 500
 
@@ -73,14 +67,8 @@ type SSOMethod struct {
 type methodsOutput struct{ Body LoginMethods }
 
 func (s *ssoResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Public,
-		Operation: huma.Operation{OperationID: "login-methods", Method: http.MethodGet, Path: "/api/v1/auth/methods",
-			Summary: "List login methods", Tags: []string{"access"},
-			Description: "The methods of the console's login page. A browser that opens `start` returns to the " +
-				"console logged in, or with the reason of the failure in the fragment: " +
-				"`#sso=refused`, `not_allowed` (no role is assigned to the user), `unavailable` or `busy`."},
-	}, s.methods)
+	op := core.Operations("access", "/api/v1")
+	core.Register(r, op("login-methods", http.MethodGet, "/auth/methods", "List login methods", core.Public), s.methods)
 	r.Redirect(core.Public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
 		Summary: "Begin a login at the issuer", Tags: []string{"access"},
 		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects " +
@@ -227,7 +215,8 @@ func (s *ssoResource) failed(w http.ResponseWriter, r *http.Request, err error) 
 	if len(cause) > maxCause {
 		cause = cause[:maxCause]
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelWarn, "sso_failed", slog.String("request_id", core.VisitOf(r.Context()).RequestID),
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "sso_failed",
+		slog.String("request_id", core.VisitOf(r.Context()).RequestID),
 		slog.String("reason", reason),
 		slog.String("error", cause), slog.String("remote", core.VisitOf(r.Context()).Remote))
 	redirect(w, "/#sso="+reason)

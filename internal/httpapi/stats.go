@@ -5,20 +5,39 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
 
+// Stats returns totals.
+type Stats interface {
+	// Overview leaves out values that are currently unknown.
+	Overview(ctx context.Context) (Overview, error)
+}
+
+// statsJobs reads jobs.
+type statsJobs interface {
+	Get(ctx context.Context, name string) (common.JobState, error)
+}
+
+// statsRuns reads runs.
+type statsRuns interface {
+	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+}
+
+// statsWorkers reads workers.
+type statsWorkers interface {
+	Workers(ctx context.Context) ([]common.Member, error)
+}
+
 type statsResource struct {
 	stats   Stats
 	counted runlog.Statistics
-	jobs    Jobs
-	workers Workers
-	runs    Runs
+	jobs    statsJobs
+	workers statsWorkers
+	runs    statsRuns
 	zone    string // default time zone
 	now     func() time.Time
 }
@@ -83,11 +102,9 @@ type Trend struct {
 type overviewOutput struct{ Body Overview }
 
 func (s *statsResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: huma.Operation{OperationID: "get-overview", Method: http.MethodGet,
-			Path: "/api/v1/stats/overview", Summary: "Get cluster totals and active problems", Tags: []string{"stats"}},
-	}, s.overview)
+	op := core.Operations("stats", "/api/v1")
+	core.Register(r, op("get-overview", http.MethodGet, "/stats/overview", "Get cluster totals and active problems",
+		core.Viewer), s.overview)
 	s.registerCharts(r)
 }
 

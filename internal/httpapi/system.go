@@ -11,9 +11,28 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
+// Health reports whether this process can work. It does not wait.
+type Health interface {
+	Ready(ctx context.Context) []Check
+	// Conditions returns the active problems of this process and of the workers.
+	Conditions() []common.Condition
+}
+
+// Check is the result of a check.
+type Check struct {
+	Name    string `json:"name" doc:"What was checked." example:"etcd"`
+	OK      bool   `json:"ok"`
+	Needed  bool   `json:"needed" doc:"The process cannot work without it."`
+	Message string `json:"message,omitempty" doc:"The problem, if there is one."`
+}
+
 type systemResource struct {
-	health  Health
-	version string
+	health   Health
+	doctor   Doctor
+	recovery Recovery
+	masters  Masters
+	feed     Feed
+	version  string
 }
 
 // Liveness is the response of a health check.
@@ -70,30 +89,24 @@ type readinessOutput struct {
 type versionOutput struct{ Body Version }
 
 func (s *systemResource) register(r *core.Router) {
-	core.Register(r, core.Route{
-		Access: core.Public,
-		Operation: huma.Operation{OperationID: "healthz", Method: http.MethodGet, Path: "/healthz",
-			Summary: "Check liveness", Tags: []string{"system"}},
-	},
+	op := core.Operations("system", "")
+	core.Register(r, op("healthz", http.MethodGet, "/healthz", "Check liveness", core.Public),
 		func(context.Context, *struct{}) (*livenessOutput, error) {
 			return &livenessOutput{Body: Liveness{Status: "ok"}}, nil
 		})
-	core.Register(r, core.Route{
-		Access: core.Public,
-		Operation: huma.Operation{OperationID: "readyz", Method: http.MethodGet, Path: "/readyz",
-			Summary: "Check readiness", Tags: []string{"system"},
-			Responses: map[string]*huma.Response{"503": {Description: "The process cannot work.",
-				Content: map[string]*huma.MediaType{
-					"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}},
-	}, s.ready)
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: huma.Operation{OperationID: "version", Method: http.MethodGet, Path: "/version",
-			Summary: "Get the version", Tags: []string{"system"}},
-	},
+	ready := op("readyz", http.MethodGet, "/readyz", "Check readiness", core.Public)
+	ready.Responses = map[string]*huma.Response{"503": {Description: "The process cannot work.",
+		Content: map[string]*huma.MediaType{
+			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}
+	core.Register(r, ready, s.ready)
+	core.Register(r, op("version", http.MethodGet, "/version", "Get the version", core.Viewer),
 		func(context.Context, *struct{}) (*versionOutput, error) {
 			return &versionOutput{Body: Version{Version: s.version, Go: runtime.Version()}}, nil
 		})
+	(&doctorResource{doctor: s.doctor}).register(r)
+	(&recoveryResource{recovery: s.recovery}).register(r)
+	(&mastersResource{masters: s.masters}).register(r)
+	(&feedResource{feed: s.feed, problems: r.Problems}).register(r)
 }
 
 func (s *systemResource) ready(ctx context.Context, _ *struct{}) (*readinessOutput, error) {

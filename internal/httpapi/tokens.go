@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -72,33 +70,13 @@ type tokenOutput struct{ Body Token }
 type tokensOutput struct{ Body core.Page[Token] }
 
 func (s *tokensResource) register(r *core.Router) {
-	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/tokens" + path,
-			Summary:     summary,
-			Description: description,
-			Tags:        []string{"access"},
-		}
-	}
-	core.Register(r, core.Route{Access: core.Viewer, Operation: op("list-tokens", http.MethodGet, "", "List tokens",
-		"Your own tokens; all tokens for admins everywhere.")}, s.list)
-	create := op("create-token", http.MethodPost, "", "Create a token",
-		"Returns the token once. It belongs to the calling user, never has more rights than that user, and is "+
-			"deleted with the user. Requires a session: only an admin's token can create other tokens.")
+	op := core.Operations("access", "/api/v1/tokens")
+	core.Register(r, op("list-tokens", http.MethodGet, "", "List tokens", core.Viewer), s.list)
+	create := op("create-token", http.MethodPost, "", "Create a token", core.Viewer)
 	create.DefaultStatus = http.StatusCreated
-	core.Register(r, core.Route{Access: core.Viewer, Operation: create}, s.create)
-	core.Register(r, core.Route{
-		Access: core.Viewer,
-		Operation: op("get-token", http.MethodGet, "/{id}", "Get a token",
-			"One of your tokens; any token for admins everywhere."),
-	}, s.get)
-	remove := op("delete-token", http.MethodDelete, "/{id}", "Delete a token",
-		"All masters refuse the token within seconds, and sessions created with it end. A token that is not an "+
-			"admin's can delete only itself. The last token with admin access cannot be deleted.")
-	remove.DefaultStatus = http.StatusNoContent
-	core.Register(r, core.Route{Access: core.Viewer, Operation: remove}, s.delete)
+	core.Register(r, create, s.create)
+	core.Register(r, op("get-token", http.MethodGet, "/{id}", "Get a token", core.Viewer), s.get)
+	core.Register(r, op("delete-token", http.MethodDelete, "/{id}", "Delete a token", core.Viewer), s.delete)
 }
 
 // ownsToken reports whether the caller may see a token.

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -85,40 +83,14 @@ type userOutput struct {
 type usersOutput struct{ Body core.Page[User] }
 
 func (s *usersResource) register(r *core.Router) {
-	op := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/users" + path,
-			Summary:     summary,
-			Description: description,
-			Tags:        []string{"access"},
-		}
-	}
-	core.Register(r, core.Route{Access: core.Admin, Operation: op("list-users", http.MethodGet, "", "List users",
-		"Passwords are never returned. For admins everywhere.")}, s.list)
-	create := op("create-user", http.MethodPost, "", "Create a user",
-		"A user has a role everywhere, roles in groups, or both. A user without a password cannot log in, but can "+
-			"own tokens, for example for a service.")
+	op := core.Operations("access", "/api/v1/users")
+	core.Register(r, op("list-users", http.MethodGet, "", "List users", core.Admin), s.list)
+	create := op("create-user", http.MethodPost, "", "Create a user", core.Admin)
 	create.DefaultStatus = http.StatusCreated
-	core.Register(r, core.Route{Access: core.Admin, Operation: create}, s.create)
-	core.Register(r, core.Route{
-		Access: core.Admin,
-		Operation: op("get-user", http.MethodGet, "/{name}", "Get a user",
-			"For admins everywhere; other users read themselves with GET /auth/me."),
-	}, s.get)
-	core.Register(r, core.Route{
-		Access: core.Admin,
-		Operation: op("patch-user", http.MethodPatch, "/{name}", "Change a user",
-			"Changes the given fields. If the password or a role changes, or the user is disabled, the user's "+
-				"sessions end within seconds; the rights of the user's tokens change with those of the user. The "+
-				"last admin who can log in cannot lose the role."),
-	}, s.patch)
-	remove := op("delete-user", http.MethodDelete, "/{name}", "Delete a user",
-		"The user's tokens are deleted, and its sessions end within seconds. The last admin who can log in cannot be "+
-			"deleted.")
-	remove.DefaultStatus = http.StatusNoContent
-	core.Register(r, core.Route{Access: core.Admin, Operation: remove}, s.delete)
+	core.Register(r, create, s.create)
+	core.Register(r, op("get-user", http.MethodGet, "/{name}", "Get a user", core.Admin), s.get)
+	core.Register(r, op("patch-user", http.MethodPatch, "/{name}", "Change a user", core.Admin), s.patch)
+	core.Register(r, op("delete-user", http.MethodDelete, "/{name}", "Delete a user", core.Admin), s.delete)
 }
 
 func (s *usersResource) list(ctx context.Context, in *core.Paging) (*usersOutput, error) {

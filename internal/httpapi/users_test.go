@@ -312,7 +312,7 @@ func TestLogin_FromAKnownNetwork_IsNotHeldUpByOthers(t *testing.T) {
 
 // guessed knows one password for all users.
 type guessed struct {
-	Auth
+	Logins
 	asked int
 	known map[string]bool // by user and network
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -16,7 +14,7 @@ import (
 
 type versionsResource struct {
 	changes Changes
-	jobs    Jobs
+	jobs    jobReader
 }
 
 // JobVersion is a version of a job.
@@ -56,27 +54,12 @@ type versionListOutput struct{ Body core.HistoryPage[JobVersion] }
 type jobVersionOutput struct{ Body VersionOfJob }
 
 func (s *versionsResource) register(r *core.Router) {
-	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      http.MethodGet,
-			Path:        "/api/v1/jobs/{name}/versions" + path,
-			Summary:     summary,
-			Tags:        []string{"jobs"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("list-versions", "", "List the versions of a job, newest first"),
-	}, s.list)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("get-job-version", "/{version}", "Get a version of a job"),
-	}, s.get)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("diff-job-versions", "/{version}/diff", "Compare two versions of a job"),
-	}, s.diff)
+	op := core.Operations("jobs", "/api/v1/jobs/{name}/versions")
+	core.Register(r, op("list-versions", http.MethodGet, "", "List the versions of a job, newest first", core.Viewer),
+		s.list)
+	core.Register(r, op("get-job-version", http.MethodGet, "/{version}", "Get a version of a job", core.Viewer), s.get)
+	core.Register(r, op("diff-job-versions", http.MethodGet, "/{version}/diff", "Compare two versions of a job",
+		core.Viewer), s.diff)
 }
 
 func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {

@@ -16,7 +16,14 @@ import (
 
 // jobGroups returns the groups of jobs.
 type jobGroups interface {
+	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
+	// job. known is false if it is unknown.
 	Whose(name string) (uid, group string, known bool)
+}
+
+// jobGetter reads a job from etcd.
+type jobGetter interface {
+	Get(ctx context.Context, name string) (common.JobState, error)
 }
 
 // mayRun reports whether the caller has a role for a run. A run has the group that its job had
@@ -39,7 +46,7 @@ func mayOf(ctx context.Context, jobs jobGroups, need access.Role, job, jobUID, g
 
 // allowRun returns an error if mayRun is false. It reads the job from etcd: for single objects, a
 // change of the group takes effect at once.
-func allowRun(ctx context.Context, jobs Jobs, need access.Role, run *common.Run) error {
+func allowRun(ctx context.Context, jobs jobGetter, need access.Role, run *common.Run) error {
 	if core.May(ctx, need, "") {
 		return nil
 	}
@@ -54,7 +61,7 @@ func allowRun(ctx context.Context, jobs Jobs, need access.Role, run *common.Run)
 }
 
 // standing returns the uid and group of a job from etcd; "" if there is none.
-func standing(ctx context.Context, jobs Jobs, name string) (uid, group string, err error) {
+func standing(ctx context.Context, jobs jobGetter, name string) (uid, group string, err error) {
 	state, err := jobs.Get(ctx, name)
 	switch {
 	case err == nil:
@@ -74,18 +81,6 @@ func errGroupUnknown() error {
 		Message: "the job's group is currently unknown",
 		Hint:    "retry in a few seconds",
 	}
-}
-
-// allowNow returns allow as a check at the moment of a change.
-func allowNow(ctx context.Context, need access.Role) func(group string) error {
-	return func(group string) error { return core.Allow(ctx, need, group) }
-}
-
-// hide removes from a job what requires a role in its group.
-func (j *Job) hide() {
-	j.Command, j.Args, j.Stdin, j.Env, j.Params = "", nil, "", nil, nil
-	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
-	j.Meta.Hidden = true
 }
 
 // hideRun removes from a run what requires a role in its group.

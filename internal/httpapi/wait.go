@@ -41,7 +41,7 @@ const (
 
 // await waits for the end of an accepted run. If this server cannot continue to wait, the response says so and is not
 // an error: a client that repeats the request would run the job twice.
-func (s *jobsResource) await(ctx context.Context, place *tail.Wait, id string, wait time.Duration) (outcome *Run,
+func (s *runsResource) await(ctx context.Context, place *tail.Wait, id string, wait time.Duration) (outcome *Run,
 	how string) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -7,14 +7,21 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 )
 
-type workersResource struct{ workers Workers }
+type workersResource struct{ workers workerStore }
+
+// workerStore manages workers.
+type workerStore interface {
+	// Workers lists live workers, and those with settings only, whose Lease is zero.
+	Workers(ctx context.Context) ([]common.Member, error)
+	// UpdateWorker changes the settings of a worker and returns the worker.
+	UpdateWorker(ctx context.Context, actor common.Actor, id string,
+		change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
+}
 
 // Worker is a worker, with what an operator says of it.
 type Worker struct {
@@ -76,35 +83,14 @@ type workerPatchInput struct {
 type workerOutput struct{ Body Worker }
 
 func (s *workersResource) register(r *core.Router) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        "/api/v1/workers" + path,
-			Summary:     summary,
-			Tags:        []string{"workers"},
-		}
-	}
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("list-workers", http.MethodGet, "", "List workers"),
-	}, s.list)
-	core.Register(r, core.Route{
-		Access:    core.Viewer,
-		Operation: op("get-worker", http.MethodGet, "/{id}", "Get a worker"),
-	}, s.get)
-	core.Register(r, core.Route{
-		Access:    core.Admin,
-		Operation: op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight"),
-	}, s.patch)
-	core.Register(r, core.Route{
-		Access:    core.Operator,
-		Operation: op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker"),
-	}, s.drain)
-	core.Register(r, core.Route{
-		Access:    core.Operator,
-		Operation: op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker"),
-	}, s.undrain)
+	op := core.Operations("workers", "/api/v1/workers")
+	core.Register(r, op("list-workers", http.MethodGet, "", "List workers", core.Viewer), s.list)
+	core.Register(r, op("get-worker", http.MethodGet, "/{id}", "Get a worker", core.Viewer), s.get)
+	core.Register(r, op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight",
+		core.Admin), s.patch)
+	core.Register(r, op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker", core.Operator), s.drain)
+	core.Register(r, op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker", core.Operator),
+		s.undrain)
 }
 
 func (s *workersResource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
@@ -229,4 +215,16 @@ func workerOf(m *common.Member) Worker {
 		w.Settings = new(WorkerSettings(m.Settings))
 	}
 	return w
+}
+
+// noteBody is the optional reason for a request.
+type noteBody struct {
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+}
+
+func (b *noteBody) text() string {
+	if b == nil {
+		return ""
+	}
+	return b.Note
 }

@@ -227,3 +227,22 @@ func Enumerate[T ~string](r *Router, path, name string, values []T) {
 		}
 	}
 }
+
+// Operations returns a function that makes the routes below a path, which have one tag in the document.
+func Operations(tag, base string) func(id, method, path, summary string, who Audience) Route {
+	return func(id, method, path, summary string, who Audience) Route {
+		return Route{Access: who, Operation: huma.Operation{
+			OperationID: id,
+			Method:      method,
+			Path:        base + path,
+			Summary:     summary,
+			Tags:        []string{tag},
+		}}
+	}
+}
+
+// Created describes the response of an operation that has created an object, by the name of its schema.
+func Created(schema string) map[string]*huma.Response {
+	return map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}}}
+}

@@ -2,10 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"slices"
-	"strings"
-	"time"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -13,22 +10,11 @@ import (
 	"carillon/internal/runlog/tail"
 )
 
-// noteBody is the optional reason for a request.
-type noteBody struct {
-	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
-}
-
 // RunRequest contains the parameters of a manual run.
 type RunRequest struct {
 	Params map[string]string `json:"params,omitempty" doc:"Parameters of the run; only those that the job declares."`
 	Worker string            `json:"worker,omitempty" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name or id of the only worker that may run it."`
 	Note   string            `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
-}
-
-// PauseRequest is the reason for a pause, and its end.
-type PauseRequest struct {
-	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Reason; shown with the job."`
-	Until *time.Time `json:"until,omitempty" doc:"When the job resumes automatically. Default: not before it is resumed."`
 }
 
 // Accepted identifies the fire and run of a trigger.
@@ -48,27 +34,16 @@ type jobRunInput struct {
 	Wait common.Duration `query:"wait" maxLength:"32" doc:"Respond when the run has ended, or after this time (at most 5m); its retries are separate runs. Default: respond at once. With too many waiting requests, in total or by one caller, returns 429 and nothing is run." example:"30s"`
 }
 
-type jobPauseInput struct {
-	JobPath
-	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
-	Body    PauseRequest
-}
-
-type jobResumeInput struct {
-	JobPath
-	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
-}
-
 type acceptedOutput struct {
 	Location string `header:"Location"`
 	Body     Accepted
 }
 
-func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, error) {
-	if err := checkKey(in.IdempotencyKey); err != nil {
+func (s *runsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, error) {
+	if err := core.CheckKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: allowNow(ctx, access.Operator)}
+	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: core.AllowNow(ctx, access.Operator)}
 	wait, err := waitTime(in.Wait)
 	if err != nil {
 		return nil, err
@@ -102,25 +77,8 @@ func (s *jobsResource) run(ctx context.Context, in *jobRunInput) (*acceptedOutpu
 	return out, nil
 }
 
-// checkKey returns an error for a key that is too long or not printable.
-func checkKey(key string) error {
-	printable := !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
-	if len(key) <= maxKey && printable {
-		return nil
-	}
-	return core.BadRequest(common.Fault{
-		Location: "header.Idempotency-Key",
-		Code:     "idempotency_key",
-		Message:  "must be at most 128 printable ASCII characters",
-		Value:    common.Excerpt(key),
-	})
-}
-
-// maxKey is the maximum length of an Idempotency-Key.
-const maxKey = 128
-
 // known returns an error for a worker that is not alive: a run for it might wait for ever.
-func (s *jobsResource) known(ctx context.Context, worker string) error {
+func (s *runsResource) known(ctx context.Context, worker string) error {
 	all, err := s.workers.Workers(ctx)
 	if err != nil {
 		return err
@@ -132,32 +90,4 @@ func (s *jobsResource) known(ctx context.Context, worker string) error {
 	}
 	return common.Invalid("the run cannot be requested", common.Fault{Location: "worker", Code: "unknown_worker",
 		Message: "no live worker has this name or id", Value: common.Excerpt(worker)})
-}
-
-func (s *jobsResource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput, error) {
-	pre, err := core.Precondition(in.IfMatch, "")
-	if err != nil {
-		return nil, err
-	}
-	pre.May = allowNow(ctx, access.Operator)
-	state, err := s.jobs.Pause(ctx, core.Actor(ctx), in.Name, common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until},
-		pre)
-	return s.output(ctx, http.StatusOK, &state, err)
-}
-
-func (s *jobsResource) resume(ctx context.Context, in *jobResumeInput) (*jobOutput, error) {
-	pre, err := core.Precondition(in.IfMatch, "")
-	if err != nil {
-		return nil, err
-	}
-	pre.May = allowNow(ctx, access.Operator)
-	state, err := s.jobs.Resume(ctx, core.Actor(ctx), in.Name, pre)
-	return s.output(ctx, http.StatusOK, &state, err)
-}
-
-func (b *noteBody) text() string {
-	if b == nil {
-		return ""
-	}
-	return b.Note
 }

@@ -3,14 +3,14 @@ package httpapi
 import (
 	"context"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
-	"carillon/internal/runlog"
-	"carillon/internal/runlog/tail"
+	"carillon/internal/notify"
 )
 
-// Jobs manages jobs. Errors are *common.Error.
-type Jobs interface {
+// The ports of this package. Errors are *common.Error.
+
+// jobReader reads jobs.
+type jobReader interface {
 	// List returns a page of jobs by name; next is the begin of the next page, empty at the end.
 	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
 	// Count returns the number of jobs that match a query, on all pages.
@@ -19,6 +19,10 @@ type Jobs interface {
 	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
 	// job. known is false if it is unknown.
 	Whose(name string) (uid, group string, known bool)
+}
+
+// jobWriter changes jobs.
+type jobWriter interface {
 	// CreateOnce creates a job that must not exist. A repeated call with the same key, unless it is
 	// empty, returns the created job.
 	CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error)
@@ -31,57 +35,56 @@ type Jobs interface {
 	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 		change func(common.Job) (common.Job, error)) (common.JobState, error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
-	// OpenRuns returns all pending and current runs.
-	OpenRuns(ctx context.Context) ([]common.Run, error)
-	// Once returns an error for an idempotency key that was used for another request within a day.
-	Once(ctx context.Context, actor common.Actor, key, asks string) error
-	// Validate returns the job as it would be stored, and all its faults.
-	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
-	// Trigger requests a run; a repeated call with the same key returns the same result.
-	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+}
+
+// jobPauser pauses jobs.
+type jobPauser interface {
 	// Pause and Resume do nothing for a job that is already paused in this way, or not paused.
 	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
 		pre common.Precondition) (common.JobState, error)
 	Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
+}
+
+// jobChecker checks requests.
+type jobChecker interface {
+	// Validate returns the job as it would be stored, and all its faults.
+	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+	// Once returns an error for an idempotency key that was used for another request within a day.
+	Once(ctx context.Context, actor common.Actor, key, asks string) error
+}
+
+// jobRunner triggers and kills runs.
+type jobRunner interface {
+	// Trigger requests a run; a repeated call with the same key returns the same result.
+	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+	// OpenRuns returns all pending and current runs.
+	OpenRuns(ctx context.Context) ([]common.Run, error)
 	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
 	// ended.
 	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error
 }
 
-// Runs reads runs, including pending and current ones.
-type Runs interface {
-	Run(ctx context.Context, id string) (common.Run, error)
-	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+// jobStore manages jobs.
+type jobStore interface {
+	jobReader
+	jobWriter
+	jobPauser
+	jobChecker
+	jobRunner
+}
+
+// lastRuns reads the last runs of jobs.
+type lastRuns interface {
 	// Last returns the n newest runs of each of the jobs, by name; partial while the log store is
 	// away.
 	Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error)
-	// Fires lists the ledger, and planned fires after q.Now.
-	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
-	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
 }
 
-// Following follows the output of runs and waits for their ends; client identifies the caller.
-type Following interface {
-	Follow(ctx context.Context, run string, from tail.Place, client string) (*tail.Follower, error)
-	Reserve(client string) (*tail.Wait, error)
-}
-
-// Workers manages workers.
-type Workers interface {
-	// Workers lists live workers, and those with settings only, whose Lease is zero.
-	Workers(ctx context.Context) ([]common.Member, error)
-	// UpdateWorker changes the settings of a worker and returns the worker.
-	UpdateWorker(ctx context.Context, actor common.Actor, id string,
-		change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
+// placements ranks workers.
+type placements interface {
 	// Placement returns the live workers: the eligible ones first, by rank. If there are none, the
 	// reason describes why.
 	Placement(ctx context.Context, job *common.StoredJob) ([]Candidate, *common.Reason, error)
-}
-
-// Masters reads masters.
-type Masters interface {
-	// Masters lists the masters that this one knows to be alive.
-	Masters(ctx context.Context) ([]Master, error)
 }
 
 // Candidate is a worker in a job's placement.
@@ -91,28 +94,6 @@ type Candidate struct {
 	Eligible bool           `json:"eligible" doc:"The worker is eligible to run the job now."`
 	Rank     *int           `json:"rank,omitempty" doc:"Position among the eligible workers; 0 claims first, the others after a delay."`
 	Reason   *common.Reason `json:"reason,omitempty" doc:"Why the worker is not eligible."`
-}
-
-// Auth authenticates credentials. A wrong credential is CodeUnauthenticated.
-type Auth interface {
-	Authenticate(ctx context.Context, c access.Credential) (access.Identity, error)
-	Login(ctx context.Context, l access.Login) (access.Session, error)
-	// KnownNetwork reports whether a user has logged in with a password from a network before.
-	KnownNetwork(ctx context.Context, user, network string) bool
-	Logout(ctx context.Context, actor common.Actor, session string) error
-}
-
-// Health reports whether this process can work. It does not wait.
-type Health interface {
-	Ready(ctx context.Context) []Check
-	// Conditions returns the active problems of this process and of the workers.
-	Conditions() []common.Condition
-}
-
-// Stats returns totals.
-type Stats interface {
-	// Overview leaves out values that are currently unknown.
-	Overview(ctx context.Context) (Overview, error)
 }
 
 // Changes reads audit entries.
@@ -129,10 +110,7 @@ type Findings interface {
 	Overdue(ctx context.Context) ([]common.Overdue, error)
 }
 
-// Check is the result of a check.
-type Check struct {
-	Name    string `json:"name" doc:"What was checked." example:"etcd"`
-	OK      bool   `json:"ok"`
-	Needed  bool   `json:"needed" doc:"The process cannot work without it."`
-	Message string `json:"message,omitempty" doc:"The problem, if there is one."`
+// jobChannels lists the channels of notifications.
+type jobChannels interface {
+	Channels(ctx context.Context) ([]notify.Channel, error)
 }
