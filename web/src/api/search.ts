@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { OutputSearch } from '../app/routes/runs.tsx';
+import type { OutputSearch } from '../lib/searchParams.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { localZone } from '../lib/localTime.ts';
+import type { StatisticsRange } from '../lib/searchParams.ts';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
@@ -12,9 +13,7 @@ export const ranges = {
   month: { hours: 30 * 24, by: 'day' },
   quarter: { hours: 90 * 24, by: 'day' },
   year: { hours: 365 * 24, by: 'day' },
-} as const;
-
-export type StatisticsRange = keyof typeof ranges;
+} as const satisfies Record<StatisticsRange, { hours: number; by: 'hour' | 'day' }>;
 
 // Workers are not counted apart for longer than this.
 const workersFor = 92 * 24;

@@ -22,6 +22,7 @@ export type Reason = Schemas['Reason'];
 export type Param = Schemas['Param'];
 export type Event = NonNullable<Schemas['Notify']['on']>[number];
 export type Result = Schemas['Result'];
+export type StatusCounts = Schemas['StatusCounts'];
 export type Statistics = Schemas['Statistics'];
 export type RunMatches = Schemas['RunMatches'];
 export type RunRequest = Schemas['RunRequest'];

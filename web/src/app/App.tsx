@@ -6,7 +6,7 @@ import { useMemo } from 'react';
 import { I18nextProvider } from 'react-i18next';
 import type { Connectivity } from '../api/connectivity.ts';
 import { theme } from '../theme/theme.ts';
-import { ConnectivityContext } from './connectivity.ts';
+import { ConnectivityContext } from '../parts/connectivity.ts';
 import type { SsoReason } from '../lib/fragment.ts';
 import type { createConsoleRouter } from './router.tsx';
 import { SessionGate } from './SessionGate.tsx';

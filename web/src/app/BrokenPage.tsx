@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyPage } from '../parts/EmptyPage.tsx';
-import { useServerAway } from './connectivity.ts';
+import { useServerAway } from '../parts/connectivity.ts';
 
 /**
  * Shown in place of a page that failed. A part that cannot be loaded usually means that the server was upgraded; or it is away,

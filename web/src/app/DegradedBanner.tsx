@@ -11,7 +11,7 @@ import { conditionText, conditionWords, modesOf, namesOf, occurrenceOf } from '.
 import { Filled, slot } from '../parts/Filled.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { TimeText } from '../parts/TimeText.tsx';
-import { useServerAway } from './connectivity.ts';
+import { useServerAway } from '../parts/connectivity.ts';
 import classes from './DegradedBanner.module.css';
 
 // Of these more is seen with the workers.

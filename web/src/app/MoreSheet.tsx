@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { languages, setLanguage, type Language } from '../i18n/index.ts';
 import { Icon } from '../parts/icons.tsx';
-import { About, AccountFacts, schemes, useSignOut } from './menus.tsx';
+import { About, AccountFacts, useSignOut } from './AccountMenu.tsx';
+import { schemes } from '../parts/AppearanceMenus.tsx';
 import classes from './MoreSheet.module.css';
 import type { Page } from './pages.ts';
 

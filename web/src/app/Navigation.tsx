@@ -4,11 +4,12 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { modKey } from '../lib/platform.ts';
 import { Icon } from '../parts/icons.tsx';
-import { AccountMenu, LanguageMenu, ThemeMenu } from './menus.tsx';
+import { LanguageMenu, ThemeMenu } from '../parts/AppearanceMenus.tsx';
+import { AccountMenu } from './AccountMenu.tsx';
 import { MoreSheet } from './MoreSheet.tsx';
 import classes from './Navigation.module.css';
 import { pagesFor } from './pages.ts';
-import { useSession } from './session.ts';
+import { useSession } from '../parts/session.ts';
 
 interface Props {
   onFind: () => void;

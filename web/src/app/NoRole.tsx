@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { visible } from '../lib/visible.ts';
 import { EmptyPage } from '../parts/EmptyPage.tsx';
 import { PageHead } from '../parts/PageHead.tsx';
-import { useSession } from './session.ts';
+import { useSession } from '../parts/session.ts';
 
 /** Shown to a signed-in user who has no role anywhere. */
 export function NoRole() {

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useVersion } from '../api/version.ts';
 import { Icon } from '../parts/icons.tsx';
-import classes from './OfflineBanner.module.css';
+import classes from '../parts/OfflineBanner.module.css';
 
 /** Says that the server is another one than this console came from. Nothing is reloaded by itself: something may be half typed. */
 export function OutOfDateBanner() {

@@ -9,9 +9,9 @@ import { useEscapeKept } from '../lib/useEscapeKept.ts';
 import { reaches } from '../lib/rights.ts';
 import { ProblemNotice } from '../parts/ProblemNotice.tsx';
 import { LoginForm, LoginPage } from '../screens/login/LoginPage.tsx';
-import { ConnectivityContext, useServerAway } from './connectivity.ts';
+import { ConnectivityContext, useServerAway } from '../parts/connectivity.ts';
 import classes from './SessionGate.module.css';
-import { SessionContext } from './session.ts';
+import { SessionContext } from '../parts/session.ts';
 
 /**
  * Shows the console to a signed-in user, and the login page otherwise. A login code is exchanged first. When a

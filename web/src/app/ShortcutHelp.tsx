@@ -6,7 +6,7 @@ import { shortcuts, type Shortcut } from '../lib/shortcuts.ts';
 import { Facts } from '../parts/Facts.tsx';
 import classes from './ShortcutHelp.module.css';
 import { pages, pagesFor } from './pages.ts';
-import { useCan, useSession } from './session.ts';
+import { useCan, useSession } from '../parts/session.ts';
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation();

@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { rememberVisit } from '../lib/visits.ts';
-import { useSession } from './session.ts';
+import { useSession } from '../parts/session.ts';
 
 /** Where a page is about one thing, whose name its title has. */
 const ofOneThing = /^\/(jobs|runs)\/[^/]+$/;

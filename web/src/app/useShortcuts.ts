@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { isTyping, press, pressWithMod, type Action, type Pending } from '../lib/shortcuts.ts';
 import { pagesFor } from './pages.ts';
-import { useCan, useSession } from './session.ts';
+import { useCan, useSession } from '../parts/session.ts';
 
 /** Listens for the console's keys. While a dialog is open they are its own, but for the one that opens and closes the palette. */
 export function useShortcuts(show: { help: () => void; palette: () => void }): void {

@@ -12,6 +12,9 @@ export function writeAddress(search: Record<string, unknown>): string {
   return query.size === 0 ? '' : `?${query}`;
 }
 
+/** Returns a parameter as text; undefined if it is missing or empty. */
+export const text = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;
+
 /** What is either so, or is not there. */
 export function flag(value: unknown): true | undefined {
   return value === true || value === 'true' ? true : undefined;

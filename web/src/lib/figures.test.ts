@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { byTone, formatRate, roundUp, totalOf, type StatusCounts } from './figures.ts';
+import type { StatusCounts } from '../api/types.ts';
+import { byTone, formatRate, roundUp, totalOf } from './figures.ts';
 
 const counts: StatusCounts = { succeeded: 5, failed: 1, timed_out: 1, killed: 2, lost: 1, skipped: 4, refused: 0, missed: 3 };
 

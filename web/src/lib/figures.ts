@@ -1,9 +1,8 @@
 // Figures of many runs: how they ended, and how long they took.
 
-import type { components } from '../api/schema.gen.ts';
+import type { StatusCounts } from '../api/types.ts';
 import { formatSeconds } from './duration.ts';
 
-export type StatusCounts = components['schemas']['StatusCounts'];
 export type Ended = keyof StatusCounts;
 export type Tone = 'ok' | 'bad' | 'warn' | 'idle';
 

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { byTone, endings, totalOf, type StatusCounts } from '../lib/figures.ts';
+import type { StatusCounts } from '../api/types.ts';
+import { byTone, endings, totalOf } from '../lib/figures.ts';
 import classes from './Bars.module.css';
 
 export interface CountBar {

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
 import { useRunNow } from '../../parts/useRunNow.tsx';
-import type { Chosen } from './PaletteHost.tsx';
+import type { Chosen } from './entries.ts';
 
 /** Does what was chosen for a job, by way of a dialog where there is something to ask. */
 export function Doing({ chosen, onDone }: { chosen: Chosen; onDone: () => void }) {

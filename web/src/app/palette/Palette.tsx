@@ -4,13 +4,10 @@ import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
-import type { Entry } from './entries.ts';
+import type { Entry, JobAction } from './entries.ts';
 import classes from './Palette.module.css';
 import { useJobSection } from './useJobSection.ts';
 import { useSections } from './useSections.ts';
-
-/** What is done with a job after the palette is closed. */
-export type Acts = 'run' | 'runWith' | 'pause';
 
 interface Props {
   /** What was typed before it was there, which it begins with. */
@@ -18,7 +15,7 @@ interface Props {
   onArrived: () => void;
   onClose: () => void;
   onHelp: () => void;
-  onChoose: (act: Acts, job: Job) => void;
+  onChoose: (act: JobAction, job: Job) => void;
 }
 
 /** Finds jobs, runs, workers, groups and pages by a few letters, and acts on the job that was found. */

@@ -1,17 +1,10 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import type { Job } from '../../api/types.ts';
 import { whenIdle } from '../../lib/idle.ts';
-import type { Acts } from './Palette.tsx';
+import type { Chosen } from './entries.ts';
 
 const load = whenIdle(() => import('./Palette.tsx'));
 const Palette = lazy(async () => ({ default: (await load()).Palette }));
 const Doing = lazy(async () => ({ default: (await import('./Doing.tsx')).Doing }));
-
-/** What was chosen for a job, and goes on after the palette is closed. */
-export interface Chosen {
-  act: Acts;
-  job: Job;
-}
 
 /** The palette, loaded when it is first opened, and the dialogs that it opens. */
 export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onClose: () => void; onHelp: () => void }) {

@@ -21,3 +21,11 @@ export interface Section {
   title: string;
   entries: readonly Entry[];
 }
+
+/** An action on a job that continues after the palette is closed. */
+export type JobAction = 'run' | 'runWith' | 'pause';
+
+export interface Chosen {
+  act: JobAction;
+  job: Job;
+}

@@ -3,12 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { useLastRun } from '../../api/palette.ts';
 import type { Job } from '../../api/types.ts';
 import { ranked } from '../../lib/ranking.ts';
-import { useRights } from '../session.ts';
-import type { Entry, Section } from './entries.ts';
-import type { Acts } from './Palette.tsx';
+import { useRights } from '../../parts/session.ts';
+import type { Entry, JobAction, Section } from './entries.ts';
 
 /** What can be done with a job, as far as one may. */
-export function useJobSection(job: Job | undefined, query: string, onChoose: (act: Acts, job: Job) => void): Section[] {
+export function useJobSection(job: Job | undefined, query: string, onChoose: (act: JobAction, job: Job) => void): Section[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const may = useRights();

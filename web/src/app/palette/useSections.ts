@@ -10,7 +10,7 @@ import { looksLikeRun, ranked } from '../../lib/ranking.ts';
 import { visible } from '../../lib/visible.ts';
 import { visitsOf } from '../../lib/visits.ts';
 import { pagesFor } from '../pages.ts';
-import { useCan, useSession } from '../session.ts';
+import { useCan, useSession } from '../../parts/session.ts';
 import type { Entry, Section } from './entries.ts';
 
 /** How long typing has to pause before the server is asked, in milliseconds: the answer should seem to be there at once. */

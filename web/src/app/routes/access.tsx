@@ -1,20 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { root, text } from './root.tsx';
-
-export const accessTabs = ['users', 'tokens', 'sessions', 'audit'] as const;
-export type AccessTab = (typeof accessTabs)[number];
-
-/** Which list is shown, and what it is narrowed by: tokens by their user, the audit by all the rest. */
-export interface AccessSearch {
-  tab?: AccessTab;
-  user?: string;
-  actor?: string;
-  kind?: string;
-  name?: string;
-  verb?: string;
-  from?: string;
-  to?: string;
-}
+import { text } from '../../lib/address.ts';
+import { accessTabs, type AccessSearch } from '../../lib/searchParams.ts';
+import { root } from './root.tsx';
 
 export const access = createRoute({
   getParentRoute: () => root,

@@ -1,7 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { fireStatuses } from '../../api/fires.ts';
 import type { FireStatus } from '../../api/types.ts';
-import { root, text } from './root.tsx';
+import { text } from '../../lib/address.ts';
+import { root } from './root.tsx';
 
 export const ledger = createRoute({
   getParentRoute: () => root,

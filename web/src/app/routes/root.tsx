@@ -11,6 +11,3 @@ export const root = createRootRouteWithContext<{ loadTexts: () => Promise<void> 
   component: Shell,
   notFoundComponent: NotFoundPage,
 });
-
-/** A word of the address, where there is one. */
-export const text = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;

@@ -1,34 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { causes } from '../../api/jobRuns.ts';
 import { statuses } from '../../api/runs.ts';
-import type { Cause, RunStatus } from '../../api/types.ts';
-import { flag } from '../../lib/address.ts';
-import { root, text } from './root.tsx';
-
-/** What is looked for in the output of runs. */
-export interface OutputSearch {
-  q?: string;
-  job?: string;
-  status?: RunStatus;
-  regex?: true;
-  case?: true;
-}
-
-export const runRanges = ['hour', 'day', 'week', 'custom'] as const;
-
-/** What the list of runs is narrowed by. */
-export interface RunSearch {
-  job?: string;
-  /** One status, or several with commas between them. */
-  status?: string;
-  worker?: string;
-  cause?: Cause;
-  range?: (typeof runRanges)[number];
-  from?: string;
-  to?: string;
-  q?: string;
-  exitCode?: string;
-}
+import type { RunStatus } from '../../api/types.ts';
+import { flag, text } from '../../lib/address.ts';
+import { runRanges, type LogSearch, type OutputSearch, type RunSearch } from '../../lib/searchParams.ts';
+import { root } from './root.tsx';
 
 export const runs = createRoute({
   getParentRoute: () => root,
@@ -47,19 +23,10 @@ export const runs = createRoute({
   component: lazyRouteComponent(() => import('../../screens/runs/RunsPage.tsx'), 'RunsPage'),
 });
 
-/** How the output of a run is looked at. */
-export interface LogSearchWanted {
-  stream?: 'stdout' | 'stderr';
-  find?: string;
-  regex?: true;
-  case?: true;
-  full?: true;
-}
-
 export const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: (search: Record<string, unknown>): LogSearchWanted => ({
+  validateSearch: (search: Record<string, unknown>): LogSearch => ({
     stream: search.stream === 'stdout' || search.stream === 'stderr' ? search.stream : undefined,
     find: text(search.find),
     regex: flag(search.regex),

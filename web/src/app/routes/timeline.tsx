@@ -1,25 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { fireStatuses } from '../../api/fires.ts';
-import type { FireStatus } from '../../api/types.ts';
-import { root, text } from './root.tsx';
-
-/** What of the timeline is looked at. */
-export interface TimelineSearch {
-  /** The forecast instead of runs and fires. */
-  view?: 'forecast';
-  group?: string;
-  job?: string;
-  status?: FireStatus;
-  by?: 'worker';
-  /** A length that follows the clock, or two fixed ends. */
-  span?: string;
-  from?: string;
-  to?: string;
-  /** Groups that are closed, by commas. */
-  closed?: string;
-  /** The day of the forecast that is looked at, 2026-12-24. */
-  day?: string;
-}
+import { text } from '../../lib/address.ts';
+import type { TimelineSearch } from '../../lib/searchParams.ts';
+import { root } from './root.tsx';
 
 export const timeline = createRoute({
   getParentRoute: () => root,

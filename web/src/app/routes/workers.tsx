@@ -1,5 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { root, text } from './root.tsx';
+import { text } from '../../lib/address.ts';
+import { loadRanges, type LoadRange } from '../../lib/searchParams.ts';
+import { root } from './root.tsx';
 
 export const workers = createRoute({
   getParentRoute: () => root,
@@ -8,10 +10,6 @@ export const workers = createRoute({
   validateSearch: (search: Record<string, unknown>): { open?: string } => ({ open: text(search.open) }),
   component: lazyRouteComponent(() => import('../../screens/workers/WorkersPage.tsx'), 'WorkersPage'),
 });
-
-/** How far back the load of a worker is shown. */
-export const loadRanges = ['6h', '24h', '3d'] as const;
-export type LoadRange = (typeof loadRanges)[number];
 
 export const worker = createRoute({
   getParentRoute: () => root,

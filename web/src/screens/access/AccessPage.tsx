@@ -1,8 +1,8 @@
 import { Tabs } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { accessTabs, type AccessTab } from '../../app/routes/access.tsx';
-import { useSession } from '../../app/session.ts';
+import { accessTabs, type AccessTab } from '../../lib/searchParams.ts';
+import { useSession } from '../../parts/session.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { AuditPanel } from './AuditPanel.tsx';

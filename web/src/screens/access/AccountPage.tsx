@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { useSession } from '../../app/session.ts';
+import { useSession } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { Facts } from '../../parts/Facts.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';

@@ -2,7 +2,7 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useAudit } from '../../api/audit.ts';
-import type { AccessSearch } from '../../app/routes/access.tsx';
+import type { AccessSearch } from '../../lib/searchParams.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Pager } from '../../parts/Pager.tsx';

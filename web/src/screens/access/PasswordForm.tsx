@@ -3,7 +3,7 @@ import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import { useChangePassword } from '../../api/users.ts';
-import { useSession } from '../../app/session.ts';
+import { useSession } from '../../parts/session.ts';
 import { fieldFaults } from '../../parts/fieldFaults.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { say } from '../../parts/say.ts';

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEndSession, useSessions } from '../../api/sessions.ts';
 import type { LoginSession } from '../../api/types.ts';
-import { useSession } from '../../app/session.ts';
+import { useSession } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { column, DataTable, type Columns } from '../../parts/DataTable.tsx';

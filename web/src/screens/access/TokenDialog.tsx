@@ -5,7 +5,7 @@ import { Problem } from '../../api/problem.ts';
 import { useMakeToken } from '../../api/tokens.ts';
 import type { Role, TokenDefinition } from '../../api/types.ts';
 import { roles, useUsers } from '../../api/users.ts';
-import { useSession } from '../../app/session.ts';
+import { useSession } from '../../parts/session.ts';
 import { sentences } from '../../lib/lists.ts';
 import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';

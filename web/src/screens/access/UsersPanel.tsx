@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import type { User } from '../../api/types.ts';
 import { useChangeUser, useFreshUser, useUsers } from '../../api/users.ts';
-import { useSession } from '../../app/session.ts';
+import { useSession } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { column, DataTable, type Columns } from '../../parts/DataTable.tsx';

@@ -7,8 +7,8 @@ import { Problem } from '../../api/problem.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import type { EditorView as View } from '../../app/routes/jobs.tsx';
-import { useCan, useRights } from '../../app/session.ts';
+import type { EditorView as View } from '../../lib/searchParams.ts';
+import { useCan, useRights } from '../../parts/session.ts';
 import { Editor } from './Editor.tsx';
 import { NotEditor } from './NotEditor.tsx';
 

@@ -1,6 +1,6 @@
 import { useImperativeHandle, useLayoutEffect, useMemo, useRef, type Ref } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../app/session.ts';
+import { useCan } from '../../parts/session.ts';
 import { useChannels } from '../../api/channels.ts';
 import { useSecrets } from '../../api/secrets.ts';
 import { useWorkers } from '../../api/workers.ts';

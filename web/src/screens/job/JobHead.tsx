@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useVersions } from '../../api/versions.ts';
 import type { Job } from '../../api/types.ts';
-import { useCan } from '../../app/session.ts';
+import { useCan } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';

@@ -1,9 +1,10 @@
 import { SegmentedControl } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ranges, useJobStatistics, type StatisticsRange } from '../../api/statistics.ts';
+import { useJobStatistics } from '../../api/statistics.ts';
 import type { Statistics } from '../../api/types.ts';
 import { endings, formatMs, formatRate, totalOf } from '../../lib/figures.ts';
+import { statisticsRanges, type StatisticsRange } from '../../lib/searchParams.ts';
 import { formatTime } from '../../lib/time.ts';
 import { LineChart, type ChartSeries } from '../../parts/charts/index.tsx';
 import { Panel } from '../../parts/Panel.tsx';
@@ -24,7 +25,7 @@ export function StatisticsPanel({ job, range, onRange }: { job: string; range: S
       side={
         <SegmentedControl
           size="xs" aria-label={t('statistics.range')} value={range} onChange={(value) => onRange(value as StatisticsRange)}
-          data={(Object.keys(ranges) as StatisticsRange[]).map((value) => ({ value, label: t(`statistics.ranges.${value}`) }))}
+          data={statisticsRanges.map((value) => ({ value, label: t(`statistics.ranges.${value}`) }))}
         />
       }
     >

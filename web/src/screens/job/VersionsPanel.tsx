@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useVersion, useVersionDiff, useVersions } from '../../api/versions.ts';
 import type { JobVersion } from '../../api/types.ts';
-import { useRights } from '../../app/session.ts';
+import { useRights } from '../../parts/session.ts';
 import { formatTime } from '../../lib/time.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon, type IconName } from '../../parts/icons.tsx';

@@ -1,6 +1,7 @@
 // The days of a year as weeks beside each other.
 
-import { totalOf, type StatusCounts } from '../../lib/figures.ts';
+import type { StatusCounts } from '../../api/types.ts';
+import { totalOf } from '../../lib/figures.ts';
 
 export interface Day {
   at: string;

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { BulkAction } from '../../api/bulk.ts';
 import { allJobs, useFirstJobs, useJobStretch } from '../../api/jobList.ts';
 import type { Job } from '../../api/types.ts';
-import { useRights } from '../../app/session.ts';
+import { useRights } from '../../parts/session.ts';
 import { loadRest } from '../../i18n/index.ts';
 import { filterKey, isNarrowed, jobOrders, type JobFilter, type JobSort } from '../../lib/jobFilter.ts';
 import { useStored } from '../../lib/stored.ts';

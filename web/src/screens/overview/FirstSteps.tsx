@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../app/session.ts';
+import { useCan } from '../../parts/session.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';

@@ -7,7 +7,7 @@ import { useRunning } from '../../api/overview.ts';
 import { isTerminal } from '../../api/runs.ts';
 import type { Run, RunStatus } from '../../api/types.ts';
 import { useIsGone } from '../../api/workers.ts';
-import { useRights } from '../../app/session.ts';
+import { useRights } from '../../parts/session.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useFreshJob } from '../../api/jobs.ts';
 import { useLastRuns } from '../../api/overview.ts';
 import type { Run } from '../../api/types.ts';
-import { useRights } from '../../app/session.ts';
+import { useRights } from '../../parts/session.ts';
 import { labelled } from '../../lib/lists.ts';
 import { troubleStatuses, type Trouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';

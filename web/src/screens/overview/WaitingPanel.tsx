@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useWaiting } from '../../api/overview.ts';
-import { useRights } from '../../app/session.ts';
+import { useRights } from '../../parts/session.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
 import { Filled, slot } from '../../parts/Filled.tsx';

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { searchOutput, tailSize, useRunOutput, type RunOutput, type OutputState } from '../../api/output.ts';
 import { isTerminal } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
-import type { LogSearchWanted } from '../../app/routes/runs.tsx';
+import type { LogSearch } from '../../lib/searchParams.ts';
 import { errorWords, firstError } from '../../lib/firstError.ts';
 import { readLines, writeLines } from '../../lib/lineRange.ts';
 import type { Wanted } from '../../lib/logsearch.ts';
@@ -66,10 +66,10 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
   const from = state.from ?? 0;
   const earlier = useEarlierMatches(run.id, from, only, wanted, found.pattern !== undefined || found.fault === 'explosive');
 
-  const look = (change: Partial<Record<keyof LogSearchWanted, unknown>>, lines = hash) =>
+  const look = (change: Partial<Record<keyof LogSearch, unknown>>, lines = hash) =>
     void navigate({
       to: '/runs/$id', params: { id: run.id }, hash: lines, replace: true, resetScroll: false,
-      search: (before: LogSearchWanted) => Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value)) as LogSearchWanted,
+      search: (before: LogSearch) => Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value)) as LogSearch,
     });
   const show = (name: number | undefined) => {
     if (name === undefined) return;

@@ -6,7 +6,7 @@ import { useJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import { isTerminal, useNeighbours, useRun } from '../../api/runs.ts';
 import type { Run } from '../../api/types.ts';
-import { useCan } from '../../app/session.ts';
+import { useCan } from '../../parts/session.ts';
 import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useHeld } from '../../lib/useHeld.ts';

@@ -5,7 +5,7 @@ import { causes } from '../../api/jobRuns.ts';
 import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useWorkers } from '../../api/workers.ts';
-import { runRanges, type RunSearch } from '../../app/routes/runs.tsx';
+import { runRanges, type RunSearch } from '../../lib/searchParams.ts';
 import { listed } from '../../lib/lists.ts';
 import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';

@@ -1,7 +1,7 @@
 import type { RunFilter } from '../../api/runs.ts';
 import { statuses } from '../../api/runs.ts';
 import type { RunStatus } from '../../api/types.ts';
-import type { RunSearch } from '../../app/routes/runs.tsx';
+import type { RunSearch } from '../../lib/searchParams.ts';
 
 const hour = 3_600_000;
 

@@ -6,7 +6,7 @@ import { useJobNames } from '../../api/jobs.ts';
 import { statuses } from '../../api/runs.ts';
 import { useOutputSearch } from '../../api/search.ts';
 import type { RunMatches, RunStatus } from '../../api/types.ts';
-import type { OutputSearch } from '../../app/routes/runs.tsx';
+import type { OutputSearch } from '../../lib/searchParams.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';

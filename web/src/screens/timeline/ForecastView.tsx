@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { aheadByHour, aheadByMinute, useForecast, type Forecast } from '../../api/forecast.ts';
-import type { TimelineSearch } from '../../app/routes/timeline.tsx';
+import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { sentences } from '../../lib/lists.ts';
 import { localZone } from '../../lib/localTime.ts';
 import { formatTime } from '../../lib/time.ts';

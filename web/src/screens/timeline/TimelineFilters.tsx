@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { fireStatuses } from '../../api/fires.ts';
 import { useGroups } from '../../api/jobList.ts';
 import { useJobNames } from '../../api/jobs.ts';
-import type { TimelineSearch } from '../../app/routes/timeline.tsx';
+import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { visible } from '../../lib/visible.ts';
 import { SearchField } from '../../parts/SearchField.tsx';
 

@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { TimelineSearch } from '../../app/routes/timeline.tsx';
+import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { minute } from '../../parts/gantt/span.ts';
 import { PageHead } from '../../parts/PageHead.tsx';

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { TimelineSearch } from '../../app/routes/timeline.tsx';
+import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { isoOf, presets, presetSpan, spanOfText, type Preset, type Span } from '../../parts/gantt/span.ts';
 
 /** An address without what is not said. */

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { usePastRuns } from '../../api/timeline.ts';
 import type { Worker } from '../../api/types.ts';
 import { useWorkerFigures } from '../../api/workers.ts';
-import { loadRanges, type LoadRange } from '../../app/routes/workers.tsx';
+import { loadRanges, type LoadRange } from '../../lib/searchParams.ts';
 import { formatMs, formatRate } from '../../lib/figures.ts';
 import { formatTime } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, Worker } from '../../api/types.ts';
 import { useRunsOn } from '../../api/workers.ts';
-import { useRights } from '../../app/session.ts';
+import { useRights } from '../../parts/session.ts';
 import { formatSeconds } from '../../lib/duration.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { visible } from '../../lib/visible.ts';

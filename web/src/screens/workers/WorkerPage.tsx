@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import type { Worker } from '../../api/types.ts';
 import { useWorker } from '../../api/workers.ts';
-import { useCan } from '../../app/session.ts';
+import { useCan } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Facts } from '../../parts/Facts.tsx';

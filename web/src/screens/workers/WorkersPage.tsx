@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMasters } from '../../api/masters.ts';
 import type { Worker } from '../../api/types.ts';
 import { useWorkers } from '../../api/workers.ts';
-import { useCan } from '../../app/session.ts';
+import { useCan } from '../../parts/session.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
 import { DataTable } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';

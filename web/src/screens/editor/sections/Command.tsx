@@ -1,7 +1,7 @@
 import { SegmentedControl, Textarea } from '@mantine/core';
 import { useRef, useState, type ClipboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../../app/session.ts';
+import { useCan } from '../../../parts/session.ts';
 import { useSecrets } from '../../../api/secrets.ts';
 import { Panel } from '../../../parts/Panel.tsx';
 import { fieldId, useForm } from '../context.ts';

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { Icon } from '../parts/icons.tsx';
+import { Icon } from './icons.tsx';
 import { useServerAway } from './connectivity.ts';
 import classes from './OfflineBanner.module.css';
 
