@@ -15,7 +15,7 @@ export interface AuditFilter {
 
 export const auditPage = 50;
 
-/** Who did what, the newest first. For admins everywhere. */
+/** Audit entries, newest first. For global admins. */
 export function useAudit(filter: AuditFilter, cursor: string) {
   return useQuery({
     queryKey: keys.auditList(filter, cursor),
@@ -25,7 +25,7 @@ export function useAudit(filter: AuditFilter, cursor: string) {
   });
 }
 
-/** What is known of the chain after some steps of its verification. */
+/** Result of the verification so far. */
 export interface Verification {
   checked: number;
   faults: AuditStep['faults'];
@@ -34,10 +34,10 @@ export interface Verification {
   waiting: number;
 }
 
-// A chain that was tampered with may be wrong in every place; the first ones tell enough.
+// A damaged chain may have a fault in every entry; the first ones are enough.
 const enoughFaults = 50;
 
-/** Verifies the whole chain, a part at a time, and tells how far it is. */
+/** Verifies the whole chain in steps and reports progress. */
 export function useVerification(onProgress: (checked: number) => void) {
   return useMutation({
     mutationFn: async (signal: AbortSignal): Promise<Verification> => {

@@ -3,7 +3,7 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 
-/** The channels that notifications of jobs can go to. */
+/** The channels that jobs can send notifications to. */
 export function useChannels() {
   return useQuery({ queryKey: keys.channels, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/channels', { signal })) });
 }

@@ -3,7 +3,7 @@ import type { paths } from './schema.gen.ts';
 
 export const client = createClient<paths>({ baseUrl: window.location.origin, querySerializer: { array: { style: 'form', explode: false } } });
 
-// The server words schedules in the language of the page.
+// The server describes schedules in the language of the page.
 client.use({
   onRequest({ request }) {
     request.headers.set('Accept-Language', document.documentElement.lang);

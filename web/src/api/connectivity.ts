@@ -1,4 +1,4 @@
-// Whether the server answers. One owner (the query client) reports; the banner and the session gate listen.
+// Whether the server responds. The query client reports it; the banner and the session gate subscribe.
 
 export class Connectivity {
   #away = false;

@@ -7,12 +7,12 @@ import type { components } from './schema.gen.ts';
 export type CrontabRequest = components['schemas']['CrontabRequest'];
 export type CrontabLine = components['schemas']['CrontabLine'];
 
-/** The jobs that the lines of a crontab become; nothing is written. */
+/** Converts crontab lines to jobs; writes nothing. */
 export async function parseCrontab(request: CrontabRequest, signal?: AbortSignal) {
   return dataOf(client.POST('/api/v1/crontab/parse', { body: request, signal }));
 }
 
-/** The same while one types. */
+/** The same while the user types. */
 export function useCrontab(request: CrontabRequest) {
   return useQuery({ queryKey: keys.crontab(request), queryFn: ({ signal }) => parseCrontab(request, signal), enabled: request.text.trim() !== '', placeholderData: keepPreviousData, staleTime: 60_000 });
 }

@@ -1,6 +1,6 @@
 import type { Definition, Job } from './types.ts';
 
-/** What of a job is defined, without what the server says of it. */
+/** Returns the definition of a job without the fields that the server adds. */
 export function definitionOf({ meta: _meta, ...definition }: Job): Definition {
   return definition;
 }

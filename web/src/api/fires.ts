@@ -9,7 +9,10 @@ import type { FireStatus } from './types.ts';
 
 export const fireStatuses: readonly FireStatus[] = ['planned', ...statuses];
 
-/** A stretch of time: the two ends in milliseconds from now, or two times. An end that is left out is open, and the later one is now. */
+/**
+ * A time range: both ends in milliseconds from now, or both as times. A missing end is open; the later end defaults to
+ * now.
+ */
 export interface Stretch {
   from?: number | string | undefined;
   to?: number | string | undefined;
@@ -24,13 +27,13 @@ function timeOf(end: number | string | undefined): string | undefined {
   return typeof end === 'number' ? new Date(Date.now() + end).toISOString() : end;
 }
 
-/** A cursor belongs to the stretch that its first page had; one that moves with the clock is kept beside it. */
+/** A cursor is valid only for the range of its first page, so a range relative to now is stored with it. */
 function parted(cursor: string): { from?: string; to?: string; cursor?: string } {
   const [from, to, bare] = cursor.split(' ');
   return { ...(from && { from }), ...(to && { to }), ...(bare && { cursor: bare }) };
 }
 
-/** The ledger, and the planned future where the stretch reaches beyond now; the newest first. */
+/** The ledger, and planned fires if the range reaches beyond now; newest first. */
 export function useFires(filter: FireFilter, cursor: string, { limit = pageSize, enabled = true, pausing = false } = {}) {
   return useQuery({
     queryKey: keys.fireList({ ...filter, limit }, cursor),
@@ -46,7 +49,7 @@ export function useFires(filter: FireFilter, cursor: string, { limit = pageSize,
     },
     enabled,
     placeholderData: keepPreviousData,
-    // Fires that pass during a pause are no event.
+    // Fires that are skipped during a pause cause no event.
     refetchInterval: pausing ? 5000 : unlessLive(3000),
   });
 }

@@ -9,11 +9,11 @@ export type Forecast = components['schemas']['Forecast'];
 export type PileUp = components['schemas']['PileUp'];
 export type ClockChange = components['schemas']['DSTTime'];
 
-/** How far ahead the server counts, by the minute and by the hour. */
+/** How far ahead the server counts, with buckets of a minute and of an hour. */
 export const aheadByMinute = 7 * 86_400_000;
 export const aheadByHour = 14 * 86_400_000;
 
-/** The plan of the time ahead: how many fires, where they pile up, and when clocks change. It is other when a job is, and not with each run. */
+/** The forecast: number of fires, peaks, and clock changes. It changes with jobs, not with runs. */
 export function useForecast(group: string | undefined, to: number, by: 'minute' | 'hour', enabled = true) {
   return useQuery({
     queryKey: ['forecast', group, to, by],

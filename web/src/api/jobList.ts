@@ -1,4 +1,4 @@
-// The jobs as one long list, of which only the pages in view are there, and what is done with many of them.
+// The jobs as one long list, of which only the visible pages are loaded, and queries over many jobs.
 
 import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { filterKey, whichJobs, type JobFilter } from '../lib/jobFilter.ts';
@@ -11,12 +11,12 @@ import type { Job } from './types.ts';
 
 export const rowsOfPage = 50;
 
-/** What the list tells of each job besides. It is looked up for the pages in view alone. */
+/** Additional data for each listed job, loaded for visible pages only. */
 const shown = ['results', 'stats', 'words'] as const;
 
-// A page that went out of view is soon forgotten: scrolling through all jobs keeps some thousand rows in memory, not all.
+// Pages out of view are dropped soon, so that scrolling through all jobs keeps only some thousand rows in memory.
 const keepFar = 5_000;
-// The first page says how long the list is, so that it has the same length when the user returns.
+// The first page contains the length of the list, so that it has the same length when the user returns.
 const keepFirst = 300_000;
 
 function jobPage(filter: JobFilter, page: number) {
@@ -34,20 +34,20 @@ function jobPage(filter: JobFilter, page: number) {
   });
 }
 
-/** The first page of a list, which says how long it is. */
+/** The first page of a list, which contains its length. */
 export function useFirstJobs(filter: JobFilter) {
   return useQuery(jobPage(filter, 0));
 }
 
 export interface JobRows {
-  /** The job in a row; undefined while its page is on the way. */
+  /** Returns the job in a row; undefined while its page is loading. */
   at: (row: number) => Job | undefined;
   error: Error | undefined;
-  /** The log store is away: results are not all there. */
+  /** The log store is unavailable: results are incomplete. */
   partial: boolean;
 }
 
-/** The jobs in some rows of the list. */
+/** Returns the jobs in a range of rows. */
 export function useJobRows(filter: JobFilter, rows: RowWindow): JobRows {
   const pages = pagesOf(rows, rowsOfPage);
   const answers = useQueries({ queries: pages.map((page) => jobPage(filter, page)) });
@@ -58,7 +58,7 @@ export function useJobRows(filter: JobFilter, rows: RowWindow): JobRows {
   };
 }
 
-/** Fetches a stretch of the list as it is shown, from what is there where it is. */
+/** Returns a range of the list as it is shown, from loaded pages where possible. */
 export function useJobStretch(): (filter: JobFilter, first: number, end: number) => Promise<Job[]> {
   const queries = useQueryClient();
   return async (filter, first, end) => {
@@ -70,7 +70,7 @@ export function useJobStretch(): (filter: JobFilter, first: number, end: number)
 
 const most = 500;
 
-/** All jobs that a filter finds, by name, page after page. */
+/** Returns all jobs that match a filter, by name, page after page. */
 export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGenerator<{ items: Job[]; total: number }> {
   let cursor: string | undefined;
   let total = 0;
@@ -84,7 +84,7 @@ export async function* allJobs(filter: JobFilter, signal: AbortSignal): AsyncGen
 
 const together = 8;
 
-/** A job that is there; one that was deleted meanwhile holds up none of the others. */
+/** Returns a job, or undefined if it was deleted meanwhile. */
 async function jobIfThere(name: string, signal: AbortSignal): Promise<Job | undefined> {
   try {
     return await dataOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name } }, signal }));
@@ -94,7 +94,7 @@ async function jobIfThere(name: string, signal: AbortSignal): Promise<Job | unde
   }
 }
 
-/** Jobs by their names, a few requests at a time; those that are gone are left out. */
+/** Returns jobs by name, with a few requests at a time; deleted ones are left out. */
 export async function* namedJobs(names: readonly string[], signal: AbortSignal): AsyncGenerator<{ items: Job[]; total: number }> {
   for (let i = 0; i < names.length; i += together) {
     const some = names.slice(i, i + together);
@@ -103,12 +103,12 @@ export async function* namedJobs(names: readonly string[], signal: AbortSignal):
   }
 }
 
-/** The groups there are, and how many jobs each has. */
+/** All groups with their number of jobs. */
 export function useGroups() {
   return useQuery({ queryKey: keys.groups, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/groups', { signal })), refetchInterval: unlessLive(15_000), staleTime: 5_000 });
 }
 
-/** The labels that jobs have, and how many have each value. */
+/** All labels of jobs with the number of jobs for each value. */
 export function useLabels() {
   return useQuery({ queryKey: keys.labels, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/labels', { signal })), refetchInterval: unlessLive(15_000), staleTime: 5_000 });
 }

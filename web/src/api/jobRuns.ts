@@ -15,7 +15,7 @@ export interface JobRunFilter {
 
 const perPage = 120;
 
-/** The runs of a job, the newest first, and further back as one asks for them. */
+/** The runs of a job, newest first, page by page. */
 export function useJobRuns({ job, status, cause }: JobRunFilter) {
   return useInfiniteQuery({
     queryKey: keys.jobRuns({ job, status, cause }),
@@ -27,7 +27,7 @@ export function useJobRuns({ job, status, cause }: JobRunFilter) {
   });
 }
 
-/** The runs of a job that wait or go on. */
+/** The waiting and running runs of a job. */
 export function useGoing(job: string) {
   return useQuery({
     queryKey: keys.going(job),

@@ -7,16 +7,16 @@ import type { Definition, Event, Job, Ranking, RunRequest } from './types.ts';
 
 export const pageSize = 50;
 
-/** The events of a job that notifications can be about, in display order. */
+/** The events of a job that can trigger notifications, in display order. */
 export const events: readonly Event[] = ['failed', 'missed', 'lost', 'late', 'recovered'];
 
-/** A job as it was read, and the version that a change must name. */
+/** A job and the version that a change must name. */
 export interface VersionedJob {
   job: Job;
   etag: string;
 }
 
-/** Names of jobs that hold a text, in their name or title. */
+/** Names of jobs with a text in their name or title. */
 export function useJobNames(q: string): readonly string[] {
   const jobs = useQuery({
     queryKey: keys.jobNames(q),
@@ -38,12 +38,12 @@ export function useJob(name: string, options: { enabled?: boolean; live?: boolea
     queryFn: ({ signal }) => fetchJob(name, signal),
     enabled: options.enabled ?? true,
     refetchInterval: options.live ? unlessLive(5000) : false,
-    // An editor works on what it opened; a newer version reaches it through the conflict dialog.
+    // An editor works on the version that it opened; a newer version reaches it through the conflict dialog.
     refetchOnWindowFocus: options.live ?? false,
   });
 }
 
-/** Reads the job as it is now, past the cache. */
+/** Reads the current job, bypassing the cache. */
 export function useFreshJob() {
   const queryClient = useQueryClient();
   return useMutation({
@@ -80,7 +80,7 @@ export function useDeleteJob() {
   });
 }
 
-/** Asks for a run outside the plan. The same key twice is one run: an answer that got lost may be asked for again. */
+/** Requests a run. The idempotency key makes it safe to repeat the request after a lost answer. */
 export function useRunJob() {
   const queryClient = useQueryClient();
   return useMutation({
@@ -95,7 +95,7 @@ export function useRunJob() {
   });
 }
 
-/** Lets a job not fire, or fire again. */
+/** Pauses or resumes a job. */
 export function usePauseJob() {
   const queryClient = useQueryClient();
   return useMutation({
@@ -109,7 +109,7 @@ export function usePauseJob() {
   });
 }
 
-/** Who would run a job now, in rank, and why the others would not. */
+/** The workers that are eligible for a job, by rank, and why the others are not. */
 export function usePlacement(name: string) {
   return useQuery({
     queryKey: keys.placement(name),
@@ -118,17 +118,17 @@ export function usePlacement(name: string) {
   });
 }
 
-/** What was judged, and all that is wrong with it. */
+/** The validated definition and its faults. */
 export interface Judgement {
   definition: Definition;
   faults: readonly Fault[];
-  /** What may be saved, and is likely not what is meant. */
+  /** Warnings: valid, but probably not intended. */
   warnings: readonly Fault[];
-  /** Who would run it now, where it is valid. */
+  /** The eligible workers, if the definition is valid. */
   placement?: Ranking | undefined;
 }
 
-/** All that the server finds wrong with a definition, without writing anything. */
+/** Validates a definition on the server; writes nothing. */
 export async function judge(definition: Definition, signal?: AbortSignal): Promise<Judgement> {
   const bare = (faults: readonly Fault[]) => faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') }));
   try {

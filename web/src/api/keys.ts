@@ -1,4 +1,4 @@
-/** The query cache's keys. What a mutation changes is invalidated by prefix. */
+/** The keys of the query cache. Mutations invalidate by prefix. */
 export const keys = {
   session: ['session'] as const,
   methods: ['methods'] as const,

@@ -15,13 +15,13 @@ export interface LedgerFilter extends Stretch {
   statuses: readonly FireStatus[];
 }
 
-/** The two ends as times, if they are relative to now. */
+/** Returns both ends as times; those relative to now are resolved. */
 export function endsOf({ from, to }: Stretch, now: number): { from: string | undefined; to: string | undefined } {
   const timeOf = (end: number | string | undefined) => (typeof end === 'number' ? new Date(now + end).toISOString() : end);
   return { from: timeOf(from), to: timeOf(to) };
 }
 
-/** One page of the ledger as a filter asks for it. A cursor is only good with the very ends that its first page had. */
+/** One page of the ledger for a filter. A cursor is valid only for the exact range of its first page. */
 export async function ledgerPage(filter: LedgerFilter, ends: { from: string | undefined; to: string | undefined }, cursor: string | undefined, limit: number, signal: AbortSignal) {
   const query = { ...ends, status: filter.statuses.length > 0 ? [...filter.statuses] : undefined, cursor, limit };
   return dataOf(
@@ -31,12 +31,12 @@ export async function ledgerPage(filter: LedgerFilter, ends: { from: string | un
   );
 }
 
-/** The ledger, and the planned future where the stretch reaches beyond now; the newest first. */
+/** The ledger, and planned fires if the range reaches beyond now; newest first. */
 export function useLedger(filter: LedgerFilter, cursor: string, enabled: boolean) {
   return useQuery({
     queryKey: keys.fireList(filter, cursor),
     queryFn: async ({ signal }) => {
-      // The stretch of the first page goes on with its cursor, as it moves with the clock.
+      // The range of the first page is kept with its cursor, since it may be relative to now.
       const [from, to, bare] = cursor === '' ? [] : cursor.split(' ');
       const ends = cursor === '' ? endsOf(filter, Date.now()) : { from: from || undefined, to: to || undefined };
       const page = await ledgerPage(filter, ends, bare, pageSize, signal);
@@ -48,7 +48,7 @@ export function useLedger(filter: LedgerFilter, cursor: string, enabled: boolean
   });
 }
 
-/** What the fires of a stretch came to; not for a group, of which nothing is counted. */
+/** Counts of fires by outcome over a range; undefined for a group, which has no counts. */
 export function useLedgerSummary(filter: Pick<LedgerFilter, 'job' | 'from' | 'to'>, enabled: boolean) {
   const zone = localZone();
   return useQuery({
@@ -67,7 +67,8 @@ export function useLedgerSummary(filter: Pick<LedgerFilter, 'job' | 'from' | 'to
   });
 }
 
-// The plan is counted by parts of names; of a job alone, its own fires are looked through from the next one on.
+// The server counts planned fires by a part of the job's name; for a single job its fires are listed from the next one
+// on.
 async function aheadOfJob(job: string, count: number, signal: AbortSignal) {
   const { meta } = await dataOf(client.GET('/api/v1/jobs/{name}', { params: { path: { name: job } }, signal }));
   if (meta.nextFire === undefined) return [];
@@ -81,11 +82,11 @@ async function aheadOfAll(group: string | undefined, count: number, signal: Abor
   const far = reach(plan.buckets, Date.parse(plan.start), plan.step * 1000, count);
   if (!far) return [];
   const page = await ledgerPage({ group, statuses: ['planned'] }, { from: plan.from, to: new Date(far.to).toISOString() }, undefined, 500, signal);
-  // The newest come first: of a minute that holds more than a page the nearest are not there.
+  // Newest first: if a minute holds more than a page, its earliest fires are missing.
   return page.nextCursor === undefined ? page.items.slice(-count) : [];
 }
 
-/** So many of the fires that are planned next, the nearest last, and when the first of them are where there are too many to list. */
+/** Returns the next planned fires, the nearest last, and the time of the first one if there are too many to list. */
 export function useAhead({ job, group }: Pick<LedgerFilter, 'job' | 'group'>, count: number, enabled: boolean) {
   return useQuery({
     queryKey: keys.ahead({ job, group }, count),

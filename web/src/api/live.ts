@@ -1,5 +1,4 @@
-// What changes in the cluster, as queries and screens use it: one stream for each tab tells of it, and while there is none,
-// queries poll.
+// Live updates for queries and screens: one event stream per tab; without it, queries poll.
 
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -9,17 +8,20 @@ import { LiveStream, type LiveState } from './liveStream.ts';
 
 export type { JobEvent, RunEvent, WorkerEvent } from './liveChanges.ts';
 
-/** Time alone changes something too, and a connection may be dead without a word: even then all is asked again this often. */
+/** Some results change with time alone, and a dead connection may go unnoticed: refetch everything at this interval. */
 const slowly = 60_000;
 
 const state: LiveState = { connected: false, handlers: new Set() };
 
-/** An interval for `refetchInterval`: polls only while there is no stream of events. liveChanges.ts lists what the stream covers. */
+/**
+ * An interval for `refetchInterval`: polls only without an event stream. liveChanges.ts lists the queries that the
+ * stream covers.
+ */
 export function unlessLive(ms: number): () => number {
   return () => (state.connected ? Math.max(ms, slowly) : ms);
 }
 
-/** Receives each run that waits, runs or ends while the stream lasts. Queries show what was missed. */
+/** Passes on each run event while the stream is open. Missed events are covered by queries. */
 export function useLiveRuns(handler: (event: RunEvent) => void): void {
   const latest = useRef(handler);
   useEffect(() => {
@@ -32,7 +34,7 @@ export function useLiveRuns(handler: (event: RunEvent) => void): void {
   }, []);
 }
 
-/** Keeps the shown data current while a user who may read is signed in. */
+/** Keeps the shown data current while a user with a role is signed in. */
 export function useLive(mayRead: boolean, connectivity: Connectivity): void {
   const queries = useQueryClient();
   useEffect(() => {

@@ -41,7 +41,7 @@ it('concerns everything where something was missed', () => {
   const changes = new Changes();
   changes.addAll();
   expect(changes.concern(keys.users)).toBe(true);
-  // But for what reads a lot, and is asked by whoever wants it.
+  // Except expensive queries, which run on request only.
   for (const key of [keys.search({ text: 'x' }), keys.dryRun({}), keys.jobVersion('nightly', 3), keys.versionDiff('nightly', [1, 2])]) expect(changes.concern(key)).toBe(false);
 });
 

@@ -1,6 +1,6 @@
-// What has changed since the queries were last asked again, as far as it matters to them. Decides only; live.ts acts.
+// Changes since the last refetch, and which queries they affect. Decides only; live.ts acts.
 
-/** The event of a job that was created, changed or deleted. */
+/** Event: a job was created, changed or deleted. */
 export interface JobEvent {
   name: string;
   title?: string;
@@ -10,7 +10,7 @@ export interface JobEvent {
   deleted?: boolean;
 }
 
-/** The event of a run that waits, runs or has ended. The same status may arrive twice. */
+/** Event: a run is waiting, running or has ended. The same status may arrive twice. */
 export interface RunEvent {
   id: string;
   job: string;
@@ -28,7 +28,7 @@ export interface RunEvent {
   endedAt?: string;
 }
 
-/** The event of a worker. */
+/** Event: a worker changed. */
 export interface WorkerEvent {
   id: string;
   name?: string;
@@ -41,7 +41,7 @@ export interface WorkerEvent {
 
 export type Change = { kind: 'job'; data: JobEvent } | { kind: 'run'; data: RunEvent } | { kind: 'worker'; data: WorkerEvent };
 
-// Beyond this many they are not told apart, so that what is remembered stays small however much happens.
+// Above this number single jobs are no longer tracked, which bounds the memory.
 const manyNames = 200;
 
 class Names {
@@ -65,18 +65,21 @@ class Names {
   }
 }
 
-/** Reports whether events never repeat this query, because it reads a lot or its result does not change. A failed one may still be repeated. */
+/**
+ * Reports whether events never refetch this query, because it is expensive or its result does not change. A failed one
+ * may still be retried.
+ */
 export function isKept(key: readonly unknown[]): boolean {
   return ['search', 'output-search', 'dryRun'].includes(String(key[0])) || (key[0] === 'versions' && (key[2] === 'one' || key[2] === 'diff'));
 }
 
-/** The job that a query is about, where its key has a filter that names one. */
+/** Returns the job of a query whose key contains a filter by job. */
 function filteredBy(key: readonly unknown[]): unknown {
   for (const part of key) if (typeof part === 'object' && part !== null && 'job' in part && typeof part.job === 'string' && part.job !== '') return part.job;
   return undefined;
 }
 
-/** Changes that were gathered, and which queries they concern. */
+/** Collected changes and the queries that they affect. */
 export class Changes {
   #all = false;
   #workers = false;
@@ -102,7 +105,7 @@ export class Changes {
     }
   }
 
-  /** Something was missed: nothing that is shown can be relied on. */
+  /** Events were missed: any shown data may be stale. */
   addAll(): void {
     this.#all = true;
   }
@@ -114,7 +117,7 @@ export class Changes {
     const ran = job === undefined ? this.#runs.any : this.#ran.has(job);
     switch (key[0]) {
       case 'jobs':
-        // What a job is called has nothing to do with its runs.
+        // The title of a job does not affect its runs.
         if (key[1] === 'names') return this.#jobs.any;
         return key[1] === 'one' ? this.#jobs.has(key[2]) || this.#ran.has(key[2]) : this.#jobs.any || this.#runs.any;
       case 'runs':

@@ -1,32 +1,32 @@
-// When a query that changes concern is asked again. Decides only; live.ts has the clock.
+// When to refetch an affected query. Decides only; live.ts has the clock.
 
-/** Between two times that the same query is asked, in milliseconds. */
+/** Minimum time between two requests of the same query, in milliseconds. */
 const atLeast = 1000;
-// What is dear to the server, or changes little with each event.
+// Queries that are expensive for the server or change little with each event.
 const calmer: Record<string, number> = { overview: 2000, placements: 2000, statistics: 10_000, groups: 5000, labels: 5000, forecast: 10_000 };
-// A query is asked for at most this part of the time: one that is answered slowly is asked less often. But one slow answer,
-// from a server that had to wait for its store, is no reason to show what is old for long.
+// A query may take at most this share of the time: slow queries are refetched less often. A cap keeps one slow answer,
+// caused by a slow store, from delaying updates for long.
 const share = 10;
 const atMost = 10_000;
-/** Some counts are updated shortly after their event, so the last change is followed by another request. */
+/** Some counts are updated shortly after their event, so one more request follows the last change. */
 const echo = 3000;
 
-/** A timer may come a little early, and who is passed over waits for the next one. */
+/** Tolerance for a timer that fires early: a skipped query would wait for the next one. */
 const early = 50;
 
 interface Pace {
   asked: number;
   took: number;
-  /** When to ask again, and once more; undefined when nothing is owed. */
+  /** When to refetch, and when to refetch again; undefined if nothing is pending. */
   due?: number | undefined;
   echo?: number | undefined;
 }
 
-/** For each query, by its hash, when it is due. */
+/** Due times of the queries, by hash. */
 export class Paces {
   readonly #of = new Map<string, Pace>();
 
-  /** Changes concern the query. Without the echo if no event has just arrived. */
+  /** Changes affect the query. Without the second request if no event has just arrived. */
   concern(hash: string, now: number, echoes = true): void {
     const pace = this.#of.get(hash) ?? { asked: -Infinity, took: 0 };
     pace.due ??= now;
@@ -53,7 +53,7 @@ export class Paces {
     if (pace) pace.took = took;
   }
 
-  /** When the first of these queries is due. Others are dropped, because they are not shown. */
+  /** Returns when the first of these queries is due. Queries that are no longer shown are dropped. */
   next(queries: ReadonlyMap<string, unknown>): number | undefined {
     let first: number | undefined;
     for (const hash of this.#of.keys()) {

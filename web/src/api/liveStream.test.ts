@@ -57,7 +57,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Somebody looks at this; returns how often it was asked for. */
+/** Mounts an observer of this query; returns the number of its requests. */
 async function shown(queryKey: readonly unknown[]): Promise<() => number> {
   let asked = 0;
   new QueryObserver(queries, { queryKey, queryFn: () => Promise.resolve(++asked) }).subscribe(() => undefined);

@@ -1,5 +1,4 @@
-// The stream of events of one tab. It is open while the tab is visible; the queries that a change concerns
-// are asked again, at most once a second.
+// The event stream of a tab. It is open while the tab is visible; affected queries are refetched at most once a second.
 
 import type { QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from './connectivity.ts';
@@ -8,7 +7,7 @@ import { Changes, type Change, type RunEvent } from './liveChanges.ts';
 import { Paces } from './livePace.ts';
 import { isLeft, isSeen, onSeen } from '../lib/pageSeen.ts';
 
-/** Changes are gathered for this long, and the first one for a moment, as what belongs together comes together. */
+/** Changes are collected for this long, and the first one briefly, since related events arrive together. */
 const gather = 1000;
 const moment = 100;
 /** A hidden tab closes its connection after this time: a browser has only six for a server without TLS. */
@@ -19,16 +18,16 @@ const retryLast = 30_000;
 const steady = 30_000;
 /** Without a stream for this long, polling begins. */
 const grace = 3000;
-/** Run events are handed over together, this often, and no more than so many: the newest count. */
+/** Run events are passed on in batches at this interval, with at most this many events: the newest ones are kept. */
 const handOver = 250;
 const held = 1000;
 
-/** What is polled every few seconds without a stream, and updated by events with one. */
+/** Queries that poll every few seconds without a stream and are updated by events with one. */
 const restless: ReadonlySet<unknown> = new Set(['jobs', 'runs', 'fires', 'timeline', 'workers', 'placements']);
 
 type Timer = 'flush' | 'retry' | 'hide' | 'grace' | 'runs' | 'steady';
 
-/** What the rest of the console sees of the stream. */
+/** The interface for the rest of the console. */
 export interface LiveState {
   connected: boolean;
   readonly handlers: Set<(event: RunEvent) => void>;
@@ -126,7 +125,7 @@ export class LiveStream {
     on('ready', () => {
       this.#cancel('grace');
       this.#once('steady', steady, () => (this.#failures = 0));
-      this.#state.connected = true; // queries see it when they are answered next, and stop to poll
+      this.#state.connected = true; // queries read it after their next answer and stop polling
       if (!since) this.#begin();
     });
     on('reset', () => this.#all());
@@ -146,7 +145,10 @@ export class LiveStream {
     this.#once('retry', delay, () => this.#open());
   }
 
-  /** A stream tells of what comes from now on: what was asked before it lacks what came in between, and is asked once more. */
+  /**
+   * A stream contains only events from now on: data loaded before it lacks the events in between, and is refetched
+   * once.
+   */
   #begin(): void {
     for (const query of this.#queries.getQueryCache().findAll({ predicate: ({ queryKey }) => restless.has(queryKey[0]) })) {
       if (query.isActive()) this.#paces.concern(query.queryHash, performance.now(), false);
@@ -181,7 +183,7 @@ export class LiveStream {
     const at = Math.max(wanted, now + moment, this.#flushed + gather);
     if (this.#timers.flush !== undefined) {
       if (this.#flushAt <= at) return;
-      this.#cancel('flush'); // that was for something that can wait longer
+      this.#cancel('flush'); // that timer was for a later due time
     }
     this.#flushAt = at;
     this.#once('flush', at - now, () => this.#flush());
@@ -205,7 +207,7 @@ export class LiveStream {
         continue;
       }
       if (concerned) this.#paces.concern(hash, now);
-      // An answer that is on its way may be older than the change.
+      // A response in flight may be older than the change.
       if (query.state.fetchStatus === 'fetching' || !this.#paces.isDue(hash, queryKey[0], now)) continue;
       this.#paces.asked(hash, now);
       void this.#queries.invalidateQueries({ queryKey, exact: true }).then(() => this.#paces.answered(hash, performance.now() - now));

@@ -3,7 +3,7 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 
-/** The masters that are alive. No event tells of them. */
+/** The live masters. They cause no events. */
 export function useMasters() {
   return useQuery({
     queryKey: keys.masters,

@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RunOutput } from './output.ts';
 
-// The client takes the browser's fetch when it is loaded.
+// The client binds the browser's fetch when it is loaded.
 const answers = vi.hoisted(() => {
   const waiting: Response[] = [];
   vi.stubGlobal('fetch', () => Promise.resolve(waiting.shift()));
   return waiting;
 });
 
-/** A stream that is refused at once. */
+/** A stream that fails at once. */
 class Refused extends EventTarget {
   static readonly CLOSED = 2;
   readonly readyState = 2;

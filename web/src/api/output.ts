@@ -6,36 +6,36 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { answerOf, dataOf, Problem } from './problem.ts';
 
-/** How far one is, apart from the lines themselves, which stay where they are and grow. */
+/** Loading state of an output; the lines are in the store, which grows in place. */
 export interface OutputState {
-  /** Changes whenever there is something new to show. */
+  /** Changes whenever the store has changed. */
   version: number;
-  /** Bytes that the run has printed, as far as is known. */
+  /** Number of bytes that the run has printed, as far as known. */
   size: number;
-  /** Where the lines that are here begin; undefined while nothing has come. */
+  /** Offset of the first loaded line; undefined before the first data. */
   from: number | undefined;
-  /** The run has ended and everything kept of its output is here. */
+  /** The run has ended and all of its stored output is loaded. */
   complete: boolean;
-  /** What the output is read from does not answer just now. */
+  /** The log store is unavailable. */
   away: boolean;
-  /** Earlier lines are being fetched. */
+  /** Earlier lines are loading. */
   fetching: boolean;
   error: Error | undefined;
 }
 
-/** How much is read at first. */
+/** Size of the first read, from the end. */
 export const firstSize = 16 * 1024 * 1024;
-/** How much is read at a time of what is earlier. */
+/** Size of each read of earlier output. */
 export const tailSize = 8 * 1024 * 1024;
-/** How many characters are kept: beyond these the oldest lines are given up. */
+/** Maximum number of characters in memory: beyond it the oldest lines are dropped. */
 export const mostKept = 128 * 1024 * 1024;
 
 const pieceSize = 256 * 1024;
 const pollEvery = 700;
 const retryEvery = 2000;
-// Where a stream was refused, output is asked for piece by piece, and the stream tried again after a while.
+// If a stream is refused, output is read in pieces, and the stream is retried after this time.
 const streamAgain = 20_000;
-// What comes is shown together, so that a flood does not lay out the page for each of its parts.
+// Data is shown in batches, so that fast output does not cause a layout for each chunk.
 const showEvery = 80;
 
 const nothing: OutputState = { version: 0, size: 0, from: undefined, complete: false, away: false, fetching: false, error: undefined };
@@ -57,10 +57,10 @@ export function isFinal(error: Error): boolean {
   return error instanceof Problem && error.status < 500 && error.status !== 401 && error.status !== 429;
 }
 
-// A browser has few connections to one host: a hidden tab closes this one, and later continues where it stopped.
+// A browser has few connections per host: a hidden tab closes this one and later continues at the same offset.
 const hiddenAfter = 5000;
 
-/** Resolves once the page is seen. */
+/** Resolves once the page is visible. */
 function seen(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let stop = () => {};
@@ -76,7 +76,7 @@ function seen(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A signal for as long as the page is seen, or was until a moment ago. */
+/** An abort signal that fires shortly after the page is hidden. */
 function whileSeen(signal: AbortSignal): { signal: AbortSignal; done: () => void } {
   const abort = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -106,7 +106,10 @@ interface Handlers {
   changed?: () => void;
 }
 
-/** Follows a run's output, until it ends, is enough, or is refused. A connection that breaks is taken up by the browser, from the last event on. */
+/**
+ * Follows a run's output until it ends, is enough, or is refused. The browser reconnects a broken connection and
+ * continues with the last event.
+ */
 function followStream(id: string, place: { offset: number } | { tail: number }, signal: AbortSignal, on: Handlers, enough: () => boolean = () => false): Promise<'ended' | 'refused'> {
   return new Promise((resolve) => {
     const query = new URLSearchParams(Object.entries(place).map(([name, value]) => [name, String(value)]));
@@ -136,7 +139,7 @@ function followStream(id: string, place: { offset: number } | { tail: number }, 
   });
 }
 
-/** A run's output: read from its tail on, followed until it is complete, and from there back as far as is asked for. */
+/** A run's output: reads the tail, follows it until it is complete, and loads earlier parts on request. */
 export class RunOutput {
   readonly id: string;
   #feed: OutputFeed;
@@ -147,7 +150,7 @@ export class RunOutput {
   readonly #whole: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Reads all of it where it is to be whole, else its tail. */
+  /** Reads all of it if requested, else its tail. */
   constructor(id: string, whole: boolean, changed: () => void) {
     this.id = id;
     this.#whole = whole;
@@ -171,7 +174,7 @@ export class RunOutput {
     clearTimeout(this.#timer);
   }
 
-  /** Follows the output; a server that is away is asked again. */
+  /** Follows the output; retries while the server is unreachable. */
   async follow(): Promise<void> {
     const { signal } = this.#abort;
     let streamAt = 0;
@@ -194,7 +197,7 @@ export class RunOutput {
           streamAt = Date.now() + (how === 'refused' ? streamAgain : retryEvery);
           if (signal.aborted) return;
         }
-        // Whatever ended the stream, this read shows whether there is more.
+        // Whatever ended the stream, this read finds remaining output.
         const advanced = await this.#piece(signal);
         if (!advanced && !this.#state.complete) await pause(pollEvery, signal);
       } catch (cause) {
@@ -207,7 +210,9 @@ export class RunOutput {
     }
   }
 
-  /** Fetches what comes before the first line: about so much, or all from a place on. Rejects where that cannot be had. */
+  /**
+   * Loads output before the first line: about this many bytes, or everything from an offset on. Rejects if that fails.
+   */
   async earlier(to: number): Promise<void> {
     const { from } = this.#state;
     if (from === undefined || from === 0 || this.#state.fetching) return;
@@ -227,7 +232,7 @@ export class RunOutput {
     }
   }
 
-  /** Asks in a way that says why it was refused. */
+  /** Repeats the request in a form whose error contains the reason. */
   async #refusal(): Promise<void> {
     await answerOf(client.GET('/api/v1/runs/{id}/output', { params: { path: { id: this.id }, query: { offset: 0, limit: 1 } }, parseAs: 'arrayBuffer' }));
   }
@@ -242,7 +247,7 @@ export class RunOutput {
     const header = (name: string) => response.headers.get(name);
     const complete = header('Carillon-Output-Complete') === 'true';
     const next = Number(header('Carillon-Next-Offset') ?? offset);
-    // An empty body comes as none at all.
+    // An empty body is returned as undefined.
     this.#feed.bytes(new Uint8Array((data as ArrayBuffer | undefined) ?? new ArrayBuffer(0)), next, complete);
     if (complete) this.#feed.end();
     this.#show({ size: Number(header('Carillon-Output-Size') ?? 0), complete, away: false, error: undefined });
@@ -251,7 +256,7 @@ export class RunOutput {
 
   #took(take: () => void, away = false): void {
     take();
-    // What flows is read again, whatever went wrong before.
+    // Live output is retried after any failure.
     if (away !== this.#state.away || this.#state.error) this.#state = { ...this.#state, away, error: undefined };
     this.#timer ??= setTimeout(() => this.#show({}), showEvery);
   }
@@ -271,7 +276,7 @@ export class RunOutput {
 const idle = () => () => undefined;
 const idleState = () => nothing;
 
-/** The output of a run while it is shown; undefined where there is none to read. */
+/** The output of a run while it is shown; undefined if there is none to read. */
 export function useRunOutput(id: string, enabled: boolean, whole: boolean): { output: RunOutput | undefined; state: OutputState } {
   const queryClient = useQueryClient();
   const [output, setOutput] = useState<RunOutput | undefined>();
@@ -297,12 +302,12 @@ interface Asked {
   limit?: number | undefined;
 }
 
-/** Looks in what a run printed, on the server. */
+/** Searches the output of a run on the server. */
 export function searchOutput(id: string, query: Asked, signal?: AbortSignal) {
   return dataOf(client.GET('/api/v1/runs/{id}/output/search', { params: { path: { id }, query }, signal }));
 }
 
-/** Where the browser downloads the output from: the bytes as they were printed. */
+/** URL for the download of the raw output. */
 export function downloadUrl(id: string): string {
   return `/api/v1/runs/${encodeURIComponent(id)}/output?download=true`;
 }

@@ -16,12 +16,15 @@ export function useOverview() {
   return useQuery({
     queryKey: keys.overview,
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/stats/overview', { signal })),
-    // Many problems have no event.
+    // Many conditions cause no event.
     refetchInterval: 5000,
   });
 }
 
-/** Asks all that is shown again when the log store goes or comes back: what was listed without it is not whole, and no event tells of that. */
+/**
+ * Refetches everything shown when the log store becomes unavailable or available again: lists without it are
+ * incomplete, and no event reports the change.
+ */
 export function useHistoryTurns(): void {
   const queries = useQueryClient();
   const logStore = useOverview().data?.logStore;
@@ -33,7 +36,7 @@ export function useHistoryTurns(): void {
   }, [queries, logStore]);
 }
 
-/** What runs just now, what was planned first coming first: that which stands still is among it, however much runs. */
+/** Current runs, earliest planned time first, so that stuck runs are included however many there are. */
 export function useRunning() {
   return useQuery({
     queryKey: keys.running,
@@ -42,10 +45,10 @@ export function useRunning() {
   });
 }
 
-// Fires are listed from the latest on, and what has waited for longest is wanted: after a night of standing still, far down.
+// Fires are listed newest first, but the longest wait is needed: after a long outage it is on a later page.
 const waitingPages = 4;
 
-/** What is due and has not started. */
+/** Due fires that have not started. */
 export function useWaiting() {
   return useQuery({
     queryKey: keys.waiting,
@@ -63,7 +66,7 @@ export function useWaiting() {
   });
 }
 
-/** The fires of the last 24 hours that went wrong, the newest of them. */
+/** The latest failed fires of the last 24 hours. */
 export function useTroubles() {
   return useQuery({
     queryKey: keys.troubles,
@@ -73,7 +76,7 @@ export function useTroubles() {
   });
 }
 
-/** The last run of each of some jobs, to see whether the job has recovered. */
+/** The last run of each of these jobs, which shows whether the job has recovered. */
 export function useLastRuns(jobs: readonly string[]) {
   return useQueries({
     queries: jobs.map((job) => ({
@@ -94,13 +97,13 @@ export function useSoon(limit: number) {
   });
 }
 
-/** How many fires are planned for each minute of the next hour. */
+/** Number of planned fires for each minute of the next hour. */
 export function useNextHour() {
   return useQuery({
     queryKey: keys.nextHour,
     queryFn: ({ signal }) => dataOf(client.GET('/api/v1/forecast', { params: { query: { to: new Date(Date.now() + hour).toISOString(), by: 'minute' } }, signal })),
     placeholderData: keepPreviousData,
-    // Time moves on, whatever happens.
+    // Refetched on a timer, since time moves the window.
     refetchInterval: 30_000,
   });
 }
@@ -108,7 +111,7 @@ export function useNextHour() {
 export const trends = { day: 24, week: 7 * 24 } as const;
 export type Trend = keyof typeof trends;
 
-/** How the runs of all jobs went, hour by hour. */
+/** Outcomes of all runs by hour. */
 export function useTrend(range: Trend) {
   return useQuery({
     queryKey: keys.trend(range),

@@ -1,14 +1,14 @@
-// What the palette asks for: a few answers to a few letters.
+// Queries of the palette: a few results for a few letters.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf, Problem } from './problem.ts';
 
-/** More than are shown, as the best answers need not be the first by name. */
+/** More than are shown, since the best match need not be the first by name. */
 const asked = 20;
 
-/** Jobs with these letters in their name or title. */
+/** Jobs with this text in their name or title. */
 export function useJobsCalled(q: string) {
   return useQuery({
     queryKey: keys.called('jobs', q),
@@ -38,7 +38,7 @@ export function useRunCalled(id: string) {
   });
 }
 
-/** The latest run of a job; null where it never ran. */
+/** The latest run of a job; null if it has never run. */
 export function useLastRun(job: string | undefined) {
   return useQuery({
     queryKey: keys.called('last', job ?? ''),

@@ -1,4 +1,4 @@
-// What can go wrong with a call: the server answered with a problem, or there was no server to answer.
+// Errors of calls: a problem in the server's answer, or no answer.
 
 import type { components } from './schema.gen.ts';
 
@@ -10,15 +10,15 @@ export interface Fault {
   message: string;
   code?: string | undefined;
   hint?: string | undefined;
-  /** What a translated sentence is filled with. */
+  /** Values for the placeholders of a translated sentence. */
   data?: Record<string, string> | undefined;
 }
 
-/** An answer that says no, with the server's code for it. */
+/** An error answer with the server's code. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
-  /** Which of the failures of its code it is, where that matters. */
+  /** Subcode, for codes with several causes. */
   readonly reason: string | undefined;
   readonly data: Record<string, string>;
   readonly hint: string | undefined;
@@ -44,7 +44,7 @@ export class Problem extends Error {
   }
 }
 
-/** No answer: the server is stopped, restarting, or out of reach. */
+/** No answer: the server is stopped, restarting, or unreachable. */
 export class ServerAway extends Error {
   constructor() {
     super('the server does not answer');
@@ -76,7 +76,7 @@ function isProblem(body: unknown): body is Partial<ProblemBody> {
 export async function answerOf<T>(call: Promise<Outcome<T>>): Promise<{ data: T; response: Response }> {
   const { data, error, response } = await settle(call);
   if (response.ok) return { data: data as T, response };
-  // A proxy says so when the server behind it is gone; the server itself would have sent a problem.
+  // Sent by a proxy when the server behind it is down; the server itself would have sent a problem.
   if (response.status >= 502 && response.status <= 504 && !isProblem(error)) throw new ServerAway();
   throw new Problem(response.status, isProblem(error) ? error : undefined);
 }

@@ -4,7 +4,10 @@ import { isKept } from './liveChanges.ts';
 import { Problem, ServerAway } from './problem.ts';
 import { endSession, loginMeta } from './session.ts';
 
-/** Makes the query client. It reports to connectivity after each call, and forgets who is signed in when the server no longer knows. */
+/**
+ * Creates the query client. It reports to connectivity after each call, and ends the session when the server no longer
+ * knows it.
+ */
 export function createQueryClient(connectivity: Connectivity): QueryClient {
   const onError = (error: Error, meta?: Record<string, unknown>) => {
     if (error instanceof ServerAway) connectivity.report(true);
@@ -22,8 +25,8 @@ export function createQueryClient(connectivity: Connectivity): QueryClient {
     queryCache: new QueryCache({ onError: (error) => onError(error), onSuccess }),
     mutationCache: new MutationCache({ onError: (error, _variables, _result, mutation) => onError(error, mutation.meta), onSuccess }),
     defaultOptions: {
-      // Lists are polled and the gate asks again while the server is away, so a failed call is not repeated by itself.
-      // The server may be on this very machine: what the browser thinks of the network does not matter.
+      // Lists poll and the gate retries while the server is unreachable, so a failed call is not retried here. The
+      // server may run on this machine, so the browser's network state is ignored.
       queries: { retry: false, networkMode: 'always', staleTime: 1000 },
       mutations: { retry: false, networkMode: 'always' },
     },

@@ -23,17 +23,17 @@ export interface RunFilter {
   /** Milliseconds from now, or a time. */
   from?: number | string | undefined;
   to?: string | undefined;
-  /** A text in the job's or worker's name, the id, the reason, the note, or who triggered it. */
+  /** A text in the job's or worker's name, the id, the reason, the note, or the user who triggered it. */
   q?: string | undefined;
   exitCode?: number | undefined;
 }
 
-/** A page of runs, the newest first. */
+/** A page of runs, newest first. */
 export function useRuns(filter: RunFilter, cursor: string, { limit = pageSize, enabled = true } = {}) {
   return useQuery({
     queryKey: keys.runList({ ...filter, limit }, cursor),
     queryFn: async ({ signal }) => {
-      // A cursor belongs to the list that its first page had; a beginning that moves with the clock is kept beside it.
+      // A cursor is valid only for the range of its first page, so a start relative to now is stored with it.
       const [kept, bare] = cursor.includes(' ') ? cursor.split(' ') : [undefined, cursor];
       const from = kept ?? (typeof filter.from === 'number' ? new Date(Date.now() + filter.from).toISOString() : filter.from);
       const { job, worker, cause, to, q, exitCode } = filter;
@@ -55,7 +55,7 @@ export function useRun(id: string) {
   });
 }
 
-/** All attempts of a fire, the first one first. */
+/** All attempts of a fire, in order. */
 export function useAttempts(fire: string, live: boolean) {
   return useQuery({
     queryKey: keys.attempts(fire),
@@ -63,16 +63,16 @@ export function useAttempts(fire: string, live: boolean) {
       const { items } = await dataOf(client.GET('/api/v1/runs', { params: { query: { fire, limit: pageSize } }, signal }));
       return items.filter((run) => run.attempt > 0).sort((a, b) => a.attempt - b.attempt);
     },
-    // After an attempt that has ended another one may still come.
+    // An ended attempt may be followed by another one.
     refetchInterval: unlessLive(live ? 1000 : 5000),
   });
 }
 
 export interface KillRequest {
   id: string;
-  /** With which its end begins; TERM where not given. */
+  /** The first signal; TERM by default. */
   signal?: Signal;
-  /** Why; shown with the run and in the ledger. */
+  /** The reason, shown with the run and in the ledger. */
   note?: string;
 }
 
@@ -84,20 +84,20 @@ export function useKillRun() {
   });
 }
 
-/** The runs of the same job before and after one. */
+/** The previous and the next run of the same job. */
 export function useNeighbours(run: Run) {
   return useQuery({
     queryKey: keys.neighbours(run.job, run.plannedAt),
     queryFn: async ({ signal }) => {
       const one = async (query: { to: string } | { from: string; order: 'oldest' }) =>
         (await dataOf(client.GET('/api/v1/runs', { params: { query: { job: run.job, limit: 1, ...query } }, signal }))).items[0];
-      // Other attempts of the same fire are planned for the same time.
+      // Other attempts of the same fire have the same planned time.
       const after = new Date(Date.parse(run.plannedAt) + 1).toISOString();
       const [previous, next] = await Promise.all([one({ to: run.plannedAt }), one({ from: after, order: 'oldest' })]);
       return { previous, next };
     },
     staleTime: 10_000,
-    // Once the next one has ended, neither changes any more.
+    // Once the next run has ended, neither changes any more.
     enabled: ({ state }) => !state.data?.next || !isTerminal(state.data.next.status),
   });
 }

@@ -4,7 +4,7 @@ import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 import type { PreviewRequest } from './types.ts';
 
-/** The next fires of a cron line and its words, from the server; the words are in the given language. */
+/** The next fires of a cron expression and its description in the given language, from the server. */
 export function usePreview(request: PreviewRequest, language: string) {
   return useQuery({
     queryKey: keys.preview(request, language),

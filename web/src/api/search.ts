@@ -4,7 +4,7 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 
-/** Looks for text in what runs printed, the newest first. Each answer says how far it looked; the next one goes on from there. */
+/** Searches the output of runs, newest first. Each page reports how far it searched; the next one continues there. */
 export function useOutputSearch(wanted: OutputSearch) {
   return useInfiniteQuery({
     queryKey: keys.search(wanted),

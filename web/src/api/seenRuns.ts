@@ -1,10 +1,10 @@
-// Runs as they were seen last. Of a busy cluster the list of the newest holds a few seconds only: a run that has left it is still
-// known, until a list of the whole stretch has it.
+// Last known state of recent runs. In a busy cluster the list of the newest runs covers only a few seconds: a run that
+// has left it stays here until a list of the whole range contains it.
 
 import type { RunEvent } from './liveChanges.ts';
 import type { Run, RunStatus } from './types.ts';
 
-/** More than these are not remembered: the first ones seen are given up. */
+/** Maximum number of remembered runs; the oldest are dropped. */
 export const mostSeen = 4000;
 
 export class SeenRuns {
@@ -21,16 +21,16 @@ export class SeenRuns {
     }
   }
 
-  /** Takes in what became of a run that is known. */
+  /** Updates a known run. */
   heard({ id, status, endedAt, exitCode }: RunEvent, at: number): void {
     const seen = this.#runs.get(id);
-    // What has ended stays so; an event may come after what it tells of was read.
+    // An ended run does not change; an event may arrive after its result was read.
     if (!seen || seen.run.endedAt !== undefined) return;
     const run = { ...seen.run, status: status as RunStatus, ...(endedAt !== undefined && { endedAt }), ...(exitCode !== undefined && { exitCode }) };
     this.#runs.set(id, { run, at });
   }
 
-  /** Those known later than a time: of what is older, a list of that time tells. */
+  /** Returns the runs that were seen after a time; earlier ones are covered by a list from that time. */
   after(time: number): Run[] {
     for (const [id, { at }] of this.#runs) if (at < time) this.#runs.delete(id);
     return Array.from(this.#runs.values(), ({ run }) => run);

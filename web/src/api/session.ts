@@ -16,26 +16,26 @@ function withoutSession(before: Session | undefined): Session {
   return before && before.state !== 'out' ? { state: 'ended', me: before.me } : { state: 'out' };
 }
 
-/** Writes down that the server no longer knows this session. */
+/** Records that the server no longer knows this session. */
 export function endSession(queryClient: QueryClient): void {
   // Written data counts as fresh, so a sign-in in another tab would go unnoticed for that time.
   if (queryClient.getQueryData<Session>(keys.session)?.state !== 'ended') queryClient.setQueryData<Session>(keys.session, withoutSession);
 }
 
-// What a session could see, and what was typed in it, must not outlive it.
+// Data loaded by a session and text typed in it must not outlive it.
 function forget(queryClient: QueryClient): void {
   forgetDrafts();
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
 }
 
-/** Who is in now. Another one than before, here or in another tab, begins anew: what the former had loaded is theirs. */
+/** The signed-in user. A different user, here or in another tab, starts with an empty cache. */
 export function sessionOf(queryClient: QueryClient, me: Me): Session {
   const before = queryClient.getQueryData<Session>(keys.session);
   if (before && before.state !== 'out' && before.me.name !== me.name) forget(queryClient);
   return { state: 'in', me };
 }
 
-/** While the server is away it is asked again and again, so that the page recovers by itself. */
+/** Retries while the server is unreachable, so that the page recovers by itself. */
 export function useSessionState(enabled: boolean, away: boolean) {
   const queryClient = useQueryClient();
   return useQuery<Session>({
@@ -55,7 +55,7 @@ export function useSessionState(enabled: boolean, away: boolean) {
   });
 }
 
-/** The ways to sign in that the server offers. */
+/** The sign-in methods that the server offers. */
 export function useLoginMethods() {
   return useQuery({ queryKey: keys.methods, queryFn: ({ signal }) => dataOf(client.GET('/api/v1/auth/methods', { signal })), staleTime: Infinity });
 }
@@ -65,14 +65,14 @@ export type Credentials = { user: string; password: string } | { token: string }
 /** Marks requests that sign in: their refusal does not affect an existing session. */
 export const loginMeta = { login: true };
 
-/** Exchanges a password, a token, or the code of a login link, for a cookie session. */
+/** Exchanges a password, a token, or the code of a login link for a cookie session. */
 export function useLogin() {
   const queryClient = useQueryClient();
   return useMutation({
     meta: loginMeta,
     mutationFn: (credentials: Credentials) => dataOf(client.POST('/api/v1/auth/login', { body: credentials })),
-    // Awaited, so that the form stays busy until it is known who came in: what another one had loaded is gone by then, and what
-    // failed for want of a session is fetched again.
+    // Awaited, so that the form stays busy until the user is known: by then the data of another user is dropped, and
+    // queries that failed without a session are refetched.
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: keys.session });
       await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });

@@ -3,7 +3,7 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 
-/** Sessions, the newest first: one's own, or for admins everywhere those of all. */
+/** Sessions, newest first: the user's own, or for global admins all. */
 export function useSessions(cursor: string) {
   return useQuery({
     queryKey: keys.sessionList(cursor),

@@ -6,7 +6,7 @@ import { keys } from './keys.ts';
 import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 
-/** How far back statistics look, and in which steps. */
+/** Period and bucket of each range. */
 export const ranges = {
   day: { hours: 24, by: 'hour' },
   week: { hours: 7 * 24, by: 'day' },
@@ -15,10 +15,10 @@ export const ranges = {
   year: { hours: 365 * 24, by: 'day' },
 } as const satisfies Record<StatisticsRange, { hours: number; by: 'hour' | 'day' }>;
 
-// Workers are not counted apart for longer than this.
+// Maximum period with figures by worker.
 const workersFor = 92 * 24;
 
-/** What the runs of a job come to, in the days of the viewer's zone. */
+/** Statistics of a job's runs, by days in the viewer's zone. */
 export function useJobStatistics(job: string, range: StatisticsRange) {
   const zone = localZone();
   const { hours, by } = ranges[range];

@@ -5,11 +5,11 @@ import { unlessLive } from './live.ts';
 import { dataOf } from './problem.ts';
 import type { Fire, Run, RunStatus } from './types.ts';
 
-/** How many runs, and how many planned fires, are fetched at most for one look. */
+/** Maximum number of runs and of planned fires that are loaded for one view. */
 export const most = 2000;
 const page = 500;
 
-/** For how long a stretch is kept that is no more looked at: who moves along the axis leaves many behind. */
+/** How long data of a range is cached after it left the view: panning leaves many ranges behind. */
 const spanKept = 30_000;
 
 export interface TimelineFilter {
@@ -26,7 +26,7 @@ interface Between {
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** What was found, and, where there is more, from when on all of it is there. */
+/** The result, and the time from which it is complete if there is more. */
 export interface PastRuns {
   runs: Run[];
   completeFrom: number | undefined;
@@ -48,7 +48,7 @@ async function pastRuns(filter: TimelineFilter, { from, to }: Between, signal: A
   return { runs, completeFrom: cursor !== undefined && oldest ? Date.parse(oldest.plannedAt) : undefined, partial };
 }
 
-/** The runs that were planned in a stretch, the newest of them. What is new is asked for apart, so this is not asked again with each event. */
+/** The runs planned in a range, newest first. New runs come from another query, so events do not refetch this one. */
 export function usePastRuns(filter: TimelineFilter, between: Between, enabled: boolean) {
   return useQuery({
     queryKey: ['pastRuns', filter, between],
@@ -61,7 +61,7 @@ export function usePastRuns(filter: TimelineFilter, between: Between, enabled: b
   });
 }
 
-/** The runs that wait, run, or have just ended. */
+/** Runs that wait, run, or have just ended. */
 export function useFreshRuns(filter: TimelineFilter, enabled: boolean) {
   return useQuery({
     queryKey: [...keys.runs, 'fresh', filter],
@@ -80,7 +80,7 @@ export function useFreshRuns(filter: TimelineFilter, enabled: boolean) {
   });
 }
 
-/** Fires that are to come, and, where there are more, until when all of them are there. */
+/** Planned fires, and the time until which they are complete if there are more. */
 export interface PlannedFires {
   fires: Fire[];
   completeUntil: number | undefined;
@@ -95,8 +95,8 @@ async function firesPage(filter: TimelineFilter, { from, to }: Between, cursor: 
   );
 }
 
-// Fires are listed from the farthest on. Where there are too many, those that come first are wanted: the stretch is made shorter,
-// going by how close to each other those on the first page are.
+// Fires are listed latest first. If there are too many, the earliest are needed: the range is shortened by the density
+// of fires on the first page.
 async function plannedFires(filter: TimelineFilter, { from, to }: Between, signal: AbortSignal): Promise<PlannedFires> {
   let until = to;
   for (let attempt = 0; attempt < 5; attempt++) {
@@ -122,7 +122,7 @@ async function plannedFires(filter: TimelineFilter, { from, to }: Between, signa
   return { fires: [], completeUntil: from };
 }
 
-/** The fires that the plan has in a stretch that lies ahead. The plan is other when a job is, and not with each run: so it is kept with the forecast. */
+/** The planned fires in a future range. They change with jobs, not with runs, so they are cached with the forecast. */
 export function usePlannedFires(filter: TimelineFilter, between: Between, enabled: boolean) {
   return useQuery({
     queryKey: ['forecast', 'planned', filter.job, filter.group, between],
@@ -135,7 +135,7 @@ export function usePlannedFires(filter: TimelineFilter, between: Between, enable
   });
 }
 
-/** How long the runs of the jobs that fire next usually take. */
+/** Usual durations of the jobs that fire next. */
 export function useUsual(group: string | undefined) {
   return useQuery({
     queryKey: ['usual', group],
@@ -148,7 +148,7 @@ export function useUsual(group: string | undefined) {
   });
 }
 
-/** How many fires each hour had, for times of which not every run is fetched. */
+/** Number of fires by hour, for periods whose runs are not all loaded. */
 export function useHourly({ from, to }: Between, enabled: boolean) {
   return useQuery({
     queryKey: ['hourly', from, to],

@@ -4,7 +4,7 @@ import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 import type { TokenDefinition } from './types.ts';
 
-/** Tokens by name: one's own, or for admins everywhere those of all, or of one user. */
+/** Tokens by name: the user's own, or for global admins all, or those of one user. */
 export function useTokens(user: string, cursor: string) {
   return useQuery({
     queryKey: keys.tokenList(user, cursor),
@@ -14,7 +14,7 @@ export function useTokens(user: string, cursor: string) {
   });
 }
 
-/** Makes a token. The answer has its text, this once. */
+/** Creates a token. Only this answer contains its text. */
 export function useMakeToken() {
   const queryClient = useQueryClient();
   return useMutation({

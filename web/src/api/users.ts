@@ -6,7 +6,7 @@ import type { Role, User, UserDefinition, UserPatch } from './types.ts';
 
 export const roles: readonly Role[] = ['viewer', 'operator', 'editor', 'admin'];
 
-/** Everybody who may log in or own a token. For admins everywhere. */
+/** Everyone who can log in or own a token. For global admins. */
 export function useUsers(cursor: string, enabled = true) {
   return useQuery({
     queryKey: keys.userList(cursor),
@@ -17,12 +17,12 @@ export function useUsers(cursor: string, enabled = true) {
   });
 }
 
-/** Reads a user as it is now: what is changed or deleted is not what a list showed a while ago. */
+/** Reads the current user, since a list may be stale. */
 export function useFreshUser() {
   return useMutation({ mutationFn: (name: string) => dataOf(client.GET('/api/v1/users/{name}', { params: { path: { name } } })) });
 }
 
-/** Changes of users. A change names the version that it was made from: 412 on a conflict. */
+/** Changes of users. Each names the version that it is based on: 412 on a conflict. */
 export type UserChange = { act: 'create'; user: UserDefinition } | { act: 'patch'; user: User; patch: UserPatch } | { act: 'delete'; user: User };
 
 export function useChangeUser() {
@@ -37,12 +37,12 @@ export function useChangeUser() {
       if (change.act === 'patch') await dataOf(client.PATCH('/api/v1/users/{name}', { params, body: change.patch }));
       else await dataOf(client.DELETE('/api/v1/users/{name}', { params }));
     },
-    // Tokens and sessions of a user go with it. A refusal may mean that the list is out of date.
+    // Tokens and sessions of a user are deleted with it. A refusal may mean that the list is stale.
     onSettled: () => Promise.all([keys.users, keys.tokens, keys.sessions, keys.audit].map((queryKey) => queryClient.invalidateQueries({ queryKey }))),
   });
 }
 
-/** Gives oneself another password. The server ends all other sessions, and keeps this one by a new cookie. */
+/** Changes the user's own password. The server ends all other sessions and replaces the cookie of this one. */
 export function useChangePassword() {
   const queryClient = useQueryClient();
   return useMutation({

@@ -3,7 +3,7 @@ import { client } from './client.ts';
 import { keys } from './keys.ts';
 import { dataOf } from './problem.ts';
 
-/** What is running on the other side; asked again when the server has been away. */
+/** The server's version; refetched after the server was unreachable. */
 export function useVersion() {
   return useQuery({ queryKey: keys.server, queryFn: ({ signal }) => dataOf(client.GET('/version', { signal })), staleTime: Infinity });
 }

@@ -5,7 +5,7 @@ import { dataOf } from './problem.ts';
 
 const listed = 30;
 
-/** What became of a job's definition, the newest first; that of a deleted job as well. */
+/** Versions of a job's definition, newest first; also of a deleted job. */
 export function useVersions(name: string, { enabled = true } = {}) {
   return useInfiniteQuery({
     queryKey: keys.versionList(name),
@@ -16,7 +16,7 @@ export function useVersions(name: string, { enabled = true } = {}) {
   });
 }
 
-/** A job as it was. */
+/** A job in an earlier version. */
 export function useVersion(name: string, version: number | undefined) {
   return useQuery({
     queryKey: keys.jobVersion(name, version),
@@ -26,7 +26,7 @@ export function useVersion(name: string, version: number | undefined) {
   });
 }
 
-/** How a job became another one. What was does not change any more, so it is asked for once. */
+/** The difference between two versions. Versions never change, so it is loaded once. */
 export function useVersionDiff(name: string, pair: readonly [from: number, to: number] | undefined) {
   return useQuery({
     queryKey: keys.versionDiff(name, pair),
@@ -37,7 +37,7 @@ export function useVersionDiff(name: string, pair: readonly [from: number, to: n
   });
 }
 
-/** Lets a job be again what it was: only if it is still what the etag names (412 otherwise). */
+/** Restores a version, only if the current one is the one that the etag names (412 otherwise). */
 export function useRollback() {
   const queryClient = useQueryClient();
   return useMutation({

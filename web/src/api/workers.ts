@@ -28,7 +28,7 @@ export function useWorker(id: string) {
   });
 }
 
-/** What runs on a worker just now, what has been going on for longest first. */
+/** Current runs on a worker, longest first. */
 export function useRunsOn(worker: string) {
   return useQuery({
     queryKey: [...keys.runs, 'on', worker],
@@ -37,7 +37,7 @@ export function useRunsOn(worker: string) {
   });
 }
 
-/** What the runs of the last 24 hours came to, for each worker. */
+/** Outcomes of the runs of the last 24 hours by worker. */
 export function useWorkerFigures() {
   return useQuery({
     queryKey: ['workerFigures'],
@@ -49,7 +49,7 @@ export function useWorkerFigures() {
   });
 }
 
-/** What an operator does to a worker. */
+/** An operator's changes to a worker. */
 export type WorkerChange = { act: 'drain'; note: string | undefined } | { act: 'undrain' } | { act: 'set'; patch: WorkerPatch };
 
 export function useChangeWorker() {

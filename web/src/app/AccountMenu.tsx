@@ -9,13 +9,13 @@ import { visible } from '../lib/visible.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useSession } from '../parts/session.ts';
 
-/** Ends the session, and forgets what was looked at in it. */
+/** Ends the session and clears the visited pages. */
 export function useSignOut() {
   const logout = useLogout();
   return { ...logout, mutate: () => logout.mutate(undefined, { onSuccess: forgetVisits }) };
 }
 
-/** Who is signed in, and what they may do. */
+/** The signed-in user with its roles. */
 export function AccountFacts() {
   const { t } = useTranslation();
   const me = useSession();
@@ -32,7 +32,7 @@ export function AccountFacts() {
   );
 }
 
-/** What is running, and where its API is described. */
+/** The server's version and a link to the API documentation. */
 export function About() {
   const { t } = useTranslation();
   const version = useVersion();

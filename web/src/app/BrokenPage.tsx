@@ -5,8 +5,8 @@ import { EmptyPage } from '../parts/EmptyPage.tsx';
 import { useServerAway } from '../parts/connectivity.ts';
 
 /**
- * Shown in place of a page that failed. A part that cannot be loaded usually means that the server was upgraded; or it is away,
- * and the part is loaded when it is back.
+ * Shown instead of a page that failed. A chunk that cannot be loaded usually means that the server was upgraded; if the
+ * server is unreachable, it is loaded once the server is back.
  */
 export function BrokenPage({ error }: { error: unknown }) {
   const { t } = useTranslation();
@@ -15,7 +15,7 @@ export function BrokenPage({ error }: { error: unknown }) {
   const unloaded = error instanceof Error && /import|module|fetch|preload/i.test(error.message);
   useEffect(() => {
     if (away) wasAway.current = true;
-    // Browsers remember that a module failed: only a new page asks for it again.
+    // Browsers remember that a module failed: only a reload requests it again.
     else if (wasAway.current && unloaded) window.location.reload();
   }, [away, unloaded]);
   if (away && unloaded) return <EmptyPage icon="warn" title={t('offline.notLoaded')} />;

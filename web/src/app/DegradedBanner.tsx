@@ -14,12 +14,12 @@ import { TimeText } from '../parts/TimeText.tsx';
 import { useServerAway } from '../parts/connectivity.ts';
 import classes from './DegradedBanner.module.css';
 
-// Of these more is seen with the workers.
+// The workers page shows details of these.
 const ofWorkers = new Set<string>(['fires_overdue', 'no_workers', 'worker_lost', 'misses_feature', 'disk_full', 'clock_off', 'spool_full']);
 
 /**
- * Shows the active problems of the cluster on every page. It ends by itself. What stops no runs can be folded away
- * for the tab: then only the overview still tells it, until there is more of it.
+ * Shows the active problems of the cluster on every page. Problems that stop no runs can be collapsed for the tab: then
+ * only the overview shows them, until there are more.
  */
 export function DegradedBanner() {
   const { t, i18n } = useTranslation();
@@ -31,7 +31,7 @@ export function DegradedBanner() {
   const all = modesOf(overview.data?.degraded ?? []);
   const modes = onOverview ? all : all.filter((mode) => mode.grave || !folded.has(occurrenceOf(mode)));
   const unavailable = overview.error instanceof Problem && overview.error.status === 503;
-  // Without an answer nothing is known of the cluster, and the other banner says so.
+  // Without an answer the state of the cluster is unknown, and the offline banner is shown.
   return (
     <div role="status" aria-live="polite">
       {!away && unavailable && <Line grave title={t('degraded.unavailable')} text={t('degraded.unavailableText')} />}
@@ -44,7 +44,7 @@ export function DegradedBanner() {
                 workers={ofWorkers.has(mode.condition.code)}
                 onFold={mode.grave || onOverview ? undefined : () => {
                   fold(occurrenceOf(mode), all.map(occurrenceOf));
-                  // The button that had the focus is gone.
+                  // The focused button was removed.
                   document.getElementById('content')?.focus({ preventScroll: true });
                 }}
               />

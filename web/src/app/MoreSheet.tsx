@@ -8,7 +8,7 @@ import { schemes } from '../parts/AppearanceMenus.tsx';
 import classes from './MoreSheet.module.css';
 import type { Page } from './pages.ts';
 
-/** What a phone's bar has no room for: the other pages, settings, and the account. */
+/** Items without room in a phone's bar: other pages, settings, and the account. */
 export function MoreSheet({ opened, onClose, pages }: { opened: boolean; onClose: () => void; pages: readonly Page[] }) {
   const { t, i18n } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });

@@ -18,12 +18,12 @@ interface Props {
   nobody: boolean;
 }
 
-/** The way to the pages: beside them on a desk, below them on a phone. */
+/** The navigation: at the side on a desktop, at the bottom on a phone. */
 export function Navigation({ onFind, onHelp, nobody }: Props) {
   const { t } = useTranslation();
   const me = useSession();
   const [more, setMore] = useState(false);
-  // A new job is not below the jobs, where a job may have any name.
+  // The path of a new job is not below /jobs, where any name may be a job's.
   const path = useRouterState({ select: ({ location }) => location.pathname.replace(/^\/new\/job/, '/jobs') });
   const pages = nobody ? [] : pagesFor(me.role);
   const beyond = !nobody && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));

@@ -5,7 +5,10 @@ import { whenIdle } from '../lib/idle.ts';
 const load = whenIdle(() => import('./NoticeList.tsx'));
 const NoticeList = lazy(async () => ({ default: (await load()).NoticeList }));
 
-/** What the console says in passing. What shows it is not needed at first, and fetched before the server can be away. */
+/**
+ * Passing notices. Their component is not needed for the first paint, and is loaded before the server can become
+ * unreachable.
+ */
 export function Notices() {
   const { notifications } = useNotifications();
   const [said, setSaid] = useState(false);

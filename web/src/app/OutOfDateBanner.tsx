@@ -5,7 +5,10 @@ import { useVersion } from '../api/version.ts';
 import { Icon } from '../parts/icons.tsx';
 import classes from '../parts/OfflineBanner.module.css';
 
-/** Says that the server is another one than this console came from. Nothing is reloaded by itself: something may be half typed. */
+/**
+ * Reports that the server's version differs from this console's. The page is not reloaded automatically, since the user
+ * may be typing.
+ */
 export function OutOfDateBanner() {
   const { t } = useTranslation();
   const now = useVersion().data?.version;

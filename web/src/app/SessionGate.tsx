@@ -32,17 +32,17 @@ export function SessionGate({ loginCode, ssoReason, children }: { loginCode: str
   const session = useSessionState(!exchanging, away);
   const signedIn = session.data?.state === 'in';
   const ended = session.data?.state === 'ended';
-  useEscapeKept(ended); // a dialog below this one would hear it, and close with what was typed
+  useEscapeKept(ended); // a dialog below this one would receive it, and close with its unsaved text
   useLive(session.data?.state === 'in' && reaches(session.data.me, 'viewer'), use(ConnectivityContext));
   const [refusal, setRefusal] = useState(ssoReason);
   useEffect(() => {
-    if (signedIn) setRefusal(undefined); // it is of no interest any more, also after signing out
+    if (signedIn) setRefusal(undefined); // it is no longer needed, also after signing out
   }, [signedIn]);
 
   if (session.data && session.data.state !== 'out') {
     return (
       <SessionContext value={session.data.me}>
-        {/* The same user gets the page back as it was; another user gets a new one, without open dialogs and typed text. */}
+        {/* The same user continues with the page as it was; another user gets a new one, without open dialogs and typed text. */}
         <Fragment key={session.data.me.name}>{children}</Fragment>
         <Modal opened={ended} onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title={t('login.title')}>
           <LoginForm note={t('login.expired')} user={session.data.me.user} first={session.data.me.user === undefined ? 'token' : 'password'} />

@@ -15,7 +15,7 @@ import { ShortcutHelp } from './ShortcutHelp.tsx';
 import { useArrival } from './useArrival.ts';
 import { useShortcuts } from './useShortcuts.ts';
 
-/** What is around every page: the way to the others, settings, the banners, the keyboard. */
+/** The frame of every page: navigation, settings, banners, keyboard shortcuts. */
 export function Shell() {
   const { t } = useTranslation();
   const me = useSession();
@@ -23,7 +23,7 @@ export function Shell() {
   const [finding, setFinding] = useState(false);
   useShortcuts({ help: () => setHelp(true), palette: () => setFinding((before) => !before) });
   useArrival();
-  // What sticks to the top of a page stays below the banners.
+  // Sticky elements of a page stay below the banners.
   const { ref: banners, height } = useElementSize();
   useLayoutEffect(() => document.documentElement.style.setProperty('--banners', `${height}px`), [height]);
   const nobody = me.role === undefined && Object.keys(me.groups ?? {}).length === 0;

@@ -12,7 +12,7 @@ import { worker, workers } from './routes/workers.tsx';
 
 const routeTree = root.addChildren([overview, jobs, job, editJob, newJob, runs, run, search, ledger, timeline, workers, worker, access, account]);
 
-/** Makes the router; the texts of a page are there before it is shown. */
+/** Creates the router. The texts of a page are loaded before it is shown. */
 export function createConsoleRouter(loadTexts: () => Promise<void>) {
   return createRouter({
     routeTree,

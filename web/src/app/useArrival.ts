@@ -3,10 +3,10 @@ import { useEffect } from 'react';
 import { rememberVisit } from '../lib/visits.ts';
 import { useSession } from '../parts/session.ts';
 
-/** Where a page is about one thing, whose name its title has. */
+/** Pages of a single object, whose title contains its name. */
 const ofOneThing = /^\/(jobs|runs)\/[^/]+$/;
 
-/** After a change of the page its heading has the focus, as with a page that is loaded; what was left is remembered. */
+/** Moves the focus to the heading after each navigation, as after a page load, and records the page as visited. */
 export function useArrival(): void {
   const router = useRouter();
   const { name } = useSession();
@@ -18,7 +18,7 @@ export function useArrival(): void {
     const arrived = router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
       if (!fromLocation || !pathChanged) return;
       const content = document.getElementById('content');
-      // Something on the page has taken it already, or a dialog has it.
+      // An element of the page or a dialog already has the focus.
       if (!content || document.querySelector('[role=dialog]') || (content !== document.activeElement && content.contains(document.activeElement))) return;
       const target = content.querySelector('h1') ?? content;
       target.tabIndex = -1;

@@ -4,7 +4,7 @@ import { isTyping, press, pressWithMod, type Action, type Pending } from '../lib
 import { pagesFor } from './pages.ts';
 import { useCan, useSession } from '../parts/session.ts';
 
-/** Listens for the console's keys. While a dialog is open they are its own, but for the one that opens and closes the palette. */
+/** Handles the console's keyboard shortcuts. An open dialog gets all keys except the one that toggles the palette. */
 export function useShortcuts(show: { help: () => void; palette: () => void }): void {
   const navigate = useNavigate();
   const { role } = useSession();
@@ -26,7 +26,7 @@ export function useShortcuts(show: { help: () => void; palette: () => void }): v
       const dialogs = document.querySelectorAll('[role=dialog]');
       const held = pressWithMod(event);
       if (held) {
-        // Below another dialog it would be of no use.
+        // Not over another dialog.
         if ([...dialogs].some((dialog) => !dialog.querySelector('[data-palette]'))) return;
         event.preventDefault();
         return act(held);

@@ -1,5 +1,5 @@
-// What may be shown on the page of all jobs, or around every page, has its words among those that are loaded first: the others
-// come with the first other page, and until then a key would stand in the place of its text.
+// Texts that may be shown on the jobs page, or in the frame of every page, must be among those that are loaded first.
+// The others are loaded with the first other page; until then the key would be shown instead of the text.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +9,7 @@ import { rest } from './en/rest.ts';
 
 const src = join(process.cwd(), 'src');
 
-// Routes name their pages, which bring their words; and this dialog is opened with all of them.
+// Routes load their pages with all texts; and this dialog is opened after all of them are loaded.
 const bringIt = /^app\/routes\/(?!root)|^screens\/editor\/ImportDialog/;
 
 function reached(file: string, into = new Map<string, string>()): Map<string, string> {

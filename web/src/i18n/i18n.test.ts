@@ -17,7 +17,7 @@ const english = flatten(en);
 const chinese = flatten(zh);
 const placeholders = (text = '') => [...text.matchAll(/{{(\w+)}}/g)].map((m) => m[1]).sort();
 
-// Texts that are the same in both: symbols, and names that nobody translates.
+// Texts that are the same in both languages: symbols and untranslated names.
 const same = new Set(['common.none', 'login.tokenPlaceholder', 'job.shell', 'editor.shell', 'run.delayOf', 'workers.id', 'charts.said']);
 
 describe('English and Chinese', () => {

@@ -31,7 +31,7 @@ function stored(): string | null {
   }
 }
 
-// A page is in one language, so only the texts of that one are loaded; most of them with the first page that has them.
+// Only the texts of the page's language are loaded; most of them with the first page that uses them.
 async function load(instance: i18n, language: Language): Promise<void> {
   if (instance.hasResourceBundle(language, 'translation')) return;
   if (language === 'en') instance.addResourceBundle('en', 'translation', (await import('./en/first.ts')).first);
@@ -45,7 +45,7 @@ async function load(instance: i18n, language: Language): Promise<void> {
 // Any of their keys shows that they are loaded.
 const ofTheRest = 'runs';
 
-/** Loads the texts of all pages, in the language of the page. */
+/** Loads the texts of all pages in the page's language. */
 export async function loadRest(instance: i18n, language = instance.language as Language): Promise<void> {
   if (instance.getResource(language, 'translation', ofTheRest) !== undefined) return;
   const { rest } = language === 'en' ? await import('./en/rest.ts') : await import('./zh/rest.ts');
@@ -63,7 +63,7 @@ export async function setLanguage(instance: i18n, language: Language): Promise<v
   await instance.changeLanguage(language);
 }
 
-/** Makes the translator, and keeps the page's lang attribute true. */
+/** Creates the translator and keeps the page's lang attribute current. */
 export async function createTranslator(): Promise<i18n> {
   const instance = i18next.createInstance();
   const language = chooseLanguage(stored(), navigator.languages);

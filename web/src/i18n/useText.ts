@@ -3,8 +3,8 @@ import { use, useCallback, useSyncExternalStore } from 'react';
 import { I18nContext } from 'react-i18next';
 
 /**
- * Like useTranslation, for components of which a page has hundreds: useTranslation copies the translator for each component that
- * uses it, which is most of what a row of a table costs. Where t is a dependency of a hook, language must be one, too.
+ * Like useTranslation, for components with hundreds of instances on a page: useTranslation copies the translator for
+ * each instance, which is most of the cost of a table row. If t is a dependency of a hook, language must be one, too.
  */
 export function useText(): { t: TFunction; language: string } {
   const { i18n } = use(I18nContext) as { i18n: i18n };

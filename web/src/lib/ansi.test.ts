@@ -84,6 +84,6 @@ it('reads a line as what is seen of it', () => expect(plainText('\x1b[31mred\x1b
 it('gets through introducers that nothing ends', () => {
   const began = performance.now();
   for (const introducer of ['\x9d', '\x90', '\x1b]', '\x9b', '\x1b[', '\x9dx']) expect(plainText(introducer.repeat(100_000)).replaceAll('x', '')).toBe('');
-  // What looks through the rest of the line for each of them takes minutes.
+  // An implementation that scans the rest of the line for each sequence takes minutes.
   expect(performance.now() - began).toBeLessThan(10_000);
 });

@@ -5,7 +5,7 @@
 
 import { visible } from './visible.ts';
 
-/** Colours from 0 to 15 are the theme's; those from `rgb` on are red, green and blue as they were given. */
+/** Colours 0 to 15 belong to the theme; from `rgb` on they are red, green and blue values. */
 export interface Style {
   fg?: number;
   bg?: number;
@@ -20,7 +20,7 @@ export interface Style {
 export interface Span {
   text: string;
   classes: string;
-  /** Colours beyond the sixteen, such as #ff8800. The style sheet moves them to where they can be read in both themes. */
+  /** Colours beyond the first sixteen, such as #ff8800. The style sheet adjusts their lightness for both themes. */
   fg?: string;
   bg?: string;
 }
@@ -29,8 +29,9 @@ const rgb = 0x1000000;
 
 export const plain: Style = {};
 
-// 7-bit and 8-bit forms: CSI; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST on the same line, not beyond the next introducer, or
-// each of many that nothing ends would be looked through to the end of the line; a lone string introducer; two-byte and charset escapes; a lone ESC.
+// 7-bit and 8-bit forms: CSI; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST on the same line, and no further than
+// the next introducer, since scanning to the end of the line for each unterminated one would be quadratic; a lone
+// string introducer; two-byte and charset escapes; a lone ESC.
 const escape =
   /(?:\u001b\[|\u009b)([0-?]*)([ -/]*)([@-~])|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\u009d\u0090\u0098\u009e\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f]|(?:\u001b\[|\u009b)[0-?]*[ -/]*|\u001b[ -/]*[0-~]|\u001b/g;
 
@@ -109,7 +110,7 @@ export function applySgr(style: Style, params: string): Style {
   return next;
 }
 
-/** What a line is made of: text, and the SGR sequences between it. Everything else is left out. */
+/** Splits a line into text and SGR sequences; drops everything else. */
 export function* tokens(line: string): Generator<{ text: string } | { sgr: string } | { erase: true }> {
   let from = 0;
   for (const match of line.matchAll(escape)) {
@@ -123,7 +124,7 @@ export function* tokens(line: string): Generator<{ text: string } | { sgr: strin
   if (from < line.length) yield { text: line.slice(from) };
 }
 
-/** Parses one line, in the style that the line before it left; returns its spans and the style that it leaves. */
+/** Parses one line in the style that the previous line ended in; returns its spans and the style at its end. */
 export function parseLine(line: string, start: Style = plain): { spans: Span[]; end: Style } {
   const spans: Span[] = [];
   let style = start;
@@ -136,7 +137,7 @@ export function parseLine(line: string, start: Style = plain): { spans: Span[]; 
   return { spans, end: style };
 }
 
-/** The style that a line leaves, without building its spans. */
+/** Returns the style at the end of a line without building its spans. */
 export function styleAfter(line: string, start: Style): Style {
   if (!hasEscapes(line)) return start;
   let style = start;
@@ -148,7 +149,7 @@ export function hasEscapes(text: string): boolean {
   return text.includes('\u001b') || /[\u0080-\u009f]/.test(text);
 }
 
-/** A line as it is read: without colours, and with what cannot be seen shown. */
+/** Returns a line as plain text, with invisible characters shown. */
 export function plainText(line: string): string {
   if (!hasEscapes(line)) return visible(line);
   let text = '';
@@ -156,7 +157,7 @@ export function plainText(line: string): string {
   return visible(text);
 }
 
-/** The sequence that sets this style, whatever was before. */
+/** Returns the sequence that sets this style, independent of the current one. */
 export function sgrOf(style: Style): string {
   const codes: number[] = [0];
   const flags: [boolean | undefined, number][] = [[style.bold, 1], [style.dim, 2], [style.italic, 3], [style.underline, 4], [style.inverse, 7], [style.strike, 9]];

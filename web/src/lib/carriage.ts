@@ -1,5 +1,4 @@
-// Carriage returns as a terminal takes them: what follows one is written over what stood there. A progress bar becomes the one
-// line that its reader would have seen.
+// Carriage returns as in a terminal: text after one overwrites the text before. A progress bar becomes a single line.
 
 import { applySgr, plain, sgrOf, tokens, type Style } from './ansi.ts';
 
@@ -8,7 +7,7 @@ interface Cell {
   style: Style;
 }
 
-/** The text that is left of a line with carriage returns, with its colours; and how often something was written over. */
+/** Returns the remaining text of a line with carriage returns, with colours, and the number of overwrites. */
 export function overwritten(line: string): { text: string; times: number } {
   const cells: Cell[] = [];
   let style = plain;

@@ -1,7 +1,7 @@
-// What an entry of the audit changed: the two values side by side, field by field.
+// The changes of an audit entry, field by field with both values.
 
 export interface FieldChange {
-  /** Where it stands: "retry.max", "labels.team", "args[1]". */
+  /** Path of the field: "retry.max", "labels.team", "args[1]". */
   path: string;
   before: string | undefined;
   after: string | undefined;
@@ -22,10 +22,10 @@ function leaves(value: unknown, path: string, into: Map<string, string>): Map<st
   return into;
 }
 
-// Every change sets these; the entry itself says who and when.
+// Every change sets these; the entry itself contains user and time.
 const bookkeeping = new Set(['updatedAt', 'updatedBy', 'createdAt', 'createdBy', 'uid', 'version']);
 
-/** Returns the fields that differ, in the order of their names; of what was made or taken away, all that it had. */
+/** Returns the fields that differ, by name; for a created or deleted object all of its fields. */
 export function changesOf(before: unknown, after: unknown): FieldChange[] {
   const old = leaves(before, '', new Map());
   const now = leaves(after, '', new Map());

@@ -1,4 +1,4 @@
-// A spreadsheet treats a cell that begins like this as a formula, and would execute text that a user wrote as a reason.
+// A spreadsheet interprets a cell with this start as a formula, and would execute text that a user wrote as a reason.
 const formula = /^[=+\-@\t\r]/;
 
 function cell(value: string): string {
@@ -6,7 +6,7 @@ function cell(value: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Rows as comma-separated values (RFC 4180), with cells that no spreadsheet runs. */
+/** Formats rows as comma-separated values (RFC 4180) without formulas. */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }

@@ -2,23 +2,23 @@
 
 export interface DiffLine {
   kind: 'same' | 'gone' | 'come';
-  /** The line's number before, and after; absent where it is not there. */
+  /** Line numbers before and after; absent on the side without this line. */
   before?: number;
   after?: number;
   text: string;
-  /** Where in the text it differs from the line that it takes the place of: from, and to. */
+  /** The changed part within the line: start and end. */
   mark?: [number, number];
 }
 
 export interface Hunk {
-  /** How many lines before it are left out, because they are the same. */
+  /** Number of unchanged lines omitted before it. */
   skipped: number;
   lines: DiffLine[];
 }
 
 const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
-/** Reads a unified diff; what is not part of one is passed over. */
+/** Parses a unified diff; ignores everything else. */
 export function parseDiff(text: string): Hunk[] {
   const hunks: Hunk[] = [];
   let [before, after, left, right] = [1, 1, 0, 0];
@@ -26,7 +26,7 @@ export function parseDiff(text: string): Hunk[] {
     const found = header.exec(line);
     if (found && left === 0 && right === 0) {
       [left, right] = [Number(found[2] ?? 1), Number(found[4] ?? 1)];
-      // A side without lines is counted from the line before it.
+      // An empty side counts from the line before it.
       const from = Number(found[1]) + (left === 0 ? 1 : 0);
       hunks.push({ skipped: Math.max(0, from - before), lines: [] });
       before = from;
@@ -52,7 +52,7 @@ export function parseDiff(text: string): Hunk[] {
   return hunks;
 }
 
-/** Where as many lines go as come, the first takes the place of the first: marks what differs between the two. */
+/** If equally many lines are removed and added, pairs them in order and marks the differences within each pair. */
 function markPairs(lines: DiffLine[]): void {
   for (let i = 0; i < lines.length; ) {
     const gone = run(lines, i, 'gone');
@@ -73,21 +73,23 @@ function run(lines: DiffLine[], from: number, kind: DiffLine['kind']): number {
   return n;
 }
 
-/** The middle in which two texts differ; nothing where hardly anything is the same, because all of it would be marked. */
+/**
+ * Returns the differing middle of two texts; undefined if they have little in common and everything would be marked.
+ */
 function differing(a: string, b: string): [mark: [number, number] | undefined, mark: [number, number] | undefined] {
   const shorter = Math.min(a.length, b.length);
   let head = 0;
   while (head < shorter && a[head] === b[head]) head++;
   let tail = 0;
   while (tail < shorter - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
-  // Half of a character is never marked.
+  // Never split a surrogate pair.
   if (head > 0 && /[\ud800-\udbff]/.test(a[head - 1] ?? '')) head--;
   if (tail > 0 && /[\udc00-\udfff]/.test(a[a.length - tail] ?? '')) tail--;
   if (a.slice(0, head).trim() === '' && tail === 0) return [undefined, undefined];
   return [[head, a.length - tail], [head, b.length - tail]];
 }
 
-/** How many lines go and come. */
+/** Returns the numbers of added and removed lines. */
 export function sizeOf(hunks: readonly Hunk[]): { gone: number; come: number } {
   const count = (kind: DiffLine['kind']) => hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.kind === kind).length, 0);
   return { gone: count('gone'), come: count('come') };

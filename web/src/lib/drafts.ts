@@ -1,4 +1,4 @@
-// What was typed in an editor and not saved is kept for the tab, under keys that begin with this.
+// Prefix of the session storage keys for unsaved text of editors.
 
 export const draftPrefix = 'carillon-draft';
 
@@ -9,6 +9,6 @@ export function forgetDrafts(): void {
     const keys = Array.from({ length: sessionStorage.length }, (_, i) => sessionStorage.key(i) ?? '');
     for (const key of keys) if (key.startsWith(draftPrefix)) sessionStorage.removeItem(key);
   } catch {
-    // Storage may be blocked: then nothing was kept.
+    // Storage may be blocked: then there are no drafts.
   }
 }

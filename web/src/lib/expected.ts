@@ -5,7 +5,10 @@ export interface Going {
   expectedEndAt?: string | undefined;
 }
 
-/** How far a run has come by now, from 0 to 1, and how many seconds are left; undefined where nothing is known of it. Less than none are left where it should have ended. */
+/**
+ * Returns the progress of a run, from 0 to 1, and the seconds left; undefined without statistics. Negative seconds mean
+ * that it is overdue.
+ */
 export function progressOf(run: Going, now: number): { share: number; left: number; elapsed: number } | undefined {
   const from = Date.parse(run.startedAt ?? run.claimedAt ?? '');
   const to = Date.parse(run.expectedEndAt ?? '');

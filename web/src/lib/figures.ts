@@ -1,4 +1,4 @@
-// Figures of many runs: how they ended, and how long they took.
+// Statistics of runs: outcomes and durations.
 
 import type { StatusCounts } from '../api/types.ts';
 import { formatSeconds } from './duration.ts';
@@ -6,7 +6,7 @@ import { formatSeconds } from './duration.ts';
 export type Ended = keyof StatusCounts;
 export type Tone = 'ok' | 'bad' | 'warn' | 'idle';
 
-/** How runs end, in the order in which they are stacked and listed, and what each means. */
+/** Outcomes in the order of stacks and lists, with the meaning of each. */
 export const endings: readonly { status: Ended; tone: Tone }[] = [
   { status: 'succeeded', tone: 'ok' }, { status: 'failed', tone: 'bad' }, { status: 'timed_out', tone: 'bad' }, { status: 'lost', tone: 'bad' },
   { status: 'killed', tone: 'warn' }, { status: 'refused', tone: 'warn' }, { status: 'missed', tone: 'warn' }, { status: 'skipped', tone: 'idle' },
@@ -14,7 +14,7 @@ export const endings: readonly { status: Ended; tone: Tone }[] = [
 
 const tones: readonly Tone[] = ['ok', 'bad', 'warn', 'idle'];
 
-/** How many of each tone; all of them together are the height of a bar. */
+/** Counts by tone; their sum is the height of a bar. */
 export function byTone(counts: StatusCounts): { tone: Tone; count: number }[] {
   return tones.map((tone) => ({ tone, count: endings.filter((e) => e.tone === tone).reduce((sum, e) => sum + counts[e.status], 0) }));
 }
@@ -27,14 +27,14 @@ export function formatMs(ms: number, language: string): string {
   return formatSeconds(ms / 1000, language);
 }
 
-/** A share as a percentage that says 100 % only where it is all of them. */
+/** Formats a share as a percentage; 100 % only if it is exact. */
 export function formatRate(rate: number | undefined, language: string): string {
   if (rate === undefined) return '–';
   const down = Math.floor(rate * 1000) / 1000;
   return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(down);
 }
 
-/** The next number that is easy to read, as the top of an axis. */
+/** Returns the next round number, for the top of an axis. */
 export function roundUp(value: number): number {
   if (value <= 0) return 1;
   const step = 10 ** Math.floor(Math.log10(value));

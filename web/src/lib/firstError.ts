@@ -1,4 +1,4 @@
-// The first line of an output that tells of something wrong.
+// Finds the first line of an output that reports an error.
 
 import { plainText } from './ansi.ts';
 import { mark } from './logline.ts';
@@ -6,7 +6,7 @@ import { textOf, type LogStore } from './logstore.ts';
 
 const words = 'error|fatal|panic|traceback|exception|segmentation fault|permission denied|command not found|no such file';
 
-/** What the server is asked for where the lines are not here. */
+/** The search expression for the server, if the lines are not loaded. */
 export const errorWords = `\\b(${words})\\b`;
 
 const wrong = new RegExp(errorWords, 'i');
@@ -15,7 +15,7 @@ export function tellsOfError(marks: number, text: string): boolean {
   return (marks & mark.hole) === 0 && ((marks & mark.stderr) !== 0 || wrong.test(plainText(text)));
 }
 
-/** Looks through the lines that are here, a part at a time; undefined where none of them is one. */
+/** Scans the loaded lines in parts; undefined if there is no match. */
 export async function firstError(store: LogStore, rest: () => Promise<void>): Promise<number | undefined> {
   let deadline = performance.now() + 8;
   for (const { first, block } of store.blocks()) {

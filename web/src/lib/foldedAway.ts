@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { draftPrefix } from './drafts.ts';
 
-// Under the drafts' prefix, so that it is gone with the session.
+// With the prefix of drafts, so that it is deleted with the session.
 const key = `${draftPrefix}-folded`;
 
 function kept(): string[] {
@@ -9,11 +9,14 @@ function kept(): string[] {
     const read: unknown = JSON.parse(window.sessionStorage.getItem(key) ?? '[]');
     return Array.isArray(read) ? read.filter((id) => typeof id === 'string') : [];
   } catch {
-    return []; // storage may be blocked, or hold what is no JSON
+    return []; // storage may be blocked, or contain invalid JSON
   }
 }
 
-/** What was folded away in this tab, and how to fold more. Entries of ended problems are dropped, so that a problem is shown again when it returns. */
+/**
+ * Items collapsed in this tab, and a function to collapse more. Entries of ended problems are dropped, so that a
+ * problem is shown again when it returns.
+ */
 export function useFoldedAway(): [ReadonlySet<string>, (id: string, present: readonly string[]) => void] {
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(kept()));
   const fold = (id: string, present: readonly string[]) => {
@@ -22,7 +25,7 @@ export function useFoldedAway(): [ReadonlySet<string>, (id: string, present: rea
     try {
       window.sessionStorage.setItem(key, JSON.stringify(next));
     } catch {
-      // It then lasts until the page is loaded anew.
+      // It then lasts until the page is reloaded.
     }
   };
   return [folded, fold];

@@ -1,5 +1,5 @@
-// A login link is <origin>/#login=<code>. The fragment never leaves the browser in a request; it is taken once and wiped
-// from the address, so that neither history nor a shared screenshot keeps it.
+// A login link is <origin>/#login=<code>. A fragment is never sent in a request; it is used once and removed from the
+// address, so that neither history nor a shared screenshot contains it.
 
 export function parseLoginCode(hash: string): string | undefined {
   const params = new URLSearchParams(hash.replace(/^#/, ''));

@@ -1,6 +1,6 @@
 /**
- * How many milliseconds ahead a list has to look to hold so many of the given fires. Rounded up to a power of two
- * seconds, so that it stays the same while time goes on; undefined where none of them is to come.
+ * Returns how many milliseconds ahead a list must reach to contain this many of the given fires. Rounded up to a power
+ * of two seconds, so that it rarely changes; undefined if no fire is ahead.
  */
 export function horizon(fires: readonly string[], count: number, now: number): number | undefined {
   const ahead = fires.map((fire) => Date.parse(fire) - now).filter((ms) => ms > 0).sort((a, b) => a - b);

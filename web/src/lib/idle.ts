@@ -1,7 +1,7 @@
-/** How long after the start the page is taken to have settled, in milliseconds. */
+/** Time after the start when the page counts as settled, in milliseconds. */
 const settled = 4000;
 
-/** Loads a part of the console once: when it is needed, or earlier in an idle moment. It retries after a failure. */
+/** Loads a chunk once: when it is needed, or earlier when the browser is idle. Retries after a failure. */
 export function whenIdle<T>(fetchPart: () => Promise<T>): () => Promise<T> {
   let part: Promise<T> | undefined;
   const load = () => {

@@ -1,4 +1,4 @@
-// What a list of jobs is narrowed and ordered by, as the address has it.
+// Filter and order of a list of jobs, as in the address.
 
 export const jobStates = ['active', 'paused', 'done', 'manual'] as const;
 export const jobOrders = ['name', 'nextFire', 'updated', 'group'] as const;
@@ -10,20 +10,20 @@ export type JobSort = JobOrder | `-${JobOrder}`;
 export interface JobFilter {
   /** A part of the name or the title. */
   q?: string;
-  /** A group with all that is below it; noGroup for the jobs that are in none. */
+  /** A group with its subgroups; noGroup for the jobs without a group. */
   group?: string;
-  /** A selector of labels. */
+  /** A label selector. */
   labels?: string;
   state?: JobState;
   sort?: JobSort;
 }
 
-/** Stands in the address for the jobs that are in no group; no group can have this name. */
+/** Value in the address for jobs without a group; no group can have this name. */
 export const noGroup = '-';
 
 const word = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
 
-/** Reads the filter from the address, where anybody may have written anything. */
+/** Parses the filter from the address, which may contain anything. */
 export function readJobFilter(search: Record<string, unknown>): JobFilter {
   const group = word(search.group);
   const sort = word(search.sort);
@@ -37,7 +37,7 @@ export function readJobFilter(search: Record<string, unknown>): JobFilter {
   };
 }
 
-/** What narrows the list, as the API asks for it. */
+/** Returns the filter as query parameters of the API. */
 export function whichJobs({ q, group, labels, state }: JobFilter) {
   return { q, below: group === noGroup ? undefined : group, ungrouped: group === noGroup || undefined, selector: labels, state };
 }
@@ -46,17 +46,17 @@ export function isNarrowed({ q, group, labels, state }: JobFilter): boolean {
   return [q, group, labels, state].some((part) => part !== undefined);
 }
 
-/** The filter as the address has it: what is not set is not there. */
+/** Returns the address of a filter, without unset parts. */
 export function jobsAddress(filter: JobFilter): string {
   const query = new URLSearchParams();
   for (const part of ['q', 'group', 'labels', 'state', 'sort'] as const) if (filter[part]) query.set(part, filter[part]);
   return query.size === 0 ? '/jobs' : `/jobs?${query}`;
 }
 
-/** One text for filters that are the same. */
+/** Returns the same text for equal filters. */
 export const filterKey = jobsAddress;
 
-/** What a click on a column's head asks for: it first, then the other way round. */
+/** Returns the order after a click on a column's head: ascending first, then descending. */
 export function sortedBy(now: JobSort | undefined, order: JobOrder): JobSort | undefined {
   const is = now ?? 'name';
   const next = is === order ? (`-${order}` as const) : order;

@@ -1,6 +1,6 @@
-// A selector of labels as a list of terms, for controls that put in and take out one at a time. What it means is the server's to say.
+// A label selector as a list of terms, for controls that add and remove single terms. The server interprets it.
 
-/** The terms of a selector. A comma between brackets belongs to a list of values. */
+/** Splits a selector into terms. A comma between brackets belongs to a list of values. */
 export function termsOf(selector: string): string[] {
   return selector
     .split(/,(?![^(]*\))/)
@@ -12,7 +12,7 @@ export function hasLabel(selector: string, key: string, value: string): boolean 
   return termsOf(selector).includes(`${key}=${value}`);
 }
 
-/** Asks for a value of a label in place of another one, or for none where it was asked for already. */
+/** Replaces the value of a label in a selector, or removes it if it was already selected. */
 export function withLabel(selector: string, key: string, value: string): string {
   const terms = termsOf(selector);
   const others = terms.filter((term) => !term.startsWith(`${key}=`));

@@ -1,4 +1,5 @@
-// Lines in the fragment of an address: #L12, #L12-L20, or #B4096 for the line that a byte stands in, where lines have no numbers.
+// Lines in the fragment of an address: #L12, #L12-L20, or #B4096 for the line at a byte offset if lines have no
+// numbers.
 
 export type LineRange = { from: number; to: number } | { byte: number };
 

@@ -1,10 +1,10 @@
-// Times as a datetime-local field has them: without a zone, in that of the viewer.
+// Values of datetime-local fields: without a zone, in the viewer's zone.
 
 function two(n: number): string {
   return String(n).padStart(2, '0');
 }
 
-/** The field's text for a time; empty for none. */
+/** Returns the field's text for a time; empty for none. */
 export function toLocalInput(iso: string | undefined): string {
   const at = new Date(iso ?? '');
   if (Number.isNaN(at.getTime())) return '';
@@ -12,14 +12,14 @@ export function toLocalInput(iso: string | undefined): string {
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}${seconds}`;
 }
 
-/** The time that the field's text means; undefined for none. */
+/** Returns the time of a field's text; undefined for none. */
 export function fromLocalInput(text: string): string | undefined {
   const at = new Date(text);
   if (text.trim() === '' || Number.isNaN(at.getTime())) return undefined;
   return at.toISOString().replace('.000Z', 'Z');
 }
 
-/** The name of the viewer's zone. */
+/** Returns the name of the viewer's zone. */
 export function localZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

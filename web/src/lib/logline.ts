@@ -1,28 +1,28 @@
-// What a line of output is, apart from its text.
+// Properties of an output line apart from its text.
 
 export type Stream = 'stdout' | 'stderr';
 
-/** Marks of a line, which add up. */
+/** Flags of a line, which are combined bitwise. */
 export const mark = {
   stderr: 1,
-  /** It goes on the line before it, which was too long to be one. */
+  /** Continues the previous line, which was too long. */
   goesOn: 2,
-  /** No line, but the place where bytes are missing; its text is their number. */
+  /** Not a line but a gap; its text is the number of missing bytes. */
   hole: 4,
-  /** Carriage returns had earlier text written over. */
+  /** Carriage returns overwrote earlier text. */
   over: 8,
-  /** Which stream it came from is known. */
+  /** The stream is known. */
   known: 16,
 } as const;
 
 export interface LogLine {
   text: string;
   marks: number;
-  /** When the worker read it, in milliseconds; NaN where that is not known. */
+  /** When the worker read it, in milliseconds; NaN if unknown. */
   at: number;
-  /** Of its first byte, in all that the command printed. */
+  /** Offset of its first byte in the complete output. */
   offset: number;
 }
 
-/** A line longer than this is cut into several, because laying out one huge line stops the browser. */
+/** Longer lines are split, because the layout of a huge line blocks the browser. */
 export const longestLine = 4096;

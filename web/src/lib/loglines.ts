@@ -1,5 +1,5 @@
-// Output that arrives in parts, cut into lines. Each stream has its own unfinished line, so that a word on stderr does not
-// land within a line of stdout; a line takes its place when it ends.
+// Splits streamed output into lines. Each stream has its own unfinished line, so that text on stderr does not land
+// within a line of stdout; a line gets its position when it ends.
 
 import { overwritten } from './carriage.ts';
 import { longestLine, mark, type LogLine, type Stream } from './logline.ts';
@@ -11,7 +11,7 @@ interface Open {
   marks: number;
 }
 
-/** Bytes of a text in UTF-8. */
+/** Returns the length of a text in UTF-8. */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -30,7 +30,7 @@ export class LineCutter {
     this.#take = take;
   }
 
-  /** Takes what was printed; where the stream is not told, the lines are those of both. */
+  /** Adds output; without a stream, lines belong to both. */
   text(text: string, offset: number, stream?: Stream, at = NaN): void {
     let from = 0;
     let place = offset;
@@ -45,18 +45,18 @@ export class LineCutter {
     }
   }
 
-  /** Says where bytes are missing. */
+  /** Adds a gap of missing bytes. */
   hole(offset: number, count: number): void {
     this.flush();
     this.#take({ text: String(count), marks: mark.hole, at: NaN, offset });
   }
 
-  /** Ends the lines that are unfinished. */
+  /** Ends the unfinished lines. */
   flush(): void {
     for (const stream of [...this.#open.keys()]) this.#close(stream, 0, NaN);
   }
 
-  /** The lines that are unfinished, as they are now. */
+  /** Returns the unfinished lines as they are now. */
   unfinished(): LogLine[] {
     return [...this.#open.values()].flatMap((open) => (open.text === '' || open.text === '\r' ? [] : [finished(open)]));
   }
@@ -68,7 +68,8 @@ export class LineCutter {
     open.text += part;
     const lastReturn = open.text.lastIndexOf('\r', open.text.length - 2);
     if (lastReturn > 0) {
-      // Only what is seen is kept of the past: a bar may be drawn a hundred thousand times on one line.
+      // Only the visible part of overwritten text is kept: a progress bar may be drawn a hundred thousand times on one
+      // line.
       const { text } = overwritten(open.text.slice(0, lastReturn));
       open.text = `${text}\r${open.text.slice(lastReturn + 1)}`;
       if (text !== '') open.marks |= mark.over;

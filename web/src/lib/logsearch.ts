@@ -1,4 +1,4 @@
-// Looks for text in the lines that are here, a part at a time, so that a page with a million of them stays alive.
+// Searches the loaded lines in parts, so that a page with a million lines stays responsive.
 
 import { plainText } from './ansi.ts';
 import { mark } from './logline.ts';
@@ -11,10 +11,10 @@ export interface Wanted {
   matchCase: boolean;
 }
 
-/** More than these are not counted. */
+/** Matches beyond this number are not counted. */
 export const mostMatches = 100_000;
 
-/** What finds what is wanted; says so where there is nothing, or where looking for it might take for ever. */
+/** Compiles a search; returns an error for an empty one, or one that might take exponential time. */
 export function compile({ text, regex, matchCase }: Wanted): Pattern | 'empty' | 'invalid' | 'explosive' {
   if (text === '') return 'empty';
   const pattern = regex ? patternOf(text, matchCase) : native(new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), matchCase ? 'g' : 'gi'));
@@ -22,7 +22,7 @@ export function compile({ text, regex, matchCase }: Wanted): Pattern | 'empty' |
   return pattern.find('', 0) ? 'empty' : pattern;
 }
 
-/** Places within one line, as it is shown, from the first to behind the last character. */
+/** Start and end of a match within the displayed line. */
 export function placesIn(line: string, pattern: Pattern): [number, number][] {
   const places: [number, number][] = [];
   for (let found = pattern.find(line, 0); found; ) {
@@ -38,7 +38,7 @@ export class LogSearch {
   readonly pattern: Pattern;
   readonly #store: LogStore;
   readonly #shown: (marks: number) => boolean;
-  /** Names of lines with matches, in order, and how many matches each has. */
+  /** Ids of lines with matches, in order, and the number of matches of each. */
   lines: number[] = [];
   counts: number[] = [];
   total = 0;
@@ -66,7 +66,7 @@ export class LogSearch {
     return true;
   }
 
-  /** The match behind, or before, a place; which of how many it is. */
+  /** Returns the next or previous match from a position, and its number. */
   next(from: { line: number; nth: number } | undefined, back: boolean): { line: number; nth: number } | undefined {
     if (this.lines.length === 0) return undefined;
     if (!from) return back ? this.#last(this.lines.length - 1) : { line: this.lines[0] ?? 0, nth: 0 };
@@ -80,7 +80,7 @@ export class LogSearch {
     return { line: this.lines[(i + (here ? 1 : 0)) % this.lines.length] ?? 0, nth: 0 };
   }
 
-  /** Which of all matches this one is, counted from 1; 0 where it is none. */
+  /** Returns the number of this match among all, from 1; 0 if it is none. */
   rank(of: { line: number; nth: number }): number {
     const i = this.#indexOf(of.line);
     if (this.lines[i] !== of.line) return 0;
@@ -104,7 +104,7 @@ export class LogSearch {
     return low;
   }
 
-  // Lines were put before, or given up: what was found of those that are left stands, what is new in front is searched first.
+  // Lines were prepended or dropped: matches in remaining lines are kept, new lines at the front are searched first.
   #again(): void {
     this.#from = this.#store.first;
     this.#searched = this.#store.first;
@@ -117,7 +117,7 @@ export class LogSearch {
     for (let i = Math.max(0, this.#searched - first); i < block.count; i++) {
       const marks = block.marks[i] ?? 0;
       const name = first + i;
-      // What is not finished may change; it is searched when it is.
+      // Unfinished lines may change; they are searched when they are finished.
       if (name >= end) return;
       this.#searched = name + 1;
       if ((marks & mark.hole) !== 0 || !this.#shown(marks)) continue;

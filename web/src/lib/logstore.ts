@@ -1,5 +1,5 @@
-// The lines of an output, kept small: a million of them are some strings and arrays of numbers, not a million objects. Lines
-// are named by a number that stays theirs when earlier ones are put before them or the oldest are given up.
+// A compact store of output lines: a million lines are a few strings and arrays of numbers, not a million objects. A
+// line's id does not change when earlier lines are prepended or the oldest are dropped.
 
 import { hasEscapes, plain, styleAfter, type Style } from './ansi.ts';
 import { mark, type LogLine, type Stream } from './logline.ts';
@@ -7,17 +7,17 @@ import { mark, type LogLine, type Stream } from './logline.ts';
 const blockLines = 512;
 const blockChars = 64 * 1024;
 
-/** Lines that will not change any more. */
+/** A block of lines that will not change any more. */
 export interface Block {
-  /** Its lines, with a newline after each but the last. */
+  /** The lines, joined by newlines. */
   text: string;
-  /** Where each line begins in the text, and where one more would. */
+  /** Start of each line in the text, and of the next one. */
   starts: Uint32Array;
   marks: Uint8Array;
   at: Float64Array;
   offsets: Float64Array;
   count: number;
-  /** How many of the lines have a number. */
+  /** Number of lines with a line number. */
   numbered: number;
   escapes: boolean;
 }
@@ -42,15 +42,16 @@ export class LogStore {
   #newest: LogLine[] = [];
   #newestChars = 0;
   #unfinished: LogLine[] = [];
-  // By block: the first line's name less that of the first of all, how many numbers were given before it, and the style it begins in.
+  // For each block: id of its first line relative to the first of all, number of line numbers before it, and its
+  // initial style.
   #before: { lines: number; numbered: number; style: Style | undefined }[] = [];
   #styles = new Map<Block, Style[]>();
-  /** Name of the first line. */
+  /** Id of the first line. */
   first = 0;
-  /** Characters kept. */
+  /** Number of stored characters. */
   chars = 0;
 
-  /** Name of the line behind the last one, unfinished ones included. */
+  /** Id after the last line, including unfinished ones. */
   get end(): number {
     return this.endFinished + this.#unfinished.length;
   }
@@ -63,7 +64,7 @@ export class LogStore {
     return this.end - this.first;
   }
 
-  /** Blocks, with the name of each one's first line; the last lines come as one that is made for the occasion. */
+  /** Blocks with the id of their first line; unfinished lines are a temporary block. */
   *blocks(from = this.first): Generator<{ first: number; block: Block }> {
     for (let i = this.#blockOf(from); i < this.#blocks.length; i++) {
       const block = this.#blocks[i];
@@ -83,12 +84,12 @@ export class LogStore {
     this.#newestChars = 0;
   }
 
-  /** Replaces the lines that are not finished yet. */
+  /** Replaces the unfinished lines. */
   unfinished(lines: LogLine[]): void {
     this.#unfinished = lines;
   }
 
-  /** Puts earlier lines before the first one. */
+  /** Prepends earlier lines. */
   prepend(earlier: LogStore): void {
     const before = [...earlier.#blocks];
     if (earlier.#newest.length > 0) before.push(sealed(earlier.#newest));
@@ -97,7 +98,10 @@ export class LogStore {
     this.#reindex([...before, ...this.#blocks]);
   }
 
-  /** Gives up the oldest lines until no more characters are kept than that; tells the place of the first byte that is left, if any were given up. */
+  /**
+   * Drops the oldest lines down to this number of characters; returns the offset of the first remaining byte if any
+   * were dropped.
+   */
   shrink(chars: number): number | undefined {
     let drop = 0;
     while (this.chars > chars && drop < this.#blocks.length) {
@@ -117,13 +121,13 @@ export class LogStore {
     return { text: textOf(block, i), marks: block.marks[i] ?? 0, at: block.at[i] ?? NaN, offset: block.offsets[i] ?? 0 };
   }
 
-  /** How long a line's text is, without making it. */
+  /** Returns the length of a line without creating its text. */
   length(name: number): number {
     const { block, i, late } = this.#find(name);
     return late ? late.text.length : block ? (block.starts[i + 1] ?? 0) - (block.starts[i] ?? 0) - 1 : 0;
   }
 
-  /** How long the texts of all lines from one on are. */
+  /** Returns the total length of all lines from one on. */
   lengths(from: number, take: (length: number) => void): void {
     for (let index = this.#blockOf(from); index < this.#blocks.length; index++) {
       const block = this.#blocks[index];
@@ -139,7 +143,7 @@ export class LogStore {
     return late ? late.marks : (block?.marks[i] ?? 0);
   }
 
-  /** The style in which a line begins. */
+  /** Returns the initial style of a line. */
   styleAt(name: number): Style {
     const { block, index, i } = this.#find(name);
     if (block) return this.#stylesOf(index)[i] ?? plain;
@@ -149,7 +153,7 @@ export class LogStore {
     return style;
   }
 
-  /** The number of a line, counted from the first that is kept; a line that goes on another has that one's. */
+  /** Returns the number of a line, counted from the first stored one; a continuation has the number of its line. */
   number(name: number): number {
     const { block, index, i } = this.#find(name);
     if (block) return (this.#before[index]?.numbered ?? 0) + count(block.marks, i + 1);
@@ -157,7 +161,7 @@ export class LogStore {
     return this.#numberedSettled + [...this.#newest, ...this.#unfinished].slice(0, behind + 1).filter((line) => numbered(line.marks)).length;
   }
 
-  /** The line with a number; the last one where there are less. */
+  /** Returns the line with a number; the last one if there are fewer. */
   named(number: number): number {
     let low = this.first;
     let high = this.end - 1;
@@ -169,7 +173,7 @@ export class LogStore {
     return low;
   }
 
-  /** The line that a byte of the output stands in. */
+  /** Returns the line at a byte offset of the output. */
   at(offset: number, stream?: Stream): number {
     let low = this.first;
     let high = this.end - 1;
@@ -178,7 +182,7 @@ export class LogStore {
       if ((this.line(middle)?.offset ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
-    // Lines of two streams may be interleaved: the nearest one before, of the right stream.
+    // Lines of two streams may be interleaved: the nearest earlier line of the right stream.
     for (let name = low; stream && name > low - 64 && name >= this.first; name--) {
       if (((this.marks(name) & mark.stderr) !== 0) === (stream === 'stderr')) return name;
     }

@@ -1,18 +1,18 @@
-// The text of a part of an output, as it is read: for the clipboard.
+// Plain text of a part of an output, for the clipboard.
 
 import { plainText } from './ansi.ts';
 import { mark } from './logline.ts';
 import type { LogStore } from './logstore.ts';
 
-/** A place between two characters of a line. */
+/** A position between two characters of a line. */
 export interface Place {
-  /** Of the line. */
+  /** Id of the line. */
   name: number;
-  /** How many characters of the line as it is read stand before it. */
+  /** Number of displayed characters before it. */
   at: number;
 }
 
-/** What stands between two places, of the lines that are shown. What was cut because it was long is one line again. */
+/** Returns the text between two positions of the shown lines. Split lines are joined again. */
 export function textBetween(store: LogStore, from: Place, to: Place, shown: (marks: number) => boolean = () => true): string {
   const parts: string[] = [];
   for (let name = Math.max(from.name, store.first); name <= to.name && name < store.end; name++) {

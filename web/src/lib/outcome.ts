@@ -1,4 +1,4 @@
-// What an exit code or a signal says, and what may be done about the way a run ended. Words are in the texts; this only chooses.
+// Classifies exit codes, signals and reasons for explanations and advice. The texts are in i18n.
 
 const exits = {
   1: 'general', 2: 'usage', 64: 'usage', 65: 'data', 66: 'noInput', 67: 'noUser', 68: 'noHost', 69: 'unavailable', 70: 'software', 71: 'system', 72: 'systemFile', 73: 'cannotCreate', 74: 'io',
@@ -21,7 +21,7 @@ export type SignalMeaning = (typeof signals)[keyof typeof signals];
 export interface Meaning {
   exit?: ExitMeaning;
   signal?: SignalMeaning;
-  /** The signal that a shell turned into the exit code. */
+  /** Returns the signal that a shell encoded in the exit code. */
   name?: string;
 }
 
@@ -38,7 +38,7 @@ export function signalMeaning(name: string): Meaning {
   return signal ? { signal, name } : {};
 }
 
-/** Reasons with words about what to do. */
+/** Reasons with advice. */
 export const advised = [
   'exit_code', 'signal', 'timeout', 'max_run_time', 'killed_by_user', 'worker_stopping', 'worker_cut_off', 'worker_died', 'wait_failed', 'workdir_missing', 'workdir_failed', 'program_missing',
   'shell_missing', 'start_failed', 'cannot_start', 'out_of_memory', 'too_many_tasks', 'user_not_allowed', 'user_missing', 'group_disabled', 'shell_not_allowed', 'command_not_allowed', 'param', 'late', 'overlap', 'queue_full', 'replaced', 'no_worker',

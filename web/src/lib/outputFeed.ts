@@ -1,10 +1,10 @@
-// A run's output as it comes, in pieces or as events of the stream, made into lines that are kept.
+// Converts a run's output, read in pieces or as stream events, to stored lines.
 
 import type { Stream } from './logline.ts';
 import { LineCutter } from './loglines.ts';
 import { LogStore } from './logstore.ts';
 
-/** What the stream says of a part of the output. */
+/** An output event of the stream. */
 export interface OutputEvent {
   offset: number;
   stream?: Stream;
@@ -18,28 +18,31 @@ export interface MissingEvent {
   count: number;
 }
 
-/** How far the end of a line is looked for where the output is read from within one. */
+/** How far to look for the end of a line if the output is read from the middle of one. */
 const longestBreak = 64 * 1024;
 
 const encoder = new TextEncoder();
 
 interface Bounds {
-  /** Read from within the output: what comes before the first whole line is left out, and will come with what is earlier. */
+  /**
+   * Reading started within the output: text before the first complete line is skipped; it is loaded with the earlier
+   * part.
+   */
   within?: boolean;
-  /** Stop at this byte. */
+  /** Stop at this offset. */
   until?: number;
 }
 
 export class OutputFeed {
   readonly store = new LogStore();
   readonly #cutter = new LineCutter((line) => this.store.append(line));
-  // A part may end in the middle of a character; the decoder keeps the rest for the next one.
+  // A chunk may end within a character; the decoder keeps the rest for the next one.
   readonly #decoders = new Map<Stream | undefined, TextDecoder>();
   readonly #until: number;
   #breaking: boolean;
-  /** Where the lines begin, in all that the run prints; undefined while nothing has come. */
+  /** Offset of the first line in the complete output; undefined before the first data. */
   from: number | undefined;
-  /** Where to go on. */
+  /** Offset to continue at. */
   offset: number;
 
   constructor(offset = 0, { within = false, until = Infinity }: Bounds = {}) {
@@ -49,18 +52,18 @@ export class OutputFeed {
     if (!within) this.from = offset;
   }
 
-  /** All that was to come is here. */
+  /** All expected output has arrived. */
   get full(): boolean {
     return this.offset >= this.#until;
   }
 
-  /** Takes bytes as they were printed, of both streams; where nothing comes after them, the last character is as complete as it will be. */
+  /** Adds raw bytes of both streams; at the end an incomplete character is final. */
   bytes(bytes: Uint8Array, next: number, last = false): void {
     this.#say(this.#decode(undefined, bytes, last), this.offset, undefined, NaN);
     this.offset = Math.max(this.offset, next);
   }
 
-  /** Takes an event of the stream; next is its id. One that was seen before is left out. */
+  /** Adds an event of the stream; next is its id. Repeated events are ignored. */
   output(event: OutputEvent, next: number): void {
     if (event.offset < this.offset || this.full) return;
     if (this.from === undefined && event.offset === 0) {
@@ -76,7 +79,7 @@ export class OutputFeed {
     this.offset = Math.min(this.#until, Math.max(this.offset, next));
   }
 
-  /** Takes what the stream says of a hole. */
+  /** Adds a gap event of the stream. */
   missing(event: MissingEvent): void {
     if (event.offset < this.offset || this.full) return;
     this.#breaking = false;
@@ -85,12 +88,12 @@ export class OutputFeed {
     this.offset = Math.min(this.#until, event.offset + event.count);
   }
 
-  /** Shows what is not a whole line yet as well. */
+  /** Shows unfinished lines as well. */
   settle(): void {
     this.store.unfinished(this.#cutter.unfinished());
   }
 
-  /** Ends the last lines: nothing more will come. */
+  /** Ends the last lines: no more output follows. */
   end(): void {
     this.#cutter.flush();
     this.store.unfinished([]);

@@ -1,5 +1,5 @@
-// Reports whether the page is visible. One that was left by a link or by “back” may be kept as it is, connections and all, to be
-// shown again; it runs no timers meanwhile, so what it holds must be let go of in the moment in which it is left.
+// Reports whether the page is visible. A page that the user left may be kept frozen with its connections in the
+// back/forward cache; it runs no timers there, so connections must be released when it is left.
 
 let left = false;
 window.addEventListener('pagehide', () => (left = true), { capture: true });
@@ -9,7 +9,7 @@ export function isSeen(): boolean {
   return !left && !document.hidden;
 }
 
-/** Calls whenever it may have changed whether the page is seen; returns how to stop that. */
+/** Subscribes to changes of the page's visibility; returns the unsubscribe function. */
 export function onSeen(changed: () => void): () => void {
   document.addEventListener('visibilitychange', changed);
   window.addEventListener('pagehide', changed);
@@ -21,7 +21,7 @@ export function onSeen(changed: () => void): () => void {
   };
 }
 
-/** It was left: there is no later moment in which to let go. */
+/** The page was left: there is no later chance to release connections. */
 export function isLeft(): boolean {
   return left;
 }

@@ -1,2 +1,2 @@
-/** What the key is called that goes with a shortcut. */
+/** Returns the name of the modifier key for shortcuts. */
 export const modKey = /mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘' : 'Ctrl';

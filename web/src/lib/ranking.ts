@@ -1,6 +1,9 @@
-// How well a name answers what was typed. Pure, so that a list stays right while the server's answer is on its way.
+// Ranks names against typed text. Pure, so that a list stays sorted while a request is pending.
 
-/** 0 where it does not: the whole name, then its beginning, the beginning of a word in it, any part, and last all letters in order. */
+/**
+ * Returns 0 for no match; highest for the whole name, then its beginning, the beginning of a word, any part, and all
+ * letters in order.
+ */
 export function matchScore(query: string, text: string): number {
   const wanted = query.trim().toLowerCase();
   const has = text.toLowerCase();
@@ -18,7 +21,7 @@ export function matchScore(query: string, text: string): number {
   return 10;
 }
 
-/** Those that answer the query, the best first; among equals the shorter name, then the order that they came in. */
+/** Returns the matches, best first; equal ranks by shorter name, then in the given order. */
 export function ranked<T>(items: readonly T[], query: string, textsOf: (item: T) => readonly (string | undefined)[]): T[] {
   return items
     .map((item, place) => {
@@ -30,7 +33,7 @@ export function ranked<T>(items: readonly T[], query: string, textsOf: (item: T)
     .map(({ item }) => item);
 }
 
-/** Whether it may be the id of a run: that of a fire and the number of the attempt. */
+/** Reports whether a text may be a run's id: a fire's id and the number of the attempt. */
 export function looksLikeRun(query: string): boolean {
   return /^[\w-]{6,}\.[\w.:-]+\.\d+$/.test(query.trim());
 }

@@ -1,4 +1,7 @@
-/** How far ahead to ask for so many fires, given how many there are each minute: the end of the minute that has the last of them. */
+/**
+ * Returns how far ahead to ask for this many fires, given the counts by minute: the end of the minute that contains the
+ * last one.
+ */
 export function reach(buckets: readonly number[], start: number, step: number, count: number): { to: number; fires: number } | undefined {
   let fires = 0;
   let to: number | undefined;
@@ -14,7 +17,10 @@ export function reach(buckets: readonly number[], start: number, step: number, c
 const hour = 3_600_000;
 const farthest = 400 * 24 * hour;
 
-/** The first so many of what stands from a time on, the nearest last. It is listed by stretches and from their ends, so one that holds them all, and not far more, is looked for. */
+/**
+ * Returns the first entries from a time on, the nearest last. The API lists ranges from their end, so a range with all
+ * of them, and not many more, is searched for.
+ */
 export async function nearest<Item>(list: (from: number, to: number) => Promise<{ items: readonly Item[]; nextCursor?: string | undefined }>, from: number, count: number): Promise<readonly Item[]> {
   let length = hour;
   for (let tries = 0; tries < 8; tries++) {

@@ -7,8 +7,8 @@ function rank(role: string | undefined): number {
 }
 
 /**
- * Reports whether a user's roles include the one that an action needs: for the jobs of a group, '' being those that are in none, or, where
- * no group is named, for any jobs at all.
+ * Reports whether a user's roles include the required one: for jobs of a group ('' means jobs without a group) or, if
+ * no group is given, for any jobs.
  */
 export function reaches(me: Pick<Me, 'role' | 'groups'>, role: Role, group?: string): boolean {
   const granted = group === undefined ? Object.values(me.groups ?? {}) : Object.hasOwn(me.groups ?? {}, group) ? [me.groups?.[group]] : [];

@@ -1,15 +1,15 @@
-// Which rows of a long list are to exist. All rows are equally high, so that where each stands is known without those before it.
+// Computes the rendered rows of a long list. All rows have the same height, so positions need no measurement.
 
 export interface RowWindow {
   first: number;
-  /** The one after the last. */
+  /** Exclusive. */
   end: number;
 }
 
-/** How many rows the window moves at a time, so that not every pixel of a scroll renders. */
+/** The window moves in steps of this many rows, so that not every pixel of scrolling renders. */
 const step = 4;
 
-/** The rows between two heights, counted in pixels from the top of the list, with some more on either side. */
+/** Returns the rows between two heights, in pixels from the top of the list, with a margin on both sides. */
 export function windowOf(top: number, bottom: number, rowHeight: number, count: number, more: number): RowWindow {
   const first = Math.floor(Math.max(0, top) / rowHeight) - more;
   const end = Math.ceil(Math.max(0, bottom) / rowHeight) + more;
@@ -17,7 +17,7 @@ export function windowOf(top: number, bottom: number, rowHeight: number, count: 
   return { first: clamp(Math.floor(first / step) * step), end: clamp(Math.ceil(end / step) * step) };
 }
 
-/** The pages of a list that rows are on. */
+/** Returns the pages of a list that contain these rows. */
 export function pagesOf({ first, end }: RowWindow, size: number): number[] {
   if (end <= first) return [];
   const from = Math.floor(first / size);

@@ -1,11 +1,11 @@
-// How high each row of a long list is, and where it stands: guessed at first, measured once it was seen.
+// Heights and positions of the rows of a long list: estimated first, measured once rendered.
 
 const group = 256;
 
 export class RowHeights {
   #heights = new Uint16Array(1024);
   #groups: number[] = [];
-  // Of the groups before, up to those that are known.
+  // Cumulative heights of blocks, as far as computed.
   #tops: number[] = [0];
   count = 0;
   total = 0;
@@ -22,7 +22,7 @@ export class RowHeights {
     this.total += height;
   }
 
-  /** Leaves out all rows from this one on. */
+  /** Removes all rows from this one on. */
   cut(count: number): void {
     while (this.count > count) {
       const height = this.#heights[--this.count] ?? 0;
@@ -37,7 +37,7 @@ export class RowHeights {
     return this.#heights[row] ?? 0;
   }
 
-  /** Sets a row's height as measured; tells by how much it differs from what was known. */
+  /** Sets the measured height of a row; returns the difference from the previous value. */
   set(row: number, height: number): number {
     const differs = Math.round(height) - this.get(row);
     if (row >= this.count || differs === 0) return 0;
@@ -49,7 +49,7 @@ export class RowHeights {
     return differs;
   }
 
-  /** Where a row begins. */
+  /** Returns the position of a row. */
   top(row: number): number {
     const at = Math.floor(row / group);
     let top = this.#topOf(at);
@@ -57,7 +57,7 @@ export class RowHeights {
     return top;
   }
 
-  /** The row at a place, the last one where it is behind all. */
+  /** Returns the row at a position; the last one if it is beyond all. */
   at(place: number): number {
     let low = 0;
     let high = Math.max(0, this.#groups.length - 1);

@@ -1,18 +1,18 @@
-// A line's spans, cut where a match or an address begins and ends.
+// Spans of a line, split at the ends of matches and addresses.
 
 import type { Span } from './ansi.ts';
 
 export interface Segment extends Span {
-  /** Which match of the line it belongs to. */
+  /** Index of the match within the line. */
   match?: number;
-  /** Where it leads. */
+  /** Target of the link. */
   href?: string;
 }
 
-// Printable ASCII only, so that an address reads as what it is; no user part, which looks like a host.
+// Printable ASCII only, so that an address cannot be misread; no user part, which looks like a host.
 const address = /\bhttps?:\/\/[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][!#$%&'()*+,./0-9:;=?@A-Z[\]_a-z~-]*)?/g;
 
-/** Addresses in a text, from the first to behind the last character. What ends a sentence does not belong to them. */
+/** Returns start and end of the addresses in a text, without trailing punctuation. */
 export function addressesIn(text: string): [number, number][] {
   if (!text.includes('://')) return [];
   return [...text.matchAll(address)].flatMap((found): [number, number][] => {
@@ -21,7 +21,10 @@ export function addressesIn(text: string): [number, number][] {
   });
 }
 
-/** Cuts spans at the ends of matches and of addresses; an address lies within one span, so that what is underlined is where it leads. */
+/**
+ * Splits spans at the ends of matches and addresses; an address is a single span, so that the underlined text is the
+ * target.
+ */
 export function segmentsOf(spans: readonly Span[], matches: readonly (readonly [number, number])[]): Segment[] {
   const segments: Segment[] = [];
   let begin = 0;

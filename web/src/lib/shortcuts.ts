@@ -1,4 +1,4 @@
-// Single keys and sequences of two: one list for who listens and for who shows them. Decides only; the shell acts.
+// Single keys and sequences of two: one list for handling and for the help. Decides only; the shell acts.
 
 export type Action = 'palette' | 'search' | 'new' | 'help' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'access';
 
@@ -6,7 +6,7 @@ export interface Shortcut {
   action: Action;
   /** Pressed one after the other. */
   keys: readonly [string] | readonly [string, string];
-  /** Held down with Ctrl, or with Cmd on a Mac; goes before what a field would do with it. */
+  /** Pressed with Ctrl, or with Cmd on a Mac; takes precedence over a field's own handling. */
   mod?: true;
 }
 
@@ -24,7 +24,7 @@ export const shortcuts: readonly Shortcut[] = [
   { action: 'access', keys: ['g', 'a'] },
 ];
 
-/** How long the second key of a sequence may take, in milliseconds. */
+/** Maximum time between the keys of a sequence, in milliseconds. */
 export const patience = 1200;
 
 export interface Pending {
@@ -32,7 +32,7 @@ export interface Pending {
   at: number;
 }
 
-/** Returns what a key press asks for, and the sequence that it leaves open. */
+/** Returns the action of a key press, and the sequence that it starts. */
 export function press(key: string, now: number, pending: Pending | undefined): { action?: Action; pending?: Pending } {
   const plain = shortcuts.filter(({ mod }) => !mod);
   const second = pending && now - pending.at <= patience && plain.find(({ keys }) => keys[0] === pending.key && keys[1] === key);
@@ -44,7 +44,7 @@ export function press(key: string, now: number, pending: Pending | undefined): {
 
 type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'isComposing'>;
 
-/** Returns what a key asks for that is pressed with Ctrl or Cmd. */
+/** Returns the action of a key pressed with Ctrl or Cmd. */
 export function pressWithMod({ key, ctrlKey, metaKey, altKey, shiftKey, isComposing }: Press): Action | undefined {
   if (ctrlKey === metaKey || altKey || shiftKey || isComposing) return undefined;
   return shortcuts.find(({ mod, keys }) => mod && keys[0] === key.toLowerCase())?.action;

@@ -6,7 +6,7 @@ export function shows(only: Stream | undefined): (marks: number) => boolean {
   return (marks) => only === undefined || (marks & mark.hole) !== 0 || (marks & mark.known) === 0 || ((marks & mark.stderr) !== 0) === (only === 'stderr');
 }
 
-/** The lines that are shown, as rows. */
+/** The shown lines as rows. */
 export class ShownLines {
   readonly #store: LogStore;
   readonly #shown: ((marks: number) => boolean) | undefined;
@@ -22,7 +22,7 @@ export class ShownLines {
     this.#seen = store.first;
   }
 
-  /** Takes in what has come; tells from which row on rows may have changed. */
+  /** Adds new lines; returns the first row that may have changed. */
   update(): number {
     const { first, end, endFinished } = this.#store;
     const moved = first !== this.#first;
@@ -55,7 +55,7 @@ export class ShownLines {
     return this.#shown ? (this.#names[row] ?? this.#store.end) : this.#store.first + row;
   }
 
-  /** The row of a line, or of the next one that is shown. */
+  /** Returns the row of a line, or of the next shown line. */
   row(name: number): number {
     if (!this.#shown) return Math.min(Math.max(0, name - this.#store.first), Math.max(0, this.count - 1));
     let low = 0;

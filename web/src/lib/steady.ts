@@ -1,12 +1,12 @@
-// A list that changes all the time, but keeps still while the pointer is on a row.
+// A list that changes often, but keeps its order while the pointer is on a row.
 
 export interface SteadyRow<Row> {
   row: Row;
-  /** It is no longer in the list, and only kept in its place. */
+  /** No longer in the list; kept only to preserve the positions. */
   gone: boolean;
 }
 
-/** What to show: the fresh rows, or, while it is held, those that were shown, each as it is now. */
+/** Returns the fresh rows or, while the list is held, the shown rows with current content. */
 export function steady<Row>(shown: readonly SteadyRow<Row>[], fresh: readonly Row[], idOf: (row: Row) => string, held: boolean): SteadyRow<Row>[] {
   if (!held || shown.length === 0) return fresh.map((row) => ({ row, gone: false }));
   const now = new Map(fresh.map((row) => [idOf(row), row]));

@@ -4,11 +4,11 @@ function read<T>(key: string, check: (value: unknown) => T): T {
   try {
     return check(JSON.parse(window.localStorage.getItem(key) ?? 'null'));
   } catch {
-    return check(null); // storage may be blocked, or hold what is no JSON
+    return check(null); // storage may be blocked, or contain invalid JSON
   }
 }
 
-/** Something that this browser remembers. What is stored may be anything: check makes the best of it. */
+/** A value in the browser's storage, which may contain anything: check converts it to a valid value. */
 export function useStored<T>(key: string, check: (value: unknown) => T): [T, (next: T) => void] {
   const [value, setValue] = useState(() => read(key, check));
   const set = useCallback(

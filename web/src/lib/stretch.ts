@@ -1,4 +1,4 @@
-/** Two times as a range, as short as possible: with days only if they differ. */
+/** Formats two times as a range, as short as possible: with days only if they differ. */
 export function formatStretch(from: string, to: string, language: string, timeZone?: string): string {
   const [a, b] = [new Date(from), new Date(to)];
   if (Number.isNaN(a.getTime()) || Number.isNaN(b.getTime())) return `${from} – ${to}`;

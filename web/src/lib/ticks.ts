@@ -1,4 +1,4 @@
-// One clock for all that counts seconds on a page, instead of a timer for each of a hundred.
+// One timer for everything on a page that counts seconds.
 
 type Listener = () => void;
 
@@ -11,7 +11,7 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
-/** Calls back each second until the answer is called; for useSyncExternalStore. */
+/** Calls back each second until the returned function is called; for useSyncExternalStore. */
 export function subscribeSeconds(listener: Listener): () => void {
   if (listeners.size === 0) {
     now = Date.now();
@@ -24,7 +24,7 @@ export function subscribeSeconds(listener: Listener): () => void {
   };
 }
 
-/** The time as of the last tick. */
+/** Returns the time of the last tick. */
 export function currentSecond(): number {
   return listeners.size === 0 ? Date.now() : now;
 }

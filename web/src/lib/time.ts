@@ -1,12 +1,12 @@
-// Times for reading. Absolute ones are shown in the viewer's zone with seconds; the form with a zone name goes into hover texts.
+// Formats times. Absolute ones are in the viewer's zone with seconds; the form with a zone name is for tooltips.
 
-// To make a formatter takes a hundred times as long as to use it, and a list of jobs uses a hundred.
+// Creating a formatter takes a hundred times as long as using it, and a list of jobs uses a hundred.
 const kept = new Map<string, Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
 
 function keep<F extends Intl.DateTimeFormat | Intl.RelativeTimeFormat>(key: string, make: () => F): F {
   const known = kept.get(key);
   if (known) return known as F;
-  if (kept.size >= 500) kept.clear(); // zones come from jobs, so there may be any number
+  if (kept.size >= 500) kept.clear(); // the number of zones is unbounded, since jobs define them
   const made = make();
   kept.set(key, made);
   return made;
@@ -34,30 +34,35 @@ export function formatTimeInZone(iso: string, language: string, timeZone?: strin
   }
 }
 
-/** The wall clock that an RFC 3339 text itself names, whatever zone the viewer is in: {"date":"2026-03-29","time":"02:30:00","offset":"+01:00"}. */
+/**
+ * Returns the wall clock of an RFC 3339 text in its own offset:
+ * {"date":"2026-03-29","time":"02:30:00","offset":"+01:00"}.
+ */
 export function wallClock(rfc3339: string): { date: string; time: string; offset: string } | undefined {
   const m = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(rfc3339);
   return m ? { date: m[1] ?? '', time: m[2] ?? '', offset: m[3] === 'Z' ? '+00:00' : (m[3] ?? '') } : undefined;
 }
 
-/** The weekday of a plain date, in the reader's language. */
+/** Returns the weekday of a date in the reader's language. */
 export function weekday(date: string, language: string): string {
   return new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
 }
 
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]];
 
-/** "in 5 minutes", "3 hours ago", in the reader's language; short for a table: "in 5 min.". */
+/** "in 5 minutes", "3 hours ago", in the reader's language; short for tables: "in 5 min.". */
 export function relativeTime(iso: string, now: number, language: string, style: 'long' | 'short' = 'long'): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
   const [unit, size] = steps.find(([, s]) => Math.abs(seconds) >= s) ?? ['second', 1];
-  // The long form says 5秒钟后 in Chinese, where the short one is what people write; numbers stand apart there as everywhere.
+  // The long form in Chinese is 5秒钟后, while the short one is the usual; numbers are separated by a space as everywhere.
   const form = language === 'zh' ? 'short' : style;
   return keep(`relative ${language} ${form}`, () => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: form })).format(Math.trunc(seconds / size), unit).replace(/(\d)(?=\p{Script=Han})/u, '$1 ');
 }
 
-/** The same time as RFC 3339 in a named zone, as the server writes a job's fires; an unknown zone leaves it as it is. */
+/**
+ * Returns the same time as RFC 3339 in a named zone, as the server writes a job's fires; unchanged for an unknown zone.
+ */
 export function rfc3339In(iso: string, timeZone: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
@@ -73,7 +78,7 @@ export function rfc3339In(iso: string, timeZone: string): string {
   }
 }
 
-/** Whether a text of the server's is a time, which is to be shown in the viewer's zone. */
+/** Reports whether a text of the server is a time, to be shown in the viewer's zone. */
 export function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
 }

@@ -1,20 +1,20 @@
 import type { Fire, FireStatus } from '../api/types.ts';
 
-/** The outcomes of fires that need attention. */
+/** Outcomes that need attention. */
 export const troubleStatuses = ['failed', 'timed_out', 'lost', 'missed', 'refused'] as const satisfies readonly FireStatus[];
 
-/** What went wrong with one job. */
+/** The failed fires of one job. */
 export interface Trouble {
   job: string;
   group: string | undefined;
   /** Number of fires by outcome; a gap entry counts all its fires. */
   counts: Map<FireStatus, number>;
   last: Fire;
-  /** The last run that there was, where one was started at all. */
+  /** The last run, if any was started. */
   lastRun: string | undefined;
 }
 
-/** Fires that went wrong, by job: the job whose last one is the newest comes first. */
+/** Groups failed fires by job: the job with the newest failure first. */
 export function troublesOf(fires: readonly Fire[]): Trouble[] {
   const byJob = new Map<string, Trouble>();
   for (const fire of fires) {
@@ -27,7 +27,7 @@ export function troublesOf(fires: readonly Fire[]): Trouble[] {
   return [...byJob.values()].sort((a, b) => Date.parse(b.last.plannedAt) - Date.parse(a.last.plannedAt) || a.job.localeCompare(b.job));
 }
 
-/** How many fires came to one of these ends. */
+/** Returns the number of fires with one of these outcomes. */
 export function countOf(troubles: readonly Trouble[], statuses: readonly FireStatus[]): number {
   return troubles.reduce((sum, { counts }) => statuses.reduce((n, status) => n + (counts.get(status) ?? 0), sum), 0);
 }

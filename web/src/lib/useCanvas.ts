@@ -1,6 +1,6 @@
 import { useLayoutEffect, type RefObject } from 'react';
 
-/** Draws on a canvas after each change of what is drawn, as sharp as the screen is. */
+/** Draws on a canvas after each change, at the resolution of the screen. */
 export function useCanvas(target: RefObject<HTMLCanvasElement | null>, width: number, height: number, draw: (ctx: CanvasRenderingContext2D) => void): void {
   useLayoutEffect(() => {
     const canvas = target.current;

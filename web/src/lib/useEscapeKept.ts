@@ -1,6 +1,9 @@
 import { useEffect, useRef } from 'react';
 
-/** Keeps Escape from other listeners, such as dialogs, while it is on. It precedes listeners that are added later, so its component must be mounted from the start. */
+/**
+ * Keeps Escape from other listeners, such as dialogs, while it is active. It precedes listeners that are added later,
+ * so its component must be mounted from the start.
+ */
 export function useEscapeKept(on: boolean): void {
   const latest = useRef(on);
   useEffect(() => {

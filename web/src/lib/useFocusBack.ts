@@ -1,6 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** What has the focus; of a menu, which is gone by the time that the focus comes back, what opened it. */
+/**
+ * Returns the focused element; for a menu item, whose menu is closed by the time the focus returns, the button of the
+ * menu.
+ */
 function focused(): HTMLElement | undefined {
   const now = document.activeElement;
   const opener = now?.closest('[role=menu]')?.getAttribute('aria-labelledby');
@@ -8,7 +11,10 @@ function focused(): HTMLElement | undefined {
   return found instanceof HTMLElement && found !== document.body ? found : undefined;
 }
 
-/** Gives the focus back to what had it before, once this is gone and took the focus along. What is gone as well leaves it to the page. */
+/**
+ * Returns the focus to the element that had it before, when this component unmounts with the focus. If that element is
+ * gone, the page gets it.
+ */
 export function useFocusBack() {
   const [before] = useState(focused);
   useEffect(

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Whether a condition has held for so many milliseconds; one that held from the beginning has. */
+/** Reports whether a condition has held for this many milliseconds; one that holds at first render counts at once. */
 export function useHeld(condition: boolean, milliseconds: number): boolean {
   const [held, setHeld] = useState(condition);
   useEffect(() => {

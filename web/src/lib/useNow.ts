@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The time, kept up to date. */
+/** The current time, updated regularly. */
 export function useNow(every: number, enabled = true): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

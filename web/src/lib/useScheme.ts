@@ -8,7 +8,7 @@ function subscribe(onChange: () => void): () => void {
   return () => seen.disconnect();
 }
 
-/** The colour scheme that the page is in, once its colours are those: a canvas has to be drawn anew with them. */
+/** The page's colour scheme, after its colours are applied: canvases must be redrawn with them. */
 export function useScheme(): string {
   return useSyncExternalStore(subscribe, () => document.documentElement.getAttribute(attribute) ?? '');
 }

@@ -8,7 +8,7 @@ import { useSteady } from './useSteady.ts';
 let root: Root;
 let open: (is: boolean) => void;
 
-/** Rows with a button each; the dialog of a row is drawn elsewhere, and takes the focus, as dialogs do. */
+/** Rows with a button each; the dialog of a row is rendered elsewhere and takes the focus, as dialogs do. */
 function List({ rows, done }: { rows: readonly string[]; done: boolean | 'disabled' }) {
   const { rows: shown, around } = useSteady(rows, String);
   const [opened, setOpened] = useState(false);

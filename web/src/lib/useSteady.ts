@@ -1,10 +1,13 @@
 import { useEffect, useRef, useState, type FocusEvent, type PointerEvent } from 'react';
 import { steady, type SteadyRow } from './steady.ts';
 
-// React hands on what happens in a dialog that a row has opened, though it is elsewhere in the document.
+// React propagates events of a dialog to the row that opened it, although it is elsewhere in the document.
 const isWithin = (event: FocusEvent | PointerEvent) => event.currentTarget.contains(event.target as Node);
 
-/** Rows that stand still while the pointer or the focus is among them. The second part goes onto the element around them. */
+/**
+ * Returns rows that do not move while the pointer or the focus is among them, and the props for the element around
+ * them.
+ */
 export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string, also = false) {
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
@@ -14,13 +17,13 @@ export function useSteady<Row>(fresh: readonly Row[], idOf: (row: Row) => string
   const rows = steady(shown.current, fresh, idOf, held);
   useEffect(() => {
     shown.current = rows;
-    // What is taken away, or can no longer be used, loses the focus without a word; what has gone has no pointer in it.
+    // A removed or disabled element loses the focus without an event; a removed one no longer contains the pointer.
     const active = document.activeElement;
     if (focused && (!element.current?.contains(active) || active?.matches(':disabled'))) setFocused(false);
     if (pointed && !element.current?.isConnected) setPointed(false);
   });
   const around = {
-    // A finger that has gone leaves no pointer behind.
+    // A lifted finger leaves no pointer behind.
     onPointerEnter: (event: PointerEvent) => {
       if (event.pointerType !== 'mouse' || !isWithin(event)) return;
       element.current = event.currentTarget;

@@ -1,5 +1,5 @@
-// Characters that change how text looks without being seen themselves: bidirectional controls can make a line read as
-// something it is not, zero-width ones make two names look alike, other controls come from terminals. Each is shown by name.
+// Characters that change the appearance of text without being visible: bidirectional controls can reorder a line,
+// zero-width ones make two names look alike, other controls come from terminals. Each is shown by name.
 
 const names: Record<number, string> = {
   0x00ad: 'SHY', 0x061c: 'ALM', 0x200b: 'ZWSP', 0x200e: 'LRM', 0x200f: 'RLM', 0x2028: 'LS', 0x2029: 'PS',
@@ -18,7 +18,7 @@ function show(char: string): string {
   return `⟦${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }
 
-/** Returns the text with everything unseen made visible; tabs and newlines stay. */
+/** Returns the text with all invisible characters shown; tabs and newlines stay. */
 export function visible(text: string): string {
   return text.replace(unseen, show);
 }

@@ -1,9 +1,9 @@
 import type { Worker } from '../api/types.ts';
 
-/** What a worker is called, wherever it is shown. Drained is one that an operator drains and that has no run left. */
+/** State of a worker as displayed. Drained: an operator drains it, and it has no run left. */
 export type WorkerState = 'ready' | 'draining' | 'drained' | 'stopping' | 'troubled' | 'away';
 
-/** How far a worker that takes no new runs has come with those that it has; undefined for one that takes them. */
+/** Drain progress of a worker that takes no new runs; undefined for one that does. */
 export function drainOf(worker: Pick<Worker, 'draining' | 'running' | 'settings'>): 'draining' | 'drained' | 'stopping' | undefined {
   if (!worker.draining) return undefined;
   if (worker.settings?.drain !== true) return 'stopping';

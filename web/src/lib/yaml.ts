@@ -1,20 +1,20 @@
-// Definitions as YAML. It brings the yaml package along: import it only from what is loaded when it is wanted.
+// Definitions as YAML. It contains the yaml package: import it only from code that is loaded on demand.
 
 import { Document, isScalar, visit, type CreateNodeOptions, type DocumentOptions, type ParseOptions, type SchemaOptions, type ToStringOptions } from 'yaml';
 import type { Definition } from '../api/types.ts';
 import { orderAt, placeOf } from './yamlOrder.ts';
 
-/** YAML 1.2 and nothing else: no merge keys, no yes for true, no name twice. */
+/** Plain YAML 1.2: no merge keys, no yes for true, no duplicate keys. */
 export const readOptions: ParseOptions & DocumentOptions & SchemaOptions = { version: '1.2', schema: 'core', strict: true, uniqueKeys: true, merge: false, keepSourceTokens: true, prettyErrors: true };
 
 const createOptions: DocumentOptions & SchemaOptions & CreateNodeOptions = { version: '1.2', schema: 'core', aliasDuplicateObjects: false };
 
-/** Texts that readers of older YAML take for something else: yes, no, 12:30. They are quoted, save where they are keys. */
+/** Texts that YAML 1.1 parsers read as other types: yes, no, 12:30. They are quoted, except as keys. */
 const mistakable = /^(?:y|n|yes|no|on|off|[-+]?[\d_]+(?::[0-5]?\d)+(?:\.[\d_]*)?)$/i;
 
 export const writeOptions: ToStringOptions = { indent: 2, lineWidth: 0, minContentWidth: 0, flowCollectionPadding: false, blockQuote: 'literal' };
 
-/** The value with its keys in their order, and without what is not set. */
+/** Returns the value with its keys in order, without unset ones. */
 export function inOrder(value: unknown, path: readonly (string | number)[] = []): unknown {
   if (Array.isArray(value)) return value.map((item, i) => inOrder(item, [...path, i]));
   if (typeof value !== 'object' || value === null) return value;
@@ -26,7 +26,7 @@ export function inOrder(value: unknown, path: readonly (string | number)[] = [])
 
 const shortList = 60;
 
-/** Any value as YAML, lists of a few short words on one line. The program and its arguments stand one below the other. */
+/** Formats any value as YAML, with short lists on one line. The program and its arguments are one per line. */
 export function stringify(value: unknown, path: readonly (string | number)[] = []): string {
   const doc = new Document(inOrder(value, path), createOptions);
   visit(doc, {
@@ -43,7 +43,7 @@ export function stringify(value: unknown, path: readonly (string | number)[] = [
   return doc.toString(writeOptions);
 }
 
-/** A definition as YAML: fields in their documented order, commands of several lines as they are. */
+/** Formats a definition as YAML: fields in documented order, multi-line commands as blocks. */
 export function toYaml(definition: Definition): string {
   return stringify(definition);
 }

@@ -1,4 +1,4 @@
-// Wall clocks of named zones. Reading one is slow, so offsets are kept: they change on quarters of an hour at most.
+// Wall clocks of named zones. Computing one is slow, so offsets are cached: they change on quarter hours at most.
 
 const quarter = 900_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -16,7 +16,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** How far the wall clocks of a zone are ahead of UTC at a time, in milliseconds. */
+/** Returns the offset of a zone from UTC at a time, in milliseconds. */
 export function offsetAt(zone: string, at: number): number {
   const slot = Math.floor(at / quarter) * quarter;
   const key = `${zone} ${slot}`;
@@ -30,22 +30,22 @@ export function offsetAt(zone: string, at: number): number {
   return offset;
 }
 
-/** The wall clock of a zone, written as if it were UTC: read it with getUTC… only. */
+/** Returns the wall clock of a zone as if it were UTC: read it with getUTC… only. */
 export function wallAt(zone: string, at: number): Date {
   return new Date(at + offsetAt(zone, at));
 }
 
-/** When the day of a zone that holds a time begins; where midnight is skipped, that is the first moment after it. */
+/** Returns the start of the day of a zone that contains a time; if midnight is skipped, the first moment after it. */
 export function startOfDay(zone: string, at: number): number {
   const wall = wallAt(zone, at);
   const midnight = Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate());
-  // The offset at midnight may be another than the one now, and midnight may not exist or exist twice.
+  // The offset at midnight may differ from the current one, and midnight may not exist or exist twice.
   for (let guess = midnight - offsetAt(zone, at) - 3 * 3_600_000; ; guess += quarter) {
     if (guess + offsetAt(zone, guess) >= midnight) return guess;
   }
 }
 
-/** The beginning of the day after the one that holds a time. */
+/** Returns the start of the day after the one that contains a time. */
 export function nextDay(zone: string, at: number): number {
   // Days have 23 to 25 hours.
   const start = startOfDay(zone, at);

@@ -11,7 +11,7 @@ export interface CountBar {
 
 const step = 10;
 
-/** Counts over time as stacked bars. It is an image with a name; a table or a list beside it has the same data. */
+/** Counts over time as stacked bars: an image with a name; a table or a list beside it has the same data. */
 export function Bars({ label, bars, top, low = false, onPick }: { label: string; bars: readonly CountBar[]; top: number; low?: boolean; onPick?: (id: string) => void }) {
   const { t } = useTranslation();
   return (
@@ -24,7 +24,7 @@ export function Bars({ label, bars, top, low = false, onPick }: { label: string;
             <title>{[bar.title, ...told].join('\n')}</title>
             <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
             {byTone(bar.counts).map(({ tone, count }) => {
-              // A single failure among thousands is to be seen as well.
+              // A single failure among thousands must be visible.
               const tall = count > 0 ? Math.max(2.5, (count / top) * 95) : 0;
               y -= tall;
               return count > 0 && <rect key={tone} data-tone={tone} x={i * step + 1} y={y} width={step - 2} height={tall} />;
@@ -36,7 +36,7 @@ export function Bars({ label, bars, top, low = false, onPick }: { label: string;
   );
 }
 
-/** Plain counts, one after the other. */
+/** The counts in order. */
 export function CountBars({ label, bars, top }: { label: string; bars: readonly { id: string; count: number; title: string }[]; top: number }) {
   return (
     <svg className={classes.chart} data-low="true" viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>

@@ -5,11 +5,11 @@ import classes from './ChartTable.module.css';
 interface Props {
   caption: string;
   head: readonly string[];
-  /** The first cell of a row is what the others are of. */
+  /** The first cell of a row is its header. */
   rows: readonly { id: string; cells: readonly ReactNode[] }[];
 }
 
-/** What a chart shows, as a table: always there for who listens, and for everybody who asks for it. */
+/** The data of a chart as a table: always present for screen readers, and shown on demand. */
 export function ChartTable({ caption, head, rows }: Props) {
   const { t } = useTranslation();
   const [shown, setShown] = useState(false);

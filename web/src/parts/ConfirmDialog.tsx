@@ -8,7 +8,7 @@ interface Props {
   confirm: string;
   cancel?: string;
   children: ReactNode;
-  /** It can be taken back, so the button is not red. */
+  /** Reversible, so the button is not red. */
   mild?: boolean;
   busy?: boolean;
   error?: Error | null;
@@ -16,7 +16,7 @@ interface Props {
   onCancel: () => void;
 }
 
-/** Asks once before something of consequence, and says what will happen. */
+/** Asks once before an action with consequences, and describes them. */
 export function ConfirmDialog({ title, confirm, cancel, children, mild = false, busy = false, error, onConfirm, onCancel }: Props) {
   const { t } = useTranslation();
   return (

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import classes from './CopyLine.module.css';
 import { Icon } from './icons.tsx';
 
-/** A command line to take away. */
+/** A command line with a copy button. */
 export function CopyLine({ children }: { children: string }) {
   const { t } = useTranslation();
   const clipboard = useClipboard({ timeout: 1500 });

@@ -2,12 +2,12 @@ import { createColumnHelper, tableFeatures, useTable, type ColumnDef } from '@ta
 import { Fragment, type ReactNode } from 'react';
 import classes from './DataTable.module.css';
 
-// Sorting, filtering and paging are the server's work, so the table needs no feature of its own.
+// The server sorts, filters and pages, so the table needs no features of its own.
 const features = tableFeatures({});
 
 export type Columns<Row extends object> = ColumnDef<typeof features, Row>[];
 
-/** Describes a column; small false leaves it out on a phone. */
+/** Describes a column; small false hides it on a phone. */
 export function column<Row extends object>(id: string, header: string, cell: (row: Row) => ReactNode, small = true): ColumnDef<typeof features, Row> {
   return createColumnHelper<typeof features, Row>().display({
     id,
@@ -23,11 +23,11 @@ interface Props<Row extends object> {
   rows: Row[];
   rowId: (row: Row) => string;
   busy?: boolean;
-  /** It is no longer in the list, and only kept in its place. */
+  /** No longer in the list; kept only to preserve the positions. */
   isGone?: (row: Row) => boolean;
-  /** On a phone a row is a card: which it is and what can be done with it, and below that the rest with its name. */
+  /** On a phone a row is a card: name and actions on top, the other columns with labels below. */
   cards?: boolean;
-  /** What stands below a row, as wide as the table; nothing where it gives none. */
+  /** Content below a row, as wide as the table; none if undefined. */
   below?: (row: Row) => ReactNode;
 }
 

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Icon } from './icons.tsx';
 import classes from './EarlyEnd.module.css';
 
-/** A page that ends early: the server looked as far as one answer may, and there may be more behind. */
+/** Shown if a page ends early: the server reached the limit of one answer, and there may be more results. */
 export function EarlyEnd({ found, busy, onGoOn }: { found: number; busy: boolean; onGoOn: () => void }) {
   const { t } = useTranslation();
   return (

@@ -4,12 +4,14 @@ import { formatSeconds } from '../lib/duration.ts';
 import { formatTime } from '../lib/time.ts';
 import { useNow } from '../lib/useNow.ts';
 
-/** When a run began. Its start is written down with its end; while it goes on, the claim a moment before is what is known. */
+/**
+ * Returns when a run started. The start is written with the end; during the run only the time of the claim is known.
+ */
 export function begunAt(run: Pick<Run, 'status' | 'startedAt' | 'claimedAt'>): string | undefined {
   return run.startedAt ?? (run.status === 'running' ? run.claimedAt : undefined);
 }
 
-/** For how long a run has been going on. */
+/** How long a run has been running. */
 export function Elapsed({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const now = useNow(1000);

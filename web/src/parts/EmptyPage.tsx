@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import classes from './EmptyPage.module.css';
 import { Icon, type IconName } from './icons.tsx';
 
-/** A page, or a part of one, that has nothing to list: it says what would be here and how it gets here. */
+/** A page or panel without content: explains what is shown here and how to create it. */
 export function EmptyPage({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
   return (
     <div className={classes.empty}>

@@ -3,7 +3,7 @@ import type { Run } from '../api/types.ts';
 import { formatTime, formatTimeInZone } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 
-/** Who asked for the end of a run that still goes on, when, and how. */
+/** The pending kill request of a run: user, time and signal. */
 export function EndingText({ ending }: { ending: NonNullable<Run['ending']> }) {
   const { t, i18n } = useTranslation();
   if (ending.code === 'replaced') return <span data-ending="">{t('ending.replaced')}</span>;

@@ -5,7 +5,7 @@ import { progressOf, type Going } from '../lib/expected.ts';
 import { useNow } from '../lib/useNow.ts';
 import classes from './ExpectedEnd.module.css';
 
-/** When a run should end, going by the job's last days, as a bar and in words. Nothing where nothing is known of it. */
+/** The expected end of a run from the job's recent durations, as a bar and in words. Nothing without statistics. */
 export function ExpectedEnd({ run }: { run: Going }) {
   const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');

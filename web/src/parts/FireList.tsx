@@ -9,7 +9,10 @@ import { Icon } from './icons.tsx';
 import { filledText, sentence } from './problemText.ts';
 import { RelativeTime } from './TimeText.tsx';
 
-/** A schedule in words and its next fires: the job's wall clock first, the viewer's where it differs. The words are the server's; notes on a fire are beside it. */
+/**
+ * A schedule in words and its next fires: the job's wall clock first, then the viewer's if it differs. The words come
+ * from the server; notes on a fire are beside it.
+ */
 export function FireList({ preview, none }: { preview: Preview; none?: string }) {
   const { t, i18n } = useTranslation();
   const own = localZone();
@@ -66,7 +69,7 @@ function Clock({ date, brief = false, time, beside }: { date: string | undefined
   );
 }
 
-/** What there is to say of a schedule: the server's own words in English, a translation by code elsewhere. */
+/** Returns a remark on a schedule: the server's own words in English, a translation by code otherwise. */
 function noteText(t: TFunction, language: string, { code, text, data }: ScheduleNote): string {
   return (language === 'en' ? undefined : filledText(t, language, 'notes', code, data)) ?? sentence(text);
 }

@@ -4,7 +4,7 @@ import { formatSeconds, secondsBetween } from '../lib/duration.ts';
 import { formatTime } from '../lib/time.ts';
 import { TimeText } from './TimeText.tsx';
 
-/** When a fire, or a run for it, was planned; which fires an entry covers, and when it may start if that is later. */
+/** The planned time of a fire or run, the fires that an entry covers, and the earliest start if that is later. */
 export function FireWhen({ of }: { of: Fire | Run }) {
   const { t, i18n } = useTranslation();
   const open = of.status === 'planned' || of.status === 'waiting';

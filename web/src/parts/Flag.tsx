@@ -2,7 +2,7 @@ import { useText } from '../i18n/useText.ts';
 import { Icon } from './icons.tsx';
 import classes from './StatusBadge.module.css';
 
-/** What is unusual about a run, or a job: that it has not started in time, runs far longer than it does else, or was left alone by all. */
+/** A flag for an unusual run or job: overdue, much longer than usual, or not claimed by any worker. */
 export function Flag({ kind }: { kind: 'late' | 'slow' | 'overdue' }) {
   const { t } = useText();
   return (

@@ -1,7 +1,7 @@
 import type { Job } from '../api/types.ts';
 import { Flag } from './Flag.tsx';
 
-/** What is unusual about a job just now. */
+/** Flags of a job. */
 export function JobFlags({ job: { meta } }: { job: Job }) {
   return (
     <>

@@ -5,7 +5,7 @@ import { visible } from '../lib/visible.ts';
 import { Icon } from './icons.tsx';
 import classes from './StatusBadge.module.css';
 
-/** Whether a job is paused, and when it goes on by itself; the note is at hand. Nothing for a job that is not. */
+/** Whether a job is paused, and when it resumes; the note is in the tooltip. Nothing for an active job. */
 export function JobState({ job }: { job: Job }) {
   const { t, language } = useText();
   if (job.meta.state === 'done') {

@@ -14,7 +14,7 @@ import { say } from './say.ts';
 interface Props {
   id: string;
   job: string;
-  /** It has not started: it is cancelled. */
+  /** The run has not started: it is cancelled. */
   waits?: boolean;
   onClose: () => void;
 }
@@ -22,7 +22,7 @@ interface Props {
 const others = ['INT', 'QUIT', 'HUP', 'USR1', 'USR2'] as const satisfies readonly Signal[];
 type Other = (typeof others)[number];
 
-/** Asks before a run is killed, how, and says what that does. */
+/** Asks how to kill a run and describes the effect. */
 export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const kill = useKillRun();
@@ -31,7 +31,7 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const [other, setOther] = useState<Other>('INT');
   const grace = useJob(job, { enabled: !waits }).data?.job.killGrace ?? '10s';
   const ending = useRun(id).data?.ending;
-  // A user who returns to a run that is ending has waited long enough.
+  // A user who returns to an ending run may kill it at once.
   const how = chosen ?? (ending ? 'KILL' : 'TERM');
   const signal = how === 'other' ? other : how;
   const does = () => {

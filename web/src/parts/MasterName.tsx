@@ -1,7 +1,7 @@
 import type { Master } from '../api/types.ts';
 import { PlainText } from './PlainText.tsx';
 
-/** A master by its machine, and by where it listens there, since there may be others on it. */
+/** A master's host and address, since one host may run several. */
 export function MasterName({ master: { host, address } }: { master: Pick<Master, 'host' | 'address'> }) {
   return (
     <span className="break">

@@ -4,12 +4,12 @@ import classes from './PageHead.module.css';
 
 interface Props {
   title: ReactNode;
-  /** What the browser's tab says. */
+  /** Title of the browser's tab. */
   name: string;
   children?: ReactNode;
 }
 
-/** A page's heading with what can be done on it; names the browser's tab. */
+/** A page's heading with its actions; also sets the title of the tab. */
 export function PageHead({ title, name, children }: Props) {
   useEffect(() => {
     document.title = `${name} · Carillon`;

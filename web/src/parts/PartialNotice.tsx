@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Icon } from './icons.tsx';
 
-/** Says of a list that its history is not at hand just now. */
+/** Notice of a list that the history is unavailable. */
 export function PartialNotice() {
   const { t } = useTranslation();
   return (

@@ -10,7 +10,7 @@ import { ProblemNotice } from './ProblemNotice.tsx';
 import { faultText } from './problemText.ts';
 import { say } from './say.ts';
 
-/** Asks why, and until when, and says what a pause does. */
+/** Asks for the reason and end of a pause, and describes its effect. */
 export function PauseDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const pause = usePauseJob();

@@ -2,7 +2,7 @@ import type { Job } from '../api/types.ts';
 import { PauseDialog } from './PauseDialog.tsx';
 import { ResumeDialog } from './ResumeDialog.tsx';
 
-/** The dialog that pauses a job, or lets a paused one go on. */
+/** The dialog that pauses or resumes a job. */
 export function PauseOrResume({ job, onClose }: { job: Job; onClose: () => void }) {
   return job.meta.paused ? <ResumeDialog name={job.name} onClose={onClose} /> : <PauseDialog name={job.name} onClose={onClose} />;
 }

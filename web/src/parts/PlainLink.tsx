@@ -6,12 +6,15 @@ interface Props extends AnchorHTMLAttributes<HTMLAnchorElement> {
   href: string;
 }
 
-/** A click that the browser itself is not to follow: one with a modifier key opens a tab or a window. */
+/** Clicks with a modifier key open a tab or window and are left to the browser. */
 export function isPlainClick(event: MouseEvent): boolean {
   return !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 }
 
-/** A link for long lists: unlike a Link it does not look at every step whether one is there already, and its address costs nothing to make. */
+/**
+ * A link for long lists: unlike Link it does not check at every navigation whether it is active, and its address costs
+ * nothing.
+ */
 export function PlainLink({ href, onClick, ...rest }: Props) {
   const router = useRouter();
   const click = (event: MouseEvent<HTMLAnchorElement>) => {

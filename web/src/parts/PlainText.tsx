@@ -1,6 +1,9 @@
 import { visible } from '../lib/visible.ts';
 
-/** Text that a user or a command wrote: a text node, isolated from the writing direction around it, with unseen characters shown. */
+/**
+ * Text from a user or a command: a text node, isolated from the writing direction around it, with invisible characters
+ * shown.
+ */
 export function PlainText({ children }: { children: string }) {
   return <bdi>{visible(children)}</bdi>;
 }

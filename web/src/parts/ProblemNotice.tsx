@@ -8,11 +8,11 @@ import { faultText, problemText } from './problemText.ts';
 interface Props {
   error: Error;
   onRetry?: () => void;
-  /** The faults to list; by default all of them. A form passes those that belong to none of its fields. */
+  /** The faults to list; all by default. A form passes those that belong to none of its fields. */
   faults?: readonly Fault[];
 }
 
-/** An error where it belongs: what happened, what is wrong in detail, a hint, and the id that the server's log has. */
+/** An error with its details, a hint, and the id for the server's log. */
 export function ProblemNotice({ error, onRetry, faults }: Props) {
   const { t, i18n } = useTranslation();
   const { text, hint } = problemText(t, i18n.language, error);

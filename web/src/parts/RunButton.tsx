@@ -6,15 +6,15 @@ import { useRunNow } from './useRunNow.tsx';
 
 interface Props {
   job: Runnable;
-  /** Parameters of an earlier run, to begin with. */
+  /** Initial parameters, from an earlier run. */
   given?: Record<string, string> | undefined;
   variant?: 'filled' | 'default';
-  /** What it is called, where that is not to run the job now. */
+  /** Label, if other than the default. */
   label?: string;
   disabled?: boolean;
 }
 
-/** Runs a job now; beside it the way to the options, where the job does not ask for parameters anyway. */
+/** Runs a job now. Options are a second button unless the job asks for parameters anyway. */
 export function RunButton({ job, given, variant = 'filled', label, disabled = false }: Props) {
   const { t } = useTranslation();
   const { run, ask, isPending, dialog } = useRunNow();

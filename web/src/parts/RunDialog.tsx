@@ -14,12 +14,12 @@ import { sayRequested, type Runnable } from './sayRequested.tsx';
 
 interface Props {
   job: Runnable;
-  /** Parameters of an earlier run, to begin with. */
+  /** Initial parameters, from an earlier run. */
   given: Record<string, string>;
   onClose: () => void;
 }
 
-/** Asks what a run is to get: its parameters, the worker, a note. */
+/** Asks for the options of a run: parameters, worker, note. */
 export function RunDialog({ job, given, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const runJob = useRunJob();
@@ -39,7 +39,7 @@ export function RunDialog({ job, given, onClose }: Props) {
     event.preventDefault();
     const request = requestOf(form, job.params);
     const text = JSON.stringify(request);
-    // The same request again is the same run, should its answer have been lost.
+    // Repeating the same request after a lost answer starts no second run.
     if (sent.current?.text !== text) sent.current = { text, key: newKey() };
     runJob.mutate(
       { name: job.name, request, key: sent.current.key },

@@ -8,15 +8,15 @@ interface Props {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** What may be meant, offered while one types. */
+  /** Suggestions while the user types. */
   suggestions?: readonly string[];
-  /** It stands beside the page's search field: the key “/” goes to the other. */
+  /** For a field beside the page's search field: the key “/” focuses the other one. */
   second?: boolean;
-  /** How long a pause in typing it waits for, in milliseconds. */
+  /** Pause in typing before the value is reported, in milliseconds. */
   patience?: number;
 }
 
-/** The page's search field, which the key “/” goes to. It reports what was typed once typing pauses. */
+/** The page's search field, which the key “/” focuses. It reports the text once typing pauses. */
 export function SearchField({ label, value, onChange, suggestions, second = false, patience = 150 }: Props) {
   const { t } = useTranslation();
   const listId = useId();
@@ -26,7 +26,7 @@ export function SearchField({ label, value, onChange, suggestions, second = fals
     reported.current = next;
     onChange(next);
   }, patience);
-  // A value that comes from elsewhere is taken over; one that only echoes what was typed would undo what was typed since.
+  // Accepts values from elsewhere; a value that only echoes typed text would undo what was typed since.
   useEffect(() => {
     if (value !== reported.current) setText(value);
     reported.current = value;

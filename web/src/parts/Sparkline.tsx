@@ -18,7 +18,7 @@ function toneOf(status: Result['status']): string {
   return endings.find((e) => e.status === status)?.tone ?? 'live';
 }
 
-/** How high a result stands: as long as it took, going by the longest; what did not run is low, and what went wrong is as high as can be. */
+/** Height of a result: relative to the longest duration; low for fires that did not run, full for failures. */
 function heightOf(result: Result, longest: number): number {
   if (toneOf(result.status) === 'bad') return height;
   if (result.durationMs === undefined) return result.status === 'running' ? height / 2 : lowest;
@@ -37,12 +37,15 @@ interface Bar {
   tall: number;
 }
 
-/** All bars of one tone as one path: a page of jobs has a thousand of them. */
+/** All bars of one tone are one path: a page of jobs has a thousand of them. */
 function pathOf(bars: readonly Bar[]): string {
   return bars.map(({ x, tall }) => `M${x} ${height}v${-tall.toFixed(1)}h${width}V${height}z`).join('');
 }
 
-/** The last results of a job as bars, the newest on the right. It has a text for screen readers and links to the runs; hovering over a bar shows which run it is. */
+/**
+ * The last results of a job as bars, newest on the right. It has a text for screen readers and links to the runs;
+ * hovering over a bar shows its run.
+ */
 export function Sparkline({ job, results }: { job: string; results: readonly Result[] | undefined }) {
   const { t, language } = useText();
   const [near, setNear] = useState(false);

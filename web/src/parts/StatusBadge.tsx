@@ -4,7 +4,7 @@ import { Icon } from './icons.tsx';
 import classes from './StatusBadge.module.css';
 import { statusLooks } from './statusLooks.ts';
 
-/** A status as a word, a sign and a colour, so that none of them carries it alone. */
+/** A status as a word, a sign and a colour, so that colour alone is never needed. */
 export function StatusBadge({ status }: { status: FireStatus }) {
   const { t } = useTranslation();
   const look = statusLooks[status];

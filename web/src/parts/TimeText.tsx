@@ -3,12 +3,12 @@ import { useText } from '../i18n/useText.ts';
 import { currentSecond, subscribeSeconds } from '../lib/ticks.ts';
 import { formatTime, formatTimeInZone, relativeTime } from '../lib/time.ts';
 
-/** A time in full, in the viewer's zone, and in the job's as well where one is given. */
+/** Formats a time in full, in the viewer's zone and, if given, in the job's. */
 function inFull(at: string, language: string, zone: string | undefined): string {
   return [...new Set([formatTimeInZone(at, language), zone ? formatTimeInZone(at, language, zone) : ''])].filter(Boolean).join('\n');
 }
 
-/** A time in the viewer's zone; hovering shows it in full, in the job's zone as well where one is given. */
+/** A time in the viewer's zone; the tooltip has it in full, in the job's zone as well if given. */
 export function TimeText({ at, zone }: { at: string; zone?: string | undefined }) {
   const { language } = useText();
   return (
@@ -18,10 +18,10 @@ export function TimeText({ at, zone }: { at: string; zone?: string | undefined }
   );
 }
 
-/** A time as its distance from now, kept up to date; hovering shows the time itself. Short is for tables. */
+/** A time relative to now, kept up to date; the tooltip has the time itself. Short is for tables. */
 export function RelativeTime({ at, zone, short = false }: { at: string; zone?: string | undefined; short?: boolean }) {
   const { language } = useText();
-  // What is compared is the text, so that only what reads differently after a second is drawn again.
+  // Compares the text, so that only changed texts render after each second.
   const text = useSyncExternalStore(subscribeSeconds, useCallback(() => relativeTime(at, currentSecond(), language, short ? 'short' : 'long'), [at, language, short]));
   const [hovered, setHovered] = useState(false);
   return (

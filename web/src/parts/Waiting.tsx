@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 
-/** The place of something that is being fetched for the first time. */
+/** Placeholder during the first load. */
 export function Waiting({ rows = 5 }: { rows?: number }) {
   const { t } = useTranslation();
   return (

@@ -4,25 +4,25 @@ import { listed } from '../lib/lists.ts';
 import { formatTime, isTime } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 
-/** A degraded mode: what several parties tell of the same thing, together. */
+/** A problem of the cluster: the conditions of the same kind from all sources. */
 export interface Mode {
   id: string;
   condition: Condition;
-  /** When the first of them noticed it. */
+  /** The earliest start time. */
   since: string;
-  /** Who tells of it, where it is theirs and not the whole cluster's. */
+  /** The sources, if it concerns them and not the whole cluster. */
   who: string[];
-  /** Nothing, or nothing more, runs because of it. */
+  /** It prevents runs. */
   grave: boolean;
 }
 
-// These are the same for everybody: who tells of them does not matter.
+// These concern the whole cluster, whatever their source.
 const ofTheCluster = new Set<string>(['etcd_full', 'worker_lost', 'no_workers', 'unreadable', 'misses_feature', 'housekeeping_fails', 'no_elected_master', 'fires_overdue', 'fire_without_entry', 'cursor_in_future']);
-// These are about one worker each, who is in the data.
+// These concern one worker, which their data names.
 const aboutOne = new Set<string>(['worker_lost', 'misses_feature']);
 const graveCodes = new Set<string>(['etcd_away', 'etcd_full', 'no_workers', 'no_elected_master', 'etcd_went_back']);
 
-/** Puts conditions together by what they are; the gravest first, then the oldest. */
+/** Groups conditions by kind; most severe first, then oldest. */
 export function modesOf(conditions: readonly Condition[]): Mode[] {
   const modes = new Map<string, Mode>();
   for (const condition of conditions) {
@@ -38,10 +38,13 @@ export function modesOf(conditions: readonly Condition[]): Mode[] {
   return [...modes.values()].sort((a, b) => Number(b.grave) - Number(a.grave) || Date.parse(a.since) - Date.parse(b.since) || a.id.localeCompare(b.id));
 }
 
-/** What a condition is, with times in the viewer's zone, and what follows from it; one that the console does not know is shown in the server's words. */
+/**
+ * Returns text and consequence of a condition with times in the viewer's zone; an unknown one is shown in the server's
+ * words.
+ */
 export function conditionWords(t: TFunction, language: string, { code, data, text }: Condition): { title: string; text: string } {
   const localised = Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : value]));
-  // Keys are made from the server's codes, which are not known when this is compiled.
+  // Keys are built from the server's codes, which are unknown at compile time.
   const effect = data?.loop === undefined ? '' : (t as (key: string, options: object) => string)(`loopEffects.${data.loop}`, { defaultValue: '' });
   const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { error: '', effect, ...localised, defaultValue: '' });
   const title = say('title');
@@ -49,12 +52,12 @@ export function conditionWords(t: TFunction, language: string, { code, data, tex
   return { title: visible(title), text: visible(say('text').trim()) };
 }
 
-// The word of a condition's data that names a job.
+// The data field of a condition that names a job.
 const jobWord: Record<string, string> = { fires_overdue: 'first', fire_without_entry: 'job', cursor_in_future: 'first' };
-// No job can have it in its name.
+// A character that no job name contains.
 const gap = '[job]';
 
-/** The text that follows from a condition, split at the job that it names, for a link there. */
+/** Returns the consequence of a condition, split at the name of its job, for a link. */
 export function conditionText(t: TFunction, language: string, condition: Condition): { before: string; job?: string; after: string } {
   const word = jobWord[condition.code];
   const job = word === undefined ? undefined : condition.data?.[word];
@@ -64,12 +67,12 @@ export function conditionText(t: TFunction, language: string, condition: Conditi
   return after === undefined ? { before, after: '' } : { before, job, after };
 }
 
-/** What tells a mode from the same one later, when more is wrong than there was. */
+/** Returns a key that changes when the condition gets worse. */
 export const occurrenceOf = ({ id, since, condition }: Mode): string => [id, since, condition.data?.count ?? ''].join(' ');
 
 const namesShown = 4;
 
-/** A list of names that stays short. */
+/** Joins names to a list of limited length. */
 export function namesOf(t: TFunction, language: string, names: readonly string[]): string {
   const left = names.length - namesShown;
   const shown = listed(names.slice(0, left === 1 ? names.length : namesShown).map(visible), language);

@@ -5,8 +5,8 @@ import { visible } from '../lib/visible.ts';
 import { faultText } from './problemText.ts';
 
 /**
- * The faults of a refusal, for a form: at finds those of a field and of what is below it, in words; rest are those of none of
- * the fields.
+ * Distributes the faults of a refusal in a form: at returns those of a field and its subfields as text; rest are those
+ * of no field.
  */
 export function fieldFaults(t: TFunction, language: string, error: Error | null, fields: readonly string[]): { at: (field: string) => string | undefined; rest: readonly Fault[] } {
   const faults = error instanceof Problem ? error.faults : [];

@@ -8,7 +8,7 @@ import { FireWhen } from './FireWhen.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
 
-/** The columns of the ledger; the job's own page leaves the job out. On a phone the reason stands below the time. */
+/** The columns of the ledger; the job's own page omits the job. On a phone the reason is below the time. */
 export function fireColumns(t: TFunction, language: string, withJob: boolean): Columns<Fire> {
   return [
     column<Fire>('status', t('runs.status'), (fire) => <FireStatus t={t} language={language} fire={fire} />),

@@ -1,4 +1,4 @@
-// The console's own icons: 24 units wide, drawn with the text's colour, and hidden from screen readers, whose users get words.
+// The console's own icons: 24 units wide, in the text's colour, and hidden from screen readers, which get words.
 
 const paths = {
   bell: 'M12 3a6 6 0 0 0-6 6v4l-2 4h16l-2-4V9a6 6 0 0 0-6-6zM10 20a2 2 0 0 0 4 0',

@@ -3,18 +3,18 @@ import { Problem, ServerAway, type Fault } from '../api/problem.ts';
 import { formatSeconds, parseDuration } from '../lib/duration.ts';
 import { sentences } from '../lib/lists.ts';
 
-/** The translation of a text that the server gave in English, by its code; undefined for a code that has none. */
+/** Returns the translation of a server text by its code; undefined for an unknown code. */
 export function serverText(t: TFunction, key: string, data?: Record<string, string>): string | undefined {
-  // Keys are made from the server's codes, which are not known when this is compiled.
+  // Keys are built from the server's codes, which are unknown at compile time.
   const text = (t as (key: string, options: object) => string)(key, { ...data, ns: 'server', defaultValue: '' });
   return text === '' ? undefined : text;
 }
 
-// Lengths of time in data are those of Go, such as 24h0m0s; fields and roles are named as in the API.
+// Durations in data have Go's format, such as 24h0m0s; fields and roles are named as in the API.
 const lengths = new Set(['least', 'most', 'of']);
 const names = new Set(['field', 'after', 'beside', 'without', 'third', 'thrice', 'need', 'has']);
 
-/** The data of a text in the reader's language: names of fields and roles by their words, lengths of time as they are written elsewhere. */
+/** Returns the data of a text in the reader's language: labels of fields and roles, formatted durations. */
 function dataText(t: TFunction, language: string, data: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => {
     const seconds = lengths.has(key) && value !== '0' ? parseDuration(value) : undefined;
@@ -23,14 +23,16 @@ function dataText(t: TFunction, language: string, data: Record<string, string>):
   }));
 }
 
-/** The translation for a code and the data that came with it: the one for just these words of data, else the one that needs none of them. */
+/**
+ * Returns the translation for a code and its data: the one for exactly these data fields, else the one without data.
+ */
 export function filledText(t: TFunction, language: string, area: string, code: string, data: Record<string, string> = {}): string | undefined {
   const words = dataText(t, language, data);
   const given = Object.keys(data).filter((name) => data[name] !== '').sort().join('_');
   return (given === '' ? undefined : serverText(t, `${area}With.${code}.${given}`, words)) ?? serverText(t, `${area}.${code}`, words);
 }
 
-/** The sentence for an error: the server's own words in English, a translation by code elsewhere. */
+/** Returns the text of an error: the server's own words in English, a translation by code otherwise. */
 export function problemText(t: TFunction, language: string, error: Error): { text: string; hint?: string | undefined } {
   if (error instanceof ServerAway) return { text: t('problem.away') };
   if (!(error instanceof Problem)) return { text: t('problem.unexpected') };
@@ -38,11 +40,12 @@ export function problemText(t: TFunction, language: string, error: Error): { tex
   return { text: (error.reason && filledText(t, language, 'problems', error.reason, error.data)) || (serverText(t, `codes.${error.code}`) ?? error.message) };
 }
 
-/** The sentence for one fault of what was sent, to be shown at its field. */
+/** Returns the text of a fault, to be shown at its field. */
 export function faultText(t: TFunction, language: string, fault: Fault): string {
   const translated = language === 'en' || fault.code === undefined ? undefined : filledText(t, language, 'faults', fault.code, fault.data);
   if (translated === undefined) return sentences([sentence(fault.message), fault.hint && sentence(fault.hint)], language);
-  // A fault in a field of a cron expression names its place and the allowed values; a fault of the whole expression needs no place.
+  // A fault in a field of a cron expression names its position and the allowed values; a fault of the whole expression
+  // needs no position.
   const { field = '', at = '' } = fault.data ?? {};
   const where = field === '' || field === 'expression' ? undefined : filledText(t, language, 'cron', 'where', { field, at });
   return sentences([(where ?? '') + translated, serverText(t, `cronTakes.${field}`)], language);

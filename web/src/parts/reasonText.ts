@@ -5,8 +5,8 @@ import { formatTime, isTime } from '../lib/time.ts';
 import { serverText } from './problemText.ts';
 
 /**
- * Why a fire or a run ended as it did, waits, or did not happen; of a worker, why it may not run a job. The server's words
- * in English, a translation by code elsewhere; times are the viewer's.
+ * Returns why a fire or run ended as it did, waits, or did not happen, or why a worker may not run a job. The server's
+ * words in English, a translation by code otherwise; times are in the viewer's zone.
  */
 export function reasonText(t: TFunction, language: string, reason: Reason, of: 'reasons' | 'verdicts' = 'reasons'): string {
   const data = reason.data ?? {};
@@ -24,7 +24,7 @@ export function reasonText(t: TFunction, language: string, reason: Reason, of: '
   return [text, ...more].join('：');
 }
 
-/** A length of time as the server writes it, in the reader's language. */
+/** Formats a duration of the server in the reader's language. */
 function lengthText(text: string, language: string): string {
   const seconds = parseDuration(text);
   return seconds === undefined ? text : formatSeconds(seconds, language);

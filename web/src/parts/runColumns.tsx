@@ -13,7 +13,7 @@ import { PlainText } from './PlainText.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
 
-/** The columns of a list of runs; the job's own page leaves the job out. On a phone the reason stands below the time. */
+/** The columns of a list of runs; the job's own page omits the job. On a phone the reason is below the time. */
 export function runColumns(t: TFunction, language: string, withJob: boolean): Columns<Run> {
   return [
     column<Run>('status', t('runs.status'), (run) => (
@@ -47,7 +47,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
   ];
 }
 
-/** How far a run is: when it should end, where that is known. */
+/** Progress of a run: its expected end, if known. */
 function Going({ run }: { run: Run }) {
   return run.expectedEndAt ? <ExpectedEnd run={run} /> : <Elapsed run={run} />;
 }

@@ -1,19 +1,21 @@
 import type { Param, RunRequest } from '../api/types.ts';
 
-/** What is asked of a run before it starts. */
+/** The form of a run request. */
 export interface RunForm {
-  /** By name; what stands there as the default is not sent. */
+  /** Parameters by name; unchanged defaults are not sent. */
   params: Record<string, string>;
   worker: string;
   note: string;
 }
 
-/** The form as it opens: the defaults, or what an earlier run was given. */
+/** Returns the initial form: the defaults, or the values of an earlier run. */
 export function runForm(params: Record<string, Param> | undefined, given: Record<string, string>): RunForm {
   return { params: Object.fromEntries(Object.entries(params ?? {}).map(([name, p]) => [name, given[name] ?? p.default ?? ''])), worker: '', note: '' };
 }
 
-/** The request that the form describes. A parameter left at its default is left to the job, whatever its default is by then. */
+/**
+ * Returns the request of a form. A parameter left at its default is omitted, so that the job's current default applies.
+ */
 export function requestOf(form: RunForm, params: Record<string, Param> | undefined): RunRequest {
   const set = Object.entries(form.params).filter(([name, value]) => value !== (params?.[name]?.default ?? ''));
   return {

@@ -1,15 +1,18 @@
-// Which runs were asked for just now, so that no click becomes two runs. Decides only; useRunNow asks.
+// Recent run requests, so that a double click starts one run. Decides only; useRunNow sends them.
 
-/** Two clicks on the same within this time are one: the result of the first cannot have been read by then. */
+/** Two clicks within this time count as one: the user cannot have seen the result of the first. */
 const doubled = 500;
-/** For so long a click asks again for what was not answered, and not for another run. */
+/** Within this time a click repeats an unanswered request instead of requesting another run. */
 const remembered = 60_000;
 
 export interface RunsAsked {
-  /** The key to ask under; undefined where the same was asked for just now, or is still being asked for. */
+  /** Returns the idempotency key; undefined if the same run was just requested, or the request is still pending. */
   begin: (name: string, now: number) => string | undefined;
   answered: (name: string) => void;
-  /** It was refused or its outcome is unknown: the next click uses the same key, so that there is at most one run. */
+  /**
+   * The request was refused or its outcome is unknown: the next click uses the same key, so that there is at most one
+   * run.
+   */
   failed: (name: string) => void;
 }
 

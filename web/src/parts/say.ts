@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import type { TFunction } from 'i18next';
 
-/** Tells that something was done. */
+/** Shows a success notice. */
 export function say(t: TFunction, message: string): void {
   notifications.show({ message, withBorder: true, closeButtonProps: { 'aria-label': t('common.close') } });
 }

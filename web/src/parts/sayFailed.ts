@@ -3,7 +3,7 @@ import type { TFunction } from 'i18next';
 import { visible } from '../lib/visible.ts';
 import { problemText } from './problemText.ts';
 
-/** Tells that something was not done, and why. */
+/** Shows a failure notice with the reason. */
 export function sayFailed(t: TFunction, language: string, error: Error): void {
   notifications.show({
     withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, language, error).text), closeButtonProps: { 'aria-label': t('common.close') },

@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { Param } from '../api/types.ts';
 
-/** What has to be known of a job to run it. */
+/** The properties of a job needed to run it. */
 export interface Runnable {
   name: string;
   params?: Record<string, Param> | undefined;
 }
 
-/** Says that a run was requested, with the way to it. */
+/** Shows that a run was requested, with a link to it. */
 export function sayRequested(t: TFunction, name: string, run: string): void {
   notifications.show({
     withBorder: true,

@@ -3,7 +3,7 @@ import type { IconName } from './icons.tsx';
 
 export type StatusTone = 'ok' | 'bad' | 'warn' | 'live' | 'idle';
 
-/** What each status looks like, wherever it is shown: a sign and a colour. */
+/** Sign and colour of each status. */
 export const statusLooks: Record<FireStatus, { icon: IconName; tone: StatusTone }> = {
   planned: { icon: 'calendar', tone: 'idle' },
   waiting: { icon: 'clock', tone: 'idle' },

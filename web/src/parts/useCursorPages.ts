@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Walks through a list that the server pages by cursor. What is listed is named by subject: another one begins at its first page. */
+/** Pages through a list that the server pages by cursor. A new subject starts at the first page. */
 export function useCursorPages(subject: string) {
   const [state, setState] = useState<{ subject: string; cursors: string[] }>({ subject, cursors: [] });
   const cursors = state.subject === subject ? state.cursors : [];

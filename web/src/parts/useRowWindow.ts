@@ -4,7 +4,7 @@ import { windowOf, type RowWindow } from '../lib/rowWindow.ts';
 const same = (a: RowWindow, b: RowWindow) => a.first === b.first && a.end === b.end;
 const overscan = 8;
 
-/** Which rows of a long list, which scrolls with the page, are to exist. The list itself is as high as all of its rows. */
+/** The rendered rows of a long list that scrolls with the page. The list has the height of all of its rows. */
 export function useRowWindow(list: RefObject<HTMLElement | null>, count: number, rowHeight: number): RowWindow {
   const look = useCallback(() => {
     const top = -(list.current?.getBoundingClientRect().top ?? 0);
@@ -24,6 +24,7 @@ export function useRowWindow(list: RefObject<HTMLElement | null>, count: number,
       window.removeEventListener('resize', follow);
     };
   }, [follow]);
-  // The window goes on behind the list's end, so that a row which a longer list moves there stays, and keeps the focus.
+  // The window extends beyond the list's end, so that a row which moves there in a longer list stays mounted and keeps
+  // the focus.
   return { first: Math.min(rows.first, count), end: Math.min(rows.end, count) };
 }

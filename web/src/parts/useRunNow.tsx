@@ -7,14 +7,17 @@ import { runsAsked } from './runsAsked.ts';
 import { sayFailed } from './sayFailed.ts';
 import { sayRequested, type Runnable } from './sayRequested.tsx';
 
-/** Asks for a run of a job: at once, or by way of a dialog where the job takes parameters or options are wanted. The dialog is to be shown by the caller. */
+/**
+ * Requests a run of a job: at once, or with a dialog if the job takes parameters or options are requested. The caller
+ * renders the dialog.
+ */
 export function useRunNow() {
   const { t, i18n } = useTranslation();
   const runJob = useRunJob();
   const [asking, setAsking] = useState<{ job: Runnable; given: Record<string, string> } | undefined>();
   const [asked] = useState(() => runsAsked(newKey));
   const { mutateAsync } = runJob;
-  // Both stay the same from render to render: tables make their cells of them, and what is open in a cell closes with it.
+  // Both are stable between renders: table cells depend on them, and a new cell would close its open menu.
   const ask = useCallback((job: Runnable, given: Record<string, string> = {}) => setAsking({ job, given }), []);
   const run = useCallback((job: Runnable, given?: Record<string, string>) => {
     if (Object.keys(job.params ?? {}).length > 0) return ask(job, given);

@@ -1,4 +1,4 @@
-// The style sheets of the parts in use, in the order that they build on each other.
+// The style sheets of the components in use, in the order of their dependencies.
 import '@mantine/core/styles/baseline.css';
 import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';

@@ -3,7 +3,7 @@ import { PauseOrResume } from '../../parts/PauseOrResume.tsx';
 import { useRunNow } from '../../parts/useRunNow.tsx';
 import type { Chosen } from './entries.ts';
 
-/** Does what was chosen for a job, by way of a dialog where there is something to ask. */
+/** Runs the chosen action on a job, with a dialog if it needs input. */
 export function Doing({ chosen, onDone }: { chosen: Chosen; onDone: () => void }) {
   return chosen.act === 'pause' ? <PauseOrResume job={chosen.job} onClose={onDone} /> : <Running key={chosen.job.name} chosen={chosen} />;
 }
@@ -12,7 +12,7 @@ function Running({ chosen }: { chosen: Chosen }) {
   const { ask, run, dialog } = useRunNow();
   const done = useRef<Chosen | undefined>(undefined);
   useEffect(() => {
-    // The same choice once, also when the effect runs again.
+    // Once per choice, even if the effect runs again.
     if (done.current === chosen) return;
     done.current = chosen;
     if (chosen.act === 'runWith') ask(chosen.job);

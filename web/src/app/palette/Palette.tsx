@@ -10,7 +10,7 @@ import { useJobSection } from './useJobSection.ts';
 import { useSections } from './useSections.ts';
 
 interface Props {
-  /** What was typed before it was there, which it begins with. */
+  /** Returns the text that was typed before the palette was loaded. */
   typed: () => string;
   onArrived: () => void;
   onClose: () => void;
@@ -18,7 +18,7 @@ interface Props {
   onChoose: (act: JobAction, job: Job) => void;
 }
 
-/** Finds jobs, runs, workers, groups and pages by a few letters, and acts on the job that was found. */
+/** Finds jobs, runs, workers, groups and pages by a few letters, and offers actions on the found job. */
 export function Palette({ typed, onArrived, onClose, onHelp, onChoose }: Props) {
   const { t } = useTranslation();
   const listId = useId();
@@ -30,7 +30,7 @@ export function Palette({ typed, onArrived, onClose, onHelp, onChoose }: Props) 
   const ofJob = useJobSection(of?.job, query, onChoose);
   const sections = of ? ofJob : found.sections;
   const entries = sections.flatMap((section) => section.entries);
-  // Results come and go below the choice: it stays with its entry, else with the first.
+  // While results change, the selection stays with its entry; if that is gone, it moves to the first one.
   const at = Math.max(0, entries.findIndex(({ id }) => id === active));
   const current = entries[at];
   const optionId = (entry: Entry | undefined) => (entry ? `${listId}-${entries.indexOf(entry)}` : undefined);
@@ -123,7 +123,7 @@ export function Palette({ typed, onArrived, onClose, onHelp, onChoose }: Props) 
                 <span className={classes.label}>{entry.label}</span>
                 {entry.detail && <span className={classes.detail}>{entry.detail}</span>}
                 {entry.job && (
-                  // For a pointer only: by keyboard it is the arrow key.
+                  // For pointers only; the keyboard uses the arrow key.
                   <span
                     className={classes.acts} aria-hidden="true" title={t('palette.moreActions')}
                     onClick={(event) => {

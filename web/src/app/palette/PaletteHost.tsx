@@ -6,11 +6,11 @@ const load = whenIdle(() => import('./Palette.tsx'));
 const Palette = lazy(async () => ({ default: (await load()).Palette }));
 const Doing = lazy(async () => ({ default: (await import('./Doing.tsx')).Doing }));
 
-/** The palette, loaded when it is first opened, and the dialogs that it opens. */
+/** The palette, loaded when it is first opened, and its dialogs. */
 export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onClose: () => void; onHelp: () => void }) {
   const [chosen, setChosen] = useState<Chosen | undefined>();
   useEffect(() => {
-    // The key that is held down first announces it.
+    // The modifier key announces the shortcut: preload.
     const reach = (event: KeyboardEvent) => {
       if (event.key === 'Control' || event.key === 'Meta') void load().catch(() => undefined);
     };
@@ -26,13 +26,16 @@ export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onCl
   );
 }
 
-/** Keeps what is typed from the moment that one reaches for the palette until it is there: it is for the palette, and not for the page. */
+/**
+ * Captures typed text from the moment the palette is requested until it is loaded, since the text is meant for the
+ * palette and not for the page.
+ */
 function useTypedAhead(opened: boolean, onClose: () => void): { typed: () => string; arrived: () => void } {
   const ahead = useRef('');
   const waiting = useRef(false);
   const close = useRef(onClose);
   close.current = onClose;
-  // Before what a palette that was there at once does as its first.
+  // Must run before the palette's own effects, which may run at once.
   useLayoutEffect(() => {
     if (!opened) return;
     waiting.current = true;

@@ -1,18 +1,18 @@
 import type { Job } from '../../api/types.ts';
 import type { IconName } from '../../parts/icons.tsx';
 
-/** One line of the palette. */
+/** One entry of the palette. */
 export interface Entry {
   id: string;
   icon: IconName;
   label: string;
-  /** Said beside it, and smaller. */
+  /** Secondary text. */
   detail?: string | undefined;
-  /** What it is found by besides its label. */
+  /** Further search terms. */
   words?: readonly string[];
-  /** What choosing it does; absent where there is nothing to do yet. */
+  /** The action; absent if there is none yet. */
   act?: (() => void) | undefined;
-  /** The job that it is, with more that can be done. */
+  /** The job of this entry, which has further actions. */
   job?: Job;
 }
 

@@ -6,7 +6,7 @@ import { ranked } from '../../lib/ranking.ts';
 import { useRights } from '../../parts/session.ts';
 import type { Entry, JobAction, Section } from './entries.ts';
 
-/** What can be done with a job, as far as one may. */
+/** The permitted actions on a job. */
 export function useJobSection(job: Job | undefined, query: string, onChoose: (act: JobAction, job: Job) => void): Section[] {
   const { t } = useTranslation();
   const navigate = useNavigate();

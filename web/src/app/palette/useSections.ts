@@ -13,7 +13,7 @@ import { pagesFor } from '../pages.ts';
 import { useCan, useSession } from '../../parts/session.ts';
 import type { Entry, Section } from './entries.ts';
 
-/** How long typing has to pause before the server is asked, in milliseconds: the answer should seem to be there at once. */
+/** Pause in typing before a request, in milliseconds: short, so that results seem instant. */
 const pause = 60;
 const jobsShown = 8;
 const othersShown = 4;
@@ -27,7 +27,7 @@ export function jobEntry(job: Job, open: (name: string) => void): Entry {
   };
 }
 
-/** What answers the query, by kind; without one, what one was at lately and where one may go. */
+/** The results of a query by kind; without a query recent and all pages. */
 export function useSections(query: string, onHelp: () => void): { sections: Section[]; searching: boolean; error: Error | null } {
   const { t } = useTranslation();
   const navigate = useNavigate();

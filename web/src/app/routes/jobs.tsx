@@ -35,11 +35,11 @@ export const editJob = createRoute({
   component: lazyRouteComponent(() => import('../../screens/editor/EditorPage.tsx'), 'EditJobPage'),
 });
 
-// Not below /jobs, where a job may have any name.
+// Not below /jobs, where any name may be a job's.
 export const newJob = createRoute({
   getParentRoute: () => root,
   path: '/new/job',
-  // The job that it begins as a copy of.
+  // The job to copy.
   validateSearch: (search: Record<string, unknown>): { from?: string; view?: EditorView } => ({ from: text(search.from), view: editorViews.find((view) => view === search.view) }),
   component: lazyRouteComponent(() => import('../../screens/editor/EditorPage.tsx'), 'NewJobPage'),
 });

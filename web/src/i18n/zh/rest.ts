@@ -6,5 +6,5 @@ import { runs } from './runs.ts';
 import { timeline } from './timeline.ts';
 import { workers } from './workers.ts';
 
-/** The texts of the other pages, which are fetched for the first of them. */
+/** The texts of the other pages, which are loaded with the first of them. */
 export const rest = { ...job, ...editor, ...runs, ...ledger, ...timeline, ...workers, ...access };

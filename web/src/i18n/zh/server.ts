@@ -1,7 +1,7 @@
 /**
- * Chinese for what the server says in English, by its codes: problems, faults of a field, remarks on a schedule, reasons of a fire
- * or a run, and why a worker may not run a job. English needs no such list. A code without an entry is shown in the server's own
- * words. What stands under …With is for a code with just these words of data, in the order of the alphabet.
+ * Chinese for the server's English texts, by code: problems, faults of a field, remarks on a schedule, reasons of a
+ * fire or a run, and why a worker may not run a job. English needs no such list. A code without an entry is shown in
+ * the server's own words. Entries below …With apply to a code with exactly these data fields, in alphabetical order.
  */
 export const zhServer = {
   codes: {

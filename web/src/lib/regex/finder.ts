@@ -1,11 +1,11 @@
-// Finds expressions in time that grows with the text alone. A browser tries one way to match after the other, and for some
-// expressions there are more ways than it will ever get through; here all ways are walked at once.
+// Matches expressions in linear time. Browsers backtrack, which takes exponential time for some expressions; this
+// simulates all alternatives at once.
 
 import { Unknown, type Node } from './parse.ts';
 
 type Step = (Node & { kind: 'char' | 'at' }) | { kind: 'split'; first: number; second: number } | { kind: 'jump'; to: number } | { kind: 'match' };
 
-/** An expression of more steps than these is too large. */
+/** Maximum number of steps of an expression. */
 const mostSteps = 5000;
 
 function write(node: Node, steps: Step[]): void {
@@ -55,7 +55,7 @@ function writeRepeat({ of, least, most, lazy }: Node & { kind: 'repeat' }, steps
   for (const end of ends) end();
 }
 
-/** The places that ways have come to, each once and the better ones first, with where they began. */
+/** The current states, without duplicates and in order of priority, each with the start of its match. */
 class Ways {
   readonly at: Int32Array;
   readonly begun: Int32Array;
@@ -93,7 +93,7 @@ export class Finder {
   #next: Ways;
   readonly #open: number[] = [];
 
-  /** Throws Unknown where there are too many ways for even that. */
+  /** Throws Unknown if there are too many states. */
   constructor(node: Node) {
     const steps: Step[] = [];
     write(node, steps);
@@ -103,12 +103,12 @@ export class Finder {
     this.#next = new Ways(steps.length);
   }
 
-  /** The first match from a place on: where it begins and ends. */
+  /** Returns the first match from a position on: start and end. */
   find(text: string, from: number): [number, number] | undefined {
     let found: [number, number] | undefined;
     this.#now.clear();
     for (let i = from; i <= text.length; i++) {
-      // A match may begin here while there is none that began before.
+      // A match may begin here as long as none began earlier.
       if (!found) this.#come(this.#now, 0, i, text, i);
       if (this.#now.count === 0 && found) break;
       const code = i < text.length ? text.charCodeAt(i) : -1;
@@ -119,7 +119,7 @@ export class Finder {
         const step = this.#steps[at];
         if (step?.kind === 'match') {
           found = [begun, i];
-          break; // what follows is worse
+          break; // later states have lower priority
         }
         if (step?.kind === 'char' && code >= 0 && step.is(code)) this.#come(this.#next, at + 1, begun, text, i + 1);
       }
@@ -128,7 +128,7 @@ export class Finder {
     return found;
   }
 
-  /** Goes on to all steps that can be come to without taking a character. */
+  /** Adds all states reachable without consuming a character. */
   #come(ways: Ways, start: number, begun: number, text: string, i: number): void {
     const open = this.#open;
     open.push(start);

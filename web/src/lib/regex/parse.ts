@@ -1,6 +1,6 @@
-// What an expression says. It knows what the server knows, of which the same is searched: no looking around, and no references back.
+// Parses a regular expression. It supports the syntax that the server supports: no lookaround, no back-references.
 
-/** An expression, taken apart. */
+/** Syntax tree of an expression. */
 export type Node =
   | { kind: 'char'; is: (code: number) => boolean }
   | { kind: 'at'; holds: (text: string, i: number) => boolean }
@@ -22,7 +22,7 @@ const classes: Record<string, (code: number) => boolean> = {
 const signs: Record<string, number> = { n: 10, r: 13, t: 9, f: 12, v: 11, a: 7 };
 const not = (is: (code: number) => boolean) => (code: number) => !is(code);
 
-/** It is wrong, or of a kind that is not known here. */
+/** The expression is invalid or uses unsupported syntax. */
 export class Unknown extends Error {}
 
 export class Parser {
@@ -161,7 +161,7 @@ export class Parser {
   #set(): (code: number) => boolean {
     const negative = this.#take('^');
     const tests: ((code: number) => boolean)[] = [];
-    if (this.#text[this.#i] === ']') throw new Unknown(); // not everywhere the same
+    if (this.#text[this.#i] === ']') throw new Unknown(); // differs between implementations
     while (this.#text[this.#i] !== ']') {
       if (this.#text.startsWith('[:', this.#i)) throw new Unknown();
       const from = this.#member(tests);
@@ -179,7 +179,7 @@ export class Parser {
     return negative ? not(folded) : folded;
   }
 
-  /** One character of a set; of a class, which is taken as it is, none. */
+  /** Returns one character of a set; undefined for a class, which is used unchanged. */
   #member(tests: ((code: number) => boolean)[]): number | undefined {
     const sign = this.#sign();
     if (sign !== '\\') return sign.charCodeAt(0);

@@ -1,14 +1,15 @@
-// An expression that is looked for in many lines: by the browser where it is known to be quick, else by what is never slow.
+// An expression to search many lines for: matched by the browser if that is known to be fast, else by the linear-time
+// matcher.
 
 import { Finder } from './finder.ts';
 import { Parser, Unknown, type Node } from './parse.ts';
 
 export interface Pattern {
-  /** The first match from a place on: where it begins and ends. */
+  /** Returns the first match from a position on: start and end. */
   find: (text: string, from: number) => [number, number] | undefined;
 }
 
-/** As the browser finds it. */
+/** Matches with the browser's engine. */
 export function native(expression: RegExp): Pattern {
   return {
     find: (text, from) => {
@@ -19,7 +20,7 @@ export function native(expression: RegExp): Pattern {
   };
 }
 
-/** How many ways a browser may have to try from one place: so many, for each length that one repetition may have. */
+/** Maximum number of alternatives that a browser may try from one position, for each length of a single repetition. */
 const mostWays = 64;
 
 interface Ways {
@@ -43,7 +44,7 @@ function waysOf(node: Node): Ways {
   }
 }
 
-/** The pattern of an expression; says so where it is none, or none that can be found in a time that is known. */
+/** Compiles an expression; returns an error if it is invalid or has no bounded running time. */
 export function patternOf(text: string, matchCase: boolean): Pattern | 'invalid' | 'unknown' {
   try {
     const node = new Parser(text, matchCase).parse();

@@ -13,11 +13,11 @@ export interface PlotProps {
   height: number;
   language: string;
   timeZone?: string | undefined;
-  /** The theme: another one has other colours. */
+  /** The theme, which determines the colours. */
   scheme: string;
-  /** Charts of one name show the same time under the pointer. */
+  /** Charts with the same name share the time under the pointer. */
   sync?: string | undefined;
-  /** Which value is looked at. */
+  /** Called with the index of the value under the pointer. */
   picked: number | undefined;
   onPick: (index: number | undefined) => void;
 }
@@ -27,14 +27,14 @@ function shade(color: string, share: number): string {
   return `rgb(${r} ${g} ${b} / ${share})`;
 }
 
-/** What is drawn first is seen behind: of a stack, the whole of it. */
+/** Drawn in reverse: in a stack the totals are behind. */
 function drawn({ times, series, buckets, stacked }: Pick<PlotProps, 'times' | 'series' | 'buckets' | 'stacked'>): { order: readonly ChartSeries[]; data: uPlot.AlignedData } {
   const { at } = spread(times, buckets);
   const values = stacked ? stack(series) : series.map((one) => one.values.map((value) => value ?? null));
   return { order: stacked ? [...series].reverse() : series, data: [at, ...(stacked ? values.reverse() : values)] };
 }
 
-/** Where there is no room for all points, those are drawn that no line leads to. */
+/** If points are dense, only isolated ones are drawn, which no line connects. */
 const lonely: uPlot.Series.Points.Filter = (u, index, all) => {
   if (all) return null;
   const values = u.data[index] ?? [];
@@ -75,7 +75,7 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
   };
 }
 
-/** The canvas of a chart. Everything that is read stands beside it. */
+/** The canvas of a chart. All text is beside it. */
 export default function Plot(props: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -88,7 +88,7 @@ export default function Plot(props: PlotProps) {
     const node = box.current;
     if (!node) return;
     const told = (u: uPlot) => latest.current.onPick(u.cursor.left === undefined || u.cursor.left < 0 ? undefined : (u.cursor.idx ?? undefined));
-    // The range is asked for again with each new data, so it must not be that of the first.
+    // The range is computed for each new data, so it must not use the first one.
     const now = new Proxy({} as PlotProps, { get: (_none, name) => latest.current[name as keyof PlotProps] });
     const made = new uPlot(optionsOf(now, Math.max(1, node.clientWidth), told), drawn(latest.current).data, node);
     plot.current = made;

@@ -1,23 +1,23 @@
 import { formatMs, formatRate } from '../../lib/figures.ts';
 
-/** What the values of a chart are: milliseconds, how many, or a share of one. */
+/** Unit of a chart's values: milliseconds, a count, or a share of one. */
 export type Unit = 'ms' | 'count' | 'share';
 export type ChartTone = 'ok' | 'bad' | 'warn' | 'idle' | 'live';
 
 export interface ChartSeries {
   id: string;
   name: string;
-  /** One for each time; null where nothing is known. */
+  /** One for each time; null if unknown. */
   values: readonly (number | null | undefined)[];
   tone: ChartTone;
-  /** A line unless it says otherwise. */
+  /** A line by default. */
   kind?: 'line' | 'area' | 'bars';
   dashed?: boolean;
-  /** The series between which and this one the room is filled, as between two percentiles. */
+  /** Fills the area between this series and the named one, such as two percentiles. */
   downTo?: string;
 }
 
-/** A value as it is written beside the chart. */
+/** Formats a value for the legend. */
 export function formatValue(value: number | null | undefined, unit: Unit, language: string): string {
   if (value === null || value === undefined) return '–';
   if (unit === 'ms') return formatMs(value, language);
@@ -25,7 +25,7 @@ export function formatValue(value: number | null | undefined, unit: Unit, langua
   return new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value);
 }
 
-/** The same on an axis, where there is little room. */
+/** Formats a value for an axis, which is short. */
 export function formatTick(value: number, unit: Unit, language: string): string {
   if (unit === 'ms') return value === 0 ? '0' : formatMs(value, language);
   if (unit === 'share') return new Intl.NumberFormat(language, { style: 'percent' }).format(value);
@@ -37,7 +37,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Steps between lines that are easy to read; times go up by sixties. */
+/** Steps between grid lines; times use multiples of sixty. */
 export const steps: Record<Unit, number[]> = {
   ms: [
     ...[1, 2, 5, 10, 20, 50, 100, 200, 500], ...[1, 2, 5, 10, 15, 30].map((n) => n * second), ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
@@ -47,7 +47,10 @@ export const steps: Record<Unit, number[]> = {
   share: [0.05, 0.1, 0.2, 0.25, 0.5],
 };
 
-/** Where a chart begins and ends, and the middle of each bucket, which lasts until the next one begins. All in seconds. */
+/**
+ * Returns start and end of a chart and the middle of each bucket, which lasts until the next one begins. All in
+ * seconds.
+ */
 export function spread(times: readonly number[], buckets: boolean): { at: number[]; from: number; to: number } {
   const starts = times.map((time) => time / 1000);
   const first = starts[0] ?? 0;
@@ -57,13 +60,13 @@ export function spread(times: readonly number[], buckets: boolean): { at: number
   return { at: starts.map((start, i) => (start + (starts[i + 1] ?? start + width)) / 2), from: first, to: last + width };
 }
 
-/** Each series on top of those before it. */
+/** Stacks each series on top of the previous ones. */
 export function stack(series: readonly ChartSeries[]): (number | null)[][] {
   const sum: number[] = [];
   return series.map(({ values }) => values.map((value, i) => (sum[i] = (sum[i] ?? 0) + (value ?? 0))));
 }
 
-/** What is said of a series to who does not see it; undefined where it has no values. */
+/** Describes a series for screen readers; undefined without values. */
 export function rangeOfValues({ values }: Pick<ChartSeries, 'values'>): { min: number; max: number; last: number } | undefined {
   const known = values.filter((value) => value !== null && value !== undefined);
   const last = known.at(-1);
@@ -71,7 +74,7 @@ export function rangeOfValues({ values }: Pick<ChartSeries, 'values'>): { min: n
   return known.reduce((range, value) => ({ min: Math.min(range.min, value), max: Math.max(range.max, value), last }), { min: last, max: last, last });
 }
 
-/** How a time is written under a chart: as long as it takes to tell it from its neighbours. */
+/** Formats a time for the axis, long enough to distinguish it from its neighbours. */
 export function formatAxisTime(seconds: number, step: number, language: string, timeZone?: string): string {
   const date = new Date(seconds * 1000);
   const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', ...(step < 60 && { second: '2-digit' }), hourCycle: 'h23', timeZone });

@@ -8,22 +8,22 @@ import classes from './charts.module.css';
 
 export type { ChartSeries, ChartTone, Unit } from './data.ts';
 
-// Only who looks at a chart loads what draws it.
+// The drawing code is loaded with the first chart.
 const Plot = lazy(() => import('./Plot.tsx'));
 
 interface Props {
   label: string;
-  /** In milliseconds, the oldest first. */
+  /** In milliseconds, oldest first. */
   times: readonly number[];
   series: readonly ChartSeries[];
   unit: Unit;
-  /** How a time is written in full, in the legend and in the table. */
+  /** Formats a time in full, for the legend and the table. */
   when: (time: number) => string;
-  /** What the column of times is called. */
+  /** Header of the time column. */
   whenName: string;
   /** A value applies until the next one begins, not to an instant. */
   buckets?: boolean;
-  /** Each series on top of those before it. */
+  /** Stacks each series on top of the previous ones. */
   stacked?: boolean;
   height?: number;
   timeZone?: string | undefined;
@@ -32,7 +32,10 @@ interface Props {
   side?: ReactNode;
 }
 
-/** Values over time as lines, areas or bars, with a legend that tells the value under the pointer, and the table behind it. */
+/**
+ * Values over time as lines, areas or bars, with a legend that shows the value under the pointer, and the data as a
+ * table.
+ */
 export function LineChart({ label, times, series, unit, when, whenName, buckets = true, stacked = false, height = 150, timeZone, sync, side }: Props) {
   const { t, i18n } = useTranslation();
   const id = useId();

@@ -1,4 +1,5 @@
-// An editor for YAML. It lives in a shadow root, where its styles are adopted sheets, which the content security policy allows.
+// An editor for YAML. It is in a shadow root, where its styles are adopted sheets, which the content security policy
+// allows.
 
 import { autocompletion, closeCompletion, completionKeymap, type CompletionSource } from '@codemirror/autocomplete';
 import { defaultKeymap, historyKeymap, indentWithTab } from '@codemirror/commands';
@@ -9,7 +10,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, placeholder } from '@codemirror/view';
 import { theme } from './theme.ts';
 
-/** The document that an editor works on. */
+/** The edited document. */
 export interface EditedDocument {
   state: EditorState;
   attach: (view: EditorView) => () => void;
@@ -19,23 +20,26 @@ export interface EditedDocument {
 
 export interface EditorTexts {
   label: string;
-  /** Read aloud after the label. */
+  /** Description for screen readers. */
   help: string;
-  /** What stands where nothing is written yet. */
+  /** Placeholder of an empty document. */
   placeholder: string;
-  /** The editor's own words, by their English. */
+  /** Translations of the editor's own phrases, by their English. */
   phrases: Record<string, string>;
 }
 
 export interface CodeEditor {
   setFaults: (faults: readonly Diagnostic[]) => void;
-  /** Goes to a place in the text. */
+  /** Moves the cursor to a position. */
   show: (from: number, to: number) => void;
   focus: () => void;
   destroy: () => void;
 }
 
-/** Typing over a selection: the browser would keep the look of what was there in a style attribute, which the policy does not allow. */
+/**
+ * When the user types over a selection, the browser would preserve its look in a style attribute, which the policy does
+ * not allow.
+ */
 function replace(event: InputEvent, view: EditorView): boolean {
   if (event.inputType !== 'insertText' || event.data === null || view.composing || view.state.selection.main.empty) return false;
   view.dispatch(view.state.update(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true }));
@@ -54,7 +58,7 @@ function look(texts: EditorTexts, complete: CompletionSource, paste: ((text: str
   ];
 }
 
-/** Shows the document in the host, which gets a shadow root. */
+/** Attaches an editor in a shadow root of the host. */
 export function createEditor(host: HTMLElement, doc: EditedDocument, texts: EditorTexts, complete: CompletionSource, paste?: (text: string) => boolean): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   doc.setLook(look(texts, complete, paste));
@@ -68,7 +72,7 @@ export function createEditor(host: HTMLElement, doc: EditedDocument, texts: Edit
     },
   });
   const detach = doc.attach(view);
-  // The console's single keys would hear what is typed here, but not that it was typed into a field.
+  // The console's shortcuts would receive the keys without seeing that they are typed into a field.
   const quiet = (event: KeyboardEvent) => {
     if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
   };

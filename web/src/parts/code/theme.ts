@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-// Colours are the page's variables, which reach into the shadow root: it follows the theme by itself.
+// Colours are the page's variables, which reach into the shadow root, so it follows the theme.
 const look = EditorView.theme({
   '&': { height: '100%', fontSize: '0.8125rem', color: 'var(--mantine-color-text)', backgroundColor: 'var(--c-log)' },
   '&.cm-focused': { outline: 'none' },

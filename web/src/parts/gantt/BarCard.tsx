@@ -9,28 +9,28 @@ import classes from './Gantt.module.css';
 
 interface Props {
   bar: Bar;
-  /** How many more lie under the same spot. */
+  /** Number of further bars at the same position. */
   others: number;
-  /** They are too many to distinguish: a click zooms in. */
+  /** Too many to distinguish: a click zooms in. */
   crowded: boolean;
   now: number;
   by: 'pointer' | 'touch' | 'keys';
   x: number;
   y: number;
-  /** How wide all of it is. */
+  /** Width of the plot. */
   room: number;
   onOpen: (bar: Bar) => void;
 }
 
 const cardWidth = 300;
 
-/** What a bar is, in words. */
+/** Describes a bar in words. */
 export function BarCard({ bar, others, crowded, now, by, x, y, room, onOpen }: Props) {
   const { t, i18n } = useTranslation();
   const { run, fire } = bar;
   const time = (at: string | number) => formatTime(typeof at === 'number' ? new Date(at).toISOString() : at, i18n.language);
   const planned = run?.plannedAt ?? fire?.plannedAt ?? '';
-  // While it runs, only the worker knows when the command was started: a moment after the claim.
+  // The start of a running command is not known yet; the claim is a moment before it.
   const begun = run?.startedAt ?? (bar.status === 'running' ? run?.claimedAt : undefined);
   const took = begun ? ((run?.endedAt ? Date.parse(run.endedAt) : now) - Date.parse(begun)) / 1000 : undefined;
   const reason = run?.reason ?? fire?.reason;

@@ -23,9 +23,9 @@ interface Props {
   span: Span;
   onSpan: (span: Span) => void;
   now: number;
-  /** Fires of each minute, as far as they are known. */
+  /** Fires by minute, as far as known. */
   minutes: readonly Count[];
-  /** Fires a minute on the average of an hour, where no more is known. */
+  /** Fires per minute as an hourly average, beyond that. */
   averages: readonly Count[];
   threshold: number;
   completeFrom: number | undefined;
@@ -40,13 +40,13 @@ interface At {
   by: 'pointer' | 'touch' | 'keys';
 }
 
-// Below this width names stand above their bars, and not beside them.
+// Below this width names are above their bars instead of beside them.
 const narrowBelow = 640;
 const labelWidth = 208;
-// So many in one place cannot be distinguished: a click zooms in.
+// More bars than this in one position cannot be distinguished: a click zooms in.
 const crowd = 3;
 
-/** Runs and planned fires on one axis of time, a lane for each job or worker. A table shows the same data. */
+/** Runs and planned fires on a time axis, a lane for each job or worker. A table has the same data. */
 export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, threshold, completeFrom, plannedUntil, onToggle, onOpen }: Props) {
   const { t } = useTranslation();
   const root = useRef<HTMLDivElement>(null);
@@ -68,7 +68,7 @@ export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, thre
   const scene: Scene = { span, width, height: seen, now, palette, ticks, completeFrom, plannedUntil, at: at?.bar.id };
   useCanvas(canvas, width, seen, (ctx) => drawLanes(ctx, shown, scrolled, scene));
 
-  // What is pointed at may have ended, or gone, since.
+  // The bar under the pointer may have ended or gone meanwhile.
   const placedAt = useMemo(() => {
     if (!at) return undefined;
     for (const box of boxes) {
@@ -139,7 +139,7 @@ export function Gantt({ label, lanes, span, onSpan, now, minutes, averages, thre
     event.preventDefault();
   };
 
-  // Before the list has scrolled to its new height the browser may have cut it off.
+  // Before the list has its new height the browser may clamp the scroll position.
   useEffect(() => setScrolled(body.current?.scrollTop ?? 0), [height]);
 
   const cardBar = placedAt?.bar;

@@ -18,10 +18,10 @@ interface Props {
   onSpan: (span: Span) => void;
 }
 
-/** So many fires in a minute at least fill the strip: a single one is not much. */
+/** At least this many fires per minute fill the strip: a single one is not a peak. */
 const lowest = 5;
 
-/** Fires per minute and the times, above the lanes. */
+/** Fires per minute and the time axis, above the lanes. */
 export function GanttHead({ scene, left, minutes, averages, threshold, onSpan }: Props) {
   const { t, i18n } = useTranslation();
   const plot = useRef<HTMLDivElement>(null);

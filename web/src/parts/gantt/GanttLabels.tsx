@@ -12,7 +12,9 @@ interface Props {
   onToggle: (group: string) => void;
 }
 
-/** The names of the lanes in view, beside them, or above each where there is no room beside. They stay while one moves along the time. */
+/**
+ * The names of visible lanes, beside them, or above each if there is no room. They stay in place while the user pans.
+ */
 export const GanttLabels = memo(function GanttLabels({ boxes, width, onToggle }: Props) {
   const { t } = useTranslation();
   return (

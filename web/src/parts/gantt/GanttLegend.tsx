@@ -8,7 +8,7 @@ import { lineHeight } from './layout.ts';
 import { usePalette } from './palette.ts';
 
 const shown: readonly FireStatus[] = ['succeeded', 'failed', 'killed', 'running', 'waiting', 'missed', 'skipped', 'planned'];
-// Drawn from the same start a sign that is centred on it would be cut off.
+// A sign centred on the start would be clipped.
 const centred = new Set<FireStatus>(['waiting', 'missed', 'skipped']);
 const width = 34;
 
@@ -23,7 +23,7 @@ function Mark({ status }: { status: FireStatus }) {
   return <canvas ref={canvas} className={classes.mark} aria-hidden="true" />;
 }
 
-/** What the bars mean, drawn as they are in the plot. */
+/** The legend of the bars, drawn as in the plot. */
 export function GanttLegend() {
   const { t } = useTranslation();
   return (

@@ -1,4 +1,4 @@
-// What stands on the axis: runs that were or are, and fires that are to come.
+// Bars on the axis: past and current runs, and planned fires.
 
 import type { Fire, FireStatus, Run } from '../../api/types.ts';
 
@@ -7,17 +7,17 @@ export interface Bar {
   job: string;
   group: string;
   status: FireStatus;
-  /** When it began, or will begin. */
+  /** Actual or planned start. */
   from: number;
-  /** When it ended; of one that goes on undefined, of one that is to come when it usually has ended. */
+  /** End; undefined for a running one, the usual end for a planned one. */
   to: number | undefined;
-  /** When it should end, or, of one that is to come, when even a slow run has ended. */
+  /** Expected end; for a planned one the end of a slow run. */
   expected: number | undefined;
   run?: Run;
   fire?: Fire;
 }
 
-/** How long runs of a job take, in milliseconds. */
+/** Usual durations of a job's runs, in milliseconds. */
 export interface Usual {
   p50: number;
   p95: number;
@@ -43,13 +43,13 @@ export function barOfFire(fire: Fire, usual: Usual | undefined): Bar {
   };
 }
 
-/** Where a bar ends on the axis: one that goes on has grown to now. */
+/** Returns the end of a bar on the axis; a running one reaches to now. */
 export const endOf = (bar: Bar, now: number) => bar.to ?? Math.max(bar.from, now);
 
-/** How far it reaches with all that is drawn of it. */
+/** Returns the end of a bar including its expected end. */
 export const reachOf = (bar: Bar, now: number) => Math.max(endOf(bar, now), bar.expected ?? 0);
 
-/** The median and the 95th percentile of what the given runs took, by job; only of those that succeeded. */
+/** Returns median and 95th percentile of the durations of successful runs by job. */
 export function usualOf(runs: readonly Run[]): Map<string, Usual> {
   const took = new Map<string, number[]>();
   for (const run of runs) {

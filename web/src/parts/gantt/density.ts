@@ -2,7 +2,7 @@
 
 import { lengthOf, minute, type Span } from './span.ts';
 
-/** Fires of one minute, or, where only an hour is known, so many a minute on the average. */
+/** Fires of one minute or, if only the hour is known, the average per minute. */
 export interface Count {
   at: number;
   fires: number;
@@ -10,23 +10,23 @@ export interface Count {
 
 export interface Column {
   at: number;
-  /** The fullest minute in it. */
+  /** The highest minute in it. */
   fires: number;
-  /** When that is. */
+  /** Time of that minute. */
   peakAt: number;
-  /** All of them, where each minute is known. */
+  /** Total, if each minute is known. */
   total: number;
 }
 
 const widths = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360].map((n) => n * minute);
 
-/** The time span of a column of the strip, so that it is visible. */
+/** Time span of a column of the strip, wide enough to be visible. */
 export function columnFor(span: Span, width: number, least = 4): number {
   const wanted = (lengthOf(span) / Math.max(1, width)) * least;
   return widths.find((w) => w >= wanted) ?? 720 * minute;
 }
 
-/** Puts minutes into columns; a column is as high as its fullest minute, so that a pile-up is seen from afar. */
+/** Groups minutes into columns; a column has the height of its highest minute, so that peaks stay visible. */
 export function columnsOf(counts: readonly Count[], span: Span, column: number): Column[] {
   const columns = new Map<number, Column>();
   for (const { at, fires } of counts) {
@@ -42,7 +42,7 @@ export function columnsOf(counts: readonly Count[], span: Span, column: number):
   return [...columns.values()].sort((a, b) => a.at - b.at);
 }
 
-/** Counts what was planned, minute by minute. */
+/** Counts planned fires by minute. */
 export function minutesOf(times: Iterable<number>): Count[] {
   const counts = new Map<number, number>();
   for (const time of times) {

@@ -1,5 +1,5 @@
-// Draws the plot. Colour and shape show the status: what went well is slim and plain, what went wrong is tall with a dark
-// edge, what was kept from running is striped, and what never began is a sign of its own.
+// Draws the plot. Colour and shape show the status: successes are slim and plain, failures tall with a dark edge,
+// killed ones striped, and fires that never started a sign of their own.
 
 import type { FireStatus } from '../../api/types.ts';
 import { endOf, type Bar } from './bars.ts';
@@ -23,11 +23,11 @@ export interface Scene {
   now: number;
   palette: Palette;
   ticks: readonly Tick[];
-  /** Before this time not all is there. */
+  /** Before this time runs are incomplete. */
   completeFrom: number | undefined;
-  /** After this time not all that is planned is there. */
+  /** After this time planned fires are incomplete. */
   plannedUntil: number | undefined;
-  /** The bar that the keyboard or the pointer is at. */
+  /** The bar under the keyboard focus or the pointer. */
   at: string | undefined;
 }
 
@@ -47,7 +47,7 @@ function stripes(ctx: CanvasRenderingContext2D, x: number, y: number, w: number,
   ctx.restore();
 }
 
-/** One bar in its line. Also used by the legend, so that it shows what is meant. */
+/** Draws one bar in its line. The legend uses it as well. */
 export function drawBar(ctx: CanvasRenderingContext2D, bar: Pick<Bar, 'status'>, left: number, right: number, expected: number | undefined, top: number, palette: Palette) {
   const { tone, look } = looks[bar.status];
   const colour = palette[tone];
@@ -65,7 +65,7 @@ export function drawBar(ctx: CanvasRenderingContext2D, bar: Pick<Bar, 'status'>,
       break;
     case 'tall':
       ctx.fillRect(left, y, w, h);
-      // A notch in the end of it, where there is room.
+      // A notch at its end, if there is room.
       if (w >= 9) {
         ctx.strokeStyle = palette.surface;
         ctx.beginPath();
@@ -137,7 +137,7 @@ function veil(ctx: CanvasRenderingContext2D, from: number, to: number, scene: Sc
   const left = Math.max(0, from);
   const right = Math.min(scene.width, to);
   if (right <= left) return;
-  // Upright lines: slanting ones over so large a room take longer to draw than everything else.
+  // Vertical lines: slanted ones over such an area take longer to draw than everything else.
   ctx.globalAlpha = 0.5;
   ctx.fillStyle = scene.palette.raised;
   ctx.fillRect(left, 0, right - left, scene.height);
@@ -146,7 +146,7 @@ function veil(ctx: CanvasRenderingContext2D, from: number, to: number, scene: Sc
   ctx.globalAlpha = 1;
 }
 
-/** The lines of time behind everything, now, and what is not known. */
+/** Draws the grid, now, and the incomplete areas. */
 function drawGround(ctx: CanvasRenderingContext2D, scene: Scene) {
   const { span, width, height, palette } = scene;
   const x = (at: number) => xOf(span, width, at);
@@ -176,7 +176,7 @@ function drawNow(ctx: CanvasRenderingContext2D, scene: Scene) {
   ctx.fillRect(x - 1, 0, 2, scene.height);
 }
 
-/** The lanes that are in view, with the height above them scrolled away. */
+/** Draws the visible lanes below this scroll offset. */
 export function drawLanes(ctx: CanvasRenderingContext2D, boxes: readonly LaneBox[], scrolled: number, scene: Scene) {
   const { span, width, palette, now } = scene;
   ctx.clearRect(0, 0, width, scene.height);
@@ -191,7 +191,7 @@ export function drawLanes(ctx: CanvasRenderingContext2D, boxes: readonly LaneBox
       ctx.fillRect(0, top - scrolled, width, height - 1);
       ctx.globalAlpha = 1;
     }
-    // Where many stand on the same pixel, one of each status is enough.
+    // If many bars share a pixel, one of each status is enough.
     const drawn = new Map<string, number>();
     for (const { bar, line } of lane.bars) {
       const { left, right } = edgesOf(bar, span, width, now);

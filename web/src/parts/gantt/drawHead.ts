@@ -1,4 +1,4 @@
-// Draws what stands above the lanes: fires per minute, and the times.
+// Draws the strip above the lanes: fires per minute, and the time axis.
 
 import type { Column } from './density.ts';
 import type { Scene } from './draw.ts';
@@ -9,17 +9,17 @@ export const axisHeight = 42;
 
 export interface Strip {
   columns: readonly Column[];
-  /** The time span of a column. */
+  /** Time span of a column. */
   column: number;
-  /** Only averages are known of these. */
+  /** These are averages. */
   averages: readonly Column[];
   averageColumn: number;
-  /** From so many fires a minute on it is a pile-up. */
+  /** From this number of fires per minute on it is a peak. */
   threshold: number;
   top: number;
 }
 
-/** How tall a column is; the square root keeps single fires visible beside a pile-up. */
+/** Height of a column; the square root keeps single fires visible beside a peak. */
 const tall = (fires: number, top: number) => Math.max(2, Math.sqrt(fires / Math.max(1, top)) * (stripHeight - 8));
 
 export function drawHead(ctx: CanvasRenderingContext2D, scene: Scene, strip: Strip, label: (at: number, kind: 'time' | 'day') => string) {
@@ -44,7 +44,7 @@ export function drawHead(ctx: CanvasRenderingContext2D, scene: Scene, strip: Str
     ctx.fillRect(left, stripHeight - h, w, h);
     ctx.globalAlpha = 1;
     if (piled) {
-      // A flag above it, so that the colour is not all.
+      // A flag above it, so that colour alone is not needed.
       ctx.beginPath();
       ctx.moveTo(left + w / 2 - 4, stripHeight - h - 7);
       ctx.lineTo(left + w / 2 + 4, stripHeight - h - 7);

@@ -1,4 +1,4 @@
-// Which lane a bar stands in, and which line of the lane.
+// Assigns bars to lanes, and to lines within a lane.
 
 import { reachOf, type Bar } from './bars.ts';
 
@@ -6,33 +6,33 @@ export type LaneBy = 'job' | 'worker';
 
 export interface Placed {
   bar: Bar;
-  /** The line of the lane, from the top. */
+  /** Line within the lane, from the top. */
   line: number;
 }
 
 export interface Lane {
   id: string;
-  /** A group that can be closed and opened, or one job or worker. */
+  /** A collapsible group, or a job or worker. */
   kind: 'group' | 'one';
   name: string;
-  /** The group that the lane is in. */
+  /** The group of the lane. */
   group: string;
   closed: boolean;
-  /** By where they begin. */
+  /** By start. */
   bars: Placed[];
   lines: number;
 }
 
-/** Bars that stand on each other share a lane in so many lines at most; what is beyond them lies in the last one. */
+/** Maximum number of lines of a lane; further bars are drawn in the last one. */
 const mostLines = 3;
 
-/** Gives each bar the first line that is free where it begins. */
+/** Assigns each bar to the first line that is free at its start. */
 export function pack(bars: readonly Bar[], now: number): { bars: Placed[]; lines: number } {
   const ends: number[] = [];
   const placed = [...bars].sort((a, b) => a.from - b.from || a.id.localeCompare(b.id)).map((bar) => {
     let line = ends.findIndex((end) => end <= bar.from);
     if (line < 0) line = Math.min(ends.length, mostLines - 1);
-    // A bar without a length still takes its line for a moment, or those that begin together would hide each other.
+    // A bar without length occupies its line for a moment; otherwise bars with the same start would hide each other.
     ends[line] = Math.max(ends[line] ?? 0, reachOf(bar, now), bar.from + 1);
     return { bar, line };
   });
@@ -52,8 +52,8 @@ function gather(bars: readonly Bar[], keyOf: (bar: Bar) => string): [string, Bar
 }
 
 /**
- * A lane for each job under its group, or for each worker. Jobs without a group come first and have no heading; a closed group is
- * one lane with all that is in it. Where no bar has a group there are no headings at all.
+ * Returns a lane for each job below its group, or for each worker. Jobs without a group come first and have no heading;
+ * a collapsed group is one lane with all of its bars. Without groups there are no headings.
  */
 export function lanesOf(bars: readonly Bar[], by: LaneBy, closed: ReadonlySet<string>, now: number): Lane[] {
   if (by === 'worker') {

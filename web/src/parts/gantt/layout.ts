@@ -1,4 +1,4 @@
-// Where things stand in the plot, for drawing and for finding what is under the pointer.
+// Positions in the plot, for drawing and for hit tests.
 
 import { endOf, type Bar } from './bars.ts';
 import type { Lane, Placed } from './lanes.ts';
@@ -7,16 +7,16 @@ import { xOf, type Span } from './span.ts';
 export const lineHeight = 11;
 const padding = 6;
 const headHeight = 26;
-/** On a phone the name stands above its bars, not beside them. */
+/** On a phone the name is above its bars, not beside them. */
 export const nameHeight = 17;
-/** Less than this cannot be seen, or hit. */
+/** Narrower bars cannot be seen or hit. */
 export const leastWidth = 3;
 
 export interface LaneBox {
   lane: Lane;
   top: number;
   height: number;
-  /** Where its first line begins. */
+  /** Top of its first line. */
   linesTop: number;
 }
 
@@ -32,7 +32,7 @@ export function boxesOf(lanes: readonly Lane[], narrow: boolean): { boxes: LaneB
   return { boxes, height: top };
 }
 
-/** The boxes that reach into a stretch of the height. */
+/** Returns the boxes within a vertical range. */
 export function boxesIn(boxes: readonly LaneBox[], from: number, to: number): LaneBox[] {
   let low = 0;
   let high = boxes.length;
@@ -51,13 +51,13 @@ export function boxesIn(boxes: readonly LaneBox[], from: number, to: number): La
   return found;
 }
 
-/** From where to where a bar is drawn, in pixels. */
+/** Returns start and end of a bar in pixels. */
 export function edgesOf(bar: Bar, span: Span, width: number, now: number): { left: number; right: number } {
   const left = xOf(span, width, bar.from);
   return { left, right: Math.max(left + leastWidth, xOf(span, width, endOf(bar, now))) };
 }
 
-/** What is at a place of a lane: the bar that is meant, and how many others lie under the same spot. */
+/** Returns the bar at a position of a lane, and the number of other bars at the same position. */
 export function barsAt(box: LaneBox, x: number, y: number, span: Span, width: number, now: number, reach = 4): { bar: Bar; others: number } | undefined {
   const line = Math.min(box.lane.lines - 1, Math.max(0, Math.floor((y - box.linesTop) / lineHeight)));
   const far = ({ bar }: Placed) => {

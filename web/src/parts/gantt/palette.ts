@@ -13,7 +13,7 @@ function read(): Palette {
   return Object.fromEntries(Object.entries(variables).map(([name, variable]) => [name, style.getPropertyValue(variable).trim()])) as Palette;
 }
 
-/** The theme's colours for what is drawn on a canvas, which no style sheet reaches. */
+/** The theme's colours for canvases, which style sheets do not reach. */
 export function usePalette(): Palette {
   const scheme = useScheme();
   const [palette, setPalette] = useState(read);

@@ -1,4 +1,4 @@
-// A stretch of time that is looked at, and how one moves in it. Times are milliseconds.
+// The visible time span, and panning and zooming. Times are milliseconds.
 
 export interface Span {
   from: number;
@@ -15,13 +15,16 @@ const longest = 14 * day;
 
 export const lengthOf = (span: Span) => span.to - span.from;
 
-/** Where a time stands in a width. */
+/** Returns the position of a time within a width. */
 export const xOf = (span: Span, width: number, at: number) => ((at - span.from) / lengthOf(span)) * width;
 
-/** Which time stands at a place. */
+/** Returns the time at a position. */
 export const timeAt = (span: Span, width: number, x: number) => span.from + (x / width) * lengthOf(span);
 
-/** Nearer with a factor below one, further with one above; the time at the anchor, a share of the width, stays where it is. */
+/**
+ * Zooms in with a factor below one, out with one above; the time at the anchor, a share of the width, keeps its
+ * position.
+ */
 export function zoom(span: Span, factor: number, anchor = 0.5): Span {
   const length = Math.min(longest, Math.max(shortest, lengthOf(span) * factor));
   const fixed = span.from + lengthOf(span) * anchor;
@@ -34,12 +37,15 @@ export function pan(span: Span, by: number): Span {
   return { from: span.from + ms, to: span.to + ms };
 }
 
-/** What the buttons offer. Two thirds of it have been, one third is to come. */
+/** Lengths of the presets. Two thirds are in the past. */
 export const presets = { '1h': hour, '6h': 6 * hour, '24h': day, '3d': 3 * day } as const;
 export type Preset = keyof typeof presets;
 const behind = 2 / 3;
 
-/** The span of a preset. It follows the clock in steps, so that what is shown does not crawl: between them it is the line of now that moves. */
+/**
+ * Returns the span of a preset. It follows the clock in steps, so that the view does not crawl: between them only the
+ * line of now moves.
+ */
 export function presetSpan(preset: Preset, now: number): Span {
   const length = presets[preset];
   const step = length / 60;
@@ -47,19 +53,22 @@ export function presetSpan(preset: Preset, now: number): Span {
   return { from, to: from + length };
 }
 
-/** The same length, with now where a preset would have it. */
+/** Returns a span of the same length with now at the position of a preset. */
 export function aroundNow(span: Span, now: number): Span {
   const from = Math.round(now - lengthOf(span) * behind);
   return { from, to: from + lengthOf(span) };
 }
 
-/** The stretch to fetch for a span: a little more than it on both sides, on steps, so that moving a bit asks for nothing new. */
+/**
+ * Returns the range to load for a span: with a margin on both sides, aligned to steps, so that small pans need no
+ * request.
+ */
 export function fetchSpan(span: Span): Span {
   const step = 2 ** Math.floor(Math.log2(lengthOf(span) / 8));
   return { from: Math.floor(span.from / step - 1) * step, to: Math.ceil(span.to / step + 1) * step };
 }
 
-/** A span as the address has it, both ends or none. */
+/** Parses a span from the address: both ends or none. */
 export function spanOfText(from: string | undefined, to: string | undefined): Span | undefined {
   const span = { from: Date.parse(from ?? ''), to: Date.parse(to ?? '') };
   if (Number.isNaN(span.from) || Number.isNaN(span.to) || span.to <= span.from) return undefined;
@@ -68,7 +77,7 @@ export function spanOfText(from: string | undefined, to: string | undefined): Sp
 
 export const isoOf = (at: number) => new Date(Math.round(at / second) * second).toISOString().replace('.000Z', 'Z');
 
-/** What a key asks for wherever it is pressed on the page; the arrows belong to whatever has the focus. */
+/** Returns the action of a key anywhere on the page; arrow keys belong to the focused element. */
 export function spanForKey(key: string, span: Span, now: number): Span | undefined {
   if (key === '+' || key === '=') return zoom(span, 0.6);
   if (key === '-') return zoom(span, 1 / 0.6);
@@ -76,7 +85,7 @@ export function spanForKey(key: string, span: Span, now: number): Span | undefin
   return undefined;
 }
 
-/** The stretch around a column of the strip: near enough to tell what is in it. */
+/** Returns the span around a column of the strip, short enough to show its bars. */
 export const spanAround = (at: number, column: number): Span => {
   const length = Math.min(6 * hour, Math.max(10 * minute, column * 6));
   return { from: at + column / 2 - length / 2, to: at + column / 2 + length / 2 };

@@ -3,26 +3,26 @@ import { day, hour, lengthOf, minute, type Span } from './span.ts';
 
 export interface Tick {
   at: number;
-  /** What is written at it: a time of the day, or the day where one begins. */
+  /** Label: the time of day, or the date where a day begins. */
   kind: 'time' | 'day';
 }
 
 const steps = [minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day];
 
-/** The smallest step that leaves each label its room. */
+/** The smallest step with room for each label. */
 export function stepFor(span: Span, width: number, room: number): number {
   const least = (lengthOf(span) / Math.max(1, width)) * room;
   return steps.find((step) => step >= least) ?? 7 * day;
 }
 
 /**
- * Ticks on round times of a zone's wall clock. On the day that the clock goes forward the hour that does not exist has none; on
- * the day that it goes back an hour that comes twice has two where ticks are an hour apart or less, and one otherwise.
+ * Returns ticks at round times of a zone's wall clock. When the clock goes forward the missing hour has no tick; when
+ * it goes back the repeated hour has two if ticks are an hour apart or less, and one otherwise.
  */
 export function ticksOf(span: Span, width: number, zone: string, room = 72): Tick[] {
   const step = stepFor(span, width, room);
   const ticks: Tick[] = [];
-  // Wall clocks change on quarters of an hour, so none of their round times is missed.
+  // Wall clocks change on quarter hours, so no round time is missed.
   const stride = Math.min(step, 15 * minute);
   let last = -Infinity;
   for (let at = Math.ceil(span.from / stride) * stride; at <= span.to; at += stride) {

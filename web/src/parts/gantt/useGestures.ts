@@ -5,18 +5,18 @@ interface Wants {
   span: Span;
   width: number;
   onSpan: (span: Span) => void;
-  /** A short press, or a click. */
+  /** A short press or a click. */
   onTap: (x: number, y: number, touch: boolean) => void;
   onHover: (x: number, y: number) => void;
   onLeave: () => void;
-  /** Turning the wheel alone zooms; otherwise only together with Ctrl, and it scrolls as everywhere. */
+  /** The wheel alone zooms; otherwise only with Ctrl, and without it the page scrolls as usual. */
   wheelZooms: boolean;
 }
 
-// Less than this was meant as a press.
+// Less movement than this counts as a press.
 const dragged = 5;
 
-/** Dragging pans, two fingers or the wheel zoom. Up and down is left to the browser, which scrolls. */
+/** Dragging pans; two fingers or the wheel zoom. Vertical movement is left to the browser, which scrolls. */
 export function useGestures(target: RefObject<HTMLElement | null>, wants: Wants): void {
   const latest = useRef(wants);
   useEffect(() => {
@@ -83,7 +83,7 @@ export function useGestures(target: RefObject<HTMLElement | null>, wants: Wants)
     node.addEventListener('pointerup', up);
     node.addEventListener('pointercancel', cancel);
     node.addEventListener('pointerleave', leave);
-    // React listens passively, and then the page would scroll as well.
+    // React listeners are passive, so the page would scroll as well.
     node.addEventListener('wheel', wheel, { passive: false });
     return () => {
       node.removeEventListener('pointerdown', down);

@@ -7,17 +7,17 @@ import { heatScale, levelOf, rangesOf } from './scale.ts';
 interface Props {
   label: string;
   rows: readonly HeatRow[];
-  /** The highest value, also that of other days: one shade is to mean the same on all of them. */
+  /** The highest value of all days, so that a shade means the same on each of them. */
   top: number;
-  /** Cells that stand out, by their time. */
+  /** Highlighted cells, by their time. */
   marked: ReadonlySet<number>;
-  /** Rows in or at which clocks change, by the time of the row. */
+  /** Rows with a clock change, by the time of the row. */
   changes: ReadonlySet<number>;
   chosen: number | undefined;
   onChoose: (at: number) => void;
   /** Called when the user opens the selected cell. */
   onOpen: (at: number) => void;
-  /** What the shades count. */
+  /** Unit of the values. */
   unit: string;
 }
 

@@ -1,4 +1,4 @@
-// The minutes of a day as rows of an hour each, by the wall clock of a zone.
+// The minutes of a day as rows of an hour each, by a zone's wall clock.
 
 import { nextDay, offsetAt, startOfDay, wallAt } from '../../lib/zone.ts';
 
@@ -6,17 +6,17 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 export interface HeatRow {
-  /** When the hour begins. */
+  /** Start of the hour. */
   at: number;
-  /** The wall clock then: 02:00. */
+  /** Its wall clock: 02:00. */
   clock: string;
-  /** The offset from UTC, where the day has this hour twice: +02:00. */
+  /** Offset from UTC, if the day has this hour twice: +02:00. */
   offset: string;
-  /** Of each minute; undefined where nothing is known, or it is over. */
+  /** Values by minute; undefined if unknown or past. */
   cells: (number | undefined)[];
 }
 
-/** Counts, one for each minute from a start on. */
+/** Counts by minute from a start on. */
 export interface Minutes {
   start: number;
   counts: readonly number[];
@@ -38,12 +38,15 @@ function offsetText(ms: number): string {
   return `${ms < 0 ? '−' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** The value of a minute. */
+/** Returns the value of a minute. */
 export function countAt({ start, counts }: Minutes, at: number): number | undefined {
   return counts[Math.floor((at - start) / minute)];
 }
 
-/** A day has 24 rows, 23 when the clock goes forward, and 25 when it goes back: then two of them bear the same time. */
+/**
+ * A day has 24 rows, 23 when the clock goes forward, and 25 when it goes back: then two of them have the same wall
+ * clock.
+ */
 export function rowsOfDay(zone: string, at: number, minutes: Minutes): HeatRow[] {
   const begin = startOfDay(zone, at);
   const end = nextDay(zone, at);
@@ -58,7 +61,7 @@ export function rowsOfDay(zone: string, at: number, minutes: Minutes): HeatRow[]
   return rows.filter((row) => row.cells.some((cell) => cell !== undefined));
 }
 
-/** What a day comes to, for choosing one. */
+/** Totals of a day, for the day picker. */
 export interface DaySum {
   date: string;
   at: number;
@@ -66,7 +69,7 @@ export interface DaySum {
   peak: number;
 }
 
-/** The days of a zone that a stretch of minutes reaches into. */
+/** Returns the days of a zone that a range of minutes touches. */
 export function daysOf(zone: string, minutes: Minutes): DaySum[] {
   const end = minutes.start + minutes.counts.length * minute;
   const days: DaySum[] = [];

@@ -10,7 +10,7 @@ import { SessionsPanel } from './SessionsPanel.tsx';
 import { TokensPanel } from './TokensPanel.tsx';
 import { UsersPanel } from './UsersPanel.tsx';
 
-/** Who may do what, and who did what. For admins everywhere. */
+/** Users, tokens, sessions and the audit. For global admins. */
 export function AccessPage() {
   const { t } = useTranslation();
   const me = useSession();

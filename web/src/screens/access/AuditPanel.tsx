@@ -18,7 +18,7 @@ import { VerifyChain } from './VerifyChain.tsx';
 
 type Filter = Pick<AccessSearch, 'actor' | 'kind' | 'name' | 'verb' | 'from' | 'to'>;
 
-/** Who did what, when and from where, narrowed by what stands in the address. */
+/** The audit, filtered by the address. */
 export function AuditPanel() {
   const { t } = useTranslation();
   const { actor, kind, name, verb, from, to } = useSearch({ from: '/access' });

@@ -12,7 +12,7 @@ import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './access.module.css';
 import { kindText, verbText } from './auditWords.ts';
 
-/** One entry: a line, and opened what was there before and after. */
+/** An audit entry; expanded, with the values before and after. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);

@@ -6,7 +6,7 @@ import { Icon } from '../../parts/icons.tsx';
 import classes from './access.module.css';
 import type { GrantRow } from './userForm.ts';
 
-/** The roles that a user has in groups. */
+/** The roles of a user in groups. */
 export function GrantFields({ rows, error, onChange }: { rows: GrantRow[]; error: string | undefined; onChange: (rows: GrantRow[]) => void }) {
   const { t } = useTranslation();
   const change = (at: number, part: Partial<GrantRow>) => onChange(rows.map((row, i) => (i === at ? { ...row, ...part } : row)));

@@ -3,7 +3,7 @@ import type { Role } from '../../api/types.ts';
 import { visible } from '../../lib/visible.ts';
 import { RoleBadge } from './RoleBadge.tsx';
 
-/** The roles of a user or token: everywhere, and in groups. */
+/** The roles of a user or token: global and in groups. */
 export function Grants({ role, groups }: { role: Role | undefined; groups: Record<string, string> | undefined }) {
   const { t } = useTranslation();
   const inGroups = Object.entries(groups ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -12,12 +12,12 @@ interface Props {
   error: string | undefined;
   /** The autocomplete value for the browser's password manager. */
   autoComplete?: 'new-password' | 'current-password';
-  /** Offers to make one up. */
+  /** Offers to generate one. */
   suggests?: boolean;
   onChange: (value: string) => void;
 }
 
-/** A password as one types it; one that was made up is shown, so that it can be handed on. */
+/** A password field; a generated password is shown, so that it can be passed on. */
 export function PasswordField({ label, help, value, error, autoComplete = 'new-password', suggests = false, onChange }: Props) {
   const { t } = useTranslation();
   const [suggested, setSuggested] = useState('');

@@ -39,7 +39,7 @@ export function PasswordForm() {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
-        {/* For the browser's keeper of passwords, which wants to know whose it is. */}
+        {/* For the browser's password manager, which needs the user's name. */}
         <input type="text" name="username" autoComplete="username" value={me.user ?? ''} readOnly hidden />
         <PasswordField label={t('account.current')} autoComplete="current-password" value={form.current} error={at('current')} onChange={(current) => set({ current })} />
         <PasswordField label={t('account.new')} help={t('account.passwordHelp')} value={form.fresh} error={at('new') ?? at('password')} onChange={(fresh) => set({ fresh })} />

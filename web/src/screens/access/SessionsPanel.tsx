@@ -16,7 +16,7 @@ import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './access.module.css';
 
-/** Who is logged in: for admins everybody, else oneself. */
+/** Login sessions: all for admins, else the user's own. */
 export function SessionsPanel({ everybody = false }: { everybody?: boolean }) {
   const { t } = useTranslation();
   const me = useSession();

@@ -19,12 +19,12 @@ type Life = keyof typeof lives;
 
 interface Props {
   user: string;
-  /** Whose it is may be chosen: for admins. */
+  /** The owner can be chosen: for admins. */
   choosesUser: boolean;
   onClose: () => void;
 }
 
-/** Makes a token, and shows it: this once. */
+/** Creates a token and shows its text, which cannot be shown again. */
 export function TokenDialog({ user, choosesUser, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const me = useSession();
@@ -72,7 +72,7 @@ export function TokenDialog({ user, choosesUser, onClose }: Props) {
   );
 }
 
-// It closes by its button only: a click beside it would lose the token for good.
+// Closes with its button only: a click beside it would lose the token's text.
 function MadeToken({ name, token, onClose }: { name: string; token: string; onClose: () => void }) {
   const { t } = useTranslation();
   return (

@@ -24,7 +24,7 @@ interface Props {
   /** Only the tokens of this user. */
   user: string | undefined;
   onAll?: () => void;
-  /** It tells whose each token is. */
+  /** Shows the owner of each token. */
   everybody?: boolean;
 }
 

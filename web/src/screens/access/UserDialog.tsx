@@ -14,7 +14,7 @@ import { definitionOfUser, patchOfUser, userForm } from './userForm.ts';
 
 const fields = ['name', 'title', 'role', 'groups', 'password', 'disabled'] as const;
 
-/** Makes a user, or changes one. */
+/** Creates or changes a user. */
 export function UserDialog({ user, onClose }: { user: User | undefined; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const change = useChangeUser();

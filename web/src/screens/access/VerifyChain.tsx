@@ -7,7 +7,7 @@ import { CopyLine } from '../../parts/CopyLine.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 
-/** Has the server verify the whole chain, and tells how it went. */
+/** Verifies the whole chain on the server and shows progress and result. */
 export function VerifyChain() {
   const { t, i18n } = useTranslation();
   const [checked, setChecked] = useState(0);

@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 
-/** The kinds and verbs of audit entries that have a text; those of a newer master are shown as they are. */
+/** Kinds and verbs of audit entries with a text; unknown ones of a newer master are shown unchanged. */
 export const auditKinds = ['job', 'run', 'user', 'token', 'session', 'login-code', 'worker', 'channel', 'secret', 'cluster'] as const;
 export const auditVerbs = [
   'create', 'replace', 'patch', 'rollback', 'pause', 'resume', 'delete', 'run', 'kill', 'login', 'login_failed', 'logout', 'password', 'bootstrap', 'reset-admin', 'test', 'reseal', 'recover',

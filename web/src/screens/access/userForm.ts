@@ -1,4 +1,4 @@
-// The fields of a user as one types them, and what is sent of them.
+// The form of a user, and the request for it.
 
 import type { Role, User, UserDefinition, UserPatch } from '../../api/types.ts';
 
@@ -29,7 +29,7 @@ export function userForm(user: User | undefined): UserForm {
   };
 }
 
-// A row that names no group was added and not used.
+// A row without a group was added but not used.
 function granted(rows: readonly GrantRow[]): Record<string, Role> {
   return Object.fromEntries(rows.map(({ group, role }) => [group.trim(), role] as const).filter(([group]) => group !== ''));
 }
@@ -46,7 +46,7 @@ export function definitionOfUser(form: UserForm): UserDefinition {
   };
 }
 
-/** Returns what differs; without anything in it nothing is to be sent. */
+/** Returns the differences; undefined if there are none. */
 export function patchOfUser(before: UserForm, form: UserForm): UserPatch {
   const groups = granted(form.groups);
   const changed = JSON.stringify(Object.entries(granted(before.groups)).sort()) !== JSON.stringify(Object.entries(groups).sort());

@@ -22,9 +22,9 @@ interface Props {
   /** Number of consecutive conflicts: overwriting can meet another conflict. */
   times: number;
   busy: boolean;
-  /** Goes on with what was merged, on top of the version that is saved now. */
+  /** Continues with the merged definition, based on the saved version. */
   onMerge: (changes: { path: Path; value: unknown }[], job: VersionedJob) => void;
-  /** Saves mine over the version that is saved now; without one creates the job anew. */
+  /** Overwrites the saved version; if there is none, creates the job again. */
   onOverwrite: (job: VersionedJob | undefined) => void;
   onTake: (job: VersionedJob) => void;
   onClose: () => void;
@@ -39,7 +39,7 @@ export function ConflictDialog({ base, mine, times, busy, onMerge, onOverwrite, 
 
   const theirs = fresh.data;
   const deleted = fresh.error instanceof Problem && fresh.error.status === 404;
-  // A job that was deleted and made anew has no history in common.
+  // A job that was deleted and created again has no common history.
   const related = theirs?.job.meta.uid === base.job.meta.uid;
   const diff = useVersionDiff(name, theirs && related ? [base.job.meta.version, theirs.job.meta.version] : undefined);
   const merged = useMemo(() => theirs && merge(definitionOf(base.job), definitionOf(theirs.job), mine), [theirs, base, mine]);

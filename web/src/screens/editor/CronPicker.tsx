@@ -9,7 +9,7 @@ import fieldClasses from './fields.module.css';
 const two = (n: number) => String(n).padStart(2, '0');
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** One or more of a few numbers, each a button. The last one stays. */
+/** Buttons for one or more of a few numbers. The last selected one cannot be removed. */
 function Chips({ label, values, chosen, text, onChange }: { label: string; values: readonly number[]; chosen: readonly number[]; text: (value: number) => string; onChange: (chosen: number[]) => void }) {
   const toggle = (value: number) => {
     const next = chosen.includes(value) ? chosen.filter((other) => other !== value) : [...chosen, value];
@@ -27,7 +27,7 @@ function Chips({ label, values, chosen, text, onChange }: { label: string; value
   );
 }
 
-/** The common schedules, to be picked; what is picked is written as a cron line. */
+/** A picker for common schedules; the choice is written as a cron expression. */
 export function CronPicker() {
   const { t, i18n } = useTranslation();
   const { value, set } = useField(['cronExpr']);
@@ -35,7 +35,7 @@ export function CronPicker() {
   const shape = shapeOf(line);
   const put = (next: Shape) => set(lineOf(next));
   const kinds: Kind[] = ['minutes', 'hourly', 'daily', 'weekly', 'monthly'];
-  // A Sunday, so that a number gives the day of the week.
+  // A Sunday, so that a number determines the day of the week.
   const day = (n: number) => weekday(`2023-01-0${n + 1}`, i18n.language);
   const clock = shape && 'hour' in shape && (
     <TextInput

@@ -10,7 +10,7 @@ import fieldClasses from './fields.module.css';
 import { labels } from './labels.ts';
 import type { Understood, useLinePaste } from './useLinePaste.ts';
 
-/** Where a new job may begin: with a line of a crontab. */
+/** Fills in a new job from a crontab line. */
 export function CrontabBox({ paste, onImport }: { paste: ReturnType<typeof useLinePaste>; onImport: () => void }) {
   const { t } = useTranslation();
   const [line, setLine] = useState('');

@@ -33,17 +33,17 @@ import { useLinePaste } from './useLinePaste.ts';
 import { YamlPane, type YamlHandle } from './YamlPane.tsx';
 
 interface Props {
-  /** The job and version that is edited; undefined for a new job. */
+  /** The job and version being edited; undefined for a new job. */
   opened: VersionedJob | undefined;
-  /** What a new job begins with. */
+  /** Initial definition of a new job. */
   begin?: Definition | undefined;
-  /** The job that a new one is a copy of. */
+  /** The job that a new one copies. */
   from?: string | undefined;
   view: View | undefined;
   onView: (view: View) => void;
 }
 
-/** A document that begins with what is saved, and goes on with what was typed before a reload. */
+/** Creates the document from the saved version, or from an unsaved draft after a reload. */
 function useJobDocument(of: DraftOf, opened: VersionedJob | undefined, begin: Definition | undefined) {
   const [made] = useState(() => {
     const draft = readDraft(of);
@@ -64,7 +64,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const of: DraftOf = { who, job: name, from };
   const { doc, base: first, restored } = useJobDocument(of, opened, begin);
   const snapshot = useSyncExternalStore(doc.subscribe, doc.snapshot);
-  // The version that the changes are made to: a merge, or taking over what others saved, moves it.
+  // The version that the changes are based on: a merge, or accepting the saved version, changes it.
   const [base, setBase] = useState(first);
   const [told, setTold] = useState(restored);
   const baseDefinition = useMemo((): Definition => (base ? definitionOf(base.job) : ({} as Definition)), [base]);
@@ -74,7 +74,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const [asking, setAsking] = useState(false);
   const [askError, setAskError] = useState<Error | null>(null);
   const [reviewed, setReviewed] = useState<Definition>();
-  // How often in a row the server said that the job is another one by now.
+  // Number of consecutive conflicts.
   const [conflict, setConflict] = useState(0);
   const [importing, setImporting] = useState<string>();
   const folds = useFoldsState();
@@ -102,7 +102,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const show = (fault: Shown) => {
     const field = fault.field;
     if (shown !== 'yaml' && field !== undefined && !found.broken) {
-      // Its fold opens by itself, as what is wrong is always in sight.
+      // The fold of a faulty field opens automatically.
       document.getElementById(fieldId(field))?.focus();
       document.getElementById(fieldId(field))?.scrollIntoView({ block: 'center' });
       return;
@@ -114,7 +114,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     onView(narrow ? 'yaml' : 'both');
     requestAnimationFrame(() => requestAnimationFrame(() => yaml.current?.show(fault.from, fault.to)));
   };
-  // Faults that were just found are not drawn yet.
+  // New faults are not rendered yet.
   const focusFirst = useRef(false);
   useEffect(() => {
     if (!focusFirst.current) return;
@@ -124,7 +124,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     show(wrong);
   });
 
-  /** What was typed since one asked is not in what was saved: one goes on with it, on top of that. */
+  /** Text typed after the request is not in the saved version: editing continues on top of it. */
   const done = (sent: Definition, saved: Job) => {
     const now = doc.snapshot().parsed.definition;
     const all = now !== undefined && same(now, sent);
@@ -143,7 +143,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     void navigate({ to: '/jobs/$name/edit', params: { name: saved.name }, search: { view }, replace: true });
   };
   const send = (what: Definition, etag: string | undefined) => {
-    // An etag does not say whose it is: what is written has to be the job that was opened.
+    // An etag does not identify the job, so the name must be the one that was opened.
     if (base && what.name !== base.job.name) return;
     save.mutate(
       { definition: what, etag },
@@ -159,7 +159,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
       },
     );
   };
-  /** Asks the server for all that is wrong; with nothing wrong goes on, or asks anew where one went on typing. */
+  /** Validates on the server; without faults continues, or validates again if the text has changed meanwhile. */
   const check = async (goOn: (definition: Definition) => void): Promise<void> => {
     setTried(true);
     setAskError(null);
@@ -193,7 +193,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.target instanceof HTMLElement && event.target.closest('[data-yaml]')) return;
     const key = event.key.toLowerCase();
     if (key !== 'z' && key !== 'y') return;
-    // The fields have no history of their own: there is one for them all.
+    // Fields have no undo history of their own: there is one for the document.
     event.preventDefault();
     if (key === 'y' || event.shiftKey) doc.redo();
     else doc.undo();
@@ -211,7 +211,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const errors = found.faults.some((fault) => fault.severity === 'error');
   const toldAtFields = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && errors));
 
-  // It stands with the form, so that the YAML does not move while one types in it.
+  // Above the form, so that the YAML does not move while the user types in it.
   const notice = elsewhere.length > 0 && (
     <Alert variant="light" color="red" icon={<Icon name="warn" />} role="alert" title={found.broken ? t('editor.broken') : undefined} data-elsewhere="">
       <ul className={classes.plain}>

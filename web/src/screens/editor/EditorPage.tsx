@@ -12,7 +12,7 @@ import { useCan, useRights } from '../../parts/session.ts';
 import { Editor } from './Editor.tsx';
 import { NotEditor } from './NotEditor.tsx';
 
-/** A new job; with ?from= it begins as a copy of another. */
+/** A new job; with ?from= a copy of another one. */
 export function NewJobPage() {
   const { view, from } = useSearch({ from: '/new/job' });
   const navigate = useNavigate();
@@ -25,7 +25,7 @@ export function NewJobPage() {
   return source.error ? <ProblemNotice error={source.error} onRetry={() => void source.refetch()} /> : <Waiting rows={10} />;
 }
 
-/** A pause belongs to the job that was paused, not to its copy. */
+/** A pause belongs to the original job, not to its copy. */
 function copyOf({ job }: VersionedJob) {
   const { paused: _paused, pauseNote: _note, pauseUntil: _until, ...definition } = definitionOf(job);
   return { ...definition, name: `${job.name.slice(0, 123)}-copy` };
@@ -38,7 +38,7 @@ export function EditJobPage() {
   const navigate = useNavigate();
   const may = useRights();
   const job = useJob(name);
-  // The version that was opened stays the editor's, whatever the cache learns later.
+  // The editor keeps the version that it opened, whatever the cache receives later.
   const [opened, setOpened] = useState<VersionedJob | undefined>();
   const current = opened?.job.name === name ? opened : job.isFetchedAfterMount ? job.data : undefined;
   if (current && current !== opened) setOpened(current);

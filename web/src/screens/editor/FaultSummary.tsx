@@ -6,7 +6,7 @@ import classes from './FaultSummary.module.css';
 import { labels } from './labels.ts';
 import type { Shown } from './useFaults.ts';
 
-/** How much is to be mended; opened, a list that leads to each. */
+/** The number of faults; expanded, a list with a link to each. */
 export function FaultSummary({ faults, onShow }: { faults: readonly Shown[]; onShow: (fault: Shown) => void }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);

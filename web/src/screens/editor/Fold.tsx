@@ -16,7 +16,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** Settings that most jobs leave alone: folded, with a mark where something is set. What is wrong is always in sight. */
+/** Less common settings: collapsed, with a mark if any is set. Faults are always visible. */
 export function Fold({ id, title, fields, children }: Props) {
   const { t } = useTranslation();
   const { definition, errorAt } = useForm();
@@ -25,7 +25,7 @@ export function Fold({ id, title, fields, children }: Props) {
   const set = fields.filter((field) => valueAt(definition, field.split('.')) !== undefined).length;
   const wrong = fields.some((field) => errorAt(field) !== undefined);
   const open = wrong || folds.isOpen(id);
-  // It stays open while one mends what is wrong.
+  // Stays open while the user fixes a fault.
   const { open: unfold } = folds;
   useEffect(() => {
     if (wrong) unfold(id);

@@ -7,7 +7,7 @@ import { Placement } from './sections/Placement.tsx';
 import { History, Limits, Policies, Retry } from './sections/Policies.tsx';
 import { Schedule } from './sections/Schedule.tsx';
 
-/** Every field of a definition, the ones that most jobs need first. */
+/** All fields of a definition, the most common ones first. */
 export function FormFields({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void }) {
   return (
     <>

@@ -12,7 +12,7 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import dialogClasses from './dialogs.module.css';
 import fieldClasses from './fields.module.css';
 
-/** What importing these jobs would change, job by job. */
+/** The changes that importing these jobs would make, job by job. */
 export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
   const { t } = useTranslation();
   if (dry.error) return <ProblemNotice error={dry.error} onRetry={() => void dry.refetch()} />;
@@ -31,7 +31,7 @@ export function ImportChanges({ dry }: { dry: ReturnType<typeof useDryRun> }) {
   );
 }
 
-/** What became of each job. */
+/** The result for each job. */
 export function ImportOutcome({ items, onLeave }: { items: Applied[]; onLeave: () => void }) {
   const { t, i18n } = useTranslation();
   const columns = [

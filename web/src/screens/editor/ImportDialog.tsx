@@ -11,12 +11,12 @@ import { ImportChanges, ImportOutcome } from './ImportChanges.tsx';
 import { ImportLines } from './ImportLines.tsx';
 import { keysOf } from './lineKeys.ts';
 
-/** Whether a line can become a job as it is. */
+/** Reports whether a line can be imported. */
 function isWhole(line: CrontabLine): boolean {
   return line.job !== undefined && !line.faults?.length;
 }
 
-/** Turns a crontab into jobs: what each line becomes, what would change, and what became of each. */
+/** Imports jobs from a crontab: parsed lines, changes, and results. */
 export function ImportDialog({ text: given = '', onClose }: { text?: string; onClose: () => void }) {
   const { t } = useTranslation();
   const [text, setText] = useState(given);
@@ -31,10 +31,10 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
   const wanted = { text, system: system || undefined, timezone: timezone.trim() || undefined, group: group.trim() || undefined, prefix };
   const [request] = useDebouncedValue(wanted, 250);
   const crontab = useCrontab(request);
-  // What is shown is the answer to what was asked before, until the next one comes.
+  // Until the next answer arrives, the previous one is shown.
   const settled = crontab.isSuccess && !crontab.isPlaceholderData && JSON.stringify(request) === JSON.stringify(wanted);
   const apply = useApply();
-  // What is applied is what was looked at.
+  // The jobs are applied exactly as they were shown.
   const [looked, setLooked] = useState<Definition[]>([]);
   const dry = useDryRun(looked);
   const items = crontab.data?.items;
@@ -50,7 +50,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
       setText(read);
       setLeft(new Set());
       setPrefix(picked.name);
-      // Files of the system name a user before each command.
+      // System crontabs have a user before each command.
       setSystem(/^(?:crontab|cron\.d.*)$/.test(picked.name));
     });
   };

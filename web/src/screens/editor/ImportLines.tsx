@@ -11,12 +11,12 @@ import classes from './dialogs.module.css';
 interface Props {
   lines: CrontabLine[];
   isWhole: (line: CrontabLine) => boolean;
-  /** Whether a line is not to be taken, though it could be. */
+  /** Reports whether the user excluded a line that could be imported. */
   isLeft: (line: CrontabLine) => boolean;
   onToggle: (line: CrontabLine) => void;
 }
 
-/** The lines of a crontab, and what each becomes. */
+/** The lines of a crontab and the resulting jobs. */
 export function ImportLines({ lines, isWhole, isLeft, onToggle }: Props) {
   const { t, i18n } = useTranslation();
   const remarks = (line: CrontabLine) => [

@@ -17,7 +17,7 @@ interface Texts {
   remove: (name: string) => string;
 }
 
-/** Names with a value each: variables, labels. A row without a name is not in the document yet. */
+/** Name-value pairs: variables, labels. A row without a name is not in the document yet. */
 export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'labels'; texts: Texts; suggestions?: readonly string[] | undefined }) {
   const { t } = useTranslation();
   const { doc, definition, errorAt, fresh: all, setFresh } = useForm();
@@ -25,9 +25,9 @@ export function NamedRows({ field, texts, suggestions }: { field: 'env' | 'label
   const listId = useId();
   const unnamed = all[field];
   const fresh = unnamed && { name: '', value: unnamed.value ?? '' };
-  // What is typed as a name but cannot be one yet, being empty or there already, by row.
+  // Names that cannot be used yet, being empty or duplicate, by row.
   const [draft, setDraft] = useState<{ row: number; name: string }>();
-  // As they stand in the text: what is typed in a row must not move it.
+  // In the order of the text: typing must not move the row.
   const names = namesAt(doc.snapshot().good, [field]);
   const rows = names.map((name) => ({ name, value: String(valueAt(definition, [field, name]) ?? '') }));
   const error = errorAt(field);

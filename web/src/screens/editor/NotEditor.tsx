@@ -4,7 +4,10 @@ import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 
-/** Shown to a user who opens the editor by a link without permission to save: a new job, or the job with this name and group. */
+/**
+ * Shown to a user who opens the editor by a link without permission to save: a new job, or the job with this name and
+ * group.
+ */
 export function NotEditor({ name, group = '' }: { name?: string; group?: string }) {
   const { t } = useTranslation();
   const title = t(name === undefined ? 'noAccess.newTitle' : 'noAccess.editTitle');

@@ -9,13 +9,13 @@ import classes from './fields.module.css';
 
 const parts = ['default', 'description', 'pattern'] as const;
 
-/** The variables that the caller of a triggered run may set. A new one is in the document once it has a name. */
+/** The parameters of triggered runs. A new one is in the document once it has a name. */
 export function ParamFields() {
   const { t } = useTranslation();
   const { doc, definition, errorAt, fresh: all, setFresh } = useForm();
   const fresh = all.params;
   const [draft, setDraft] = useState<{ row: number; name: string }>();
-  // As they stand in the text: what is typed in a row must not move it.
+  // In the order of the text: typing must not move the row.
   const names = namesAt(doc.snapshot().good, ['params']);
   const error = errorAt('params');
   const labels = { default: t('editor.paramDefault'), description: t('editor.paramDescription'), pattern: t('editor.paramPattern') };

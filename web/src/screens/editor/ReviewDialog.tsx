@@ -24,10 +24,10 @@ interface Props {
   onClose: () => void;
 }
 
-/** What saving will change, and what follows from it. Enter saves. */
+/** Shows the changes before they are saved, and their consequences. Enter saves. */
 export function ReviewDialog({ base, definition, busy, error, onSave, onClose }: Props) {
   const { t, i18n } = useTranslation();
-  // What is reviewed is what was written when one asked for it.
+  // The definition at the time of the request.
   const [jobs] = useState(() => [definition]);
   const dry = useDryRun(jobs);
   const [item] = dry.data?.items ?? [];
@@ -40,7 +40,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
     event.stopPropagation();
     onSave();
   };
-  // A button that cannot be pressed yet cannot have the focus either.
+  // A disabled button cannot have the focus.
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!dry.isPending) button.current?.focus();
@@ -79,7 +79,7 @@ export function ReviewDialog({ base, definition, busy, error, onSave, onClose }:
   );
 }
 
-/** A schedule in words with its next fires; those that only this side has are marked. */
+/** A schedule in words with its next fires; those that differ from the other side are marked. */
 function Fires({ title, preview, others, mark, tone }: { title: string; preview: Preview | undefined; others: readonly string[] | undefined; mark: string; tone: 'ok' | 'bad' }) {
   const { t, i18n } = useTranslation();
   const elsewhere = new Set((others ?? []).map((fire) => Date.parse(fire)));

@@ -15,7 +15,7 @@ export interface YamlHandle {
   show: (from: number, to: number) => void;
 }
 
-/** The names that only the server knows, for the fields that want them. */
+/** Names for completion that only the server knows. */
 function useKnown(): Known {
   const channels = useChannels().data?.items;
   const workers = useWorkers().data?.items;
@@ -32,7 +32,7 @@ function useKnown(): Known {
   );
 }
 
-/** The YAML of the job, in an editor. Faults stand at their lines. */
+/** The YAML of the job in an editor. Faults are shown at their lines. */
 export function YamlPane({ faults, onPaste, ref }: { faults: readonly Shown[]; onPaste: (text: string) => boolean; ref?: Ref<YamlHandle> }) {
   const { t, i18n } = useTranslation();
   const { doc } = useForm();
@@ -45,7 +45,7 @@ export function YamlPane({ faults, onPaste, ref }: { faults: readonly Shown[]; o
     (): EditorTexts => ({ label: t('editor.yaml.label'), help: t('editor.yaml.keys'), placeholder: t('editor.yaml.empty'), phrases: { Completions: t('editor.yaml.completions'), Diagnostics: t('editor.faultList') } }),
     [t],
   );
-  // The editor asks for these long after it was made.
+  // The editor calls these long after it was created.
   const latest = useRef<{ complete: CompletionSource; paste: (text: string) => boolean }>({ complete: () => null, paste: () => false });
   latest.current = {
     paste: onPaste,

@@ -3,26 +3,26 @@ import type { Definition, Ranking } from '../../api/types.ts';
 import type { JobDocument } from './document/JobDocument.ts';
 import { locationOf, valueAt, type Path } from './document/paths.ts';
 
-/** The document as the fields of the form see it. */
+/** The document for the fields of the form. */
 export interface FormView {
   doc: JobDocument;
-  /** What the text defines, or last defined before it could not be read. */
+  /** The definition of the text, or the last valid one if the text cannot be parsed. */
   definition: Definition;
   isNew: boolean;
-  /** What is wrong at a field, in words. */
+  /** Fault at a field, as text. */
   errorAt: (field: string) => string | undefined;
-  /** What is likely not meant at a field. */
+  /** Warning at a field. */
   warningAt: (field: string) => string | undefined;
-  /** Who would run the job as it stands here. */
+  /** The eligible workers for the edited job. */
   placement: Ranking | undefined;
-  /** The row of a list of names that has no name yet, by field: it is not in the document. */
+  /** The unnamed row of a list of names, by field: it is not in the document. */
   fresh: Fresh;
   setFresh: (field: string, row: Record<string, string> | undefined) => void;
 }
 
 export type Fresh = Readonly<Record<string, Record<string, string> | undefined>>;
 
-/** The fields with a row that holds something and would be lost, as it has no name. */
+/** Fields with a row whose content would be lost, because it has no name. */
 export function unnamedIn(fresh: Fresh): string[] {
   return Object.entries(fresh).flatMap(([field, row]) => (row && Object.values(row).some((part) => part !== '') ? [field] : []));
 }
@@ -35,12 +35,12 @@ export function useForm(): FormView {
   return form;
 }
 
-/** The id of a field's input, by which faults lead to it. */
+/** Returns the id of a field's input, which faults link to. */
 export function fieldId(location: string): string {
   return `field-${location}`;
 }
 
-/** One field of the form: what it holds, what is wrong with it, and how it is changed. */
+/** One field of the form: its value, its fault, and how to change it. */
 export function useField(path: Path) {
   const { doc, definition, errorAt, warningAt } = useForm();
   const location = locationOf(path);

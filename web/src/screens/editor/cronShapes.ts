@@ -1,4 +1,4 @@
-// The common kinds of schedules, as a cron line and as what one picks.
+// Common kinds of schedules, as a cron expression and as choices of the picker.
 
 export type Shape =
   | { kind: 'minutes'; every: number }
@@ -11,7 +11,7 @@ export type Kind = Shape['kind'];
 
 const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 
-/** Steps that leave no shorter one at the end of the hour. */
+/** Steps that divide an hour evenly. */
 export const steps = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30] as const;
 
 function numbers(field: string, from: number, to: number, names: readonly string[] = []): number[] | undefined {
@@ -25,7 +25,7 @@ function numbers(field: string, from: number, to: number, names: readonly string
   return all.some(Number.isNaN) ? undefined : [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** What a line comes to as one of the common kinds; undefined for the others, which are none the worse for it. */
+/** Returns a cron expression as one of the common kinds; undefined for others, which are equally valid. */
 export function shapeOf(line: string): Shape | undefined {
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...more] = line.trim().split(/\s+/);
   if (more.length > 0 || month !== '*') return undefined;
@@ -51,7 +51,7 @@ export function shapeOf(line: string): Shape | undefined {
   return days && { kind: 'monthly', days, hour: first, minute: at };
 }
 
-/** Numbers as cron has them, runs of three and more as ranges. */
+/** Formats numbers for cron, with three or more consecutive ones as a range. */
 function listed(values: readonly number[], name: (value: number) => string = String): string {
   const runs: number[][] = [];
   for (const value of [...values].sort((a, b) => a - b)) {
@@ -62,7 +62,7 @@ function listed(values: readonly number[], name: (value: number) => string = Str
   return runs.map((run) => (run.length > 2 ? `${name(run[0] ?? 0)}-${name(run.at(-1) ?? 0)}` : run.map(name).join(','))).join(',');
 }
 
-/** The line for what was picked. */
+/** Returns the expression of a choice. */
 export function lineOf(shape: Shape): string {
   switch (shape.kind) {
     case 'minutes':
@@ -72,7 +72,7 @@ export function lineOf(shape: Shape): string {
     case 'daily':
       return `${shape.minute} ${listed(shape.hours)} * * *`;
     case 'weekly': {
-      // A week that begins with Monday makes a range of the working days.
+      // With Monday as the first day, the working days are a range.
       const days = shape.days.map((day) => (day === 0 ? 7 : day));
       return `${shape.minute} ${shape.hour} * * ${listed(days, (day) => dayNames[day % 7] ?? '')}`;
     }
@@ -81,7 +81,7 @@ export function lineOf(shape: Shape): string {
   }
 }
 
-/** What one begins with when another kind is chosen: as much of the time as was picked before. */
+/** Returns the initial choice of another kind: it keeps as much of the time as possible. */
 export function shapeAs(kind: Kind, from: Shape | undefined): Shape {
   const minute = from && 'minute' in from ? from.minute : from?.kind === 'hourly' ? (from.minutes[0] ?? 0) : 0;
   const hour = from && 'hour' in from ? from.hour : from?.kind === 'daily' ? (from.hours[0] ?? 2) : 2;

@@ -1,7 +1,7 @@
-// Whether a text that was pasted is a line of a crontab: a schedule with a command behind it, which no field holds alone.
+// Reports whether pasted text is a crontab line: a schedule followed by a command, which no single field holds.
 
 const part = /^[\d*,/\-?#~A-Za-z]+$/;
-// What goes on as a schedule of seven fields does is no command.
+// Text that continues as a seven-field schedule is not a command.
 const scheduleToo = /^[\d*,/\-?#LWA-Z]+(?:\s+[\d*,/\-?#LWA-Z]+)?$/;
 
 function isEntry(line: string): boolean {
@@ -12,7 +12,7 @@ function isEntry(line: string): boolean {
   return parts.length === 5 && parts.every((field) => part.test(field)) && /^[\d*]/.test(parts[0] ?? '') && command !== '' && !scheduleToo.test(command);
 }
 
-/** One line of a crontab, several, or something else. */
+/** Classifies a text: one crontab line, several, or something else. */
 export function crontabIn(text: string): 'line' | 'several' | undefined {
   const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   const entries = lines.filter(isEntry).length;

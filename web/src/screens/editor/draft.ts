@@ -1,15 +1,15 @@
-// What was typed and not saved, kept for this tab: a reload, or the end of a session, loses nothing.
+// Unsaved text, stored for this tab: a reload, or the end of a session, loses nothing.
 
 import type { VersionedJob } from '../../api/jobs.ts';
 import { draftPrefix } from '../../lib/drafts.ts';
 
 export interface Draft {
   text: string;
-  /** The version that it began with; none for a new job. */
+  /** The version it is based on; none for a new job. */
   base?: VersionedJob | undefined;
 }
 
-/** Whose draft it is, and of what: of a job, or of a new one, which may be a copy of another. */
+/** Owner and subject of a draft: a job, or a new one, which may be a copy. */
 export interface DraftOf {
   who: string;
   job: string | undefined;

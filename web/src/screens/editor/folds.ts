@@ -26,7 +26,7 @@ function remembered(): boolean {
   }
 }
 
-/** Which parts of the form are open. Whether all of them are is remembered in this browser. */
+/** Which folds of the form are open. “Open all” is stored in this browser. */
 export function useFoldsState(): Folds {
   const [all, setAllState] = useState(remembered);
   const [differing, setDiffering] = useState<ReadonlySet<string>>(new Set());

@@ -10,19 +10,19 @@ import { defaultAt, labelAt, specAt } from './labels.ts';
 
 interface Props {
   path: Path;
-  /** Code, not prose: in a fixed width, unchecked. */
+  /** Code, not prose: monospaced, without spell checking. */
   mono?: boolean;
   help?: ReactNode;
   required?: boolean;
 }
 
-/** An example of what a field may have; none that would look like a default. */
+/** An example value; none that looks like a default. */
 function exampleAt(path: Path): string | undefined {
   const example = specAt(path)?.example;
   return example !== undefined && /^\d+[a-zA-Z]+$/.test(example) ? undefined : example;
 }
 
-/** A field's name, help and default, as attributes of an input. */
+/** Returns label, help and default of a field as attributes of an input. */
 export function useTexts(path: Path) {
   const { t } = useTranslation();
   const found = labelAt(path);
@@ -39,7 +39,7 @@ function textOf(value: unknown): string {
   return value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** A text of one line. Empty, it is not set; space at its ends goes when one leaves it, save in prose. */
+/** A single-line text. Empty means unset; surrounding space is trimmed on blur, except in prose. */
 export function Text({ path, mono = true, help, required = false, readOnly, autoFocus, onPaste }: Props & { readOnly?: boolean; autoFocus?: boolean; onPaste?: (event: ClipboardEvent<HTMLInputElement>) => void }) {
   const { id, value, error, set } = useField(path);
   const { placeholder, ...texts } = useTexts(path);
@@ -53,7 +53,7 @@ export function Text({ path, mono = true, help, required = false, readOnly, auto
   );
 }
 
-/** A text of several lines. */
+/** A multi-line text. */
 export function Area({ path, mono = true, required = false, rows = 2, onPaste }: Props & { rows?: number; onPaste?: (event: ClipboardEvent<HTMLTextAreaElement>) => void }) {
   const { id, value, error, set } = useField(path);
   const { placeholder: _, ...texts } = useTexts(path);
@@ -65,7 +65,7 @@ export function Area({ path, mono = true, required = false, rows = 2, onPaste }:
   );
 }
 
-/** A whole number. What is none stands in the text as it was typed, with the fault at it. */
+/** An integer. Other text stays in the document as typed, with a fault. */
 export function Whole({ path }: Props) {
   const { id, value, error, set } = useField(path);
   const texts = useTexts(path);
@@ -78,7 +78,7 @@ function itemsOf(text: string, numbers: boolean): unknown[] | undefined {
   return items.length === 0 ? undefined : items.map((item) => (numbers && /^-?\d{1,15}$/.test(item) ? Number(item) : item));
 }
 
-/** A few words or numbers with commas between them, and those that are known to be offered. */
+/** Words or numbers separated by commas, with suggestions. */
 export function Words({ path, known = [], numbers = false }: Props & { known?: readonly string[]; numbers?: boolean }) {
   const { t } = useTranslation();
   const { id, value, error, warning, set } = useField(path);
@@ -106,7 +106,7 @@ export function Words({ path, known = [], numbers = false }: Props & { known?: r
   );
 }
 
-/** A choice with a default, which is not written down. Where it was written down it stays. What is no choice is shown as it is. */
+/** A choice with a default, which is not written; an explicit default stays. An invalid value is shown unchanged. */
 export function Choice<Value extends string>({ path, otherwise, options }: { path: Path; otherwise: NoInfer<Value>; options: Record<Value, string> }) {
   const { t } = useTranslation();
   const { id, value, error, set } = useField(path);
@@ -124,7 +124,7 @@ export function Choice<Value extends string>({ path, otherwise, options }: { pat
   );
 }
 
-/** A time, in the viewer's zone. An untouched one stays as it was written. */
+/** A time in the viewer's zone. An untouched one keeps its notation. */
 export function Time({ path }: Props) {
   const { t, i18n } = useTranslation();
   const { id, value, error, set } = useField(path);

@@ -9,7 +9,7 @@ interface Label {
   help?: Key;
 }
 
-/** What the form calls a field, and what it says of it. A test sees to it that every field of a definition is here. */
+/** Label and help of each field. A test checks that no field of a definition is missing. */
 export const labels: Record<string, Label> = {
   name: { label: 'name', help: 'nameHelp' }, title: { label: 'jobTitle', help: 'titleHelp' }, group: { label: 'group', help: 'groupHelp' }, labels: { label: 'labels', help: 'labelsHelp' },
   description: { label: 'description', help: 'descriptionHelp' }, cronExpr: { label: 'cron', help: 'cronHelp' }, timezone: { label: 'timezone', help: 'timezoneHelp' },
@@ -30,7 +30,9 @@ export const labels: Record<string, Label> = {
   'retention.age': { label: 'retentionAge', help: 'retentionAgeHelp' }, 'retention.runs': { label: 'retentionRuns', help: 'retentionRunsHelp' },
 };
 
-/** Settings that are groups of others, and parts of a parameter: they have no field of their own, but are written in YAML. */
+/**
+ * Settings with nested fields, and parts of a parameter: they have no input of their own, but can be written in YAML.
+ */
 export const groups: Record<string, Label> = {
   dst: { label: 'dstGroup' }, catchUp: { label: 'catchUpGroup' }, retry: { label: 'retryGroup' }, placement: { label: 'placementGroup' }, notify: { label: 'notifyGroup' }, output: { label: 'outputGroup' },
   retention: { label: 'retentionGroup' }, 'params.*.default': { label: 'paramDefault' }, 'params.*.description': { label: 'paramDescription' }, 'params.*.pattern': { label: 'paramPattern' },
@@ -45,13 +47,13 @@ export function specAt(path: Path): FieldSpec | undefined {
   return path.reduce<FieldSpec | undefined>((spec, part) => (typeof part === 'number' ? spec?.items : (own(spec?.fields, part) ?? spec?.values)), definitionSpec);
 }
 
-/** What holds where a field is not set, as the API's document says it. */
+/** Defaults from the API's document. */
 export function defaultAt(path: Path): string | undefined {
   const found = /\bdefault: ([\w/]+)(?=[.;])/i.exec(specAt(path)?.doc ?? '')?.[1];
   return found === 'none' ? undefined : found;
 }
 
-/** The location of the field of the form that a path belongs to; undefined where the form has none. */
+/** Returns the location of the form's field for a path; undefined if there is none. */
 export function fieldOf(path: Path): string | undefined {
   for (let length = path.length; length > 0; length--) {
     const location = locationOf(path.slice(0, length));

@@ -1,6 +1,6 @@
 import type { CrontabLine } from '../../api/crontab.ts';
 
-/** What tells a line from the others wherever it stands: its text, and which of those with this text it is. */
+/** Returns a key for each line that does not depend on its position: its text, and a counter for equal lines. */
 export function keysOf(lines: readonly CrontabLine[]): ReadonlyMap<CrontabLine, string> {
   const seen = new Map<string, number>();
   return new Map(lines.map((line) => {

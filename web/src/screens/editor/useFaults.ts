@@ -13,10 +13,10 @@ import { isRenamed, rangeOf, type Range } from './document/parse.ts';
 import { locationOf, pathOf, same, valueAt, type Path } from './document/paths.ts';
 import { fieldOf } from './labels.ts';
 
-/** What is wrong, or looks wrong, where it stands in the text and in the form. */
+/** Faults and warnings with their positions in the text and in the form. */
 export interface Shown extends Range {
   location: string;
-  /** The field of the form that it belongs to; undefined where the form has none for it. */
+  /** The form's field; undefined if there is none. */
   field: string | undefined;
   text: string;
   line: number;
@@ -25,12 +25,12 @@ export interface Shown extends Range {
 
 const codes = ['DUPLICATE_KEY', 'MISSING_CHAR', 'TAB_AS_INDENT', 'BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY', 'UNEXPECTED_TOKEN', 'BAD_SCALAR_START', 'BAD_DQ_ESCAPE', 'BAD_ALIAS'] as const;
 
-/** Whether there are words for a kind of fault that the parser finds. */
+/** Reports whether there is a text for a kind of fault of the parser. */
 function isKnown(code: string | undefined): code is (typeof codes)[number] {
   return (codes as readonly (string | undefined)[]).includes(code);
 }
 
-/** The faults that were found in what still stands there: what was changed since waits for its next judgement. */
+/** Keeps the faults of unchanged values: changed ones wait for the next validation. */
 export function stillTrue(judged: { definition: Definition; faults: readonly Fault[] }, now: Definition): Fault[] {
   return judged.faults.filter((fault) => {
     const head = pathOf(fault.location, judged.definition).slice(0, 1);
@@ -38,7 +38,7 @@ export function stillTrue(judged: { definition: Definition; faults: readonly Fau
   });
 }
 
-/** The parts of a definition that were changed at any time since it was opened. */
+/** Parts of the definition that were changed since it was opened. */
 function useTouched(base: Definition, definition: Definition): ReadonlySet<string> {
   const touched = useRef<Set<string>>(new Set());
   for (const head of new Set([...Object.keys(base), ...Object.keys(definition)])) {
@@ -51,20 +51,21 @@ interface Options {
   /** Whether all faults are shown, not only those of touched fields. */
   all: boolean;
   isNew: boolean;
-  /** The fields with a row that has no name. */
+  /** Fields with an unnamed row. */
   unnamed: readonly string[];
   saveError: Error | null;
 }
 
 /**
- * What is wrong, by place: the text itself is judged here, what it means by the server while one types, and once more when one saves.
- * Untouched fields of a new job show no faults until the user tries to save.
+ * Faults by position: the text is parsed here; the server validates the definition while the user types, and again
+ * before saving. Untouched fields of a new job show no faults until the user tries to save.
  */
 export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, unnamed, saveError }: Options) {
   const { t, i18n } = useTranslation();
   const { parsed, good } = snapshot;
   const definition = good.definition ?? base;
-  // What has been found wrong here is left out, so that the server looks at all the rest: what it cannot read hides what it could judge.
+  // Values with local faults are left out, so that the server validates the rest: an unreadable value would hide other
+  // faults.
   const judgeable = useMemo(() => good.faults.reduce((all, fault) => changed(all, pathOf(fault.location, all), undefined) as Definition, definition), [good, definition]);
   const [settled] = useDebouncedValue(judgeable, 200);
   const touched = useTouched(base, definition);
@@ -82,7 +83,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
       return at(path, fault, visible(sentences([said, fault.suggestion && t('editor.own.meant', { name: fault.suggestion })], i18n.language)));
     });
     if (!parsed.definition) return own;
-    // The form cannot change the name, so it is not to be mended there either.
+    // The form cannot change the name, so it shows no fault for it.
     const renamed = isNew || !isRenamed(parsed, base.name) ? [] : [{ ...at(['name'], rangeOf(parsed, ['name']), t('editor.renamed', { name: base.name })), field: undefined }];
     const nameless = all ? unnamed.map((field) => at([field], rangeOf(parsed, [field]), t('editor.own.unnamed'))) : [];
     const said = new Set([...own, ...renamed].map((fault) => fault.location));
@@ -91,7 +92,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
       const path = pathOf(fault.location, parsed.definition);
       if (said.has(locationOf(path))) return [];
       const field = fieldOf(path);
-      // Where a field is a list of names, it matters which of them is meant.
+      // In a list of names the fault belongs to one of them.
       const name = (field === 'env' || field === 'params' || field === 'labels') && path.length > 1 ? path[1] : undefined;
       const words = faultText(t, i18n.language, fault);
       return [at(path, rangeOf(parsed, path), visible(name === undefined ? words : labelled(String(name), words, i18n.language)))];
@@ -109,11 +110,11 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
 
   return {
     faults,
-    /** Who would run the job as it stands here; undefined while that is not known. */
+    /** The eligible workers for the edited job; undefined while unknown. */
     placement: judged?.placement,
-    /** The server could not be asked. */
+    /** The server could not be reached. */
     error: validation.error,
-    /** The text is no YAML just now: the form shows what it was before. */
+    /** The text is not YAML: the form shows the last valid definition. */
     broken: parsed.definition === undefined,
     errorAt: (field: string) => sentences(faults.filter((fault) => fault.field === field && fault.severity === 'error').map((fault) => fault.text), i18n.language) || undefined,
     warningAt: (field: string) => sentences(faults.filter((fault) => fault.field === field && fault.severity === 'warning').map((fault) => fault.text), i18n.language) || undefined,

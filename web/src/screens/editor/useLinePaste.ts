@@ -8,20 +8,20 @@ export interface Understood {
   /** The fields that were filled in. */
   fields: string[];
   notices: NonNullable<CrontabLine['notices']>;
-  /** The text without them, and with them. */
+  /** The text before and after. */
   before: string;
   after: string;
 }
 
-/** What a line says of a job, beside its name. A line knows no groups; where it is in one, that stays. */
+/** The definition from a line, without a name. A line has no group; an existing group stays. */
 const said = ['cronExpr', 'command', 'stdin', 'description', 'env', 'shell', 'workDir', 'user'] as const;
 
-/** The name of a job of a whole crontab tells it from its neighbours; a line that stands alone has none. */
+/** Generated names distinguish jobs of a whole crontab; a single line needs none. */
 function suggested(name: string): string {
   return name.replace(/^crontab-(?=.)/, '').replace(/(.)-[0-9a-f]{8}$/, '$1');
 }
 
-/** Lets crontab lines be pasted: the server says what they mean, and the fields are filled in with it, to be undone as one. */
+/** Handles pasted crontab lines: the server parses them, and the fields are filled in as one undoable edit. */
 export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text: string) => void) {
   const [understood, setUnderstood] = useState<Understood>();
   const [error, setError] = useState<Error>();
@@ -59,7 +59,7 @@ export function useLinePaste(doc: JobDocument, isNew: boolean, onSeveral: (text:
   return {
     understood, error, busy, read, take,
     forget: () => setUnderstood(undefined),
-    /** Takes back what was filled in, as long as nothing else was changed since. */
+    /** Reverts the filled-in fields, as long as nothing else was changed since. */
     undo: understood && understood.after === doc.text ? () => {
       doc.write(understood.before);
       setUnderstood(undefined);

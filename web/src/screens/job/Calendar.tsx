@@ -11,7 +11,10 @@ const top = 14;
 
 const outcomes = ['ok', 'some', 'most', 'idle'] as const;
 
-/** How each day went, a column for each week. The figures behind it are in the table of the chart beside it; a day leads to its fires. */
+/**
+ * Outcome of each day, a column for each week. The table of the chart beside it has the figures; a day links to its
+ * fires.
+ */
 export function Calendar({ job, days, timezone }: { job: string; days: readonly Day[]; timezone: string }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate();

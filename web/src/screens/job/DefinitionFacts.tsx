@@ -15,7 +15,7 @@ function pairs(map: Record<string, string> | undefined): string {
   return Object.entries(map ?? {}).map(([k, v]) => `${k}=${v}`).join('\n');
 }
 
-/** What the job's author wrote, and the defaults that matter beside it. */
+/** The definition of the job, and relevant defaults. */
 export function DefinitionFacts({ job }: { job: Job }) {
   const { t, i18n } = useTranslation();
   const env = pairs(job.env);

@@ -16,7 +16,7 @@ import jobClasses from './JobPage.module.css';
 const formats = ['yaml', 'json'] as const;
 type Format = (typeof formats)[number];
 
-/** What writes YAML is loaded with the first definition that is looked at. */
+/** The YAML formatter is loaded with the first definition that is shown. */
 function useText(definition: Definition, format: Format): string | undefined {
   const [text, setText] = useState<{ of: string; yaml: string } | undefined>();
   const json = `${JSON.stringify(definition, null, 2)}\n`;
@@ -33,7 +33,7 @@ function useText(definition: Definition, format: Format): string | undefined {
   return text?.of === json ? text.yaml : undefined;
 }
 
-/** The definition as a file to take away, the commands that make the same job elsewhere, and its fields one by one. */
+/** The definition as a file, commands that create the same job elsewhere, and its fields. */
 export function DefinitionPanel({ job }: { job: Job }) {
   const { t } = useTranslation();
   const [format, setFormat] = useState<Format>('yaml');

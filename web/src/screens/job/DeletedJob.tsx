@@ -8,7 +8,7 @@ import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { VersionsPanel } from './VersionsPanel.tsx';
 
-/** A job that there is not, or not any more: what became of it, and the way to have it back. */
+/** A missing or deleted job: its last state, and how to restore it. */
 export function DeletedJob({ name }: { name: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -17,7 +17,7 @@ export function DeletedJob({ name }: { name: string }) {
   if (versions.isPending) return <Waiting rows={8} />;
   const listed = versions.data?.pages.flatMap((page) => page.items) ?? [];
   const last = listed[0];
-  // What one comes for is to have it back as it was.
+  // The main action is to restore it.
   const living = listed.find((version) => version.verb !== 'delete');
   if (!last) {
     return (

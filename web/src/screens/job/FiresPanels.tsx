@@ -22,7 +22,7 @@ export function NextFires({ job, upcoming: { preview, times, error } }: { job: J
   return <FireList preview={{ ...preview.data, fires: times }} none={t(job.meta.paused ? 'pause.noneWhile' : 'editor.previewNever')} />;
 }
 
-/** Past and planned fires on one list, the newest first. */
+/** Past and planned fires in one list, newest first. */
 export function JobFires({ job, upcoming: { past, planned } }: { job: Job; upcoming: Upcoming }) {
   const { t, i18n } = useTranslation();
   const columns = useMemo(() => fireColumns(t, i18n.language, false), [t, i18n.language]);

@@ -19,7 +19,7 @@ import { Why } from '../../parts/Why.tsx';
 import { JobFlags } from '../../parts/JobFlags.tsx';
 import classes from './JobHead.module.css';
 
-/** What the job is called, when it fires, how it stands, and what can be done with it. */
+/** Title, schedule, state and actions of the job. */
 export function JobHead({ job, words }: { job: Job; words: string | undefined }) {
   const { t } = useTranslation();
   const next = job.meta.nextFire;
@@ -68,10 +68,10 @@ function OverdueNotice({ overdue, zone }: { overdue: NonNullable<Job['meta']['ov
   );
 }
 
-/** Why the job is paused, by whom, and until when. */
+/** Reason, user and end of a pause. */
 function PausedNotice({ job }: { job: Job }) {
   const { t } = useTranslation();
-  // Who paused it is what its versions tell; others than those who may read them see the rest.
+  // The user who paused the job is in its versions; users without access to them see the rest.
   const versions = useVersions(job.name, { enabled: !job.meta.hidden });
   const pause = versions.data?.pages[0]?.items.find((version) => version.verb === 'pause' || version.verb === 'resume');
   return (
@@ -94,7 +94,7 @@ function Acts({ job }: { job: Job }) {
   const navigate = useNavigate();
   const mayRun = useCan('operator', job.group ?? '');
   const mayEdit = useCan('editor', job.group ?? '');
-  // As the job was when it was asked for: what the dialog is about does not change under it.
+  // The job at the time the dialog was opened: its content must not change.
   const [pausing, setPausing] = useState<Job | undefined>();
   const [deleting, setDeleting] = useState(false);
   return (

@@ -29,7 +29,7 @@ export function JobPage() {
   if (job.error instanceof Problem && job.error.status === 404) return <DeletedJob name={name} />;
   if (job.error && !job.data) return <ProblemNotice error={job.error} onRetry={() => void job.refetch()} />;
   if (!job.data) return <Waiting rows={8} />;
-  // Another job is another page: nothing of the one before is shown in its place.
+  // Another job is a new page: no content of the previous one is shown.
   return <JobView key={job.data.job.meta.uid} job={job.data.job} />;
 }
 
@@ -41,7 +41,7 @@ function JobView({ job }: { job: Job }) {
   const mayRun = useCan('operator', job.group ?? '');
   const mayEdit = useCan('editor', job.group ?? '');
   const show = (search: JobSearch) => void navigate({ to: '/jobs/$name', params: { name: job.name }, search, replace: true, resetScroll: false });
-  // What a job is made of is for those who have a role in its group.
+  // The definition is visible only with a role in the job's group.
   const tabs = (['runs', ...jobTabs] as const).filter((value) => !job.meta.hidden || (value !== 'versions' && value !== 'definition'));
   const shown = tabs.find((value) => value === tab) ?? 'runs';
   return (

@@ -8,10 +8,10 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './PlacementPanel.module.css';
 
-// Of many workers the first ones matter; the others would only follow if all of these went.
+// The first workers are enough; others matter only if all of these are gone.
 const shown = 12;
 
-/** Who would run the job now, in rank, and why the others would not. */
+/** The eligible workers by rank, and why the others are not. */
 export function PlacementPanel({ name }: { name: string }) {
   const { t } = useTranslation();
   const placement = usePlacement(name);

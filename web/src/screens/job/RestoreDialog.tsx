@@ -4,7 +4,7 @@ import { useVersion } from '../../api/versions.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { say } from '../../parts/say.ts';
 
-/** Makes a deleted job once more, as it was. */
+/** Creates a deleted job again from its last version. */
 export function RestoreDialog({ name, version, onClose }: { name: string; version: number; onClose: () => void }) {
   const { t } = useTranslation();
   const then = useVersion(name, version);

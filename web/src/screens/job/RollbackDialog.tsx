@@ -10,7 +10,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { say } from '../../parts/say.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 
-/** Shows what of the job as it is now will change, and lets it be again what it was. Who changes the job meanwhile is not overwritten. */
+/** Shows the changes of a rollback and applies it. A concurrent change is not overwritten. */
 export function RollbackDialog({ name, version, onClose, onDone }: { name: string; version: number; onClose: () => void; onDone: (now: number) => void }) {
   const { t } = useTranslation();
   const fresh = useFreshJob();

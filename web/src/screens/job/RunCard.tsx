@@ -12,9 +12,9 @@ import classes from './RunsGrid.module.css';
 
 export interface Shown {
   run: Run;
-  /** How many attempts the fire has. */
+  /** Number of attempts of the fire. */
   of: number;
-  /** What it is about, on the screen. */
+  /** The element that it describes. */
   at: DOMRect;
 }
 

@@ -20,7 +20,7 @@ import classes from './RunningNow.module.css';
 
 const most = 5;
 
-/** The runs of the job that wait or go on, each with when it should end; nothing where there are none. */
+/** The waiting and running runs of the job with their expected end; nothing if there are none. */
 export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) {
   const { t } = useTranslation();
   const going = useGoing(job);
@@ -42,7 +42,7 @@ export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) 
 function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) {
   const { t, i18n } = useTranslation();
   const now = useNow(1000, run.status === 'running');
-  // A worker writes down when it started at the end: until then it is known when it took the run.
+  // The start is written with the end: until then the time of the claim is known.
   const begun = run.status === 'running' ? (run.startedAt ?? run.claimedAt ?? run.plannedAt) : undefined;
   const name = t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) });
   return (

@@ -11,7 +11,7 @@ import { heightOf, step, ticksOf, type Grid, type Place } from './grid.ts';
 import classes from './RunsGrid.module.css';
 import { RunCard, type Shown } from './RunCard.tsx';
 
-// So many columns a label of the axis needs.
+// Number of columns per axis label.
 const labelled = 4;
 const minute = 60_000;
 
@@ -22,7 +22,7 @@ interface Props {
   onOlder: (() => void) | undefined;
 }
 
-/** A job's runs as a grid: a column for each fire, its attempts below each other, and above them how long it took. */
+/** A job's runs as a grid: a column for each fire, its attempts below each other, its duration above. */
 export function RunsGrid({ grid, label, onOlder }: Props) {
   const [shown, setShown] = useState<Shown | undefined>();
   const hide = useCallback(() => setShown(undefined), []);
@@ -39,7 +39,7 @@ const Cells = memo(function Cells({ grid: { columns, rows, longest }, label, onO
   const navigate = useNavigate();
   const table = useRef<HTMLTableElement>(null);
   const last = columns.length - 1;
-  // One stop of the tab key, and arrows within: where one stands is known by the fire, since columns come on either side.
+  // One tab stop with arrow keys inside: the position is remembered by fire, since columns are added on both sides.
   const [stop, setStop] = useState<{ fire: string; row: number } | undefined>();
   const found = stop ? columns.findIndex((column) => column.fire === stop.fire) : -1;
   const place: Place = found >= 0 && columns[found]?.runs[stop?.row ?? 0] ? { column: found, row: stop?.row ?? 0 } : { column: last, row: (columns[last]?.runs.length ?? 1) - 1 };

@@ -15,7 +15,7 @@ import { Calendar } from './Calendar.tsx';
 import classes from './StatisticsPanel.module.css';
 import { WorkerTable } from './WorkerTable.tsx';
 
-/** How a job's runs went, over time: how they ended, how long they took, and how late they began. */
+/** Statistics of a job's runs: outcomes, durations, and start delays over time. */
 export function StatisticsPanel({ job, range, onRange }: { job: string; range: StatisticsRange; onRange: (range: StatisticsRange) => void }) {
   const { t } = useTranslation();
   const statistics = useJobStatistics(job, range);
@@ -44,7 +44,7 @@ function useCharts({ buckets }: Statistics) {
     const ends = endings.map(({ status, tone }) => line(status, t(`status.${status}`), buckets.map(({ statuses }) => statuses[status]), { tone, kind: 'bars' }));
     return {
       times: buckets.map((bucket) => Date.parse(bucket.at)),
-      // What never happened needs no place in the legend.
+      // Outcomes without occurrences need no place in the legend.
       ends: ends.filter(({ values }) => values.some((value) => (value ?? 0) > 0)),
       durations: [
         line('max', t('statistics.lines.max'), times('duration', 'maxMs'), { tone: 'idle', dashed: true }),

@@ -23,16 +23,16 @@ const signs: Record<JobVersion['verb'], IconName> = { create: 'plus', replace: '
 
 interface Props {
   name: string;
-  /** The job's version as it is; none of a job that was deleted. */
+  /** The current version; undefined for a deleted job. */
   current: number | undefined;
-  /** Whether one may go back to a version of the job as it is. */
+  /** Reports whether the job can be rolled back to a version. */
   mayEdit: boolean;
   picked: number | undefined;
   other: number | undefined;
   onPick: (picked: number, other?: number) => void;
 }
 
-/** What became of the job's definition, and how any two versions differ. */
+/** The versions of the job's definition, and the difference between any two. */
 export function VersionsPanel({ name, current, mayEdit, picked, other, onPick }: Props) {
   const { t } = useTranslation();
   const versions = useVersions(name);
@@ -99,7 +99,7 @@ function Comparison({ name, items, current, mayEdit, shown: { version, other, pa
   const item = items.find((i) => i.version === version);
   const label = (v: JobVersion) => `${t('versions.number', { version: v.version })} · ${t(v.version === current ? 'versions.current' : `versions.verb.${v.verb}`)} · ${formatTime(v.at, i18n.language)}`;
   const gone = item?.verb === 'delete';
-  // A job that was deleted is in no group: one that was needs a role in its own.
+  // A deleted job has no group any more: restoring it needs a role in the former one.
   const may = useRights();
   const then = useVersion(name, current === undefined && !gone ? version : undefined).data?.job;
   const mayGoBack = current === undefined ? then !== undefined && may('editor', then.group ?? '') : mayEdit;

@@ -4,7 +4,7 @@ import { formatMs, formatRate } from '../../lib/figures.ts';
 import { PlainText } from '../../parts/PlainText.tsx';
 import classes from './StatisticsPanel.module.css';
 
-/** The same figures for each worker: one that is slower, or fails more, stands out. */
+/** The same statistics by worker, which shows slow or failing ones. */
 export function WorkerTable({ workers }: { workers: NonNullable<Statistics['workers']> }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);

@@ -1,4 +1,4 @@
-// The days of a year as weeks beside each other.
+// The days of a year as columns of weeks.
 
 import type { StatusCounts } from '../../api/types.ts';
 import { totalOf } from '../../lib/figures.ts';
@@ -9,13 +9,13 @@ export interface Day {
 }
 
 export interface CalendarDay extends Day {
-  /** The column, and the row, of which the first is Monday. */
+  /** Column and row; Monday is the first. */
   week: number;
   weekday: number;
   outcome: Outcome;
 }
 
-/** How a day went: nothing ran; everything well; some of it badly; most of it badly; nothing but what was skipped, missed or killed. */
+/** Tone of a day: no runs; all successful; some failed; most failed; only skipped, missed or killed. */
 export type Outcome = 'none' | 'ok' | 'some' | 'most' | 'idle';
 
 export function outcomeOf(statuses: StatusCounts): Outcome {
@@ -26,10 +26,10 @@ export function outcomeOf(statuses: StatusCounts): Outcome {
   return bad > statuses.succeeded ? 'most' : 'some';
 }
 
-/** Places days, of which each begins a day of a zone and is written in it: "2026-11-22T00:00:00+01:00". */
+/** Places days by the date in their zone: "2026-11-22T00:00:00+01:00". */
 export function calendarOf(days: readonly Day[]): CalendarDay[] {
   const numbers = days.map(({ at }) => Math.floor(Date.parse(`${at.slice(0, 10)}T00:00:00Z`) / 86_400_000));
-  // Day 0 of 1970 was a Thursday.
+  // 1970-01-01 was a Thursday.
   const monday = (n: number) => n - ((n + 3) % 7);
   const first = monday(numbers[0] ?? 0);
   return days.map((day, i) => {

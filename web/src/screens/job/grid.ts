@@ -1,4 +1,4 @@
-// Runs as a grid: a column for each fire, the oldest on the left, and a row for each attempt.
+// Runs as a grid: a column for each fire, oldest on the left, and a row for each attempt.
 
 import type { Run } from '../../api/types.ts';
 
@@ -7,9 +7,9 @@ export interface FireColumn {
   plannedAt: string;
   /** By row; holes are attempts that are not listed. */
   runs: (Run | undefined)[];
-  /** The run that tells how the fire ended: its last attempt. */
+  /** The run with the fire's outcome: its last attempt. */
   last: Run;
-  /** From the first start to the last end, in seconds; undefined where nothing ran. */
+  /** From the first start to the last end, in seconds; undefined if nothing ran. */
   seconds: number | undefined;
 }
 
@@ -20,16 +20,16 @@ export interface Grid {
   longest: number;
 }
 
-/** The row of a run: fires that did not run stand where a first attempt would. */
+/** Returns the row of a run; fires that did not run are in the row of the first attempt. */
 const rowOf = (run: Run) => Math.max(1, run.attempt) - 1;
 
-/** Lays out runs, in whatever order and however often they come; those that go on have lasted until now. */
+/** Lays out runs in any order and with duplicates; running ones last until now. */
 export function gridOf(runs: readonly Run[], now: number): Grid {
   const byFire = new Map<string, Map<number, Run>>();
   for (const run of runs) {
     const attempts = byFire.get(run.fire) ?? new Map<number, Run>();
     const known = attempts.get(rowOf(run));
-    // An entry for a fire that did not run gives way to a run of it.
+    // An entry for a fire that did not run is replaced by a run of it.
     if (!known || run.attempt >= known.attempt) attempts.set(rowOf(run), run);
     byFire.set(run.fire, attempts);
   }
@@ -48,13 +48,15 @@ function columnOf(fire: string, attempts: Map<number, Run>, now: number): FireCo
   return { fire, plannedAt: last.plannedAt, runs, last, seconds };
 }
 
-/** How high a bar stands, from 0 to 1. Roots, so that what is usual can still be seen beside what took far longer. */
+/** Returns the height of a bar, from 0 to 1. The square root keeps usual durations visible beside long ones. */
 export function heightOf(seconds: number | undefined, longest: number): number {
   if (seconds === undefined) return 0;
   return longest > 0 ? Math.max(0.08, Math.sqrt(seconds / longest)) : 0.08;
 }
 
-/** Which columns carry a date, for an axis whose labels need so many columns each: the first of each day, else one now and then. */
+/**
+ * Returns the columns with a date, for labels that need this many columns: the first of each day, else at intervals.
+ */
 export function ticksOf(columns: readonly { plannedAt: string }[], dayOf: (iso: string) => string, room: number): Map<number, 'day' | 'time'> {
   const ticks = new Map<number, 'day' | 'time'>();
   let free = 0;
@@ -75,7 +77,7 @@ export interface Place {
   row: number;
 }
 
-/** Where a key leads from one cell to the next that there is; the same place where there is none. */
+/** Returns the cell that a key leads to; the same cell if there is none. */
 export function step(columns: readonly { runs: readonly unknown[] }[], from: Place, key: string): Place {
   const at = (column: number, row: number) => columns[column]?.runs[row] !== undefined;
   const nearest = (column: number): Place => {

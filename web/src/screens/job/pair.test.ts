@@ -13,7 +13,7 @@ it.each([
   ['one that is not listed, and the newest', list(30, 20), 5, undefined, 5, [5, 30]],
   ['itself is not compared', list(30, 20), 30, 30, 30, [20, 30]],
   ['the only one with nothing', list(7), undefined, undefined, 7, undefined],
-  // The list is in the order of clocks, which need not be that of versions.
+  // The list is ordered by time, which may differ from the order of versions.
   ['the one before it by number', list(20, 30, 10), 30, undefined, 30, [20, 30]],
 ])('compares %s', (_name, versions, picked, named, version, pair) => expect(pairOf(versions, picked, named)).toMatchObject({ version, pair }));
 

@@ -3,15 +3,15 @@ import type { JobVersion } from '../../api/types.ts';
 /** Two versions to compare, the earlier one first. */
 export type Pair = readonly [from: number, to: number];
 
-/** The newest of the versions before this one, as far as they are listed. */
+/** Returns the newest listed version before this one. */
 export function before(versions: readonly JobVersion[], version: number): number | undefined {
   const earlier = versions.map((v) => v.version).filter((v) => v < version);
   return earlier.length > 0 ? Math.max(...earlier) : undefined;
 }
 
 /**
- * What is compared: the version that was picked, the newest by default, with the one that was named, else with the one
- * before it, else, where none before it is known, with the newest.
+ * Returns the versions to compare: the selected one, by default the newest, with the named one, else with its
+ * predecessor, else with the newest.
  */
 export function pairOf(versions: readonly JobVersion[], picked?: number, named?: number): { version: number; other: number | undefined; pair: Pair | undefined } | undefined {
   if (versions.length === 0 && picked === undefined) return undefined;

@@ -6,7 +6,7 @@ import { listed, sentences } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 
-/** What the job's policies mean, as a name and a sentence each; defaults are said as well, because they hold as well. */
+/** Returns the job's policies as names and sentences, including defaults. */
 export function policies(t: TFunction, language: string, job: Job): [name: string, sentence: string][] {
   const time = (text: string | undefined, otherwise: string) => {
     const seconds = parseDuration(text || otherwise);

@@ -7,15 +7,15 @@ import { rfc3339In } from '../../lib/time.ts';
 
 const ahead = 10;
 
-/** The later of two times, each of which may be missing. */
+/** Returns the later of two optional times. */
 function later(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return Date.parse(a) > Date.parse(b) ? a : b;
 }
 
 /**
- * A job's ledger, what is planned next, and its schedule in words. The words and how far to look ahead come
- * from the schedule; the fires themselves from the plan, which knows of pauses and of the job's first and last day.
+ * A job's ledger, its next fires, and its schedule in words. The words and the range come from the schedule; the fires
+ * from the forecast, which respects pauses and the job's first and last day.
  */
 export function useUpcoming(job: Job) {
   const { i18n } = useTranslation();
@@ -28,7 +28,7 @@ export function useUpcoming(job: Job) {
   const to = horizon(preview.data?.fires ?? [], ahead, Date.now());
   const past = useFires({ job: job.name }, '', { limit: 40, pausing: job.meta.paused ?? false });
   const plan = useFires({ job: job.name, status: 'planned', to }, '', { limit: 100, enabled: to !== undefined });
-  // The newest come first: of a plan that is cut off the nearest fires are missing, and those of the schedule stand in.
+  // Newest first: a truncated forecast lacks the nearest fires, which are taken from the schedule.
   const whole = plan.data && !plan.data.nextCursor ? [...plan.data.items].reverse().slice(0, ahead) : undefined;
   const times = to === undefined ? [] : whole ? whole.map((fire) => rfc3339In(fire.plannedAt, job.timezone ?? 'UTC')) : plan.data ? preview.data?.fires : undefined;
   return { preview, past, planned: to === undefined ? [] : (whole ?? []), times, error: preview.error ?? plan.error };

@@ -6,7 +6,7 @@ import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import classes from './JobsPage.module.css';
 
-/** What the list is narrowed by just now, each part with the way to be rid of it. */
+/** The active filters, each with a button to remove it. */
 export function ActiveFilters({ filter, onChange, onSave }: { filter: JobFilter; onChange: (filter: JobFilter) => void; onSave: (() => void) | undefined }) {
   const { t } = useTranslation();
   const { group, state, labels = '' } = filter;

@@ -19,18 +19,18 @@ const namesShown = 12;
 
 interface Props {
   action: BulkAction;
-  /** The jobs that it will be done with. */
+  /** The affected jobs. */
   jobs: readonly Picked[];
-  /** Those that are selected, where one's roles do not reach. */
+  /** Selected jobs without sufficient permission. */
   leftOut: readonly Picked[];
   onClose: (done: boolean) => void;
 }
 
-/** Says what will happen to how many jobs and which, does it, and says of each what became of it. */
+/** Shows the affected jobs, applies the action, and shows the result for each. */
 export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const { state, begin, goOn, stop, forgetError } = useBulk();
-  // Who leaves would not see what became of it: they stop it first.
+  // Closing would hide the result: the user has to stop first.
   useBlocker({ shouldBlockFn: () => state.phase === 'doing', enableBeforeUnload: () => state.phase === 'doing' });
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('');

@@ -18,14 +18,14 @@ const weight: Record<BulkItem['result'], number> = { refused: 0, unknown: 1, don
 interface Props {
   action: BulkAction;
   items: readonly BulkItem[];
-  /** Jobs that it did not come to. */
+  /** Jobs that were not processed. */
   left: number;
   error: Error | undefined;
   onGoOn: () => void;
   onClose: () => void;
 }
 
-/** What became of each job: what was refused first, and why. */
+/** The result for each job: refused ones first, with the reason. */
 export function BulkOutcome({ action, items, left, error, onGoOn, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const [most, setMost] = useState(atOnce);

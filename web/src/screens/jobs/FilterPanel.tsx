@@ -8,7 +8,7 @@ import { LabelFilter } from './LabelFilter.tsx';
 import { SavedFilters } from './SavedFilters.tsx';
 import type { Saved } from './useSavedFilters.ts';
 
-/** All that the list can be narrowed by, beside it at a desk, and in a dialog on a phone. */
+/** All filters of the list, beside it on a desktop, in a dialog on a phone. */
 export function FilterPanel({ filter, saved, onChange }: { filter: JobFilter; saved: Saved; onChange: (filter: JobFilter) => void }) {
   const { t } = useTranslation();
   const pick = (event: MouseEvent, state: JobFilter['state']) => {

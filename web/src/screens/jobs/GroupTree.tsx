@@ -8,7 +8,7 @@ import { isPlainClick } from '../../parts/PlainLink.tsx';
 import classes from './FilterPanel.module.css';
 import { groupTree, isWithin, narrowTree, type GroupNode } from './tree.ts';
 
-/** Where there are more, they can be searched, and the rest is shown when asked for. */
+/** Longer lists can be searched, and are shown in full on demand. */
 const many = 12;
 const atOnce = 150;
 
@@ -17,7 +17,7 @@ interface Props {
   onChange: (group: string | undefined) => void;
 }
 
-/** The groups as a tree, each with how many jobs are in it and below it, and how many of them are paused. */
+/** The groups as a tree, each with its number of jobs, including subgroups, and of paused ones. */
 export function GroupTree({ filter, onChange }: Props) {
   const { t, i18n } = useTranslation();
   const groups = useGroups().data?.items;

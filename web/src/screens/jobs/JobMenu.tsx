@@ -5,7 +5,7 @@ import type { Job } from '../../api/types.ts';
 import { Icon } from '../../parts/icons.tsx';
 import classes from './JobTable.module.css';
 
-/** What can be done with one job. */
+/** The actions on one job. */
 export interface JobActs {
   mayRun: (job: Job) => boolean;
   mayEdit: (job: Job) => boolean;
@@ -15,7 +15,7 @@ export interface JobActs {
   onDelete: (name: string) => void;
 }
 
-/** The menu of one job. There is one for the whole table, at the row that it was opened from. */
+/** The actions menu. There is one for the whole table, at the row from which it was opened. */
 export function JobMenu({ job, left, top, acts, onClose }: { job: Job; left: number; top: number; acts: JobActs; onClose: () => void }) {
   const { t } = useTranslation();
   return (

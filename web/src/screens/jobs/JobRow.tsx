@@ -15,18 +15,21 @@ import classes from './JobTable.module.css';
 
 export interface RowProps {
   job: Job;
-  /** Where it stands in the whole list. */
+  /** Index in the whole list. */
   row: number;
   top: number;
   shown: readonly ColumnId[];
   selected: boolean;
-  /** The keyboard's place in the table. */
+  /** The table's keyboard position. */
   current: boolean;
   mayRun: boolean;
   menuOpen: boolean;
 }
 
-/** A job in the table. What is clicked in it, the table finds out by data-act: a row has no handlers of its own, and is drawn again only when what it shows has changed. */
+/**
+ * A job in the table. The table identifies click targets by data-act: a row has no handlers of its own, and renders
+ * only when its content has changed.
+ */
 export const JobRow = memo(function JobRow({ job, row, top, shown, selected, current, mayRun, menuOpen }: RowProps) {
   return (
     <div
@@ -41,7 +44,7 @@ export const JobRow = memo(function JobRow({ job, row, top, shown, selected, cur
   );
 });
 
-/** The same on a phone: a card, where what else are columns stand below the name. */
+/** The same on a phone: a card with the columns below the name. */
 export const JobCard = memo(function JobCard({ job, row, top, selected, current, mayRun, menuOpen }: RowProps) {
   const { t } = useText();
   return (
@@ -136,7 +139,7 @@ function Schedule({ job, brief = false }: { job: Job; brief?: boolean }) {
   );
 }
 
-/** The newest of its runs, and what became of it. */
+/** Its latest run and result. */
 function LastFire({ job }: { job: Job }) {
   const { t } = useText();
   const last = job.meta.results?.[0];

@@ -19,22 +19,22 @@ import type { Selection } from './selection.ts';
 
 interface Props extends JobActs {
   filter: JobFilter;
-  /** How many jobs there are in all. */
+  /** Total number of jobs. */
   total: number;
-  /** What was asked for last is on its way, and this is what was there before. */
+  /** Loading: the previous list is shown. */
   busy: boolean;
   wanted: readonly ColumnId[];
   selection: Selection;
   onSelect: (job: Job) => void;
-  /** From the job that was selected last to the one in this row. */
+  /** From the last selected job to the one in this row. */
   onSelectTo: (row: number, name: string | undefined) => void;
   onSelectPage: (jobs: Job[]) => void;
   onSort: (sort: JobSort | undefined) => void;
-  /** Where a range of rows begins. */
+  /** Start of a range of rows. */
   anchor: { current: Anchor | undefined };
 }
 
-/** A job, and the row that it was in: rows move while jobs fire. */
+/** A job and its row at that time: rows move while jobs fire. */
 export interface Anchor {
   row: number;
   name: string | undefined;
@@ -45,7 +45,7 @@ const names: Record<ColumnId, 'group' | 'labels' | 'schedule' | 'results' | 'las
   group: 'group', labels: 'labels', schedule: 'schedule', results: 'results', last: 'lastFire', next: 'nextFire', p95: 'p95', updated: 'updated',
 };
 
-/** All jobs as one long table, of which only the rows in view exist. */
+/** All jobs as one long table, of which only the visible rows exist. */
 export function JobTable({ filter, total, busy, wanted, selection, onSelect, onSelectTo, onSelectPage, onSort, anchor, ...acts }: Props) {
   const { t } = useTranslation();
   const router = useRouter();
@@ -62,10 +62,10 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const moved = useRef(false);
   const shown = useMemo(() => columnsIn(width / rem(), wanted), [width, wanted]);
 
-  // Another list begins at its top.
+  // A new list starts at the top.
   const key = filterKey(filter);
   useEffect(() => setCurrent(0), [key]);
-  // The keyboard's row may have to be made first.
+  // The row of the keyboard position may not be rendered yet.
   useEffect(() => {
     if (!moved.current) return;
     const row = list.current?.querySelector<HTMLElement>(`[data-index="${current}"]`);
@@ -77,7 +77,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const jobOf = (element: Element | null): Job | undefined => {
     const row = element?.closest<HTMLElement>('[data-index]');
     const job = row ? at(Number(row.dataset.index)) : undefined;
-    // What is said is what is meant.
+    // The label names the affected job.
     return job?.name === row?.dataset.row ? job : undefined;
   };
   const select = (row: number, range: boolean) => {
@@ -97,7 +97,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
       case 'select':
         return select(row, event.shiftKey);
       case 'run':
-        // It runs without a question.
+        // Runs without confirmation.
         return ages.current.hasJustMoved(row, performance.now()) ? say(t, t('jobs.rowMoved')) : acts.onRun(job);
       case 'menu': {
         const box = button?.getBoundingClientRect();
@@ -107,7 +107,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
     }
   };
   const closeMenu = () => {
-    // The button that it was opened with is of its row, which goes where the job goes.
+    // The button belongs to its row, which moves with the job.
     frame.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(menu?.job.name ?? '')}"]`)?.focus({ preventScroll: true });
     setMenu(undefined);
   };
@@ -116,7 +116,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
     setCurrent(next);
     moved.current = true;
     const top = (list.current?.getBoundingClientRect().top ?? 0) + next * rowHeight;
-    // Neither below the head and the banners above it, nor below the bars at the window's foot.
+    // Neither below the header and banners, nor below the bars at the bottom.
     const page = getComputedStyle(document.documentElement);
     const head = Number.parseFloat(page.scrollPaddingTop) + (phone ? 0 : 2.4 * rem());
     const end = window.innerHeight - Number.parseFloat(page.scrollPaddingBottom) - (selection.size > 0 ? (phone ? 7 : 5) * rem() : 0);
@@ -126,7 +126,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const press = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
     if (target.getAttribute('role') !== 'row' || event.ctrlKey || event.metaKey || event.altKey) return;
-    // A row that moves, as its job fires, takes the focus along; one that is still to be made has none yet.
+    // A moving row keeps the focus; one that is not rendered yet has none.
     const here = moved.current ? current : Number(target.dataset.index);
     const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 3);
     const steps: Record<string, number> = { ArrowDown: here + 1, j: here + 1, ArrowUp: here - 1, k: here - 1, PageDown: here + page, PageUp: here - page, Home: 0, End: total - 1 };
@@ -154,7 +154,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
   const Row = phone ? JobCard : JobRow;
   for (const { row, job } of inRows) {
     if (!job) {
-      // No job is called like this.
+      // Not a valid job name.
       drawn.push(<div key={`#${row}`} className={classes.ghost} aria-hidden="true" style={{ transform: `translateY(${row * rowHeight}px)` }} />);
       continue;
     }

@@ -31,13 +31,13 @@ import { SelectionBar } from './SelectionBar.tsx';
 import { useExport } from './useExport.ts';
 import { useSavedFilters } from './useSavedFilters.ts';
 
-// Dialogs come when they are wanted: the list is what is opened most.
+// Dialogs are loaded on demand: the list is opened most often.
 const BulkDialog = lazy(() => import('./BulkDialog.tsx').then((m) => ({ default: m.BulkDialog })));
 const ImportDialog = lazy(() => import('../editor/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 
-/** How many jobs one bulk act takes. */
+/** Maximum number of jobs per bulk action. */
 const mostAtOnce = 5000;
-/** By so many rows jobs may have moved since they were seen. */
+/** Maximum number of rows that jobs may have moved meanwhile. */
 const moved = 50;
 
 const pick = (job: Job): Picked => ({ name: job.name, group: job.group ?? '', paused: job.meta.paused === true, hidden: job.meta.hidden === true });
@@ -47,7 +47,7 @@ function readColumns(value: unknown): ColumnId[] {
   return columnIds.filter((id) => value.includes(id));
 }
 
-/** The filter whose first page is here: while another one is on its way, what was there stays. */
+/** The filter whose first page is loaded: while another one loads, its list stays. */
 function useShownFilter(wanted: JobFilter) {
   const first = useFirstJobs(wanted);
   const [shown, setShown] = useState(wanted);
@@ -85,7 +85,7 @@ export function JobsPage() {
   const { sort: _, ...narrowing } = filter;
   const narrowed = filterKey(narrowing);
   const listed = filterKey(filter);
-  // What is selected is of this list, and what is still on its way for another one is not waited for.
+  // The selection belongs to this list; a pending request of another list is not awaited.
   const selectNone = useCallback(() => {
     gathers.current?.abort();
     gathers.current = undefined;
@@ -108,7 +108,7 @@ export function JobsPage() {
     }),
     [may, run, ask],
   );
-  /** Adds what there is to select, unless another list is shown by then. */
+  /** Adds jobs to the selection, unless another list is shown by then. */
   const gather = async (find: (signal: AbortSignal) => Promise<Picked[]>) => {
     const { signal } = (gathers.current ??= new AbortController());
     setFailed(undefined);
@@ -127,7 +127,7 @@ export function JobsPage() {
       const first = Math.max(0, Math.min(from.row, to) - moved);
       const jobs = await stretch(shown, first, Math.max(from.row, to) + 1 + moved);
       const last = (to === row ? name : undefined) ?? jobs[to - first]?.name ?? '';
-      // Where the list is not what it was, only what was pointed at is meant for certain.
+      // If the list has changed, only the clicked job is certain.
       return (between(jobs, from.name ?? last, last) ?? jobs.filter((job) => job.name === last)).map(pick);
     });
   const selectAll = () => {
@@ -138,7 +138,7 @@ export function JobsPage() {
       return all.slice(0, mostAtOnce);
     });
   };
-  // Its words are the editor's, which are not here with the list.
+  // Its texts are the editor's, which are not loaded with the list.
   const openImport = () => void loadRest(i18n).then(() => setImporting(true), setFailed);
   const role = bulk === 'delete' ? 'editor' : 'operator';
   const { yes, no } = useMemo(() => allowed(selection, (group) => may(role, group)), [selection, may, role]);

@@ -8,7 +8,7 @@ import classes from './FilterPanel.module.css';
 
 const valuesAtOnce = 30;
 
-/** Narrows by labels: a value is ticked, or a selector written. */
+/** Filters by labels: check boxes for values, or a selector. */
 export function LabelFilter({ selector, onChange }: { selector: string; onChange: (selector: string) => void }) {
   const { t, i18n } = useTranslation();
   const labels = useLabels().data?.items ?? [];

@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { columnIds, type ColumnId } from './columns.ts';
 import classes from './JobsPage.module.css';
 
-/** The ways to a new job; in brief, a sign says it on a phone. */
+/** The ways to create a job; a single icon on a phone. */
 export function NewMenu({ brief, onImport }: { brief: boolean; onImport: () => void }) {
   const { t } = useTranslation();
   return (
@@ -30,7 +30,7 @@ interface ViewProps {
   onSave: (() => void) | undefined;
 }
 
-/** Which columns there are, and what can be done with the whole list. */
+/** Choice of columns, and actions on the whole list. */
 export function ViewMenu({ shown, onShown, onExport, onSave }: ViewProps) {
   const { t } = useTranslation();
   const toggle = (id: ColumnId) => onShown(shown.includes(id) ? shown.filter((other) => other !== id) : columnIds.filter((other) => other === id || shown.includes(other)));

@@ -12,7 +12,7 @@ interface Props extends Pick<Saved, 'saved' | 'is' | 'forget'> {
   onChange: (filter: JobFilter) => void;
 }
 
-/** Filters under names of one's own; a link to one is its address, which others may have as well. */
+/** Named filters; each is a link, which can be shared. */
 export function SavedFilters({ saved, is, forget, onChange }: Props) {
   const { t } = useTranslation();
   if (saved.length === 0) return null;
@@ -40,7 +40,7 @@ export function SavedFilters({ saved, is, forget, onChange }: Props) {
   );
 }
 
-/** Asks for the name under which a filter is kept. */
+/** Asks for the name of a filter. */
 export function NameDialog({ taken, onName, onClose }: { taken: readonly string[]; onName: (name: string) => void; onClose: () => void }) {
   const { t } = useTranslation();
   const [name, setName] = useState('');

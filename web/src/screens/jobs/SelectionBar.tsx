@@ -6,7 +6,7 @@ import classes from './SelectionBar.module.css';
 
 interface Props {
   count: number;
-  /** How many jobs the filter finds, and whether all of them can be selected. */
+  /** Number of jobs that match the filter, and whether all of them can be selected. */
   total: number;
   mostAtOnce: number;
   gathering: boolean;
@@ -15,11 +15,11 @@ interface Props {
   onSelectAll: () => void;
   onClear: () => void;
   onAct: (action: BulkAction) => void;
-  /** Undefined while an export is under way. */
+  /** Undefined while an export is in progress. */
   onExport: (() => void) | undefined;
 }
 
-/** What can be done with the jobs that are selected. */
+/** The actions on the selected jobs. */
 export function SelectionBar({ count, total, mostAtOnce, gathering, mayRun, mayEdit, onSelectAll, onClear, onAct, onExport }: Props) {
   const { t, i18n } = useTranslation();
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);

@@ -1,4 +1,4 @@
-// The columns of the table of jobs: how wide each is, what it sorts by, and which give way where there is no room for all.
+// The columns of the jobs table: width, sort key, and priority if there is no room for all.
 
 import type { JobOrder } from '../../lib/jobFilter.ts';
 
@@ -9,7 +9,7 @@ interface Column {
   /** In rem. */
   width: number;
   order?: JobOrder;
-  /** The highest is given room first. */
+  /** The highest is placed first. */
   rank: number;
 }
 
@@ -32,7 +32,7 @@ const actsWidth = 5.25;
 /** The columns that are hidden by default. */
 export const hiddenAtFirst: readonly ColumnId[] = ['updated'];
 
-/** Of the columns that are wanted, those that there is room for, in their order: what matters most is given room first. Room is in rem. */
+/** Returns the chosen columns that fit, in display order, by priority. Room is in rem. */
 export function columnsIn(room: number, wanted: readonly ColumnId[]): ColumnId[] {
   let left = room - boxWidth - nameWidth - actsWidth;
   const shown = new Set<ColumnId>();
@@ -44,7 +44,7 @@ export function columnsIn(room: number, wanted: readonly ColumnId[]): ColumnId[]
   return columnIds.filter((id) => shown.has(id));
 }
 
-/** The columns as a grid has them. */
+/** Returns the columns as a CSS grid template. */
 export function templateOf(shown: readonly ColumnId[]): string {
   const others = shown.map((id) => (id === 'schedule' || id === 'labels' || id === 'group' ? `minmax(0, ${(columns[id].width / nameWidth).toFixed(2)}fr)` : `${columns[id].width}rem`));
   return [`${boxWidth}rem`, 'minmax(0, 1fr)', ...others, `${actsWidth}rem`].join(' ');

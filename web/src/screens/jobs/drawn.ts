@@ -1,15 +1,18 @@
-// Which job each row in view shows.
+// Maps visible rows to jobs.
 
 import type { Job } from '../../api/types.ts';
 import type { RowWindow } from '../../lib/rowWindow.ts';
 
 export interface DrawnRow {
   row: number;
-  /** The job in it, or that it is still to come. */
+  /** The job, or a placeholder while it is loading. */
   job: Job | undefined;
 }
 
-/** The rows in view. The pages of a list are of different moments: a job that moved may be in two of them, and is shown once, as two elements of one key confuse React. */
+/**
+ * Returns the visible rows. Pages are loaded at different times: a job that moved may be on two of them, and is
+ * rendered once, since React needs unique keys.
+ */
 export function drawnRows({ first, end }: RowWindow, at: (row: number) => Job | undefined): DrawnRow[] {
   const seen = new Set<string>();
   return Array.from({ length: Math.max(0, end - first) }, (_, i) => {
@@ -21,16 +24,16 @@ export function drawnRows({ first, end }: RowWindow, at: (row: number) => Job | 
   });
 }
 
-/** The row that Tab leads to: the keyboard's, or the first one in view where that is out of sight. */
+/** Returns the row that Tab leads to: the keyboard position, or the first visible row if that is out of view. */
 export function tabStop(drawn: readonly DrawnRow[], current: number): number | undefined {
   const there = drawn.filter(({ job }) => job !== undefined);
   return (there.find(({ row }) => row === current) ?? there[0])?.row;
 }
 
-/** Who aims at a button sees what it says this long before pressing it. */
+/** A user who aims at a button has read its row for at least this long. */
 const aiming = 700;
 
-/** Since when each row in view shows the job that it shows. */
+/** Since when each visible row shows its current job. */
 export class RowAges {
   #rows = new Map<number, { name: string; since: number }>();
 
@@ -45,7 +48,7 @@ export class RowAges {
     }
   }
 
-  /** Another job was in this row a moment ago: a click in it may be meant for that one. */
+  /** Another job was in this row a moment ago: the click may be meant for it. */
   hasJustMoved(row: number, now: number): boolean {
     const is = this.#rows.get(row);
     return is !== undefined && now - is.since < aiming;

@@ -1,4 +1,4 @@
-// Jobs as one file of YAML that cronctl apply takes. The yaml package comes with it, so it is loaded when it is wanted.
+// Exports jobs as one YAML file for cronctl apply. It contains the yaml package, so it is loaded on demand.
 
 import { definitionOf } from '../../api/definition.ts';
 import { allJobs, namedJobs } from '../../api/jobList.ts';
@@ -8,21 +8,21 @@ import { toYaml } from '../../lib/yaml.ts';
 export interface Exported {
   text: string;
   jobs: number;
-  /** Jobs that one may not see into: half a definition would do harm. */
+  /** Jobs without a role in their group: half a definition would do harm. */
   hidden: number;
-  /** Jobs that were wanted and are not there any more. */
+  /** Requested jobs that no longer exist. */
   gone: number;
 }
 
 interface Options {
   filter: JobFilter;
-  /** Of those that the filter finds only these, where they are given. */
+  /** Only these of the matching jobs, if given. */
   only?: ReadonlySet<string> | undefined;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
 }
 
-/** Up to so many are asked for one by one, more are picked out of the list. */
+/** Up to this number jobs are requested one by one; more are taken from the list. */
 const few = 200;
 
 export async function exportJobs({ filter, only, signal, onProgress }: Options): Promise<Exported> {

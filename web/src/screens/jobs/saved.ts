@@ -9,7 +9,7 @@ export interface SavedFilter {
 
 const most = 50;
 
-/** What is stored may be anything. */
+/** The stored value may be anything. */
 export function readSaved(value: unknown): SavedFilter[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, most).flatMap((item: unknown) => {
@@ -19,7 +19,7 @@ export function readSaved(value: unknown): SavedFilter[] {
   });
 }
 
-/** With one more, or with another filter under a name that is there; by name. */
+/** Adds or replaces a named filter; sorted by name. */
 export function withSaved(saved: readonly SavedFilter[], added: SavedFilter): SavedFilter[] {
   return [...saved.filter((one) => one.name !== added.name), added].sort((a, b) => a.name.localeCompare(b.name)).slice(0, most);
 }

@@ -1,6 +1,6 @@
-// Which jobs are selected. Decides only; the page keeps it.
+// The selected jobs. Decides only; the page stores it.
 
-/** What of a selected job the acts on many need to know. */
+/** The properties of a selected job that bulk actions need. */
 export interface Picked {
   name: string;
   group: string;
@@ -18,7 +18,7 @@ export function toggled(selection: Selection, job: Picked): Selection {
   return next;
 }
 
-/** All of these are selected, or, where they are already, none of them is. */
+/** Selects all of these; if all are selected already, unselects them. */
 export function toggledAll(selection: Selection, jobs: readonly Picked[]): Selection {
   const next = new Map(selection);
   const all = jobs.every((job) => next.has(job.name));
@@ -35,13 +35,13 @@ export function withAll(selection: Selection, jobs: readonly Picked[]): Selectio
   return next;
 }
 
-/** Those from one to another, either way round; undefined where the list does not hold both any more. */
+/** Returns the jobs from one to another in either direction; undefined if the list no longer contains both. */
 export function between<T extends { name: string }>(jobs: readonly T[], one: string, other: string): T[] | undefined {
   const ends = [one, other].map((name) => jobs.findIndex((job) => job.name === name));
   return ends.includes(-1) ? undefined : jobs.slice(Math.min(...ends), Math.max(...ends) + 1);
 }
 
-/** Parts those whom the one who is signed in may do something with from the others. */
+/** Splits jobs by permission of the signed-in user. */
 export function allowed(selection: Selection, may: (group: string) => boolean): { yes: Picked[]; no: Picked[] } {
   const yes: Picked[] = [];
   const no: Picked[] = [];

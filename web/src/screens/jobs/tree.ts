@@ -1,24 +1,27 @@
-// Groups as a tree, made of their names: what goes on after another's name with a dot or a dash is below it.
+// Groups as a tree, derived from their names: a name that extends another one by a dot or a dash is below it.
 
 export interface GroupCount {
-  /** Empty for the jobs that are in no group. */
+  /** Empty for the jobs without a group. */
   name: string;
   jobs: number;
   paused: number;
 }
 
 export interface GroupNode {
-  /** The name of the group, in full. */
+  /** Full name of the group. */
   path: string;
-  /** What of it is shown where it stands. */
+  /** Its part of the name in the tree. */
   label: string;
-  /** With all that is below. */
+  /** Including subgroups. */
   jobs: number;
   paused: number;
   children: GroupNode[];
 }
 
-/** Every name before a dot is a node, also where no job is in that very group. A dash parts only the names of what is a node anyway: night-shift alone stays one. */
+/**
+ * Every prefix that ends before a dot is a node, even without jobs of its own. A dash separates only if the prefix is a
+ * node anyway: night-shift alone stays one.
+ */
 function pathsOf(names: readonly string[]): string[] {
   const paths = new Set<string>();
   for (const name of names) for (let dot = name.length; dot > 0; dot = name.lastIndexOf('.', dot - 1)) paths.add(name.slice(0, dot));
@@ -33,7 +36,7 @@ function parentOf(path: string, nodes: ReadonlyMap<string, GroupNode>): GroupNod
   return undefined;
 }
 
-/** Makes the tree; groups beside each other are in the order of their names. Jobs that are in no group are not in it. */
+/** Builds the tree; siblings are sorted by name. Jobs without a group are not in it. */
 export function groupTree(groups: readonly GroupCount[]): GroupNode[] {
   const named = groups.filter((group) => group.name !== '');
   const nodes = new Map<string, GroupNode>();
@@ -58,7 +61,7 @@ export function groupTree(groups: readonly GroupCount[]): GroupNode[] {
   return roots;
 }
 
-/** What of the tree has a text in its name, with all that it is below. */
+/** Returns the nodes with a text in their name, with their ancestors. */
 export function narrowTree(nodes: readonly GroupNode[], text: string): GroupNode[] {
   if (text === '') return [...nodes];
   return nodes.flatMap((node) => {
@@ -68,7 +71,7 @@ export function narrowTree(nodes: readonly GroupNode[], text: string): GroupNode
   });
 }
 
-/** Whether a group is another one, or below it. */
+/** Reports whether a group is equal to another one or below it. */
 export function isWithin(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}.`) || path.startsWith(`${of}-`);
 }

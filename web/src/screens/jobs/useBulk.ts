@@ -9,15 +9,18 @@ import { newKey } from '../../parts/runRequest.ts';
 export interface BulkState {
   phase: 'asking' | 'doing' | 'done';
   items: BulkItem[];
-  /** Why it was not gone on with. */
+  /** Why the action stopped. */
   error: Error | undefined;
-  /** Jobs that it did not come to. */
+  /** Jobs that were not processed. */
   left: number;
 }
 
 const start: BulkState = { phase: 'asking', items: [], error: undefined, left: 0 };
 
-/** What became of the jobs, with what asking again for some of them said. What was done stays done: that a job which was deleted is not found the second time is no refusal. */
+/**
+ * Merges the results of a repeated request. Completed actions stay completed: a deleted job that is not found by the
+ * repetition was not refused.
+ */
 export function withAnswers(before: readonly BulkItem[], answers: readonly BulkItem[]): BulkItem[] {
   const known = new Map(before.map((item) => [item.name, item]));
   for (const item of answers) {
@@ -26,7 +29,10 @@ export function withAnswers(before: readonly BulkItem[], answers: readonly BulkI
   return [...known.values()];
 }
 
-/** Does something with many jobs, batch after batch, until it is done, stopped, or refused. What was not answered can be asked for again: the same under the same key is done once. */
+/**
+ * Applies an action to many jobs, batch by batch, until it is done, stopped, or refused. Unanswered batches can be
+ * repeated with the same idempotency key.
+ */
 export function useBulk() {
   const queries = useQueryClient();
   const [state, setState] = useState<BulkState>(start);
@@ -66,7 +72,7 @@ export function useBulk() {
       waiting.current = batchesOf(jobs, newKey);
       void work(order, []);
     },
-    /** Goes on with what was not done, and asks again for what is not known. */
+    /** Continues with the remaining jobs, and repeats batches with an unknown outcome. */
     goOn: (order: BulkOrder) => {
       void work(order, state.items);
     },

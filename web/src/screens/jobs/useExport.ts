@@ -6,13 +6,13 @@ import { saveAs } from '../../lib/saveAs.ts';
 import { say } from '../../parts/say.ts';
 import { sayFailed } from '../../parts/sayFailed.ts';
 
-/** Writes jobs to a file: all that a filter finds, or only some of these. */
+/** Writes jobs to a file: all that match a filter, or some of them. */
 export function useExport() {
   const { t, i18n } = useTranslation();
   const [progress, setProgress] = useState<number | undefined>();
   const running = useRef<AbortController | undefined>(undefined);
   const start = async (filter: JobFilter, only?: ReadonlySet<string>) => {
-    // One at a time: what can be stopped is the one whose progress is shown.
+    // One at a time: the one whose progress is shown can be stopped.
     if (running.current) return;
     const controller = new AbortController();
     running.current = controller;

@@ -4,15 +4,15 @@ import { readSaved, savedAs, withSaved, type SavedFilter } from './saved.ts';
 
 export interface Saved {
   saved: SavedFilter[];
-  /** The one that is what is shown. */
+  /** The saved filter that is active. */
   is: SavedFilter | undefined;
-  /** What is shown is narrowed or ordered in a way that has no name yet. */
+  /** The active filter has no name yet. */
   maySave: boolean;
   save: (name: string) => void;
   forget: (one: SavedFilter) => void;
 }
 
-/** The filters that this browser remembers, beside the one that is shown. */
+/** The saved filters of this browser, and whether the current one is among them. */
 export function useSavedFilters(filter: JobFilter): Saved {
   const [saved, setSaved] = useStored('carillon-job-filters', readSaved);
   const is = savedAs(saved, filter);

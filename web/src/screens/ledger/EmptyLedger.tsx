@@ -7,7 +7,7 @@ import classes from './LedgerPage.module.css';
 
 const told = ['succeeded', 'skipped', 'missed', 'lost', 'refused'] as const satisfies readonly FireStatus[];
 
-/** What a ledger is, where there is nothing in it yet. */
+/** Explains an empty ledger. */
 export function EmptyLedger() {
   const { t } = useTranslation();
   return (

@@ -9,14 +9,14 @@ import { problemText } from '../../parts/problemText.ts';
 import { say } from '../../parts/say.ts';
 import { collect, exportLimit, firesAsCsv } from './exportFires.ts';
 
-/** Gives what the filter lists as a file. */
+/** Downloads the filtered list. */
 export function ExportMenu({ filter }: { filter: LedgerFilter }) {
   const { t, i18n } = useTranslation();
   const save = useMutation({
     mutationFn: async (format: 'csv' | 'json') => ({ format, ...(await collect(filter, AbortSignal.timeout(120_000))) }),
     onSuccess: ({ format, fires, cut, partial }) => {
       const name = `ledger-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`;
-      // The mark tells a spreadsheet that it is UTF-8.
+      // The byte order mark identifies UTF-8 to spreadsheets.
       if (format === 'csv') saveAs(name, `\ufeff${firesAsCsv(fires)}`, 'text/csv;charset=utf-8');
       else saveAs(name, `${JSON.stringify(fires, null, 2)}\n`, 'application/json');
       const number = new Intl.NumberFormat(i18n.language);

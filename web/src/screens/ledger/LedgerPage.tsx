@@ -27,7 +27,7 @@ import { SummaryBar } from './SummaryBar.tsx';
 
 const plannedShown = 5;
 
-/** Every fire with what became of it, and those that are to come. */
+/** All past and planned fires with their outcome. */
 export function LedgerPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/ledger' });
@@ -37,13 +37,13 @@ export function LedgerPage() {
   const stretch = stretchOf(search);
   const subject = JSON.stringify(cleaned(search));
   const pages = useCursorPages(subject);
-  // Half a name is no name: the server would refuse it, and it has no fires.
+  // An incomplete name is not sent: the server would refuse it, and it has no fires.
   const named = search.job === undefined || isName(search.job);
   const filter = { job: search.job, group: search.group, statuses, ...stretch };
   const fires = useLedger(filter, pages.cursor, named);
   const summarised = summaryOf(search, Date.now());
   const summary = useLedgerSummary({ job: search.job, ...summarised }, named && summarised !== undefined && search.group === undefined);
-  // Where the list ends now, what comes next stands above it.
+  // If the list ends at now, planned fires are shown above it.
   const endsNow = stretch.to === undefined && statuses.length === 0 && pages.page === 1;
   const ahead = useAhead({ job: search.job, group: search.group }, plannedShown, named && endsNow);
   const names = useJobNames(search.job ?? '');

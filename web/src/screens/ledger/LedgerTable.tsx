@@ -13,11 +13,11 @@ import { laid } from './layout.ts';
 import classes from './LedgerTable.module.css';
 
 interface Props {
-  /** The newest first. */
+  /** Newest first. */
   fires: readonly Fire[];
-  /** What is planned next, above the line. */
+  /** Next planned fires, above the line. */
   ahead: readonly Fire[];
-  /** The list reaches across now. */
+  /** The list includes planned fires. */
   now: boolean;
   busy: boolean;
 }
@@ -25,7 +25,7 @@ interface Props {
 const columns = 5;
 const idOf = (fire: Fire) => fire.id;
 
-/** Fires by day, with a line between what is planned and what has been. It stands still while one points at it. */
+/** Fires by day, with a line between planned and past ones. It does not move while the pointer is on it. */
 export function LedgerTable({ fires, ahead, now: across, busy }: Props) {
   const { t, i18n } = useTranslation();
   const { rows, held, around } = useSteady([...ahead, ...fires], idOf);
@@ -56,7 +56,7 @@ export function LedgerTable({ fires, ahead, now: across, busy }: Props) {
   );
 }
 
-/** Where the future ends. */
+/** The line between planned and past fires. */
 function NowLine() {
   const { t, i18n } = useTranslation();
   const now = useNow(1000);

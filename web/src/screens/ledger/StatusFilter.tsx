@@ -5,7 +5,7 @@ import { troubleStatuses } from '../../lib/troubles.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import classes from './StatusFilter.module.css';
 
-// What people ask for together.
+// Common combinations.
 const sets = { trouble: troubleStatuses, didNotRun: ['skipped', 'refused', 'missed'] } as const satisfies Record<string, readonly FireStatus[]>;
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
   onChange: (statuses: readonly FireStatus[]) => void;
 }
 
-/** Which ends of fires to list, several at once. */
+/** Filters by outcome, with several at once. */
 export function StatusFilter({ chosen, onChange }: Props) {
   const { t } = useTranslation();
   const same = (statuses: readonly FireStatus[]) => statuses.length === chosen.length && statuses.every((status) => chosen.includes(status));

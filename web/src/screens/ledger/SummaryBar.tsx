@@ -8,7 +8,7 @@ import { ChartTable } from '../../parts/ChartTable.tsx';
 import type { LedgerSearch } from './ranges.ts';
 import classes from './SummaryBar.module.css';
 
-/** What the fires of the time in sight came to, by hour or day; each leads to its own fires. */
+/** Outcomes of the listed period by hour or day; each links to its fires. */
 export function SummaryBar({ statistics, search, onNarrow }: { statistics: Statistics; search: LedgerSearch; onNarrow: (search: LedgerSearch) => void }) {
   const { t, i18n } = useTranslation();
   const { buckets, by, timezone, to } = statistics;

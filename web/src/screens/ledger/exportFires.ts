@@ -2,10 +2,10 @@ import { endsOf, ledgerPage, type LedgerFilter } from '../../api/ledger.ts';
 import type { Fire } from '../../api/types.ts';
 import { toCsv } from '../../lib/csv.ts';
 
-/** More than this is a matter for cronctl. */
+/** Larger exports are left to cronctl. */
 export const exportLimit = 10_000;
 
-/** All that a filter lists, page by page, and whether there would have been more. */
+/** Loads the filtered list page by page; reports whether it was truncated. */
 export async function collect(filter: LedgerFilter, signal: AbortSignal): Promise<{ fires: Fire[]; cut: boolean; partial: boolean }> {
   const ends = endsOf(filter, Date.now());
   const fires: Fire[] = [];
@@ -22,7 +22,7 @@ export async function collect(filter: LedgerFilter, signal: AbortSignal): Promis
 
 const head = ['plannedAt', 'job', 'group', 'status', 'cause', 'reasonCode', 'reason', 'dueAt', 'gapFrom', 'gapTo', 'gapCount', 'attempts', 'id'];
 
-/** One line for each entry; names and times as the API has them, so that programs can read them. */
+/** One line per entry; names and times as in the API, for programs. */
 export function firesAsCsv(fires: readonly Fire[]): string {
   return toCsv([
     head,

@@ -1,14 +1,14 @@
 import type { Fire } from '../../api/types.ts';
 
-/** What the list is made of: the fires of one day after those of another, with a line where the future ends. */
+/** Layout of the ledger: fires by day, with a line between planned and past ones. */
 export interface Day<Row> {
   day: string;
   rows: ({ kind: 'fire'; row: Row } | { kind: 'now' })[];
 }
 
 /**
- * Parts rows, the newest first, by their day. The line stands below the last planned one, where the list reaches across now;
- * where nothing is planned it stands above all.
+ * Splits rows, newest first, by day. The line is below the last planned fire if the list includes any; otherwise it is
+ * at the top.
  */
 export function laid<Row>(rows: readonly Row[], fireOf: (row: Row) => Fire, dayOf: (at: string) => string, line: { today: string } | undefined): Day<Row>[] {
   const days: Day<Row>[] = [];

@@ -4,7 +4,7 @@ import type { FireStatus } from '../../api/types.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** The stretches of time that one is offered. Those that move with the clock are in milliseconds from now. */
+/** The offered time ranges. Relative ones are in milliseconds from now. */
 export const ranges = {
   all: {},
   hour: { from: -hour },
@@ -21,20 +21,20 @@ export type Range = keyof typeof ranges | 'custom';
 export interface LedgerSearch {
   job?: string | undefined;
   group?: string | undefined;
-  /** One status, or several with commas between them. */
+  /** One status, or several separated by commas. */
   status?: string | undefined;
   range?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }
 
-/** The range that an address names; who asks for what is planned, and for no range, means the next day. */
+/** Returns the range of an address; for planned fires without a range, the next day. */
 export function rangeOf(search: LedgerSearch): Range {
   if (search.range === 'custom' || (search.range !== undefined && Object.hasOwn(ranges, search.range))) return search.range as Range;
   return search.status === 'planned' ? 'nextDay' : 'all';
 }
 
-/** The statuses that an address names. */
+/** Returns the statuses of an address. */
 export function statusesOf(search: LedgerSearch): FireStatus[] {
   const named = search.status?.split(',') ?? [];
   return fireStatuses.filter((status) => named.includes(status));
@@ -56,7 +56,7 @@ export function summaryOf(search: LedgerSearch, now: number): Stretch | undefine
   return to - from > 2 * hour ? { from: search.from ?? -30 * day, to: search.to } : undefined;
 }
 
-/** The address without what says nothing. */
+/** Returns the address without defaults. */
 export function cleaned(search: LedgerSearch): LedgerSearch {
   const custom = search.range === 'custom';
   const kept = { ...search, from: custom ? search.from : undefined, to: custom ? search.to : undefined };

@@ -14,7 +14,7 @@ import classes from './LoginPage.module.css';
 
 type Way = 'password' | 'token';
 
-/** Takes a user's password, or an access token, and exchanges it for a session. */
+/** Exchanges a user's password or an access token for a session. */
 export function LoginForm({ note, user: known = '', first = 'password' }: { note?: string; user?: string | undefined; first?: Way }) {
   const { t } = useTranslation();
   const login = useLogin();
@@ -60,7 +60,7 @@ export function LoginForm({ note, user: known = '', first = 'password' }: { note
   );
 }
 
-/** Leads to the issuer that the server trusts, and back to the page that was asked for. */
+/** Redirects to the trusted issuer, and back to the requested page. */
 function SingleSignOn() {
   const issuer = useLoginMethods().data?.oidc;
   if (!issuer) return null;

@@ -10,7 +10,7 @@ import { Panel } from '../../parts/Panel.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './ClusterPanel.module.css';
 
-/** Which masters there are and which of them leads, whether the history is at hand, and how many jobs there are. */
+/** The masters, which one is elected, whether the history is available, and the number of jobs. */
 export function ClusterPanel({ overview: { logStore, jobs } }: { overview: components['schemas']['Overview'] }) {
   const { t, i18n } = useTranslation();
   const masters = useMasters().data?.items;

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import classes from './FirstSteps.module.css';
 
-/** What to do with an installation that has no jobs yet. */
+/** First steps for an installation without jobs. */
 export function FirstSteps({ alive }: { alive: number }) {
   const { t } = useTranslation();
   const mayEdit = useCan('editor');

@@ -31,11 +31,11 @@ export function OverviewPage() {
   const more = found.data?.nextCursor !== undefined;
   const troubles = useMemo(() => troublesOf(found.data?.items ?? []), [found.data]);
   const { data } = overview;
-  // The list is newer than the numbers, and counts as far as it goes.
+  // The list is newer than the counts, and is used as far as it goes.
   const runs = running && running.nextCursor === undefined && !running.partial ? running.items.length : data?.running;
   const workers = useWorkers().data?.items;
   const first = data?.jobs.total === 0;
-  // Without the history it is not known how much went wrong: that is not the same as nothing.
+  // Without the history the number of failures is unknown, which is not zero.
   const whole = found.data !== undefined && found.data.partial !== true ? found.data : undefined;
   const modes = modesOf(data?.degraded ?? []);
 

@@ -27,7 +27,7 @@ const shown = 8;
 const begun = (run: Run) => Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt);
 const idOf = (run: Run) => run.id;
 
-/** What runs just now: what goes on for too long first, then what has been going on for longest, so that short runs come and go at the end. */
+/** Current runs: overdue ones first, then by duration, so that short runs change only the end of the list. */
 export function RunningPanel({ count }: { count: number | undefined }) {
   const { t, i18n } = useTranslation();
   const running = useRunning();
@@ -43,7 +43,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
   useLiveRuns((event) => {
     const status = event.status as RunStatus;
     if (!isTerminal(status) || !rows.some(({ row }) => row.id === event.id)) return;
-    // Only those in sight matter, and they are few.
+    // Only visible ones matter, and they are few.
     setEnded((before) => new Map([...[...before].slice(-2 * shown), [event.id, status]]));
   });
   const isGone = useIsGone();

@@ -13,7 +13,7 @@ import own from './SoonPanel.module.css';
 
 const shown = 6;
 
-/** How much fires in the next hour, minute by minute, and what fires first. */
+/** Fires of the next hour by minute, and the next ones. */
 export function SoonPanel({ ahead }: { ahead: components['schemas']['Forecast'] | undefined }) {
   const { t } = useTranslation();
   const soon = useSoon(shown);

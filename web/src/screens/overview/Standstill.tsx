@@ -6,12 +6,12 @@ import { Icon } from '../../parts/icons.tsx';
 import type { Counted } from './Tiles.tsx';
 import classes from './Verdict.module.css';
 
-/** No worker takes runs: nothing starts, whatever else is well. */
+/** No worker takes runs, so nothing starts. */
 export function standsStill(workers: readonly Worker[]): boolean {
   return workers.every((worker) => workerState(worker) !== 'ready');
 }
 
-/** Says first of all that nothing can run, and why. */
+/** The top notice that nothing can run, with the reason. */
 export function Standstill({ workers, waiting }: { workers: readonly Worker[]; waiting: Counted | undefined }) {
   const { t, i18n } = useTranslation();
   if (!standsStill(workers)) return null;

@@ -4,7 +4,7 @@ import type { components } from '../../api/schema.gen.ts';
 import { formatRate } from '../../lib/figures.ts';
 import classes from './Tiles.module.css';
 
-/** How many, and whether there are more. */
+/** A count, and whether there are more. */
 export interface Counted {
   count: number;
   more: boolean;
@@ -12,16 +12,16 @@ export interface Counted {
 
 interface Props {
   overview: components['schemas']['Overview'];
-  /** Runs that go on. */
+  /** Current runs. */
   running: number | undefined;
   soon: number | undefined;
-  /** Fires that wait, as the list beside counts them. */
+  /** Waiting fires, counted like the list beside. */
   waiting: Counted | undefined;
-  /** Fires of the last 24 hours that went wrong, likewise: one that succeeded when it was tried again is not among them. */
+  /** Failed fires of the last 24 hours, counted likewise: those whose retry succeeded are not included. */
   troubles: { failed: Counted; missed: Counted } | undefined;
 }
 
-/** The cluster in a few numbers, each of which leads to what it counts. */
+/** Key figures of the cluster, each with a link to the counted items. */
 export function Tiles({ overview, running, soon, waiting, troubles }: Props) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);

@@ -14,7 +14,7 @@ import classes from './TrendPanel.module.css';
 
 const tones = ['ok', 'bad', 'warn', 'idle'] as const;
 
-/** How fires ended and how late they started, over a day or a week; each number leads to what it counts. */
+/** Outcomes and start delays over a day or a week; each number links to the counted items. */
 export function TrendPanel({ away }: { away: boolean }) {
   const { t, i18n } = useTranslation();
   const [range, setRange] = useState<Trend>('day');
@@ -65,7 +65,7 @@ export function TrendPanel({ away }: { away: boolean }) {
   );
 }
 
-/** The way to what a number counts: attempts one by one, and fires that did not run. */
+/** Link to the counted items: single attempts, and fires that did not run. */
 function Counted({ status, from, children }: { status: Ended; from: string; children: ReactNode }) {
   const search = { status, range: 'custom' as const, from };
   return status === 'skipped' || status === 'missed' ? <Link to="/ledger" search={search}>{children}</Link> : <Link to="/runs" search={search}>{children}</Link>;

@@ -21,7 +21,7 @@ import classes from './rows.module.css';
 const shown = 8;
 const idOf = (trouble: Trouble) => trouble.job;
 
-/** What went wrong in the last day, by job: how often, why the last time, and whether it has gone well since. */
+/** Failures of the last day by job: count, last reason, and whether the job has recovered. */
 export function TroublesPanel({ troubles, partial }: { troubles: readonly Trouble[]; partial: boolean }) {
   const { t, i18n } = useTranslation();
   const may = useRights();
@@ -76,7 +76,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
   );
 }
 
-/** Whether the job has gone well, or goes on again, after what went wrong. */
+/** Reports whether the job has succeeded, or is running, since the failure. */
 function Since({ run, after }: { run: Run | undefined; after: string }) {
   const { t } = useTranslation();
   if (!run || Date.parse(run.plannedAt) < Date.parse(after) || (run.status !== 'succeeded' && run.status !== 'running')) return null;

@@ -4,16 +4,16 @@ import classes from './Verdict.module.css';
 
 interface Props {
   troubles: number;
-  /** There may be more than those. */
+  /** There may be more. */
   more: boolean;
   degraded: number;
-  /** Of that, something keeps runs from starting or from being written down. */
+  /** The problems that prevent runs or their recording. */
   grave: boolean;
-  /** Not all that would have to be known is known. */
+  /** Some data is missing. */
   unsure: boolean;
 }
 
-/** The whole page in one sentence. */
+/** The state of the cluster in one sentence. */
 export function Verdict({ troubles, more, degraded, grave, unsure }: Props) {
   const { t } = useTranslation();
   if (troubles === 0 && degraded === 0 && unsure) return null;

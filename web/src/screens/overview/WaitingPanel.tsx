@@ -20,7 +20,7 @@ import { waitingRows, type WaitingRow } from './waiting.ts';
 const shown = 6;
 const idOf = ({ fire }: WaitingRow) => fire.id;
 
-/** What is due and has not started, with the reason; what has waited for longest comes first. */
+/** Due fires that have not started, with the reason; longest wait first. */
 export function WaitingPanel() {
   const { t } = useTranslation();
   const waiting = useWaiting();

@@ -11,10 +11,10 @@ import own from './WorkersPanel.module.css';
 
 const shown = 8;
 
-// Those that take nothing come first; then by name, so that they stay where they are.
+// Workers that take no runs come first; then by name, so that rows do not move.
 const rank: Record<WorkerState, number> = { troubled: 0, stopping: 1, draining: 1, drained: 1, ready: 2, away: 3 };
 
-/** How busy each worker is, and which take nothing. */
+/** The load of each worker, and which take no runs. */
 export function WorkersPanel() {
   const { t } = useTranslation();
   const workers = useWorkers();

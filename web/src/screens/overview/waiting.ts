@@ -1,8 +1,8 @@
 import type { Fire } from '../../api/types.ts';
 
-/** A fire that waits, with those of its job that wait for the same. */
+/** A waiting fire, with the other fires of its job that wait for the same reason. */
 export interface WaitingRow {
-  /** The one that has waited for longest. */
+  /** The longest waiting one. */
   fire: Fire;
   count: number;
 }
@@ -10,7 +10,10 @@ export interface WaitingRow {
 // Intentional waits come last, fires that are about to start before them.
 const rank = (fire: Fire) => (fire.reason?.code === 'paused' ? 2 : fire.reason === undefined || fire.reason.code === 'starting' ? 1 : 0);
 
-/** What has waited for longest first. A job that waits for one thing takes one row, however often; what has a run already, which can be cancelled, one each. */
+/**
+ * Longest wait first. A job has one row per reason, however many fires; fires with a run, which can be cancelled, have
+ * one each.
+ */
 export function waitingRows(fires: readonly Fire[]): WaitingRow[] {
   const sorted = [...fires].sort((a, b) => rank(a) - rank(b) || Date.parse(a.plannedAt) - Date.parse(b.plannedAt) || a.id.localeCompare(b.id));
   const rows = new Map<string, WaitingRow>();

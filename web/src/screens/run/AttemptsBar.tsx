@@ -6,7 +6,7 @@ import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import classes from './RunPage.module.css';
 
-/** The attempts of the run's fire, where there is more than this one. */
+/** The attempts of the run's fire, if there are several. */
 export function AttemptsBar({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const attempts = useAttempts(run.fire, !isTerminal(run.status)).data ?? [];

@@ -15,7 +15,7 @@ interface Props {
   onShow: (offset: number) => void;
 }
 
-/** Says how much of the output is not here, loads it, and shows what is found in it. */
+/** Shows how much earlier output is not loaded, loads it, and shows matches in it. */
 export function EarlierBar({ state, output, earlier, onShow }: Props) {
   const { t } = useTranslation();
   const [error, setError] = useState<Error | undefined>();

@@ -18,7 +18,7 @@ interface Props {
   onLeave: () => void;
 }
 
-/** Which of the output is shown, and where one looks for text in it; the key “/” goes here. */
+/** Selects the stream and searches the output; the key “/” focuses it. */
 export function FindBar({ only, onOnly, wanted, found, onWanted, onGo, onLeave }: Props) {
   const { t } = useTranslation();
   const [text, setText] = useState(wanted.text);

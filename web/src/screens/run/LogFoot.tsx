@@ -4,7 +4,7 @@ import type { Run } from '../../api/types.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import classes from './OutputPanel.module.css';
 
-/** How much there is, and whether more comes. */
+/** The amount of output, and whether more is expected. */
 export function LogFoot({ run, state, lines }: { run: Run; state: OutputState; lines: number }) {
   const { t } = useTranslation();
   return (

@@ -8,7 +8,7 @@ import type { Pattern } from '../../lib/regex/pattern.ts';
 import { segmentsOf } from '../../lib/segments.ts';
 import classes from './LogView.module.css';
 
-/** What a row says in words; given to it, as hundreds of rows come and go while one scrolls. */
+/** Texts of a row; passed in, since hundreds of rows are mounted while scrolling. */
 export interface Words {
   over: string;
   hole: (bytes: number) => string;
@@ -19,23 +19,23 @@ interface Props {
   name: number;
   text: string;
   marks: number;
-  /** In milliseconds; NaN where it is not shown. */
+  /** In milliseconds; NaN if hidden. */
   at: number;
   offset: number;
-  /** Counted from 1; 0 where lines have none. */
+  /** From 1; 0 if lines have no numbers. */
   number: number;
   style: Style;
   pattern: Pattern | undefined;
-  /** Which of its matches is the one that one is at; -1 for none. */
+  /** Index of the current match; -1 for none. */
   current: number;
   picked: boolean;
-  /** It is out of sight, and there for a selection only. */
+  /** Out of view; mounted for a selection only. */
   held: boolean;
   onPick: (name: number, upTo: boolean) => void;
   words: Words;
 }
 
-/** One line: its number, which stream it came from, and its text with colours, matches and addresses. */
+/** One line: number, stream, and text with colours, matches and links. */
 export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset, number, style, pattern, current, picked, held, onPick, words }: Props) {
   if ((marks & mark.hole) !== 0) {
     return (
@@ -52,7 +52,7 @@ export const LogRow = memo(function LogRow({ row, name, text, marks, at, offset,
   };
   return (
     <div className={classes.line} data-row={row} data-line={number || undefined} data-stream={(marks & mark.stderr) !== 0 ? 'stderr' : (marks & mark.known) !== 0 ? 'stdout' : undefined} data-picked={picked || undefined} data-held={held || undefined}>
-      {/* Not text of the page, so that copying a log copies the log alone. */}
+      {/* Not part of the page's text, so that copying a log copies its text only. */}
       <a
         className={classes.number} href={`#${writeLines(number > 0 ? { from: number, to: number } : { byte: offset })}`} data-number={goesOn ? '↳' : number || '·'} tabIndex={-1} aria-hidden="true"
         onClick={pick}

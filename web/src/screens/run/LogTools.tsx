@@ -19,7 +19,7 @@ interface Props {
   onError: () => void;
 }
 
-/** How the output is shown, and the ways to other parts of it. */
+/** Display options of the output, and jumps within it. */
 export function LogTools({ run, live, follow, onFollow, wrap, onWrap, times, onTimes, full, onFull, onError }: Props) {
   const { t } = useTranslation();
   return (
@@ -38,7 +38,7 @@ export function LogTools({ run, live, follow, onFollow, wrap, onWrap, times, onT
   );
 }
 
-/** A button that is a sign alone where there is little room; where it may be on, it says so. */
+/** A button that shrinks to its icon; a toggle shows its state. */
 function Tool({ icon, name, on, onClick }: { icon: IconName; name: string; on?: boolean; onClick: () => void }) {
   return (
     <Button size="xs" variant="default" className={classes.tool} aria-label={name} title={name} aria-pressed={on} leftSection={<Icon name={icon} size={14} />} onClick={onClick}>

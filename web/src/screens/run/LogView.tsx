@@ -9,50 +9,50 @@ import classes from './LogView.module.css';
 import { rowHeight, useRedraw, useRows } from './useRows.ts';
 import { useSelection } from './useSelection.ts';
 
-/** What the page asks of the view. */
+/** Methods for the page. */
 export interface LogHandle {
-  /** Brings a line to where it is read. */
+  /** Scrolls to a line. */
   show: (name: number) => void;
   top: () => void;
   end: () => void;
   focus: () => void;
-  /** The first line that is seen. */
+  /** The first visible line. */
   first: () => number;
 }
 
 interface Props {
   ref: Ref<LogHandle>;
   store: LogStore;
-  /** Changes with what is in the store. */
+  /** Changes with the store. */
   version: number;
   only: Stream | undefined;
   wrap: boolean;
   times: boolean;
   follow: boolean;
-  /** The lines have numbers: all from the first one on are here. */
+  /** Lines have numbers: all from the first one on are loaded. */
   numbers: boolean;
-  /** What the address says of lines: who goes there is not to be taken back by the router to where they were. */
+  /** The lines in the address: the router must not restore the previous scroll position there. */
   hash: string;
-  /** What is said where no line is shown. */
+  /** Text shown instead of lines. */
   none: string;
   pattern: Pattern | undefined;
   current: { line: number; nth: number } | undefined;
-  /** Names of the first and last line that are picked out. */
+  /** Ids of the first and last highlighted line. */
   picked: [number, number] | undefined;
   onPick: (name: number, upTo: boolean) => void;
   onFollow: (follow: boolean) => void;
 }
 
-/** Pixels beyond both edges that are ready to be scrolled to: not rows, as a long line may be as high as the window. */
+/** Rendered margin beyond both edges, in pixels: not in rows, since a long line may be as high as the window. */
 const overscan = 240;
 const nearEnd = 24;
 
-/** A long text of which only the lines on screen exist. Each line is parsed when it is shown, into text nodes. */
+/** A long text of which only the visible lines exist. Each line is parsed when it is shown, into text nodes. */
 export function LogView({ ref, store, version, only, wrap, times, follow, numbers, hash, none, pattern, current, picked, onPick, onFollow }: Props) {
   const { t } = useTranslation();
   const frame = useRef<HTMLDivElement>(null);
   const words: Words = useMemo(() => ({ over: t('run.over'), hole: (bytes) => t('run.hole', { size: formatBytes(bytes) }) }), [t]);
-  // A row is drawn again where something of it has changed, which this has not.
+  // A row renders only if its props have changed.
   const latestPick = useRef(onPick);
   latestPick.current = onPick;
   const pick = useCallback((name: number, upTo: boolean) => latestPick.current(name, upTo), []);
@@ -60,10 +60,10 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
   const [room, setRoom] = useState({ height: 400, columns: 80 });
   const redraw = useRedraw();
   const rows = useRows(store, only, wrap ? Math.max(10, room.columns - (times ? 13 : 0)) : 0);
-  // The line at the top and how far it is scrolled out: where the reader is, whatever moves around it.
+  // The first visible line and its scroll offset: the reader's position, whatever changes around it.
   const anchor = useRef<{ name: number; past: number } | undefined>(undefined);
   const last = useRef(0);
-  // Who selects text is not to have it carried away.
+  // Scrolling must not disturb a text selection.
   const selection = useSelection(shown, rows, only, () => follow && onFollow(false));
 
   const scrollTo = (place: number) => {
@@ -111,11 +111,11 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
   }, [wrap, store]);
 
   const laid = useRef(rows);
-  // What was measured above the reader, or has come there, does not move what is read.
+  // Heights measured, or lines inserted, above the reader do not move the visible lines.
   useLayoutEffect(() => {
     const element = frame.current;
     if (!element) return;
-    // The user has scrolled, and the browser has not reported it yet. At its end it may have been cut off instead.
+    // The user has scrolled, and the browser has not reported it yet. At the end it may also have been clamped.
     const scrolled = laid.current === rows && element.scrollTop !== last.current && element.scrollTop < element.scrollHeight - element.clientHeight - 1;
     laid.current = rows;
     if (!follow && scrolled) {
@@ -153,11 +153,11 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
     last.current = element.scrollTop;
     remember();
     if (follow && moved < -2 && !atEnd) onFollow(false);
-    // Only who goes there by themselves follows: not who is where they were when they left off.
+    // Follow only if the user scrolled to the end, not if the view was already there.
     else if (!follow && moved > 0 && atEnd && !selection.some()) onFollow(true);
     redraw();
   };
-  // Slow steps upwards would be undone by each line that comes, before they are known to be any.
+  // Otherwise each new line would undo a slow scroll upwards before it is recognised.
   const leaveEnd = () => {
     const element = frame.current;
     if (follow && element && element.scrollHeight > element.clientHeight) onFollow(false);
@@ -176,7 +176,7 @@ export function LogView({ ref, store, version, only, wrap, times, follow, number
     if (event.key === 'ArrowUp' || event.key === 'PageUp') return leaveEnd();
     const target = { g: 0, Home: 0, G: rows.total, End: rows.total }[event.key];
     if (target === undefined) return;
-    // Elsewhere “g” begins the way to another page.
+    // Outside the log, “g” starts a navigation shortcut.
     event.preventDefault();
     event.nativeEvent.stopImmediatePropagation();
     event.stopPropagation();

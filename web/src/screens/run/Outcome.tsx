@@ -9,12 +9,12 @@ import classes from './Outcome.module.css';
 
 const tones: Partial<Record<Run['status'], 'bad' | 'warn' | 'idle'>> = { failed: 'bad', timed_out: 'bad', lost: 'bad', killed: 'warn', refused: 'warn', missed: 'warn', skipped: 'idle', waiting: 'idle' };
 
-/** Why a run waits, did not happen, or ended as it did, what that means, and what may be done. Nothing of one that went well. */
+/** Why a run waits, did not happen, or ended as it did, with an explanation and advice. Nothing for a success. */
 export function Outcome({ run }: { run: Run }) {
   const { t } = useTranslation();
   const tone = tones[run.status];
   if (!tone || (!run.reason && !run.dueAt)) return null;
-  // Who killed it knows why; the signal says nothing beyond that.
+  // For a run that a user killed the signal needs no explanation.
   const own = run.reason?.code === 'killed_by_user' || run.reason?.code === 'timeout' || run.reason?.code === 'max_run_time' || run.reason?.code === 'replaced';
   const meaning = own ? {} : run.signal ? signalMeaning(run.signal) : run.exitCode !== undefined ? exitMeaning(run.exitCode) : {};
   const advice = adviceFor(run.reason);

@@ -24,12 +24,13 @@ import { useEarlierMatches } from './useEarlierMatches.ts';
 import { useLogKeys } from './useLogKeys.ts';
 import { useLogSearch } from './useLogSearch.ts';
 
-/** What the command printed, as it prints it. */
+/** The command's output, live. */
 export function OutputPanel({ run }: { run: Run }) {
   const { t } = useTranslation();
   const hash = useLocation({ select: (location) => location.hash });
   const started = run.status !== 'waiting' && run.attempt > 0 && !run.hidden;
-  // Who comes for a line by its number needs all before it. What one asked for first counts: later links are within what is here.
+  // A link to a line number needs all output before it. Only the first address counts: later links are within the
+  // loaded part.
   const [whole] = useState(() => /^L\d/.test(hash));
   const { output, state } = useRunOutput(run.id, started, whole);
   if (!started) {
@@ -55,7 +56,7 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
   const live = !state.complete;
   const [wrap, setWrap] = useLocalStorage({ key: 'carillon-log-wrap', defaultValue: true, getInitialValueInEffect: false });
   const [times, setTimes] = useLocalStorage({ key: 'carillon-log-times', defaultValue: false, getInitialValueInEffect: false });
-  // One comes to a line, or to the end.
+  // The address names a line, or the view starts at the end.
   const [follow, setFollow] = useState(() => readLines(hash) === undefined && search.find === undefined);
   const seen = useRef(0);
   if (follow) seen.current = store.end;
@@ -92,7 +93,7 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
     if ('byte' in range) return range.byte < from ? undefined : [store.at(range.byte), store.at(range.byte)];
     return from > 0 || range.from > store.number(store.end - 1) ? undefined : [store.named(range.from), lastOf(store, range.to)];
   }, [hash, store, state.version, from]);
-  // The lines of the address are shown as soon as they are here, once.
+  // Scrolls to the address's lines once they are loaded.
   const shown = useRef('');
   useEffect(() => {
     const range = readLines(hash);
@@ -105,7 +106,7 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
       void showByte(range.byte);
     }
   }, [hash, picked, output, state.from]);
-  // What is looked for is gone to as soon as it is found; who came for a line stays there.
+  // Scrolls to the first match, unless the address names a line.
   const gone = useRef(hash === '' ? undefined : found.pattern);
   useEffect(() => {
     if (!found.pattern || gone.current === found.pattern || found.total === 0) return;
@@ -188,7 +189,7 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
   );
 }
 
-/** The last line of those that have a number: one that is long goes on. */
+/** The last numbered line: a long one continues over several rows. */
 function lastOf(store: LogStore, number: number): number {
   const next = store.named(number + 1);
   return store.number(next) > number ? next - 1 : next;

@@ -13,7 +13,7 @@ interface Props {
   onClear: () => void;
 }
 
-/** What can be done with the lines that are picked out. */
+/** Actions on the highlighted lines. */
 export function PickedBar({ store, picked, numbers, onClear }: Props) {
   const { t } = useTranslation();
   const lines = useClipboard({ timeout: 1500 });

@@ -14,7 +14,7 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './RunPage.module.css';
 
-/** What there is to know of a run beside its course. */
+/** Properties of a run besides its time line. */
 export function RunFacts({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const duration = secondsBetween(run.startedAt, run.endedAt);
@@ -22,7 +22,7 @@ export function RunFacts({ run }: { run: Run }) {
   const going = run.status === 'running';
   const isGone = useIsGone(going);
   const worker = run.workerName ?? run.worker;
-  // The reason of its end is shown above, unless there is nothing to explain there.
+  // The reason of its end is shown above if it needs an explanation.
   const plainReason = run.reason && (run.status === 'running' || run.status === 'succeeded');
   return (
     <Panel title={t('common.about')}>
@@ -61,7 +61,7 @@ function ledgerAround(run: Run): { job: string; range: string; from: string; to:
   return { job: run.job, range: 'custom', from: new Date(at - 60_000).toISOString(), to: new Date(at + 60_000).toISOString() };
 }
 
-/** The job as it was then, beside what it is now. */
+/** The job's version at the time of the run, beside the current one. */
 function VersionLink({ job, version }: { job: string; version: number }) {
   const { t } = useTranslation();
   const now = useJob(job).data?.job.meta.version;

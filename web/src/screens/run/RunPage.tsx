@@ -44,7 +44,7 @@ export function RunPage() {
   }
   if (run.error && !run.data) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
   if (!run.data) return <Waiting rows={8} />;
-  // What is open, typed or read on one run's page has nothing to do with the next one.
+  // Open dialogs, typed text and scroll positions belong to one run.
   return <RunView key={run.data.id} run={run.data} />;
 }
 
@@ -82,7 +82,7 @@ function RunView({ run }: { run: Run }) {
   );
 }
 
-/** The ways to the runs of the job before and after this one. */
+/** Links to the previous and next run of the job. */
 function Neighbours({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const { previous, next } = useNeighbours(run).data ?? {};
@@ -102,7 +102,7 @@ function Neighbours({ run }: { run: Run }) {
   );
 }
 
-/** How a run that was written down as lost ended on its worker all the same. */
+/** The late end of a run that was recorded as lost. */
 function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
   const { t } = useTranslation();
   return (
@@ -119,7 +119,7 @@ function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
   );
 }
 
-/** Runs the job once more with what this run was given; nothing where the job is gone. */
+/** Runs the job again with the same parameters; nothing if the job is gone. */
 function RunAgain({ run, disabled }: { run: Run; disabled: boolean }) {
   const { t } = useTranslation();
   const job = useJob(run.job);
@@ -131,7 +131,7 @@ function Acts({ run }: { run: Run }) {
   const mayRun = useCan('operator', run.group ?? '');
   const [asking, setAsking] = useState(false);
   const ended = isTerminal(run.status);
-  // The way to run it again stands where the way to kill it stood: who is about to press that must not start it once more.
+  // The button to run it again replaces the kill button: a user who is about to kill must not start it again.
   const endedBefore = useHeld(ended, 2000);
   if (!mayRun) return null;
   const waits = run.status === 'waiting';

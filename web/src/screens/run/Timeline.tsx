@@ -11,28 +11,28 @@ import classes from './Timeline.module.css';
 interface Step {
   name: string;
   at: string | undefined;
-  /** Since the step before, where it is known better than to a millisecond. */
+  /** Delay since the previous step, if known better than by timestamps. */
   took?: number | undefined;
   missing?: string;
-  /** It has been, even where it is not known when. */
+  /** The step is over, even if its time is unknown. */
   been?: boolean;
 }
 
-// The clocks of two machines may differ a little, so that a delay can be negative.
+// The clocks of two hosts may differ slightly, so a delay may be negative.
 function seconds(text: string | undefined): number | undefined {
   const length = text === undefined ? undefined : parseDuration(text.replace(/^-/, ''));
   return length !== undefined && text?.startsWith('-') ? -length : length;
 }
 
-/** So long from one step to the next; what is less than a millisecond is no number worth reading. */
+/** Formats a delay; below a millisecond it is not shown as a number. */
 function length(took: number, language: string): string {
   return Math.abs(took) < 0.001 ? `< ${formatSeconds(0.001, language)}` : formatSeconds(took, language);
 }
 
-/** From so much on a delay stands out: a schedule to the second was missed. */
+/** From this delay on it is highlighted: a schedule with seconds was missed. */
 const slow = 5;
 
-/** The course of a run: planned, due, claimed, started, ended, and how long each step took. */
+/** The time line of a run: planned, due, claimed, started, ended, and the delays. */
 export function Timeline({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const later = run.dueAt !== undefined && Date.parse(run.dueAt) - Date.parse(run.plannedAt) >= 1000;
@@ -43,7 +43,7 @@ export function Timeline({ run }: { run: Run }) {
     { name: t('run.planned'), at: run.plannedAt },
     ...(later ? [{ name: t('run.due'), at: run.dueAt }] : []),
     { name: t('run.claimed'), at: run.claimedAt, took: later ? undefined : seconds(run.delays?.plan), missing: never },
-    // Of a run that goes on only the claim is known for certain; its start is written down with its end.
+    // For a running run only the claim is known; its start is written with its end.
     { name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: run.status === 'running' ? t('run.underway') : never, been: run.status === 'running' },
     { name: t('run.ended'), at: run.endedAt, missing: never },
   ];

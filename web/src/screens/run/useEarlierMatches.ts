@@ -3,7 +3,7 @@ import { searchOutput } from '../../api/output.ts';
 import type { Wanted } from '../../lib/logsearch.ts';
 import type { Stream } from '../../lib/logline.ts';
 
-/** What the server finds in the part of the output that is not here, which ends at a byte. */
+/** Matches in the part of the output that is not loaded, up to an offset, from the server. */
 export function useEarlierMatches(run: string, from: number, only: Stream | undefined, wanted: Wanted, enabled: boolean) {
   const { text, regex, matchCase } = wanted;
   const query = useQuery({

@@ -3,7 +3,9 @@ import { isTyping } from '../../lib/shortcuts.ts';
 
 export type LogKeys = Partial<Record<'f' | 'w' | 'e' | 't' | 'n' | 'N' | 'G' | 'Escape', () => void>>;
 
-/** Single keys of the log. They go before those of the page around it; one that has nothing to do here is left to that. */
+/**
+ * Single keys of the log. They take precedence over the page's shortcuts; keys without an effect here are passed on.
+ */
 export function useLogKeys(keys: LogKeys): void {
   const latest = useRef(keys);
   useEffect(() => {

@@ -5,7 +5,7 @@ import type { LogStore } from '../../lib/logstore.ts';
 import type { Pattern } from '../../lib/regex/pattern.ts';
 import { shows } from '../../lib/shownLines.ts';
 
-/** So long at a time, and then the page has its turn. */
+/** Duration of a search step before the page can render. */
 const slice = 6;
 
 export interface Match {
@@ -14,19 +14,19 @@ export interface Match {
 }
 
 export interface Found {
-  /** Why nothing is searched for. */
+  /** Why there is no search. */
   fault: 'empty' | 'invalid' | 'explosive' | undefined;
   pattern: Pattern | undefined;
   total: number;
   searching: boolean;
   current: Match | undefined;
-  /** Which of all matches one is at, counted from 1. */
+  /** Number of the current match, from 1. */
   rank: number;
-  /** Goes to the next match behind, or before, where one is; tells its line. */
+  /** Moves to the next or previous match; returns its line. */
   go: (back: boolean, reader: number) => number | undefined;
 }
 
-/** Looks for text in the lines that are here and in those that come, without holding up the page. */
+/** Searches loaded and new lines without blocking the page. */
 export function useLogSearch(store: LogStore, version: number, only: Stream | undefined, wanted: Wanted): Found {
   const { text, regex, matchCase } = wanted;
   const compiled = useMemo(() => compile({ text, regex, matchCase }), [text, regex, matchCase]);

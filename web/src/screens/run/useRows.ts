@@ -5,17 +5,20 @@ import { RowHeights } from '../../lib/rowheights.ts';
 import { ShownLines } from '../../lib/shownLines.ts';
 
 export const rowHeight = 20;
-/** No browser lays out more pixels than that; beyond it, a pixel of the scroll bar represents more than one. */
+/** Browsers limit the height of an element; beyond it, a pixel of the scroll bar represents more than one. */
 const mostPixels = 15_000_000;
 
-/** The rows of a log and where they stand. Unwrapped ones are all alike; of wrapped ones the height is guessed from the length until they are seen. */
+/**
+ * The rows of a log with their positions. Unwrapped rows have the same height; heights of wrapped ones are estimated
+ * from the length until they are rendered.
+ */
 export class Rows {
   readonly shown: ShownLines;
   readonly store: LogStore;
   readonly columns: number;
   readonly #heights: RowHeights | undefined;
 
-  /** Columns is how many characters a wrapped line holds; 0 for lines that are not wrapped. */
+  /** Columns is the number of characters per wrapped line; 0 without wrapping. */
   constructor(store: LogStore, only: Stream | undefined, columns: number) {
     this.store = store;
     this.columns = columns;
@@ -23,12 +26,12 @@ export class Rows {
     this.#heights = columns > 0 ? new RowHeights() : undefined;
   }
 
-  /** Takes in what has come. */
+  /** Adds new lines. */
   update(): void {
     const from = this.shown.update();
     const heights = this.#heights;
     if (!heights) return;
-    // Lines that are not finished have grown.
+    // Unfinished lines have grown.
     heights.cut(Math.min(from, heights.count, Math.max(0, this.shown.row(this.store.endFinished))));
     const push = (length: number) => heights.push(Math.max(1, Math.ceil(length / this.columns)) * rowHeight);
     if (this.shown.all) this.store.lengths(this.store.first + heights.count, push);
@@ -56,7 +59,7 @@ export class Rows {
     return Math.min(this.total, mostPixels);
   }
 
-  /** Where the window stands in the rows, of where the scroll bar stands; and the other way round. */
+  /** Converts between the scroll bar's position and the position in the rows. */
   place(scroll: number, room: number): number {
     return this.total <= mostPixels ? scroll : (scroll * (this.total - room)) / (mostPixels - room);
   }
@@ -66,7 +69,7 @@ export class Rows {
   }
 }
 
-/** The rows for what is shown, made anew where the filter, the wrapping or the width changes. */
+/** The rows of the shown lines, rebuilt when the filter, the wrapping or the width changes. */
 export function useRows(store: LogStore, only: Stream | undefined, columns: number): Rows {
   const rows = useRef<{ rows: Rows; only: Stream | undefined } | undefined>(undefined);
   if (rows.current?.rows.store !== store || rows.current.only !== only || rows.current.rows.columns !== columns) {

@@ -5,17 +5,19 @@ import { shows } from '../../lib/shownLines.ts';
 import type { Rows } from './useRows.ts';
 
 interface Selected {
-  /** Rows in which a selection begins and ends: they are to exist, wherever one scrolls meanwhile. */
+  /** Rows at the ends of a selection: they stay mounted while the user scrolls. */
   held: () => readonly number[];
-  /** Something of the log is selected. */
+  /** The log has a selection. */
   some: () => boolean;
-  /** Selects everything, also what is not on screen. */
+  /** Selects everything, including rows that are not rendered. */
   all: () => void;
-  /** Selects again what has come on screen, where everything is selected. */
+  /** Extends “select all” to newly rendered rows. */
   renew: () => void;
 }
 
-/** Selecting and copying of a log of which only some rows exist: what is copied comes from the log, not from the page. */
+/**
+ * Selects and copies in a log of which only some rows exist: the copied text comes from the store, not from the page.
+ */
 export function useSelection(shown: RefObject<HTMLElement | null>, rows: Rows, only: Stream | undefined, onSelect: () => void): Selected {
   const ends = useRef<readonly number[]>([]);
   const some = useRef(false);
@@ -26,7 +28,7 @@ export function useSelection(shown: RefObject<HTMLElement | null>, rows: Rows, o
   useEffect(() => {
     const element = shown.current;
     if (!element) return;
-    /** Where in the log a place of the page is; undefined where it is outside. */
+    /** Returns the log position of a DOM position; undefined outside the log. */
     const placeOf = (node: Node, offset: number): Place | undefined => {
       const beside = node === element ? (element.children[offset] ?? element.lastElementChild) : undefined;
       const row = beside ?? (node instanceof Element ? node : node.parentElement)?.closest('[data-row]');

@@ -14,16 +14,16 @@ import { SearchField } from '../../parts/SearchField.tsx';
 import { exitCodeOf, groups } from './filters.ts';
 import classes from './RunsPage.module.css';
 
-/** What the list is narrowed by; all of it stands in the address. */
+/** The filters of the list, all in the address. */
 export function RunFilters({ search, onChange }: { search: RunSearch; onChange: (search: RunSearch) => void }) {
   const { t, i18n } = useTranslation();
   const names = useJobNames(search.job ?? '');
   const workers = useWorkers().data?.items ?? [];
-  // On a phone they unfold, and what one came with is seen.
+  // On a phone they are collapsed, unless one is set.
   const further = [search.q, search.cause, search.worker, search.range, search.exitCode].filter((value) => value !== undefined).length;
   const [open, setOpen] = useState(further > 0);
   const set = (change: Partial<RunSearch>) => onChange({ ...search, ...change });
-  // A worker that is gone can still be asked for.
+  // A worker that is gone can still be selected.
   const known = workers.map((worker) => ({ value: worker.id, label: visible(worker.name) }));
   const worker = search.worker && !workers.some(({ id }) => id === search.worker) ? [{ value: search.worker, label: visible(search.worker) }] : [];
   const several = Object.entries(groups).map(([name, of]) => ({ value: of.join(','), label: t(`runs.${name as keyof typeof groups}`) }));

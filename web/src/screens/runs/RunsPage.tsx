@@ -25,14 +25,14 @@ import { cleaned, exitCodeOf, filterOf } from './filters.ts';
 import { RunFilters } from './RunFilters.tsx';
 import classes from './RunsPage.module.css';
 
-/** All runs, the newest first, as they come. */
+/** All runs, newest first, live. */
 export function RunsPage() {
   const { t } = useTranslation();
   const search = cleaned(useSearch({ from: '/runs' }));
   const navigate = useNavigate();
   const subject = JSON.stringify(search);
   const pages = useCursorPages(subject);
-  // Half a name is no name: the server would refuse it, and it has no runs. Nor has an exit code that there is not.
+  // Incomplete names and exit codes are not sent: the server would refuse them, and they match nothing.
   const sensible =
     (search.job === undefined || isName(search.job)) && (search.worker === undefined || isName(search.worker)) && (search.exitCode === undefined || exitCodeOf(search.exitCode) !== undefined);
   const runs = useRuns(filterOf(search), pages.cursor, { enabled: sensible });
@@ -79,7 +79,7 @@ export function RunsPage() {
 
 const idOf = (run: Run) => run.id;
 
-/** The list itself, which stands still while one points at it. */
+/** The list, which does not move while the pointer is on it. */
 function RunsTable({ runs, busy }: { runs: Run[]; busy: boolean }) {
   const { t, i18n } = useTranslation();
   const may = useRights();

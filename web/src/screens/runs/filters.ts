@@ -5,21 +5,21 @@ import type { RunSearch } from '../../lib/searchParams.ts';
 
 const hour = 3_600_000;
 
-/** What moves with the clock, in milliseconds from now. */
+/** Relative ranges, in milliseconds from now. */
 const stretches = { hour: -hour, day: -24 * hour, week: -7 * 24 * hour };
 
-/** Statuses that are asked for together. */
+/** Common combinations of statuses. */
 export const groups = {
   trouble: ['failed', 'timed_out', 'lost', 'missed', 'refused'],
   going: ['waiting', 'running'],
 } as const satisfies Record<string, readonly RunStatus[]>;
 
-/** The exit code that a text names; undefined for a text that names none. */
+/** Parses an exit code; undefined if invalid. */
 export function exitCodeOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,3}$/.test(text) && Number(text) <= 255 ? Number(text) : undefined;
 }
 
-/** What the server is asked for. */
+/** Returns the query parameters of the API. */
 export function filterOf(search: RunSearch): RunFilter {
   const { job, worker, cause, range, q } = search;
   const named = search.status?.split(',') ?? [];
@@ -30,7 +30,7 @@ export function filterOf(search: RunSearch): RunFilter {
   };
 }
 
-/** The address without what says nothing. */
+/** Returns the address without defaults. */
 export function cleaned(search: RunSearch): RunSearch {
   const custom = search.range === 'custom';
   const kept = { ...search, from: custom ? search.from : undefined, to: custom ? search.to : undefined };

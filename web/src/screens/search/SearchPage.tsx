@@ -20,14 +20,14 @@ import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './SearchPage.module.css';
 
-/** Looks for text in what runs have printed. */
+/** Searches the output of runs. */
 export function SearchPage() {
   const { t } = useTranslation();
   const wanted = useSearch({ from: '/search' });
   return (
     <>
       <PageHead title={t('search.title')} name={t('search.title')} />
-      {/* What is asked for begins anew with each address. */}
+      {/* Each address is a new search. */}
       <SearchForm key={JSON.stringify(wanted)} wanted={wanted} />
       {wanted.q ? <Found wanted={wanted} /> : <EmptyPage icon="search" title={t('search.emptyTitle')}><p>{t('search.emptyText')}</p></EmptyPage>}
     </>
@@ -74,7 +74,7 @@ function Found({ wanted }: { wanted: OutputSearch }) {
   const { t, i18n } = useTranslation();
   const search = useOutputSearch(wanted);
   const pages = search.data?.pages ?? [];
-  // A run whose output is large may be found on two pages.
+  // A run with large output may be on two pages.
   const found = [...new Map(pages.flatMap((page) => page.items).map((item) => [item.run.id, item])).values()];
   const runs = pages.reduce((sum, page) => sum + page.scanned.runs, 0);
   const bytes = pages.reduce((sum, page) => sum + page.scanned.bytes, 0);
@@ -102,7 +102,7 @@ function Found({ wanted }: { wanted: OutputSearch }) {
 
 function FoundRun({ item: { run, matches, more }, wanted }: { item: RunMatches; wanted: OutputSearch }) {
   const { t, i18n } = useTranslation();
-  // In the run one goes on where one is here.
+  // The search continues in the run.
   const find = { find: wanted.q ?? '', ...(wanted.regex && { regex: true as const }), ...(wanted.case && { case: true as const }) };
   return (
     <li className={classes.run} data-found={run.id}>

@@ -6,7 +6,7 @@ import { aroundNow, lengthOf, pan, presets, zoom, type Preset, type Span } from 
 import { Icon } from '../../parts/icons.tsx';
 import classes from './TimelinePage.module.css';
 
-/** Buttons for moving along the axis. They stay as they are while one moves, which happens often. */
+/** Buttons to pan and zoom the axis. They do not render while panning, which is frequent. */
 export const AxisButtons = memo(function AxisButtons({ preset, choose, act }: { preset: Preset | undefined; choose: (preset: Preset) => void; act: (how: (span: Span) => Span) => void }) {
   const { t } = useTranslation();
   return (
@@ -26,7 +26,7 @@ export const AxisButtons = memo(function AxisButtons({ preset, choose, act }: { 
   );
 });
 
-/** Whether a lane is of a job or of a worker. */
+/** Lanes by job or by worker. */
 export const LaneChoice = memo(function LaneChoice({ by, onBy }: { by: LaneBy; onBy: (by: LaneBy) => void }) {
   const { t } = useTranslation();
   return (

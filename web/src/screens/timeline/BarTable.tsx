@@ -7,10 +7,10 @@ import { ChartTable } from '../../parts/ChartTable.tsx';
 import { endOf, type Bar } from '../../parts/gantt/bars.ts';
 import { PlainLink } from '../../parts/PlainLink.tsx';
 
-// A table of thousands of rows is of no use: those nearest to now.
+// A table of thousands of rows is useless: only those nearest to now.
 const listed = 200;
 
-/** What the axis shows, the newest first. */
+/** The content of the axis, newest first. */
 export const BarTable = memo(function BarTable({ bars, now }: { bars: readonly Bar[]; now: number }) {
   const { t, i18n } = useTranslation();
   const rows = useMemo(() => {

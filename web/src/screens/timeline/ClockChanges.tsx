@@ -8,7 +8,7 @@ import { Panel } from '../../parts/Panel.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './Forecast.module.css';
 
-/** The nights in which clocks change, and what becomes of the fires then. */
+/** Clock changes, and the effect on fires. */
 export function ClockChanges({ changes }: { changes: readonly ClockChange[] }) {
   const { t } = useTranslation();
   return (

@@ -12,7 +12,7 @@ interface Props {
   onChoose: (date: string) => void;
 }
 
-/** The days of the forecast, each with what it comes to. */
+/** The days of the forecast with their totals. */
 export function DayPicker({ days, chosen, changes, onChoose }: Props) {
   const { t, i18n } = useTranslation();
   const zone = localZone();

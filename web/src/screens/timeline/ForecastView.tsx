@@ -31,10 +31,10 @@ interface Props {
   now: number;
 }
 
-/** What the plan holds for the next days, minute by minute. */
+/** The forecast of the next days by minute. */
 export function ForecastView({ search, onSearch, now }: Props) {
   const { t } = useTranslation();
-  // The end moves once an hour: what is fetched is asked for again anyway.
+  // The end moves once an hour, since the data is refetched anyway.
   const begin = Math.floor(now / hour) * hour;
   const byMinute = useForecast(search.group, begin + aheadByMinute, 'minute');
   const byHour = useForecast(search.group, begin + aheadByHour, 'hour');

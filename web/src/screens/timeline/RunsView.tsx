@@ -21,7 +21,7 @@ import classes from './TimelinePage.module.css';
 import { useBars } from './useBars.ts';
 import type { useLook } from './useLook.ts';
 
-/** Runs and planned fires on the axis, and how one moves along it. */
+/** Runs and planned fires on the axis, with panning and zooming. */
 export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now: number }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate();
@@ -30,7 +30,7 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
   const found = useBars({ job: search.job, group: search.group, status: search.status, possible }, settled, now);
   const by = search.by ?? 'job';
   const closed = useMemo(() => new Set((search.closed ?? '').split(',').filter((name) => name !== '')), [search.closed]);
-  // Lanes are packed anew once a minute at most while nothing but the clock has changed.
+  // Lanes are laid out at most once a minute while only the clock has changed.
   const lanes = useMemo(() => lanesOf(found.bars, by, closed, now), [found.bars, by, closed, Math.floor(now / minute)]);
   const toggle = useCallback((group: string) => {
     const next = new Set(closed);

@@ -7,7 +7,7 @@ import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { visible } from '../../lib/visible.ts';
 import { SearchField } from '../../parts/SearchField.tsx';
 
-/** Narrows what is shown; the forecast knows groups only. */
+/** Filters; the forecast supports groups only. */
 export function TimelineFilters({ search, onSearch }: { search: TimelineSearch; onSearch: (search: TimelineSearch) => void }) {
   const { t } = useTranslation();
   const jobs = useJobNames(search.job ?? '');

@@ -10,7 +10,7 @@ import { RunsView } from './RunsView.tsx';
 import { TimelineFilters } from './TimelineFilters.tsx';
 import { useLook } from './useLook.ts';
 
-/** What was, is, and will be, on one axis; or what the plan holds for the next days, minute by minute. */
+/** Past runs and planned fires on one axis, or the forecast by minute. */
 export function TimelinePage() {
   const now = useNow(1000);
   const look = useLook(now);
@@ -23,7 +23,7 @@ export function TimelinePage() {
   );
 }
 
-// The head has nothing to do with the clock, or with where on the axis one is.
+// The header depends on neither the clock nor the position on the axis.
 const Head = memo(function Head({ search, onSearch }: { search: TimelineSearch; onSearch: (search: TimelineSearch) => void }) {
   const { t } = useTranslation();
   return (

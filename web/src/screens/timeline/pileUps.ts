@@ -2,17 +2,17 @@ import type { PileUp } from '../../api/forecast.ts';
 import type { Count } from '../../parts/gantt/density.ts';
 import { minute } from '../../parts/gantt/span.ts';
 
-// A minute stands out with so many fires, and so many times those of the minute in the middle; the server has the same rule.
+// A minute is a peak with at least this many fires, and this multiple of the median; the server has the same rule.
 const leastFires = 10;
 const times = 2;
 
-/** From so many fires in one minute on the plan piles up: they wait for a slot behind each other. */
+/** Returns the number of fires per minute from which on they pile up and wait for slots. */
 export function pileUpFrom(minutes: readonly number[]): number {
   const sorted = [...minutes].sort((a, b) => a - b);
   return Math.max(leastFires, times * (sorted[Math.floor(sorted.length / 2)] ?? 0));
 }
 
-/** The fires of each minute from the first that has some until the last before a time: those without any count too. */
+/** Returns the counts of all minutes, including empty ones, from the first fire up to a time. */
 export function eachMinute(counts: readonly Count[], until: number): number[] {
   const known = counts.filter(({ at }) => at < until);
   const first = Math.min(...known.map(({ at }) => at));
@@ -21,14 +21,14 @@ export function eachMinute(counts: readonly Count[], until: number): number[] {
   return fires;
 }
 
-/** The same jobs that pile up several times. */
+/** Peaks with the same jobs. */
 export interface Pile {
   first: PileUp;
-  /** All of them, the first first. */
+  /** Times of all of them, in order. */
   at: string[];
 }
 
-/** Puts together what comes again; the largest first, then the first. */
+/** Groups recurring peaks; largest first, then earliest. */
 export function gatherPiles(pileUps: readonly PileUp[]): Pile[] {
   const piles = new Map<string, Pile>();
   for (const pile of [...pileUps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))) {

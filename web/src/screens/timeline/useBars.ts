@@ -12,34 +12,34 @@ interface Wanted {
   job: string | undefined;
   group: string | undefined;
   status: FireStatus | undefined;
-  /** Whether a name can be the name of a job at all. */
+  /** Reports whether a text is a valid job name. */
   possible: boolean;
 }
 
-/** All that stands on the axis in a span, and what is not known of it. */
+/** The bars in a span, and its incomplete parts. */
 export function useBars(wanted: Wanted, settled: Span, now: number) {
   const between = useMemo(() => fetchSpan(settled), [settled.from, settled.to]);
   const { status } = wanted;
   const filter: TimelineFilter = { job: wanted.job, group: wanted.group, status: status === 'planned' ? undefined : status };
   const withRuns = wanted.possible && status !== 'planned';
   const withFires = wanted.possible && (status === undefined || status === 'planned');
-  // A run that began before the span may reach into it.
+  // A run that started before the span may reach into it.
   const past = usePastRuns(filter, { from: between.from - lengthOf(between) / 4, to: between.to }, withRuns && between.from < now);
   const fresh = useFreshRuns(filter, withRuns && between.to > now);
   const seen = useSeenRuns(filter, fresh, past);
-  // The plan begins at the next minute that is asked for; what is due by now is a run.
+  // The forecast starts at the next minute; fires that are due by now are runs.
   const begin = Math.max(between.from, Math.floor(now / minute) * minute);
   const planned = usePlannedFires(filter, { from: begin, to: between.to }, withFires && between.to > now);
   const usual = useUsual(wanted.group);
   const truncated = past.data?.completeFrom !== undefined;
   const hourly = useHourly({ from: between.from, to: between.to }, truncated && wanted.job === undefined && wanted.group === undefined && status === undefined);
-  // The plan counts all jobs of a group; of one job its fires are counted.
+  // The forecast has counts for all jobs of a group; for one job its fires are counted.
   const ahead = useForecast(wanted.group, Math.floor(now / hour) * hour + aheadByMinute, 'minute', wanted.job === undefined && withFires && between.to > now);
 
   const runs = useMemo(() => {
     const byId = new Map<string, Run>();
     for (const run of withRuns ? [...(past.data?.runs ?? []), ...(between.to > now ? seen : [])] : []) {
-      // One that was seen running may be older than the list that says how it ended.
+      // A recently seen run may be older than the list with its outcome.
       if (run.endedAt !== undefined || byId.get(run.id)?.endedAt === undefined) byId.set(run.id, run);
     }
     return [...byId.values()];
@@ -50,7 +50,7 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
     const took = usualOf(runs);
     const have = new Set(runs.map((run) => run.fire));
     const coming = withFires && between.to > now ? (planned.data?.fires ?? []) : [];
-    // A fire that has become a run meanwhile is not to come any more.
+    // A fire that has become a run is no longer planned.
     const fires = coming.filter((fire) => !have.has(fire.id) && Date.parse(fire.plannedAt) > begin - minute).map((fire) => barOfFire(fire, usual.data?.get(fire.job) ?? took.get(fire.job)));
     return [...runs.map(barOfRun), ...fires];
   }, [runs, planned.data, usual.data, withFires, begin, between.to > now]);
@@ -60,12 +60,12 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
   const forecast = wanted.job === undefined && withFires ? ahead.data : undefined;
   const minutes = useMemo((): Count[] => {
     const from = past.data?.completeFrom ?? 0;
-    // Attempts after the first are of the same fire.
+    // Later attempts belong to the same fire.
     const counted = bars.filter((bar) => bar.from >= from && (bar.run ? bar.run.attempt <= 1 : !forecast)).map((bar) => Date.parse(bar.run?.plannedAt ?? bar.fire?.plannedAt ?? ''));
     const start = Date.parse(forecast?.start ?? '');
     return [...minutesOf(counted), ...(forecast?.buckets ?? []).flatMap((fires, i) => (fires > 0 ? [{ at: start + i * minute, fires }] : []))];
   }, [bars, past.data?.completeFrom, forecast]);
-  // Where no plan says what is usual, the minutes themselves do.
+  // Without a forecast the threshold is computed from the minutes themselves.
   const until = Math.min(between.to, Math.floor(now / minute) * minute);
   const threshold = useMemo(() => pileUpFrom(forecast?.buckets ?? eachMinute(minutes, until)), [forecast, minutes, until]);
 

@@ -3,15 +3,15 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { TimelineSearch } from '../../lib/searchParams.ts';
 import { isoOf, presets, presetSpan, spanOfText, type Preset, type Span } from '../../parts/gantt/span.ts';
 
-/** An address without what is not said. */
+/** Removes unset parameters. */
 export function cleaned(search: TimelineSearch): TimelineSearch {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-// While it moves, the address waits: browsers allow only so many changes of it.
+// While moving, the address is not updated: browsers limit the rate of changes.
 const settles = 250;
 
-/** What is looked at: kept in the address, and moving freely in between. */
+/** The visible span: stored in the address, and local while moving. */
 export function useLook(now: number) {
   const search = useSearch({ from: '/timeline' });
   const navigate = useNavigate();

@@ -4,7 +4,7 @@ import { SeenRuns } from '../../api/seenRuns.ts';
 import type { TimelineFilter } from '../../api/timeline.ts';
 import type { Run } from '../../api/types.ts';
 
-/** How long a list may take to be made: what was seen in that time may not be on it. */
+/** Maximum age of a list when it arrives: runs seen within this time may be missing from it. */
 const making = 5000;
 
 interface Asked<Data> {
@@ -13,15 +13,15 @@ interface Asked<Data> {
   isPlaceholderData: boolean;
 }
 
-/** The runs of the last moments: those that are listed just now, and those that were until a list of the whole stretch has them. */
+/** Recent runs: those in the current list, and earlier ones until a list of the whole range contains them. */
 export function useSeenRuns({ job, group, status }: TimelineFilter, fresh: Asked<Run[]>, past: Asked<unknown>): readonly Run[] {
   const seen = useMemo(() => new SeenRuns(), [job, group, status]);
   useLiveRuns((event) => seen.heard(event, Date.now()));
   return useMemo(() => {
-    // What is shown in place of an answer is of another filter.
+    // A placeholder result belongs to another filter.
     if (!fresh.data || fresh.isPlaceholderData) return fresh.data ?? [];
     seen.saw(fresh.data, fresh.dataUpdatedAt);
-    // One that has ended meanwhile is no longer what is asked for, where that goes by how runs ended.
+    // An ended run may no longer match a filter by outcome.
     return seen.after(past.isPlaceholderData ? 0 : past.dataUpdatedAt - making).filter((run) => status === undefined || run.status === status);
   }, [seen, status, fresh.data, fresh.dataUpdatedAt, fresh.isPlaceholderData, past.dataUpdatedAt, past.isPlaceholderData]);
 }

@@ -3,7 +3,7 @@ import type { Worker } from '../../api/types.ts';
 import { drainOf } from '../../lib/workerState.ts';
 import classes from './WorkersPage.module.css';
 
-/** All workers in a few numbers. */
+/** Key figures of all workers. */
 export function Cluster({ workers }: { workers: readonly Worker[] }) {
   const { t, i18n } = useTranslation();
   const alive = workers.filter((worker) => !worker.away);

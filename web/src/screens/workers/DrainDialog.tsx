@@ -7,7 +7,7 @@ import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { say } from '../../parts/say.ts';
 
-/** Asks before a worker is drained, or takes runs again, and says what will happen. */
+/** Asks before a worker is drained or resumed, and describes the effect. */
 export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () => void }) {
   const { t } = useTranslation();
   const change = useChangeWorker();

@@ -5,7 +5,7 @@ import type { Worker } from '../../api/types.ts';
 import { drainOf } from '../../lib/workerState.ts';
 import classes from './WorkersPage.module.css';
 
-/** How far a worker has come that takes no new runs: how many it still has, out of as many as were seen there. */
+/** Progress of a drain: remaining runs out of the highest number seen. */
 export function Draining({ worker }: { worker: Worker }) {
   const { t } = useTranslation();
   const [most, setMost] = useState(worker.running);

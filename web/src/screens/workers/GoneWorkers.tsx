@@ -8,7 +8,10 @@ import classes from './WorkersPage.module.css';
 
 const shown = 8;
 
-/** Workers that had runs in the last day and are not alive any more. A registration goes with its worker: else nothing would tell that one is missing. */
+/**
+ * Workers with runs in the last day that are no longer alive. A registration is deleted with its worker, so nothing
+ * else shows that one is missing.
+ */
 export function GoneWorkers({ known }: { known: readonly Worker[] }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);

@@ -20,14 +20,14 @@ const minute = 60_000;
 const hour = 60 * minute;
 const lengths: Record<LoadRange, { ms: number; step: number }> = { '6h': { ms: 6 * hour, step: 5 * minute }, '24h': { ms: 24 * hour, step: 15 * minute }, '3d': { ms: 72 * hour, step: hour } };
 
-/** How busy a worker was, and how its runs ended. */
+/** Load of a worker, and outcomes of its runs. */
 export function LoadPanel({ worker, range, onRange }: { worker: Worker; range: LoadRange; onRange: (range: LoadRange) => void }) {
   const { t, i18n } = useTranslation();
   const now = useNow(minute);
   const { ms, step } = lengths[range];
   const to = Math.ceil(now / step) * step;
   const from = to - ms;
-  // Runs that began before may reach into it.
+  // Runs that started earlier may reach into it.
   const past = usePastRuns({ worker: worker.id }, { from: from - Math.min(ms, 6 * hour), to }, true);
   const load = useMemo(() => past.data && loadOf(past.data.runs, from, to, step, now, past.data.completeFrom), [past.data, from, to, step, now]);
   const figures = useWorkerFigures().data?.find((one) => one.worker === worker.id);

@@ -12,7 +12,7 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import { heartbeatOf, Skew, Version } from './columns.tsx';
 import classes from './WorkersPage.module.css';
 
-/** Every master that is alive: which one leads, and which one this page talks to. */
+/** All live masters, the elected one, and the one that serves this page. */
 export function MastersPanel({ oldest }: { oldest: string | undefined }) {
   const { t, i18n } = useTranslation();
   const masters = useMasters();

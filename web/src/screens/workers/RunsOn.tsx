@@ -16,7 +16,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './WorkersPage.module.css';
 
-/** What a worker runs just now, and the way to end it. */
+/** Current runs of a worker, with a button to kill each. */
 export function RunsOn({ worker }: { worker: Worker }) {
   const { t, i18n } = useTranslation();
   const runs = useRunsOn(worker.id);

@@ -13,7 +13,7 @@ import { say } from '../../parts/say.ts';
 import { patchOf, settingsFaults, settingsForm, type LabelRow } from './settings.ts';
 import classes from './WorkersPage.module.css';
 
-/** What an operator says of a worker, over what it says of itself. */
+/** An operator's settings of a worker, which override its own. */
 export function SettingsDialog({ worker, onClose }: { worker: Worker; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const change = useChangeWorker();

@@ -23,7 +23,7 @@ import { RunsOn } from './RunsOn.tsx';
 import { SettingsDialog } from './SettingsDialog.tsx';
 import classes from './WorkersPage.module.css';
 
-/** One worker: what it is, what it runs, and how busy it was. */
+/** One worker: properties, current runs, and load. */
 export function WorkerPage() {
   const { t } = useTranslation();
   const { id } = useParams({ from: '/workers/$id' });

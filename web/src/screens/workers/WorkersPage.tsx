@@ -25,7 +25,7 @@ export function WorkersPage() {
   const workers = useWorkers();
   const mayDrain = useCan('operator', '');
   const maySet = useCan('admin', '');
-  // As the worker was when it was asked for: what a dialog is about does not change under it.
+  // The worker at the time the dialog was opened: its content must not change.
   const [draining, setDraining] = useState<Worker | undefined>();
   const [setting, setSetting] = useState<Worker | undefined>();
   const { open } = useSearch({ from: '/workers' });

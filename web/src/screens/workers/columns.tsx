@@ -21,14 +21,14 @@ interface Acts {
   maySet: boolean;
   onDrain: (worker: Worker) => void;
   onSet: (worker: Worker) => void;
-  /** Whose runs are shown, and showing or hiding them. */
+  /** The expanded worker, and a function to toggle it. */
   open: string | undefined;
   onToggle: (worker: Worker) => void;
-  /** The oldest version, where they differ. */
+  /** The oldest version, if they differ. */
   oldest: string | undefined;
 }
 
-// Beyond this a clock deserves a look, though fires are still right.
+// A skew beyond this is highlighted, although fires are still correct.
 const skewWorthTelling = 1000;
 
 export function workerColumns(t: TFunction, language: string, acts: Acts): Columns<Worker> {
@@ -83,7 +83,7 @@ export function Load({ t, worker }: { t: TFunction; worker: Worker }) {
   );
 }
 
-/** When a worker or master last wrote, by the cluster's clock. */
+/** Returns the last heartbeat of a worker or master, by the cluster's clock. */
 export function heartbeatOf({ clock, skewMs }: Pick<Worker, 'clock' | 'skewMs'>): string {
   return new Date(Date.parse(clock) - skewMs).toISOString();
 }
@@ -102,11 +102,11 @@ export function Skew({ t, language, ms }: { t: TFunction; language: string; ms: 
   return Math.abs(ms) < skewWorthTelling ? <span className="nowrap">{text}</span> : <strong className={classes.trouble} title={t('workers.skewHelp')}>{text}</strong>;
 }
 
-/** Why a worker takes no runs, all reasons together: an operator wants it so, it is stopping, it is in trouble, it is away. */
+/** Returns all reasons why a worker takes no runs: drained, stopping, in trouble, away. */
 export function State({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
   const { settings, conditions = [] } = worker;
   const set = settings?.updatedBy && t('workers.setBy', { who: visible(settings.updatedBy), when: settings.updatedAt ? formatTime(settings.updatedAt, language) : '' });
-  // It may be ready all the same: most of what can be wrong keeps it from nothing.
+  // It may be ready nevertheless: most conditions do not prevent runs.
   const ready = !worker.away && !worker.trouble && !worker.draining;
   return (
     <>

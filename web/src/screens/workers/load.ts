@@ -1,18 +1,18 @@
-// How busy a worker was, from the runs that it had.
+// Load of a worker, computed from its runs.
 
 import type { Run } from '../../api/types.ts';
 
 export interface Load {
-  /** When each step begins. */
+  /** Start of each step. */
   times: number[];
-  /** How many runs it had at once at most; null where not all of them are known. */
+  /** Highest number of concurrent runs; null if some are unknown. */
   busy: (number | null)[];
-  /** Runs that ended, well and otherwise. */
+  /** Ended runs: successful and others. */
   well: (number | null)[];
   badly: (number | null)[];
 }
 
-/** Steps from one time to another. A run counts in each step that it was going on in, and as ended in one. */
+/** Divides a period into steps. A run counts as concurrent in each step that it touches, and as ended in one. */
 export function loadOf(runs: readonly Run[], from: number, to: number, step: number, now: number, knownFrom = from): Load {
   const count = Math.max(1, Math.ceil((to - from) / step));
   const times = Array.from({ length: count }, (_, i) => from + i * step);
@@ -29,7 +29,7 @@ export function loadOf(runs: readonly Run[], from: number, to: number, step: num
     const into = run.status === 'succeeded' ? well : badly;
     into[at] = (into[at] ?? 0) + 1;
   }
-  // Where one ends when another begins there were not both at once.
+  // Runs that touch only at their ends are not concurrent.
   changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const busy = times.map(() => 0);
   let going = 0;

@@ -5,7 +5,7 @@ export interface LabelRow {
   value: string;
 }
 
-/** What an operator says of a worker, as it is typed. Empty means: what the worker says of itself. */
+/** The settings form of a worker. Empty means the worker's own value. */
 export interface SettingsForm {
   slots: string;
   weight: string;
@@ -24,7 +24,7 @@ export function settingsForm({ settings, labels }: Worker): SettingsForm {
 
 export type SettingsFault = 'number' | 'twice';
 
-/** What is wrong with a field that the server could not even be asked about. */
+/** Returns a fault that makes a request impossible. */
 export function settingsFaults(form: SettingsForm): Partial<Record<'slots' | 'weight' | 'labels', SettingsFault>> {
   const number = (text: string) => (/^\s*\d*\s*$/.test(text) ? undefined : 'number');
   const names = form.labels.map((row) => row.name.trim()).filter((name) => name !== '');
@@ -33,7 +33,7 @@ export function settingsFaults(form: SettingsForm): Partial<Record<'slots' | 'we
   return Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined));
 }
 
-/** The change from one form to the other; null goes back to what the worker says of itself. */
+/** Returns the changes between two forms; null restores the worker's own value. */
 export function patchOf(before: SettingsForm, now: SettingsForm): WorkerPatch {
   const number = (text: string) => (text.trim() === '' ? null : Number(text));
   const labels = (form: SettingsForm) =>

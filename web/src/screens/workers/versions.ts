@@ -1,4 +1,4 @@
-/** Which of two versions is older, going by their numbers: v1.9.0 before v1.10.0. Less than none: the first. */
+/** Compares two versions by their numbers: v1.9.0 before v1.10.0. Negative: the first is older. */
 export function compareVersions(a: string, b: string): number {
   const numbers = (version: string) => [...version.matchAll(/\d+/g)].map(Number);
   const [x, y] = [numbers(a), numbers(b)];
@@ -9,7 +9,7 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** The oldest of several versions, where they are not all the same. */
+/** Returns the oldest of several versions; undefined if they are equal. */
 export function oldestOf(versions: readonly string[]): string | undefined {
   const sorted = versions.filter((version) => version !== '').sort(compareVersions);
   const [first, last] = [sorted[0], sorted.at(-1)];

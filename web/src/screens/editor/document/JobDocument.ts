@@ -7,15 +7,15 @@ import type { Path } from './paths.ts';
 
 export interface Snapshot {
   parsed: Parsed;
-  /** The last text that could be read: what the form shows. */
+  /** The last text that could be parsed, which the form shows. */
   good: Parsed;
   canUndo: boolean;
   canRedo: boolean;
 }
 
 /**
- * The one document behind the form and the YAML: its text, with one history for both. Forms change it by paths, each change
- * being a small change of the text; an editor view works on the text itself.
+ * The document behind the form and the YAML: its text with one undo history for both. The form changes values by path,
+ * each as a small edit of the text; the editor view edits the text itself.
  */
 export class JobDocument {
   #state: EditorState;
@@ -45,12 +45,12 @@ export class JobDocument {
     return this.#state;
   }
 
-  /** Sets the value at a path, or with undefined takes it out. What follows within half a second is undone with it. */
+  /** Sets the value at a path; undefined removes it. Edits within half a second are undone together. */
   set(path: Path, value: unknown): void {
     this.write(setAt(this.text, path, value), 'input.type.form');
   }
 
-  /** Several at once, undone together. */
+  /** Sets several values, which are undone together. */
   setAll(entries: readonly (readonly [Path, unknown])[]): void {
     this.write(entries.reduce((text, [path, value]) => setAt(text, path, value), this.text), 'input.fill');
   }
@@ -59,7 +59,7 @@ export class JobDocument {
     this.write(renameAt(this.text, path, name), 'input.type.form');
   }
 
-  /** Puts another text in the place of this one. */
+  /** Replaces the text. */
   write(text: string, userEvent = 'input.replace'): void {
     if (text !== this.text) this.#dispatch(this.#state.update({ changes: differenceOf(this.text, text), annotations: Transaction.userEvent.of(userEvent) }));
   }
@@ -72,7 +72,7 @@ export class JobDocument {
     redo({ state: this.#state, dispatch: (tr) => this.#dispatch(tr) });
   }
 
-  /** Lets a view show the text, and change it, until the function that is returned is called. */
+  /** Attaches a view, which shows and edits the text, until the returned function is called. */
   attach(view: EditorView): () => void {
     this.#view = view;
     return () => {
@@ -80,7 +80,7 @@ export class JobDocument {
     };
   }
 
-  /** What a view has come to. */
+  /** Updates the document from a view. */
   take(state: EditorState): void {
     const before = this.#state;
     this.#state = state;
@@ -91,7 +91,7 @@ export class JobDocument {
     for (const listener of this.#listeners) listener();
   }
 
-  /** How a view looks and what it offers; not part of the history. */
+  /** Extensions of a view; not part of the history. */
   setLook(look: Extension): void {
     this.#dispatch(this.#state.update({ effects: this.#look.reconfigure(look) }));
   }

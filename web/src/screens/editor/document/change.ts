@@ -1,5 +1,5 @@
-// Changes of the text that a change of the form comes to: as few characters as can be, so that comments, the order of the
-// fields and the way in which they are written stay.
+// Text edits for changes of the form: as few characters as possible, so that comments, the order of fields and their
+// notation stay.
 
 import { isMap, isScalar, parseDocument, visit, type Document, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import { inOrder, readOptions, stringify, writeOptions } from '../../../lib/yaml.ts';
@@ -28,11 +28,11 @@ function indented(block: string, by: number): string {
   return block.replace(/^(?=.)/gm, ' '.repeat(by)).replace(/\n+$/, '\n');
 }
 
-/** The pair as lines, without the last line break. */
+/** A pair as lines, without the last line break. */
 function linesOf(path: Path, value: unknown, indent: number): string {
   const key = String(path.at(-1));
   const text = stringify({ [key]: inOrder(value, path) }, path.slice(0, -1));
-  // Line breaks at the end of a text that is kept as it is belong to it.
+  // Trailing line breaks of a block scalar with “keep” belong to its value.
   return indented(text, indent).replace(/\n$/, '');
 }
 
@@ -45,7 +45,7 @@ function pairEnd(text: string, pair: Pair): number {
   const key = (pair.key as Node).range ?? [0, 0, 0];
   const value = (pair.value as Node | null)?.range;
   const end = Math.max(key[1], value ? value[1] : key[1]);
-  // A block's range reaches over its last line break.
+  // A block's range includes its last line break.
   return lineEnd(text, end > key[1] && text[end - 1] === '\n' ? end - 1 : end);
 }
 
@@ -53,7 +53,7 @@ function isBlock(map: YAMLMap): boolean {
   return !map.flow && map.items.every((pair) => isScalar(pair.key) && (pair.key as Scalar).range);
 }
 
-/** Where a new pair goes: behind the last one that comes before it in order, or in front of the first. */
+/** Position of a new pair: after the last one that precedes it in order, else before the first. */
 function insertion(text: string, map: YAMLMap, path: Path, value: unknown): Change {
   const order = orderAt(path.slice(0, -1));
   const place = placeOf(String(path.at(-1)), order);
@@ -66,7 +66,7 @@ function insertion(text: string, map: YAMLMap, path: Path, value: unknown): Chan
     const end = pairEnd(text, before);
     return { from: end, to: end, insert: `\n${lines}` };
   }
-  // The first pair may stand behind a dash or a mark.
+  // The first pair may follow a dash or an anchor.
   return { from: firstAt, to: firstAt, insert: `${lines.trimStart()}\n${' '.repeat(indent)}` };
 }
 
@@ -85,7 +85,7 @@ function replacement(text: string, pair: Pair, path: Path, value: unknown): Chan
   const end = pairEnd(text, pair);
   const oneLine = range && range[1] > range[0] && !text.slice(keyAt, range[1]).includes('\n');
   const written = /^(?:"[^"]*"|[^\s:"]+): +/.exec(lines);
-  // What is written on one line keeps what stands beside it: the space before it, and a comment behind.
+  // A value on one line keeps its surroundings: the space before it and a comment after it.
   if (oneLine && written && !lines.includes('\n')) return { from: range[0], to: range[1], insert: lines.slice(written[0].length) };
   return { from: keyAt, to: oneLine ? Math.min(end, range[1]) : end, insert: lines };
 }
@@ -100,7 +100,7 @@ function change(text: string, { path, value }: Entry): Change | undefined {
     const pair: Pair | undefined = (map as YAMLMap).items.find((item) => keyOf(item) === String(part));
     const last = depth === path.length - 1;
     if (!pair) return value === undefined ? { from: 0, to: 0, insert: '' } : insertion(text, map as YAMLMap, path.slice(0, depth + 1), nested(path.slice(depth + 1), value));
-    // What has only this in it goes with it.
+    // Parents that contain only this are removed with it.
     if ((map as YAMLMap).items.length > 1 || !owner) owner = { pair, depth };
     if (last) return value === undefined ? removal(text, owner.pair) : replacement(text, pair, path, value);
     if (pair.value === null || (isScalar(pair.value) && pair.value.value === null)) {
@@ -115,7 +115,7 @@ function applied(text: string, { from, to, insert }: Change): string {
   return text.slice(0, from) + insert + text.slice(to);
 }
 
-/** The difference of two texts as one change. */
+/** Returns the difference of two texts as one edit. */
 export function differenceOf(before: string, after: string): Change {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
@@ -143,12 +143,12 @@ function withValue(definition: unknown, path: Path, value: unknown): unknown {
   return { ...before, [head]: withValue(valueAt(before, [head]), rest, value) };
 }
 
-/** The definition with a value at a path, or without one; what is left empty by that goes too. */
+/** Returns the definition with a value set or removed at a path; parents that become empty are removed. */
 export function changed(definition: unknown, path: Path, value: unknown): unknown {
   return value === undefined ? without(definition, path) : withValue(definition, path, value);
 }
 
-/** The text with a value at a path, or without one where the value is undefined. The text must be YAML. */
+/** Returns the text with a value set at a path, or removed if undefined. The text must be YAML. */
 export function setAt(text: string, path: Path, value: unknown): string {
   const parsed = parse(text);
   if (!parsed.definition || same(valueAt(parsed.definition, path), value)) return text;
@@ -164,13 +164,13 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }
 
-/** Changes of many names are changes of each. */
+/** Changes of several names are applied one by one. */
 function setEach(text: string, path: Path, before: object, after: object): string {
   const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
   return names.reduce((is, name) => setAt(is, [...path, name], valueAt(after, [name])), text);
 }
 
-/** The whole text written anew by the parser, which keeps its comments: for what is written in a way of its own, as in braces. */
+/** Formats the whole text with the parser, which keeps comments: for flow style, such as braces. */
 function rewritten(text: string, path: Path, value: unknown): string {
   const doc = parseDocument(text, readOptions);
   if (!isMap(doc.contents) || doc.contents.items.length === 0) return `${text.trimEnd() === '' ? '' : `${text.trimEnd()}\n`}${value === undefined ? '' : stringify(nested(path, value))}`.replace(/^---\n|^\{\}\n/, '');
@@ -185,11 +185,11 @@ function rewritten(text: string, path: Path, value: unknown): string {
     for (let depth = 1; depth < path.length; depth++) if (!isMap(doc.getIn(path.slice(0, depth)))) doc.setIn(path.slice(0, depth), doc.createNode({}));
     doc.setIn(path, doc.createNode(inOrder(value, path)));
   }
-  // An alias without a target stays as it is: it is reported as a fault, not lost.
+  // An alias without a target stays unchanged: it is reported as a fault, not lost.
   return doc.toString({ ...writeOptions, verifyAliasOrder: false });
 }
 
-/** Writes out what aliases take from a part that goes. */
+/** Expands aliases to anchors in a part that is removed. */
 function freeFrom(doc: Document, part: unknown): void {
   const going = new Set<unknown>();
   if (part) visit(part as Node, { Node: (_key, node) => void going.add(node) });
@@ -204,7 +204,7 @@ function freeFrom(doc: Document, part: unknown): void {
   });
 }
 
-/** The text with another name for what stands at a path, in its place. */
+/** Returns the text with the key at a path renamed in place. */
 export function renameAt(text: string, path: Path, name: string): string {
   const parsed = parse(text);
   let node: unknown = parsed.doc.contents;

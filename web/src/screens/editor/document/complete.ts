@@ -1,4 +1,4 @@
-// What may be written at a place in the text: names of fields, and values where they are known.
+// Completions at a position of the text: field names, and known values.
 
 import { orderAt, placeOf } from '../../../lib/yamlOrder.ts';
 import { definitionSpec, type FieldSpec } from '../fields.gen.ts';
@@ -6,7 +6,7 @@ import type { Path } from './paths.ts';
 
 export interface Offer {
   label: string;
-  /** What is written: with what follows a name. */
+  /** The inserted text: a name with its separator. */
   apply: string;
   path: Path;
   spec?: FieldSpec | undefined;
@@ -17,7 +17,7 @@ export interface Offers {
   offers: Offer[];
 }
 
-/** Values that a field may have, which only the server knows: names of channels, of workers, of zones. */
+/** Values that only the server knows: names of channels, workers, zones. */
 export type Known = (path: Path) => readonly string[];
 
 function specAt(path: Path): FieldSpec | undefined {
@@ -28,7 +28,7 @@ function specAt(path: Path): FieldSpec | undefined {
 
 const keyLine = /^(\s*)("[^"]*"|[^\s#'"[\]{},:-][^#:]*?)\s*:(?=\s|$)(.*)$/;
 
-/** The names above a line that it is below of by its indentation. */
+/** Returns the parent keys of a line by indentation. */
 function parentsOf(lines: readonly string[], at: number, indent: number): string[] {
   const path: string[] = [];
   let within = indent;
@@ -62,7 +62,7 @@ function applied(name: string, spec: FieldSpec, indent: number): string {
   return spec.type === 'object' ? `${name}:\n${' '.repeat(indent + 2)}` : `${name}: `;
 }
 
-/** What is offered at a place; nothing inside of a text of several lines, where all is free. */
+/** Returns the completions at a position; none within a block scalar, which is free text. */
 export function offersAt(text: string, pos: number, known: Known): Offers | undefined {
   const before = text.slice(0, pos);
   const lines = text.split('\n');

@@ -12,9 +12,9 @@ export interface Collision {
 }
 
 export interface Merge {
-  /** What the others changed and this editor did not: to be taken over. */
+  /** Changes of the other user only: applied. */
   take: { path: Path; value: unknown }[];
-  /** What both changed, each otherwise. */
+  /** Changed differently on both sides. */
   collisions: Collision[];
 }
 
@@ -24,7 +24,7 @@ function isNames(value: unknown): value is Record<string, unknown> {
 
 function walk(path: Path, base: unknown, theirs: unknown, mine: unknown, into: Merge): void {
   if (same(theirs, mine) || same(theirs, base)) return;
-  // Settings with names are merged name by name; where one side took all of them away, that is a change of each.
+  // Maps are merged key by key; removing a whole map counts as a change of each key.
   const names = new Set([base, theirs, mine].flatMap((value) => Object.keys((value as object | undefined) ?? {})));
   if (names.size > 0 && [theirs, mine].some(isNames) && [base, theirs, mine].every((value) => value === undefined || isNames(value))) {
     for (const name of names) walk([...path, name], valueAt(base, [name]), valueAt(theirs, [name]), valueAt(mine, [name]), into);

@@ -1,4 +1,4 @@
-// Reads the YAML of a job: what it defines, where each part of it stands, and what is wrong with it as YAML.
+// Parses the YAML of a job: its definition, the positions of its parts, and faults of the YAML.
 
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit, type Document, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { Definition } from '../../../api/types.ts';
@@ -12,12 +12,12 @@ export interface Range {
   to: number;
 }
 
-/** What is wrong with the text before the server is asked: it is no YAML, names what does not exist, or has the wrong kind of value. */
+/** Faults found without the server: invalid YAML, unknown names, or values of a wrong type. */
 export interface TextFault extends Range {
   kind: 'syntax' | 'several' | 'notMap' | 'unknown' | 'whole' | 'flag' | 'list' | 'names' | 'text' | 'reference';
   location: string;
   line: number;
-  /** What kind of fault the parser found, of what is no YAML. */
+  /** Kind of a fault of invalid YAML. */
   code?: string;
   suggestion?: string | undefined;
 }
@@ -25,7 +25,7 @@ export interface TextFault extends Range {
 export interface Parsed {
   text: string;
   doc: Document.Parsed;
-  /** What the text defines; undefined where it is no YAML, or no job. */
+  /** The definition; undefined if the text is not YAML or not a job. */
   definition: Definition | undefined;
   faults: TextFault[];
 }
@@ -36,13 +36,16 @@ function plain(node: Scalar): boolean {
   return node.type === 'PLAIN' || node.type === undefined;
 }
 
-/** The name of a pair as it is written: 8080 and yes are names too. */
+/** The key of a pair as written: 8080 and yes are names too. */
 export function keyOf(pair: Pair): string {
   const key = pair.key as Scalar;
   return isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : String(key);
 }
 
-/** The value of what no field describes, or of the wrong kind. An alias in it that does not refer to a single value makes it undefined: its target may be missing or recursive. */
+/**
+ * The value of an unknown field, or one of a wrong type. An alias in it that does not refer to a single value makes it
+ * undefined: its target may be missing or recursive.
+ */
 function asWritten(node: Node, path: Path, doc: Document, add: Add): unknown {
   let endless: Node | undefined;
   visit(node, {
@@ -59,7 +62,7 @@ function asWritten(node: Node, path: Path, doc: Document, add: Add): unknown {
 function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: Path, doc: Document, add: Add): unknown {
   if (isAlias(node)) {
     const target = node.resolve(doc);
-    // An anchor that holds its own alias has no end.
+    // An anchor that contains its own alias is infinite.
     if (!isScalar(target)) return add('reference', path, node), undefined;
     return read(target, spec, path, doc, add);
   }
@@ -72,7 +75,7 @@ function read(node: Node | null | undefined, spec: FieldSpec | undefined, path: 
   }
   if (!isScalar(node)) return add(spec.type === 'integer' ? 'whole' : spec.type === 'boolean' ? 'flag' : 'text', path, node), asWritten(node, path, doc, add);
   const { value } = node;
-  // Where a text belongs, a number is the text that was written: 90, 1.10 and true are values of variables.
+  // In a text field a number keeps its notation: 90, 1.10 and true are values of variables.
   if (spec.type === 'string') return typeof value === 'string' ? value : (node.source ?? String(value));
   if (spec.type === 'integer' && !(typeof value === 'number' && Number.isSafeInteger(value))) add('whole', path, node);
   if (spec.type === 'boolean' && typeof value !== 'boolean') add('flag', path, node);
@@ -89,7 +92,7 @@ function readMap(node: Node, spec: FieldSpec, path: Path, doc: Document, add: Ad
       const inner = spec.fields ? own(spec.fields, key) : spec.values;
       if (!inner && !(path.length === 0 && key === 'meta')) add('unknown', [...path, key], pair.key as Node, suggest(key, known));
       const value = read(pair.value as Node | null, inner, [...path, key], doc, add);
-      // What is written down without a value is not set; a name of a variable, or of a label, is there all the same.
+      // A key without a value is not set; a name of a variable or label exists nevertheless.
       if (value === undefined) return spec.values && !spec.fields ? [[key, spec.values.type === 'object' ? {} : '']] : [];
       // A read-only part, which the server ignores.
       return path.length === 0 && key === 'meta' ? [] : [[key, value]];
@@ -101,7 +104,7 @@ export function parse(text: string): Parsed {
   try {
     return parsedText(text);
   } catch {
-    // What the parser gives up on, as it goes too deep, is no job; the form and the text are never of two minds.
+    // YAML nested too deeply for the parser is not a job; the form and the text always agree.
     const fault: TextFault = { kind: 'syntax', location: '', from: 0, to: text.trimEnd().length, line: 1 };
     return { text, doc: nothing(), definition: undefined, faults: [fault] };
   }
@@ -122,7 +125,7 @@ function parsedText(text: string): Parsed {
   const put = (fault: Omit<TextFault, 'line'>) => faults.push({ ...fault, line: lineAt(fault.from) });
   const syntax = docs.flatMap((d) => d.errors);
   for (const error of syntax) {
-    // What is never closed is missed at the end of the text, behind all that is written.
+    // A missing closing bracket is reported at the end of the text.
     const end = text.trimEnd().length;
     const from = Math.min(error.pos[0], end);
     put({ kind: 'syntax', location: '', from, to: Math.min(Math.max(error.pos[1], from), end), code: error.code });
@@ -142,18 +145,18 @@ function parsedText(text: string): Parsed {
   return { text, doc, definition, faults };
 }
 
-/** The names that stand at a path, in the order of the text: an object would put those that are numbers first. */
+/** Returns the keys at a path in the order of the text: an object would put numeric ones first. */
 export function namesAt(parsed: Parsed, path: Path): string[] {
   const { pair, depth } = pairAt(parsed.doc, path);
   return depth === path.length && isMap(pair?.value) ? pair.value.items.map((item) => keyOf(item as Pair)) : [];
 }
 
-/** Whether a text that can be read is about another job than the one of this name, or about none. */
+/** Reports whether a parsed text has another job's name, or none. */
 export function isRenamed(parsed: Parsed, name: string): boolean {
   return parsed.definition !== undefined && parsed.definition.name !== name;
 }
 
-/** The pair at a path, or the deepest one on the way there. */
+/** Returns the pair at a path, or its closest existing parent. */
 export function pairAt(doc: Document, path: Path): { pair: Pair | undefined; depth: number } {
   let node: unknown = doc.contents;
   let pair: Pair | undefined;
@@ -169,7 +172,7 @@ export function pairAt(doc: Document, path: Path): { pair: Pair | undefined; dep
   return { pair, depth: path.length };
 }
 
-/** Where a path stands in the text: its value, or its name where it has none; of what is not there, what it would be in. */
+/** Returns the range of a path: its value, or its key if it has none; for a missing path its closest parent. */
 export function rangeOf(parsed: Parsed, path: Path): Range {
   let node: unknown = parsed.doc.contents;
   let last: Range = { from: 0, to: Math.max(0, parsed.text.indexOf('\n')) };
@@ -187,7 +190,7 @@ export function rangeOf(parsed: Parsed, path: Path): Range {
   return last;
 }
 
-/** The end of what is written between two places, without the empty space behind it. */
+/** Returns the end of a range without trailing white space. */
 export function trimmedEnd(text: string, from: number, to: number): number {
   return from + text.slice(from, to).trimEnd().length;
 }

@@ -1,13 +1,13 @@
-// Where something is in a definition: as a path, and as the server writes it.
+// Paths of values in a definition, and the server's notation.
 
 export type Path = readonly (string | number)[];
 
-/** The path as the server writes a location: "args[2]", "params.DAY.pattern". */
+/** Formats a path as the server's location: "args[2]", "params.DAY.pattern". */
 export function locationOf(path: Path): string {
   return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
 }
 
-/** The path that a location means in this definition, as far as it is there: names of labels have dots in them too. */
+/** Parses a location of this definition, as far as it exists: label names may contain dots. */
 export function pathOf(location: string, definition: unknown): Path {
   const path: (string | number)[] = [];
   let rest = location;
@@ -29,7 +29,7 @@ export function pathOf(location: string, definition: unknown): Path {
   return path;
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(value: unknown, path: Path): unknown {
   let at = value;
   for (const part of path) {
@@ -39,17 +39,17 @@ export function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/** What is there under a name; what every object has besides, as its constructor, is not. */
+/** Returns an object's own property, not an inherited one such as constructor. */
 export function own<T>(value: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return value && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Whether a path leads to, or into, another. */
+/** Reports whether a path is equal to another one or below it. */
 export function within(path: Path, outer: Path): boolean {
   return outer.length <= path.length && outer.every((part, i) => part === path[i]);
 }
 
-/** Whether two values say the same. The order of names does not matter, and what is not set is not there. */
+/** Reports whether two values are equal. The order of keys does not matter; undefined equals missing. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;

@@ -8,13 +8,13 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-// What the same thing is called elsewhere, or in a hurry.
+// Names of the same settings in other systems, and short forms.
 const elsewhere: Record<string, string> = {
   cron: 'cronExpr', schedule: 'cronExpr', expression: 'cronExpr', cmd: 'command', run: 'command', script: 'command', exec: 'command', environment: 'env', tz: 'timezone', zone: 'timezone', cwd: 'workDir',
   workingdirectory: 'workDir', retries: 'retry', notifications: 'notify', tags: 'labels', parameters: 'params', concurrency: 'overlap', concurrencypolicy: 'overlap', suspend: 'paused', disabled: 'paused', id: 'name',
 };
 
-/** The known name that was probably meant. */
+/** Returns the most similar known name. */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_\s]/g, '');
   const meant = elsewhere[plain(word)];

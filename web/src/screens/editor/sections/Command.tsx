@@ -41,7 +41,7 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
   const { doc, definition, errorAt } = useForm();
   const secrets = useSecrets(useCan('editor'));
   const [chosen, setChosen] = useState<'command' | 'args'>('command');
-  // What the other kind had comes back when one chooses it again.
+  // The values of the other kind return when it is chosen again.
   const put = useRef<{ command?: unknown; args?: unknown }>({});
   const kind = definition.args !== undefined ? 'args' : definition.command !== undefined ? 'command' : chosen;
   const choose = (next: 'command' | 'args') => {
@@ -57,7 +57,7 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
             aria-label={t('editor.kind')} value={kind} onChange={(value) => choose(value as 'command' | 'args')} className={classes.start}
             data={[{ value: 'command', label: t('editor.shellCommand') }, { value: 'args', label: t('editor.program') }]}
           />
-          {/* Where both are missing, or both are there, it is said where one writes. */}
+          {/* If both are missing or both are set, the fault is shown at the visible field. */}
           {kind === 'command' ? <Area path={['command']} required onPaste={onPaste} /> : <Args error={errorAt('args') ?? errorAt('command')} />}
           <NamedRows
             field="env" suggestions={secrets.data?.items.map((secret) => `secret:${secret.name}`)}

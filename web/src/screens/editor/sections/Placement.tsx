@@ -7,7 +7,7 @@ import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
 import { Choice, Text, Whole, Words } from '../inputs.tsx';
 
-// Of many workers the first ones matter.
+// The first workers are enough.
 const shown = 8;
 
 export function Placement() {
@@ -44,7 +44,7 @@ function PlacementFields() {
   );
 }
 
-/** Who would run the job as it stands here, in rank, and why the others would not. */
+/** The eligible workers for the edited job, by rank, and why the others are not. */
 function WouldRun() {
   const { t } = useTranslation();
   const { placement } = useForm();
