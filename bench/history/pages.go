@@ -12,6 +12,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/jobs"
+	"carillon/internal/httpapi/stats"
 	"carillon/internal/runlog"
 )
 
@@ -45,11 +47,11 @@ func (d *desk) UpdateWorker(context.Context, common.Actor, string,
 	return common.WorkerSettings{}, nil
 }
 
-func (d *desk) Placement(context.Context, *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
+func (d *desk) Placement(context.Context, *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
 	return nil, nil, nil
 }
 
-func (d *desk) Overview(context.Context) (httpapi.Overview, error) { return httpapi.Overview{}, nil }
+func (d *desk) Overview(context.Context) (stats.Overview, error) { return stats.Overview{}, nil }
 
 // pages requests the data of the console's first pages from the API, at intervals after which no cache is
 // valid.

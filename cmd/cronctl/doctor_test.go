@@ -10,26 +10,26 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/system"
 )
 
 // Examine finds what is said of degraded modes; what stops claims is failing.
-func (f *fakes) Examine(context.Context) httpapi.Examination {
-	e := httpapi.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
+func (f *fakes) Examine(context.Context) system.Examination {
+	e := system.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
 	for _, c := range f.lasting {
-		found := httpapi.Finding{
+		found := system.Finding{
 			Check:  c.Code,
-			Status: httpapi.FindingWarning,
+			Status: system.FindingWarning,
 			Who:    c.Who,
 			Text:   c.Text,
 			Advice: "mend " + c.Code,
 		}
 		if c.StopsClaims {
-			found.Status = httpapi.FindingFailing
+			found.Status = system.FindingFailing
 		}
 		e.Findings = append(e.Findings, found)
 	}
-	e.Status = httpapi.Worst(e.Findings)
+	e.Status = system.Worst(e.Findings)
 	return e
 }
 

@@ -19,6 +19,9 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/jobs"
+	"carillon/internal/httpapi/stats"
+	"carillon/internal/httpapi/system"
 	"carillon/internal/notify"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -67,18 +70,18 @@ func (f *fakes) KnownNetwork(context.Context, string, string) bool { return fals
 
 func (f *fakes) Logout(context.Context, common.Actor, string) error { return nil }
 
-func (f *fakes) Ready(context.Context) []httpapi.Check { return nil }
+func (f *fakes) Ready(context.Context) []system.Check { return nil }
 
 func (f *fakes) Conditions() []common.Condition { return f.lasting }
 
-func (f *fakes) Overview(context.Context) (httpapi.Overview, error) {
+func (f *fakes) Overview(context.Context) (stats.Overview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := httpapi.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: httpapi.JobCounts{Total: len(f.jobs)},
-		Workers: httpapi.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: httpapi.StoreOK,
+	o := stats.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: stats.JobCounts{Total: len(f.jobs)},
+		Workers: stats.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: stats.StoreOK,
 		Degraded: f.lasting}
 	if len(f.lasting) > 0 {
-		o.Running, o.Waiting, o.LogStore = nil, nil, httpapi.StoreAway
+		o.Running, o.Waiting, o.LogStore = nil, nil, stats.StoreAway
 	}
 	return o, nil
 }
@@ -372,8 +375,8 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 		}}, nil
 }
 
-func (f *fakes) Masters(context.Context) ([]httpapi.Master, error) {
-	return []httpapi.Master{{
+func (f *fakes) Masters(context.Context) ([]system.Master, error) {
+	return []system.Master{{
 		ID:         "m1",
 		Host:       "north",
 		Address:    "10.0.0.7:7070",
@@ -394,8 +397,8 @@ func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string,
 	return f.workers, err
 }
 
-func (f *fakes) Placement(context.Context, *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
-	return []httpapi.Candidate{{
+func (f *fakes) Placement(context.Context, *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
+	return []jobs.Candidate{{
 		Worker:   "w3",
 		Name:     "gamma",
 		Eligible: true,

@@ -81,6 +81,7 @@ var table = map[string]kind{
 
 	"internal/access/oidc/oidctest":     support,
 	"internal/archtest":                 support,
+	"internal/httpapi/apitest":          support,
 	"internal/etcdkit/etcdtest":         support,
 	"internal/platform/certs/certstest": support,
 	"internal/platform/virtualtime":     support,
@@ -108,6 +109,7 @@ var sibling = map[string][]string{
 	// the API: what its resources have in common, and the router over all of them
 	"internal/httpapi/core":   {"internal/httpapi", "internal/httpapi/*"},
 	"internal/httpapi/strict": {"internal/httpapi/*"},
+	"internal/httpapi/view":   {"internal/httpapi", "internal/httpapi/*"},
 	"internal/httpapi/*":      {"internal/httpapi"},
 }
 

@@ -1,6 +1,7 @@
-package httpapi
+package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"carillon/internal/access"
 	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/core"
 )
 
@@ -20,21 +23,12 @@ func publicRoutes() []string {
 		"GET /healthz", "GET /readyz", "POST /api/v1/auth/login"}
 }
 
-// path fills a route's parameters in.
-func fill(route string) string {
-	run := "aaaaaaaaaaaaaaaa.00000000000000000001.1"
-	if strings.Contains(route, "/runs/") {
-		return strings.NewReplacer(":id", run, "{id}", run).Replace(route)
-	}
-	return strings.NewReplacer(":name", "a", ":id", "a", "{name}", "a", "{id}", "a").Replace(route)
-}
-
 func TestNothingIsOpen(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	var open []string
-	for _, route := range h.router.Routes() {
-		r := as("", route.Method, fill(route.Path), "")
-		if w := h.send(r); w.Code != http.StatusUnauthorized {
+	for _, route := range h.Router.Routes() {
+		r := apitest.As("", route.Method, apitest.Fill(route.Path), "")
+		if w := h.Send(r); w.Code != http.StatusUnauthorized {
 			open = append(open, route.Method+" "+route.Path)
 		} else if w.Header().Get("WWW-Authenticate") == "" {
 			t.Errorf("%s: 401 without WWW-Authenticate", route.Path)
@@ -44,8 +38,8 @@ func TestNothingIsOpen(t *testing.T) {
 	if !slices.Equal(open, publicRoutes()) {
 		t.Errorf("open to anybody: %q", open)
 	}
-	for path, item := range h.router.API.OpenAPI().Paths {
-		for method, op := range operations(item) {
+	for path, item := range h.Router.API.OpenAPI().Paths {
+		for method, op := range apitest.Operations(item) {
 			public := slices.Contains(publicRoutes(), method+" "+path)
 			if role := op.Extensions["x-carillon-role"]; (role == "public") != public ||
 				(len(op.Security) == 0) != public {
@@ -57,25 +51,25 @@ func TestNothingIsOpen(t *testing.T) {
 	for _, target := range []string{"/api", "/api/", "/api/v1/", "/api/v2/jobs", "/api/v1/jobs/a/secret", "/nothing",
 		"/metrics/", "//api/v1/jobs",
 		"/debug/pprof/", "/api/v1/jobs/%2e%2e/a", "/API/v1/jobs"} {
-		h.problem(http.StatusUnauthorized, "unauthenticated", "", as("", http.MethodGet, target, ""))
+		h.Problem(http.StatusUnauthorized, "unauthenticated", "", apitest.As("", http.MethodGet, target, ""))
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch,
 		http.MethodOptions, "BREW"} {
-		h.want(http.StatusUnauthorized, as("", method, "/", "", "Accept", "text/html"))
-		h.want(http.StatusUnauthorized, as("", method, "/healthz", ""))
+		h.Want(http.StatusUnauthorized, apitest.As("", method, "/", "", "Accept", "text/html"))
+		h.Want(http.StatusUnauthorized, apitest.As("", method, "/healthz", ""))
 	}
 	for _, header := range []string{"Basic YTpi", "Bearer", "Bearer ", "Bearer x", "bearer viewer-toke", "viewer-token",
 		"Token viewer-token"} {
-		h.problem(http.StatusUnauthorized, "unauthenticated", "",
-			as("", http.MethodGet, "/api/v1/jobs", "", "Authorization", header))
+		h.Problem(http.StatusUnauthorized, "unauthenticated", "",
+			apitest.As("", http.MethodGet, "/api/v1/jobs", "", "Authorization", header))
 	}
 }
 
 func TestRoles(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	walked := 0
-	for path, item := range h.router.API.OpenAPI().Paths {
-		for method, op := range operations(item) {
+	for path, item := range h.Router.API.OpenAPI().Paths {
+		for method, op := range apitest.Operations(item) {
 			needed := op.Extensions["x-carillon-role"].(string)
 			if needed == string(core.Public) {
 				continue
@@ -85,7 +79,7 @@ func TestRoles(t *testing.T) {
 			}
 			walked++
 			for _, role := range access.Roles {
-				w := h.send(as(string(role), method, fill(path), ""))
+				w := h.Send(apitest.As(string(role), method, apitest.Fill(path), ""))
 				if allowed := role.Includes(access.Role(needed)); allowed == (w.Code == http.StatusForbidden) ||
 					w.Code == http.StatusUnauthorized {
 					t.Errorf("%s %s as %s: %d; it needs %s", method, path, role, w.Code, needed)
@@ -97,84 +91,81 @@ func TestRoles(t *testing.T) {
 		t.Errorf("only %d operations were walked", walked)
 	}
 	for _, path := range []string{"/metrics", "/openapi.json", "/openapi.yaml", "/docs"} {
-		h.want(http.StatusOK, as("viewer", http.MethodGet, path, ""))
+		h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, path, ""))
 	}
-	p := h.problem(http.StatusForbidden, "forbidden", "", as("viewer", http.MethodPost, "/api/v1/jobs", aJob))
+	p := h.Problem(http.StatusForbidden, "forbidden", "", apitest.As("viewer", http.MethodPost, "/api/v1/jobs",
+		apitest.AJob))
 	if !strings.Contains(p.Hint, "editor") {
 		t.Errorf("the refusal does not say which role is needed: %+v", p)
 	}
-	if len(h.jobs) != 0 {
+	if len(h.Jobs) != 0 {
 		t.Error("a refused request has written")
 	}
 }
 
 func TestRouteWithoutRoleIsRefused(t *testing.T) {
 	for _, a := range []core.Audience{"", "root"} {
-		h := newHarness(t)
-		h.router.Raw(http.MethodGet, "/planted", a, http.NotFoundHandler())
-		core.Register(h.router, core.Route{Access: a, Operation: operationAt("/planted2")}, (&jobsResource{}).get)
-		if h.router.Err == nil {
+		h := apitest.NewHarness(t)
+		h.Router.Raw(http.MethodGet, "/planted", a, http.NotFoundHandler())
+		core.Register(h.Router, core.Route{Access: a, Operation: apitest.OperationAt("/planted2")},
+			func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
+		if h.Router.Err == nil {
 			t.Errorf("a route with role %q is registered", a)
 		}
 	}
 }
 
-func login(t *testing.T, h *harness, body string, headers ...string) *http.Cookie {
-	t.Helper()
-	w := h.want(http.StatusOK, as("", http.MethodPost, "/api/v1/auth/login", body, headers...))
-	cookies := w.Result().Cookies()
-	if len(cookies) != 1 {
-		t.Fatalf("login set %v", cookies)
-	}
-	return cookies[0]
-}
-
 func TestSession(t *testing.T) {
 	for _, secure := range []bool{true, false} {
-		h := newHarness(t, func(c *Config) { c.Secure = secure })
-		h.codes = map[string]access.Identity{"once": {Name: "the admin", Role: access.Admin}}
-		name := plainCookie
+		h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Secure = secure })
+		h.Codes = map[string]access.Identity{"once": {Name: "the admin", Role: access.Admin}}
+		name := apitest.PlainCookie
 		if secure {
-			name = secureCookie
+			name = apitest.SecureCookie
 		}
 		// A session that the client brings along is not taken up.
 		planted := name + "=" + access.NewSecret()
-		c := login(t, h, `{"code":"once"}`, "Cookie", planted)
+		c := apitest.Login(t, h, `{"code":"once"}`, "Cookie", planted)
 		if c.Name != name || strings.Contains(planted, c.Value) || !c.HttpOnly || c.Secure != secure ||
 			c.SameSite != http.SameSiteLaxMode ||
 			c.Path != "/" || c.Domain != "" {
 			t.Errorf("secure %v: cookie %+v", secure, c)
 		}
-		h.problem(http.StatusUnauthorized, "unauthenticated", "",
-			as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", planted))
-		w := h.want(http.StatusOK, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", name+"="+c.Value))
+		h.Problem(http.StatusUnauthorized, "unauthenticated", "",
+			apitest.As("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", planted))
+		w := h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", name+"="+c.Value))
 		if !strings.Contains(w.Body.String(), `"role":"admin","session":true`) {
 			t.Error(w.Body)
 		}
-		h.problem(http.StatusUnauthorized, "unauthenticated", "",
-			as("", http.MethodPost, "/api/v1/auth/login", `{"code":"once"}`))
+		h.Problem(http.StatusUnauthorized, "unauthenticated", "",
+			apitest.As("", http.MethodPost, "/api/v1/auth/login", `{"code":"once"}`))
 
 		// The other name is not read: a plain cookie must not pass for a secure one.
-		other := secureCookie
+		other := apitest.SecureCookie
 		if secure {
-			other = plainCookie
+			other = apitest.PlainCookie
 		}
-		h.want(http.StatusUnauthorized, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", other+"="+c.Value))
+		h.Want(http.StatusUnauthorized, apitest.As("", http.MethodGet, "/api/v1/auth/me", "", "Cookie",
+			other+"="+c.Value))
 		// Beside a token the cookie counts for nothing.
-		h.want(http.StatusForbidden, as("viewer", http.MethodPost, "/api/v1/jobs", aJob, "Cookie", name+"="+c.Value))
-		h.want(http.StatusUnauthorized, as("nobody", http.MethodGet, "/api/v1/auth/me", "", "Cookie", name+"="+c.Value))
+		h.Want(http.StatusForbidden, apitest.As("viewer", http.MethodPost, "/api/v1/jobs", apitest.AJob, "Cookie",
+			name+"="+c.Value))
+		h.Want(http.StatusUnauthorized, apitest.As("nobody", http.MethodGet, "/api/v1/auth/me", "", "Cookie",
+			name+"="+c.Value))
 
-		w = h.want(http.StatusNoContent, as("", http.MethodPost, "/api/v1/auth/logout", "", "Cookie", name+"="+c.Value))
+		w = h.Want(http.StatusNoContent, apitest.As("", http.MethodPost, "/api/v1/auth/logout", "", "Cookie",
+			name+"="+c.Value))
 		if out := w.Result().Cookies(); len(out) != 1 || out[0].MaxAge >= 0 || out[0].Value != "" {
 			t.Errorf("logout leaves the cookie: %v", out)
 		}
-		h.want(http.StatusUnauthorized, as("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", name+"="+c.Value))
+		h.Want(http.StatusUnauthorized, apitest.As("", http.MethodGet, "/api/v1/auth/me", "", "Cookie",
+			name+"="+c.Value))
 	}
 }
 
 func TestOtherSites(t *testing.T) {
-	h := newHarness(t)
-	c := login(t, h, `{"token":"admin-token"}`)
+	h := apitest.NewHarness(t)
+	c := apitest.Login(t, h, `{"token":"admin-token"}`)
 	cookie := c.Name + "=" + c.Value
 	for _, headers := range [][]string{
 		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
@@ -182,25 +173,28 @@ func TestOtherSites(t *testing.T) {
 	} {
 		for _, target := range []string{"/api/v1/jobs", "/api/v1/auth/login", "/api/v1/auth/logout",
 			"/api/v1/jobs/a/run"} {
-			h.problem(http.StatusForbidden, "forbidden", "",
-				as("", http.MethodPost, target, aJob, append(headers, "Cookie", cookie)...))
+			h.Problem(http.StatusForbidden, "forbidden", "",
+				apitest.As("", http.MethodPost, target, apitest.AJob, append(headers, "Cookie", cookie)...))
 		}
 	}
-	h.want(http.StatusCreated, as("", http.MethodPost, "/api/v1/jobs", aJob, "Sec-Fetch-Site", "same-origin",
+	h.Want(http.StatusCreated, apitest.As("", http.MethodPost, "/api/v1/jobs", apitest.AJob, "Sec-Fetch-Site",
+		"same-origin",
 		"Cookie", cookie))
-	h.want(http.StatusCreated, as("admin", http.MethodPost, "/api/v1/jobs", strings.Replace(aJob, `"a"`, `"b"`, 1)))
+	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPost, "/api/v1/jobs",
+		strings.Replace(apitest.AJob, `"a"`, `"b"`, 1)))
 	// Nothing changes by a GET.
 	lists := []string{"/api/v1/jobs", "/api/v1/users", "/api/v1/tokens"}
-	for _, route := range h.router.Routes() {
+	for _, route := range h.Router.Routes() {
 		if route.Method == http.MethodPost && !strings.Contains(route.Path, ":name") {
-			if w := h.send(as("admin", http.MethodGet, fill(route.Path), "")); w.Code == http.StatusOK &&
+			if w := h.Send(apitest.As("admin", http.MethodGet, apitest.Fill(route.Path),
+				"")); w.Code == http.StatusOK &&
 				!slices.Contains(lists, route.Path) {
 				t.Errorf("GET %s: %d", route.Path, w.Code)
 			}
 		}
 	}
-	if len(h.jobs) != 2 {
-		t.Errorf("%d jobs", len(h.jobs))
+	if len(h.Jobs) != 2 {
+		t.Errorf("%d jobs", len(h.Jobs))
 	}
 }
 
@@ -213,93 +207,98 @@ func TestOtherSites_BehindAProxyThatChangesTheHost(t *testing.T) {
 		"https://cron.example.com/": http.StatusOK,
 		"https://other.example.com": http.StatusForbidden,
 	} {
-		h := newHarness(t, func(c *Config) { c.PublicURL = public })
+		h := apitest.NewHarness(t, func(c *httpapi.Config) { c.PublicURL = public })
 		attempt := func(headers ...string) *http.Request {
-			r := as("", http.MethodPost, "/api/v1/auth/login", `{"token":"admin-token"}`, headers...)
+			r := apitest.As("", http.MethodPost, "/api/v1/auth/login", `{"token":"admin-token"}`, headers...)
 			r.Host = "carillon" // the upstream's name in nginx
 			return r
 		}
 		var p core.Problem
-		w := h.want(status, attempt("Origin", "https://cron.example.com"))
+		w := h.Want(status, attempt("Origin", "https://cron.example.com"))
 		if status == http.StatusForbidden {
-			if decode(t, w, &p); p.Reason != "other_site" || !strings.Contains(p.Detail, "https://cron.example.com") ||
+			if apitest.Decode(t, w, &p); p.Reason != "other_site" ||
+				!strings.Contains(p.Detail, "https://cron.example.com") ||
 				!strings.Contains(p.Detail, `"carillon"`) ||
 				!strings.Contains(p.Hint, "Host") || !strings.Contains(p.Hint, "publicURL") {
 				t.Errorf("%+v", p)
 			}
 		}
-		h.want(http.StatusForbidden, attempt("Origin", "https://evil.example"))
-		h.want(http.StatusForbidden, attempt("Origin", "http://cron.example.com"))
+		h.Want(http.StatusForbidden, attempt("Origin", "https://evil.example"))
+		h.Want(http.StatusForbidden, attempt("Origin", "http://cron.example.com"))
 	}
 }
 
 func TestLoginIsLimited(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	h := newHarness(t, func(c *Config) { c.Now = func() time.Time { return now } })
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Now = func() time.Time { return now } })
 	attempt := func(body, forwarded string) *http.Request {
-		return as("", http.MethodPost, "/api/v1/auth/login", body, "X-Forwarded-For", forwarded, "X-Real-IP", forwarded)
+		return apitest.As("", http.MethodPost, "/api/v1/auth/login", body, "X-Forwarded-For", forwarded,
+			"X-Real-IP", forwarded)
 	}
 	for range 10 {
-		h.want(http.StatusOK, attempt(`{"token":"viewer-token"}`, "203.0.113.1"))
+		h.Want(http.StatusOK, attempt(`{"token":"viewer-token"}`, "203.0.113.1"))
 	}
 	for i := range 5 {
-		h.want(http.StatusUnauthorized, attempt(`{"token":"wrong"}`, "203.0.113."+string(rune('1'+i))))
+		h.Want(http.StatusUnauthorized, attempt(`{"token":"wrong"}`, "203.0.113."+string(rune('1'+i))))
 	}
 	p := attempt(`{"token":"viewer-token"}`, "198.51.100.9")
-	h.problem(http.StatusTooManyRequests, "too_many_requests", "", p)
-	if w := h.send(attempt(`{"token":"wrong"}`, "198.51.100.10")); w.Header().Get("Retry-After") != "61" {
+	h.Problem(http.StatusTooManyRequests, "too_many_requests", "", p)
+	if w := h.Send(attempt(`{"token":"wrong"}`, "198.51.100.10")); w.Header().Get("Retry-After") != "61" {
 		t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
 	}
 	elsewhere := attempt(`{"token":"viewer-token"}`, "")
 	elsewhere.RemoteAddr = "198.51.100.1:1234"
-	h.want(http.StatusOK, elsewhere)
+	h.Want(http.StatusOK, elsewhere)
 	now = now.Add(time.Minute)
-	h.want(http.StatusOK, attempt(`{"token":"viewer-token"}`, "203.0.113.1"))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.code", attempt(`{}`, ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.code", attempt(`{"code":"a","token":"b"}`, ""))
+	h.Want(http.StatusOK, attempt(`{"token":"viewer-token"}`, "203.0.113.1"))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.code", attempt(`{}`, ""))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.code", attempt(`{"code":"a","token":"b"}`, ""))
 }
 
 func TestActorIsWhoAsks(t *testing.T) {
-	h := newHarness(t)
-	r := as("editor", http.MethodPost, "/api/v1/jobs", aJob, "X-Forwarded-For", "203.0.113.1")
+	h := apitest.NewHarness(t)
+	r := apitest.As("editor", http.MethodPost, "/api/v1/jobs", apitest.AJob, "X-Forwarded-For", "203.0.113.1")
 	r.RemoteAddr = "192.0.2.7:4711"
-	h.want(http.StatusCreated, r)
+	h.Want(http.StatusCreated, r)
 	if want := (common.Actor{
 		Name:   "the editor",
 		Remote: "192.0.2.7",
 		Token:  "editor",
-	}); len(h.actors) != 1 || h.actors[0] != want {
-		t.Errorf("the actor is %+v", h.actors)
+	}); len(h.Actors) != 1 || h.Actors[0] != want {
+		t.Errorf("the actor is %+v", h.Actors)
 	}
 }
 
 func TestReadinessHidesItsChecks(t *testing.T) {
-	h := newHarness(t)
-	if w := h.want(http.StatusOK, as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"ok"}`+"\n" {
+	h := apitest.NewHarness(t)
+	if w := h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"ok"}`+
+		"\n" {
 		t.Error(w.Body)
 	}
-	if w := h.want(http.StatusOK, as("viewer", http.MethodGet, "/readyz", "")); !strings.Contains(w.Body.String(),
+	if w := h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/readyz",
+		"")); !strings.Contains(w.Body.String(),
 		`"etcd"`) {
 		t.Error(w.Body)
 	}
-	h.unready = true
-	if w := h.want(http.StatusServiceUnavailable,
-		as("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"unavailable"}`+"\n" {
+	h.Unready = true
+	if w := h.Want(http.StatusServiceUnavailable,
+		apitest.As("", http.MethodGet, "/readyz", "")); w.Body.String() != `{"status":"unavailable"}`+"\n" {
 		t.Error(w.Body)
 	}
-	h.want(http.StatusOK, as("", http.MethodGet, "/healthz", ""))
+	h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/healthz", ""))
 	// An old cookie or a wrong token does not close what is public.
-	h.want(http.StatusOK, as("nobody", http.MethodGet, "/healthz", ""))
+	h.Want(http.StatusOK, apitest.As("nobody", http.MethodGet, "/healthz", ""))
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	h := newHarness(t, func(c *Config) { c.Secure = true })
-	for _, r := range []*http.Request{as("", http.MethodGet, "/healthz", ""),
-		as("", http.MethodGet, "/api/v1/jobs", ""),
-		as("viewer", http.MethodGet, "/api/v1/jobs", ""), as("", http.MethodGet, "/", "", "Accept", "text/html"),
-		as("viewer", http.MethodGet, "/docs", "")} {
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Secure = true })
+	for _, r := range []*http.Request{apitest.As("", http.MethodGet, "/healthz", ""),
+		apitest.As("", http.MethodGet, "/api/v1/jobs", ""),
+		apitest.As("viewer", http.MethodGet, "/api/v1/jobs", ""),
+		apitest.As("", http.MethodGet, "/", "", "Accept", "text/html"),
+		apitest.As("viewer", http.MethodGet, "/docs", "")} {
 		w := httptest.NewRecorder()
-		h.handler.ServeHTTP(w, r)
+		h.Handler.ServeHTTP(w, r)
 		for name, want := range map[string]string{
 			"X-Content-Type-Options":    "nosniff",
 			"Content-Security-Policy":   "frame-ancestors 'none'",
@@ -316,7 +315,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 			strings.Contains(csp, "script-src") || strings.Contains(csp, "http") {
 			t.Errorf("%s: %s", r.URL, csp)
 		}
-		if isAPI(r.URL.Path) && w.Header().Get("Cache-Control") != "no-store" {
+		if httpapi.IsAPI(r.URL.Path) && w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%s may be kept: %q", r.URL, w.Header().Get("Cache-Control"))
 		}
 	}

@@ -1,15 +1,10 @@
 package httpapi
 
 import (
-	"bufio"
-	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"testing"
-	"time"
 )
 
 // from is a connection that comes from an address.
@@ -79,57 +74,5 @@ func TestConnectionsHaveAShare(t *testing.T) {
 	}
 	if len(bound.served) != 10 || bound.clients["192.0.2.1"] != 2 || bound.clients["192.0.2.2"] != 0 {
 		t.Errorf("the books are wrong: %d served, %v", len(bound.served), bound.clients)
-	}
-}
-
-// However many connections are taken, whoever asks whether we live is answered.
-func TestFullHouseAnswersHealthChecks(t *testing.T) {
-	h := newHarness(t)
-	bound := newConnections(nil, 2, 2, 2, 10*time.Millisecond)
-	server := Server(h.handler, slog.New(slog.DiscardHandler), bound)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(bound.Listen(listener)) }()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-served
-	})
-	dial := func() net.Conn {
-		t.Helper()
-		c, err := net.Dial("tcp", listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c
-	}
-	ask := func(c net.Conn, path string) (int, bool) {
-		t.Helper()
-		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: carillon\r\nAuthorization: Bearer viewer-token\r\n\r\n", path)
-		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.Copy(io.Discard, resp.Body)
-		return resp.StatusCode, resp.Close
-	}
-	for range 2 { // two that never say what they want
-		fmt.Fprint(dial(), "GET /api/v1/jobs HTTP/1.1\r\n")
-	}
-	for range 5 {
-		for path, want := range map[string]int{
-			"/healthz":     http.StatusOK,
-			"/readyz":      http.StatusOK,
-			"/api/v1/jobs": http.StatusTooManyRequests,
-		} {
-			if got, closed := ask(dial(), path); got != want || !closed {
-				t.Errorf("%s over a spare connection: %d (want %d), closed %v", path, got, want, closed)
-			}
-		}
-		dial() // and some that take up the spare ones
-		dial()
 	}
 }

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi_test
 
 import (
 	"bytes"
@@ -7,17 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/apitest"
 )
 
 var update = flag.Bool("update", false, "write the generated OpenAPI documents")
 
 // TestDocumentsAreCurrent holds the committed documents against the code.
 func TestDocumentsAreCurrent(t *testing.T) {
-	_, r, err := build(testConfig(t, &fakes{}))
+	_, r, err := httpapi.Build(apitest.NewConfig(t, &apitest.Fakes{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v31, v30, err := document(r.API)
+	v31, v30, err := httpapi.Document(r.API)
 	if err != nil {
 		t.Fatal(err)
 	}

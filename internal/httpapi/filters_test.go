@@ -1,4 +1,4 @@
-package httpapi
+package httpapi_test
 
 import (
 	"net/http"
@@ -8,20 +8,22 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/jobs"
 )
 
 func TestRunFilters(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for n := range 6 {
-		r := someRun(common.StatusFailed, n)
+		r := apitest.SomeRun(common.StatusFailed, n)
 		r.ExitCode = new(n % 3)
 		r.Group = []string{"reports", "night"}[n%2]
 		r.WorkerName = "east-1"
 		if n == 4 {
 			r.Reason = &common.Reason{Text: "Disk FULL on /srv"}
 		}
-		h.runs = append(h.runs, r)
+		h.RunList = append(h.RunList, r)
 	}
 	for query, want := range map[string]int{
 		"":                                6,
@@ -36,7 +38,7 @@ func TestRunFilters(t *testing.T) {
 		"group=reports&exitCode=1&q=disk": 1,
 	} {
 		var p core.Page[common.Run]
-		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/runs?"+query, "")), &p)
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/runs?"+query, "")), &p)
 		if len(p.Items) != want {
 			t.Errorf("%q lists %d runs, want %d", query, len(p.Items), want)
 		}
@@ -44,7 +46,7 @@ func TestRunFilters(t *testing.T) {
 }
 
 func TestAbsurdFilters(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for query, at := range map[string]string{
 		"exitCode=-1": "query.exitCode", "exitCode=256": "query.exitCode", "exitCode=x": "query.exitCode",
 		"exitCode=1.5": "query.exitCode",
@@ -57,54 +59,56 @@ func TestAbsurdFilters(t *testing.T) {
 		"q=%ff":                                             "query.q", "q=a%00": "query.q", "%ff=1": `query.\ufffd`,
 		"from=yesterday": "query.from",
 	} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", at,
-			as("viewer", http.MethodGet, "/api/v1/runs?"+query, ""))
+		h.Problem(http.StatusUnprocessableEntity, "invalid", at,
+			apitest.As("viewer", http.MethodGet, "/api/v1/runs?"+query, ""))
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.to",
-		as("viewer", http.MethodGet, "/api/v1/fires?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.from",
-		as("viewer", http.MethodGet, "/api/v1/fires?from=1500-01-01T00:00:00Z", ""))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "query.to",
+		apitest.As("viewer", http.MethodGet, "/api/v1/fires?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", ""))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "query.from",
+		apitest.As("viewer", http.MethodGet, "/api/v1/fires?from=1500-01-01T00:00:00Z", ""))
 }
 
 // Any place of a list can be asked for, and how long it is.
 func TestJobsFromAPlace(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for _, name := range []string{"a", "b", "c"} {
-		h.jobs[name] = common.JobState{StoredJob: common.StoredJob{
+		h.Jobs[name] = common.JobState{StoredJob: common.StoredJob{
 			Job:       common.Job{Name: name, Group: "data"},
 			UpdatedAt: time.Now(),
 		}}
 	}
-	var p JobPage
-	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?offset=7&limit=2&total=true&below=data",
-		"")), &p)
+	var p jobs.JobPage
+	apitest.Decode(t, h.Want(http.StatusOK,
+		apitest.As("viewer", http.MethodGet, "/api/v1/jobs?offset=7&limit=2&total=true&below=data",
+			"")), &p)
 	if len(p.Items) != 2 || p.Total == nil || *p.Total != 3 || p.NextCursor == "" {
 		t.Errorf("%+v", p)
 	}
-	if q := h.queries[0]; q.Skip != 7 || q.Below != "data" || q.Ungrouped {
+	if q := h.Queries[0]; q.Skip != 7 || q.Below != "data" || q.Ungrouped {
 		t.Errorf("%+v", q)
 	}
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.offset",
-		as("viewer", http.MethodGet, "/api/v1/jobs?sort=nextFire&offset=9223372036854775807", ""))
-	p = JobPage{}
-	decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, "/api/v1/jobs?ungrouped=true", "")), &p)
-	if q := h.queries[len(h.queries)-1]; p.Total != nil || !q.Ungrouped || q.Skip != 0 {
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "query.offset",
+		apitest.As("viewer", http.MethodGet, "/api/v1/jobs?sort=nextFire&offset=9223372036854775807", ""))
+	p = jobs.JobPage{}
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs?ungrouped=true", "")),
+		&p)
+	if q := h.Queries[len(h.Queries)-1]; p.Total != nil || !q.Ungrouped || q.Skip != 0 {
 		t.Errorf("%+v of %+v", p, q)
 	}
-	h.want(http.StatusOK, as("operator", http.MethodPost, "/api/v1/jobs/bulk",
+	h.Want(http.StatusOK, apitest.As("operator", http.MethodPost, "/api/v1/jobs/bulk",
 		`{"action":"resume","below":"data","ungrouped":true}`))
-	if q := h.queries[len(h.queries)-1]; q.Below != "data" || !q.Ungrouped {
+	if q := h.Queries[len(h.Queries)-1]; q.Below != "data" || !q.Ungrouped {
 		t.Errorf("%+v", q)
 	}
 }
 
 func TestCursorBelongsToItsFilters(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for n := 9; n >= 0; n-- {
-		r := someRun(common.StatusFailed, n)
+		r := apitest.SomeRun(common.StatusFailed, n)
 		r.Group, r.ExitCode = "night", new(0)
-		h.runs = append(h.runs, r)
-		h.ledger = append(h.ledger, common.Fire{
+		h.RunList = append(h.RunList, r)
+		h.Ledger = append(h.Ledger, common.Fire{
 			ID:        r.Fire,
 			Job:       "a",
 			JobUID:    r.JobUID,
@@ -113,7 +117,7 @@ func TestCursorBelongsToItsFilters(t *testing.T) {
 			Status:    r.Status,
 			Attempts:  []string{r.ID},
 		})
-		h.jobs["j"+string(rune('0'+n))] = common.JobState{StoredJob: common.StoredJob{
+		h.Jobs["j"+string(rune('0'+n))] = common.JobState{StoredJob: common.StoredJob{
 			Job:       common.Job{Name: "j" + string(rune('0'+n)), Group: "night"},
 			UpdatedAt: time.Now(),
 		}}
@@ -141,17 +145,18 @@ func TestCursorBelongsToItsFilters(t *testing.T) {
 		var p struct {
 			NextCursor string `json:"nextCursor"`
 		}
-		decode(t, h.want(http.StatusOK, as("viewer", http.MethodGet, path+"?limit=3&"+c.filters, "")), &p)
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, path+"?limit=3&"+c.filters, "")),
+			&p)
 		if p.NextCursor == "" {
 			t.Errorf("%s?%s ends", path, c.filters)
 			continue
 		}
 		for _, filters := range append(c.same, c.filters) {
-			h.want(http.StatusOK, as("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
+			h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
 		}
 		for _, filters := range c.others {
-			h.problem(http.StatusUnprocessableEntity, "invalid", "query.cursor",
-				as("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
+			h.Problem(http.StatusUnprocessableEntity, "invalid", "query.cursor",
+				apitest.As("viewer", http.MethodGet, path+"?"+filters+"&cursor="+p.NextCursor, ""))
 		}
 	}
 }

@@ -1,19 +1,16 @@
-package httpapi
+package httpapi_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/core"
-	"carillon/internal/httpapi/strict"
 )
 
 // nastyNames are names that must not become a job, a key or a file.
@@ -29,14 +26,14 @@ func nastyNames() []string {
 }
 
 func TestNastyNames(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for _, name := range nastyNames() {
 		quoted := fmt.Sprintf("%q", name)
 		if strings.ContainsAny(name, "\x00\u202e\u200b\ufeff") || strings.Contains(quoted, `\x`) {
 			quoted = jsonString(name)
 		}
-		p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.name",
-			as("editor", http.MethodPost, "/api/v1/jobs", `{"name":`+quoted+`,"command":"true"}`))
+		p := h.Problem(http.StatusUnprocessableEntity, "invalid", "body.name",
+			apitest.As("editor", http.MethodPost, "/api/v1/jobs", `{"name":`+quoted+`,"command":"true"}`))
 		for _, f := range p.Errors {
 			if text, ok := f.Value.(string); ok &&
 				(len(text) > 90 || strings.ContainsAny(text, "\x00\n\r\u202e\u200b")) {
@@ -46,7 +43,7 @@ func TestNastyNames(t *testing.T) {
 		for _, target := range []string{"/api/v1/jobs/" + url.PathEscape(name), "/api/v1/runs/" + url.PathEscape(name),
 			"/api/v1/workers/" + url.PathEscape(name), "/api/v1/runs/" + url.PathEscape(name) + "/output"} {
 			for _, method := range []string{http.MethodGet, http.MethodDelete} {
-				w := h.send(as("admin", method, target, ""))
+				w := h.Send(apitest.As("admin", method, target, ""))
 				known := w.Code == http.StatusUnprocessableEntity || w.Code == http.StatusNotFound ||
 					w.Code == http.StatusMethodNotAllowed
 				if !known || w.Header().Get("Content-Type") != core.ProblemType {
@@ -56,17 +53,18 @@ func TestNastyNames(t *testing.T) {
 		}
 		for _, target := range []string{"/api/v1/jobs?group=", "/api/v1/runs?job=", "/api/v1/runs?worker="} {
 			if name != "" {
-				h.want(http.StatusUnprocessableEntity, as("viewer", http.MethodGet, target+url.QueryEscape(name), ""))
+				h.Want(http.StatusUnprocessableEntity,
+					apitest.As("viewer", http.MethodGet, target+url.QueryEscape(name), ""))
 			}
 		}
 	}
-	if len(h.jobs) != 0 {
-		t.Errorf("written: %v", h.jobs)
+	if len(h.Jobs) != 0 {
+		t.Errorf("written: %v", h.Jobs)
 	}
 	// Encoded paths are refused even where they would decode to something good.
 	for _, target := range []string{"/api/v1/jobs/%61", "/api/v1/jobs/a%2Fb", "/api/v1/jobs/%2e%2e",
 		"/api/v1/jobs/a%00", "/api/v1/jobs/%2e%2e%2f%2e%2e%2fetc%2fpasswd"} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", "path", as("viewer", http.MethodGet, target, ""))
+		h.Problem(http.StatusUnprocessableEntity, "invalid", "path", apitest.As("viewer", http.MethodGet, target, ""))
 	}
 }
 
@@ -81,7 +79,7 @@ func jsonString(s string) string {
 }
 
 func TestBadBodies(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for _, c := range []struct{ body, location, code string }{
 		{``, "body", "required"},
@@ -140,10 +138,11 @@ func TestBadBodies(t *testing.T) {
 			"unknown"},
 	} {
 		for _, r := range []*http.Request{
-			as("editor", http.MethodPost, "/api/v1/jobs", c.body, "Content-Type", "application/json"),
-			as("editor", http.MethodPut, "/api/v1/jobs/a", c.body, "Content-Type", "application/json; charset=UTF-8"),
+			apitest.As("editor", http.MethodPost, "/api/v1/jobs", c.body, "Content-Type", "application/json"),
+			apitest.As("editor", http.MethodPut, "/api/v1/jobs/a", c.body, "Content-Type",
+				"application/json; charset=UTF-8"),
 		} {
-			p := h.problem(http.StatusUnprocessableEntity, "invalid", c.location, r)
+			p := h.Problem(http.StatusUnprocessableEntity, "invalid", c.location, r)
 			found := false
 			for _, f := range p.Errors {
 				found = found || f.Location == c.location && f.Code == c.code
@@ -156,15 +155,15 @@ func TestBadBodies(t *testing.T) {
 			}
 		}
 	}
-	if len(h.jobs) != 0 {
-		t.Errorf("written: %v", h.jobs)
+	if len(h.Jobs) != 0 {
+		t.Errorf("written: %v", h.Jobs)
 	}
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	h := newHarness(t)
-	p := h.problem(http.StatusUnprocessableEntity, "invalid", "body.gid",
-		as("editor", http.MethodPut, "/api/v1/jobs/A?force=1&force=2", `{"gid":0,"uid":0,"timeout":1}`))
+	h := apitest.NewHarness(t)
+	p := h.Problem(http.StatusUnprocessableEntity, "invalid", "body.gid",
+		apitest.As("editor", http.MethodPut, "/api/v1/jobs/A?force=1&force=2", `{"gid":0,"uid":0,"timeout":1}`))
 	var at []string
 	for _, f := range p.Errors {
 		at = append(at, f.Location)
@@ -172,8 +171,8 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	if got := strings.Join(at, " "); got != "path.name query.force body.name body.gid body.timeout body.uid" {
 		t.Error(got)
 	}
-	p = h.problem(http.StatusUnprocessableEntity, "invalid", "body.name",
-		as("editor", http.MethodPost, "/api/v1/jobs",
+	p = h.Problem(http.StatusUnprocessableEntity, "invalid", "body.name",
+		apitest.As("editor", http.MethodPost, "/api/v1/jobs",
 			`{"name":"A","group":"..","timeout":"soon","overlap":"x","output":{"max":"1"}}`))
 	if len(p.Errors) != 6 {
 		t.Errorf("%d faults: %+v", len(p.Errors), p.Errors)
@@ -181,38 +180,39 @@ func TestAllFaultsAtOnce(t *testing.T) {
 }
 
 func TestSizesAndTypes(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	big := func(n int) string { return `{"name":"a","command":"` + strings.Repeat("x", n) + `"}` }
-	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
-		as("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes)))
-	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
-		as("editor", http.MethodPut, "/api/v1/jobs/a", big(8<<20)))
-	h.want(http.StatusCreated, as("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes-100)))
-	h.problem(http.StatusRequestEntityTooLarge, "too_large", "body",
-		as("viewer", http.MethodPost, "/api/v1/schedules/preview", `{"cronExpr":"`+strings.Repeat("*", 300<<10)+`"}`))
+	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+		apitest.As("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes)))
+	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+		apitest.As("editor", http.MethodPut, "/api/v1/jobs/a", big(8<<20)))
+	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs", big(common.MaxJobBytes-100)))
+	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
+		apitest.As("viewer", http.MethodPost, "/api/v1/schedules/preview",
+			`{"cronExpr":"`+strings.Repeat("*", 300<<10)+`"}`))
 	for _, mediaType := range []string{"", "text/plain", "application/x-www-form-urlencoded",
 		"multipart/form-data; boundary=x", "application/json2",
 		"application/xml", "application/merge-patch+json", "application/json; charset=utf-16", "json",
 		"application/json;;", "*/*"} {
-		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
-			as("editor", http.MethodPost, "/api/v1/jobs", aJob, "Content-Type", mediaType))
+		h.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
+			apitest.As("editor", http.MethodPost, "/api/v1/jobs", apitest.AJob, "Content-Type", mediaType))
 	}
 	for _, coding := range []string{"gzip", "br", "identity, gzip"} { // even where the bytes are plain JSON
-		h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Encoding",
-			as("editor", http.MethodPost, "/api/v1/jobs", aJob, "Content-Encoding", coding))
+		h.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Encoding",
+			apitest.As("editor", http.MethodPost, "/api/v1/jobs", apitest.AJob, "Content-Encoding", coding))
 	}
 	// A body that is not needed may be absent, but what is there must be right.
-	h.want(http.StatusAccepted, as("operator", http.MethodPost, "/api/v1/jobs/a/run", ""))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.env",
-		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"env":{}}`))
-	h.problem(http.StatusUnprocessableEntity, "invalid", "body.note",
-		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"`+strings.Repeat("x", 501)+`"}`))
-	h.problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "",
-		as("operator", http.MethodPost, "/api/v1/jobs/a/run", `note=x`, "Content-Type", "text/plain"))
+	h.Want(http.StatusAccepted, apitest.As("operator", http.MethodPost, "/api/v1/jobs/a/run", ""))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.env",
+		apitest.As("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"env":{}}`))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.note",
+		apitest.As("operator", http.MethodPost, "/api/v1/jobs/a/run", `{"note":"`+strings.Repeat("x", 501)+`"}`))
+	h.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "",
+		apitest.As("operator", http.MethodPost, "/api/v1/jobs/a/run", `note=x`, "Content-Type", "text/plain"))
 }
 
 func TestQueries(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for target, location := range map[string]string{
 		"/api/v1/jobs?limit=0":              "query.limit",
 		"/api/v1/jobs?limit=501":            "query.limit",
@@ -237,51 +237,9 @@ func TestQueries(t *testing.T) {
 		"/api/v1/runs/a.b.1/output?limit=0": "query.limit",
 		"/api/v1/runs/a.b.1/output?offset=-1&stream=stdin&download=yes": "query.download",
 	} {
-		h.problem(http.StatusUnprocessableEntity, "invalid", location, as("viewer", http.MethodGet, target, ""))
+		h.Problem(http.StatusUnprocessableEntity, "invalid", location, apitest.As("viewer", http.MethodGet, target, ""))
 	}
-	q := as("viewer", http.MethodGet, "/api/v1/jobs?q="+strings.Repeat("x", 201), "")
-	h.problem(http.StatusUnprocessableEntity, "invalid", "query.q", q)
-	h.want(http.StatusUnprocessableEntity, as("editor", http.MethodDelete, "/api/v1/jobs/a?kill=maybe", ""))
-}
-
-func FuzzParseStrict(f *testing.F) {
-	for _, seed := range []string{aJob, `{"a":[1,2,{"b":null}]}`, `[[[[]]]]`, `{"a":1,"a":2}`, "\xff", `1e999`,
-		`"\ud800"`, `{} {}`, " { \"a\\\"\" : [ true , -1.5e3 ,\"\\\\\"\n, { } , [ ] ] } "} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		v, fault := strict.Parse(data)
-		if fault != nil {
-			if fault.Location == "" || fault.Code == "" || fault.Message == "" {
-				t.Errorf("half a fault: %+v", *fault)
-			}
-			return
-		}
-		if depthOf(v) > strict.MaxDepth || !utf8.Valid(data) {
-			t.Errorf("%q passes", data)
-		}
-		var same any
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.UseNumber()
-		if err := dec.Decode(&same); err != nil || !reflect.DeepEqual(v, same) {
-			t.Errorf("%q: read as %v, want %v, %v", data, v, same, err)
-		}
-	})
-}
-
-func depthOf(v any) int {
-	deepest := 0
-	switch v := v.(type) {
-	case map[string]any:
-		for _, item := range v {
-			deepest = max(deepest, depthOf(item))
-		}
-	case []any:
-		for _, item := range v {
-			deepest = max(deepest, depthOf(item))
-		}
-	default:
-		return 0
-	}
-	return deepest + 1
+	q := apitest.As("viewer", http.MethodGet, "/api/v1/jobs?q="+strings.Repeat("x", 201), "")
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "query.q", q)
+	h.Want(http.StatusUnprocessableEntity, apitest.As("editor", http.MethodDelete, "/api/v1/jobs/a?kill=maybe", ""))
 }

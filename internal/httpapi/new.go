@@ -11,7 +11,18 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/accounts"
+	"carillon/internal/httpapi/audit"
+	"carillon/internal/httpapi/channels"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/jobs"
+	"carillon/internal/httpapi/runs"
+	"carillon/internal/httpapi/schedules"
+	"carillon/internal/httpapi/secrets"
+	"carillon/internal/httpapi/stats"
+	"carillon/internal/httpapi/system"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/httpapi/workers"
 	"carillon/internal/runlog"
 )
 
@@ -19,28 +30,28 @@ import (
 type (
 	// Jobs manages jobs.
 	Jobs interface {
-		jobStore
-		runJobs
-		jobValidator
-		statsJobs
+		jobs.Store
+		runs.Jobs
+		schedules.Jobs
+		stats.Jobs
 	}
 	// Runs reads runs.
 	Runs interface {
-		lastRuns
-		runStore
-		statsRuns
+		jobs.Runs
+		runs.Store
+		stats.Runs
 	}
 	// Workers manages workers.
 	Workers interface {
-		placements
-		runWorkers
-		workerStore
-		statsWorkers
+		jobs.Workers
+		runs.Workers
+		workers.Store
+		stats.Workers
 	}
 	// Logins authenticates callers, and creates and ends sessions.
 	Logins interface {
 		Auth
-		logins
+		accounts.Logins
 	}
 )
 
@@ -48,26 +59,26 @@ type (
 type Config struct {
 	Jobs      Jobs
 	Runs      Runs
-	Following outputFollower
+	Following runs.Following
 	Workers   Workers
-	Masters   Masters
-	Channels  Channels
-	Secrets   Secrets
+	Masters   system.Masters
+	Channels  channels.Channels
+	Secrets   secrets.Secrets
 	Auth      Logins
-	Access    Access
-	SSO       SSO // nil: no single sign-on
-	External  ExternalLogins
-	Health    Health
-	Stats     Stats
-	Ahead     Ahead
-	Grouping  Grouping
+	Access    accounts.Access
+	SSO       accounts.SSO // nil: no single sign-on
+	External  accounts.ExternalLogins
+	Health    system.Health
+	Stats     stats.Stats
+	Ahead     schedules.Ahead
+	Grouping  jobs.Grouping
 	Counted   runlog.Statistics
-	Changes   Changes
-	Audit     Audit
-	Feed      Feed
-	Findings  Findings
-	Doctor    Doctor
-	Recovery  Recovery
+	Changes   jobs.Changes
+	Audit     audit.Audit
+	Feed      system.Feed
+	Findings  jobs.Findings
+	Doctor    system.Doctor
+	Recovery  system.Recovery
 	Metrics   http.Handler
 	Schedules *schedule.Interner
 	Console   fs.FS  // the console's files; nil for none
@@ -93,12 +104,12 @@ var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
 // New returns the handler of the whole API and console.
 func New(cfg Config) (http.Handler, error) {
-	h, _, err := build(cfg)
+	h, _, err := Build(cfg)
 	return h, err
 }
 
-// build also returns the router, whose table and document the tests check.
-func build(cfg Config) (http.Handler, *core.Router, error) {
+// Build also returns the router, whose table and document the tests check.
+func Build(cfg Config) (http.Handler, *core.Router, error) {
 	releaseMode()
 	p := core.Problems{Log: cfg.Logger}
 	engine := gin.New()
@@ -120,69 +131,69 @@ func build(cfg Config) (http.Handler, *core.Router, error) {
 	}
 	api := newHuma(engine, cfg.Version, p)
 	r := core.NewRouter(api, engine, p)
-	expected := newOutlook(cfg.Jobs, cfg.Counted, cfg.Now)
-	for _, resource := range []interface{ register(*core.Router) }{
-		&jobsResource{
-			jobs:     cfg.Jobs,
-			runs:     cfg.Runs,
-			workers:  cfg.Workers,
-			channels: cfg.Channels,
-			changes:  cfg.Changes,
-			findings: cfg.Findings,
-			grouping: cfg.Grouping,
-			outlook:  expected,
-			interner: cfg.Schedules,
-			now:      cfg.Now,
+	expected := view.NewEstimator(cfg.Jobs, cfg.Counted, cfg.Now)
+	for _, resource := range []interface{ Register(*core.Router) }{
+		&jobs.Resource{
+			Jobs:      cfg.Jobs,
+			Runs:      cfg.Runs,
+			Workers:   cfg.Workers,
+			Channels:  cfg.Channels,
+			Changes:   cfg.Changes,
+			Findings:  cfg.Findings,
+			Grouping:  cfg.Grouping,
+			Estimator: expected,
+			Interner:  cfg.Schedules,
+			Now:       cfg.Now,
 		},
-		&runsResource{
-			runs:      cfg.Runs,
-			jobs:      cfg.Jobs,
-			workers:   cfg.Workers,
-			following: cfg.Following,
-			outlook:   expected,
-			problems:  p,
-			log:       cfg.Logger,
-			now:       cfg.Now,
+		&runs.Resource{
+			Runs:      cfg.Runs,
+			Jobs:      cfg.Jobs,
+			Workers:   cfg.Workers,
+			Following: cfg.Following,
+			Estimator: expected,
+			Problems:  p,
+			Log:       cfg.Logger,
+			Now:       cfg.Now,
 		},
-		&timetables{
-			jobs:     cfg.Jobs,
-			ahead:    cfg.Ahead,
-			interner: cfg.Schedules,
-			zone:     cfg.Timezone,
-			now:      cfg.Now,
+		&schedules.Resource{
+			Jobs:     cfg.Jobs,
+			Ahead:    cfg.Ahead,
+			Interner: cfg.Schedules,
+			Zone:     cfg.Timezone,
+			Now:      cfg.Now,
 		},
-		&statsResource{
-			stats:   cfg.Stats,
-			counted: cfg.Counted,
-			jobs:    cfg.Jobs,
-			workers: cfg.Workers,
-			runs:    cfg.Runs,
-			zone:    cfg.Timezone,
-			now:     cfg.Now,
+		&stats.Resource{
+			Stats:   cfg.Stats,
+			Counted: cfg.Counted,
+			Jobs:    cfg.Jobs,
+			Workers: cfg.Workers,
+			Runs:    cfg.Runs,
+			Zone:    cfg.Timezone,
+			Now:     cfg.Now,
 		},
-		&workersResource{workers: cfg.Workers},
-		&channelsResource{channels: cfg.Channels},
-		&auditResource{audit: cfg.Audit},
-		&secretsResource{secrets: cfg.Secrets},
-		&accounts{
-			auth:     cfg.Auth,
-			access:   cfg.Access,
-			sso:      cfg.SSO,
-			external: cfg.External,
-			secure:   cfg.Secure,
-			log:      cfg.Logger,
-			now:      cfg.Now,
+		&workers.Resource{Workers: cfg.Workers},
+		&channels.Resource{Channels: cfg.Channels},
+		&audit.Resource{Audit: cfg.Audit},
+		&secrets.Resource{Secrets: cfg.Secrets},
+		&accounts.Resource{
+			Auth:     cfg.Auth,
+			Access:   cfg.Access,
+			SSO:      cfg.SSO,
+			External: cfg.External,
+			Secure:   cfg.Secure,
+			Log:      cfg.Logger,
+			Now:      cfg.Now,
 		},
-		&systemResource{
-			health:   cfg.Health,
-			doctor:   cfg.Doctor,
-			recovery: cfg.Recovery,
-			masters:  cfg.Masters,
-			feed:     cfg.Feed,
-			version:  cfg.Version,
+		&system.Resource{
+			Health:   cfg.Health,
+			Doctor:   cfg.Doctor,
+			Recovery: cfg.Recovery,
+			Masters:  cfg.Masters,
+			Feed:     cfg.Feed,
+			Version:  cfg.Version,
 		},
 	} {
-		resource.register(r)
+		resource.Register(r)
 	}
 	r.Raw(http.MethodGet, "/metrics", core.Viewer, cfg.Metrics)
 	if err := describe(api, r.Operations); err != nil {
@@ -205,7 +216,7 @@ func build(cfg Config) (http.Handler, *core.Router, error) {
 	h = &gate{
 		auth:     cfg.Auth,
 		problems: p,
-		cookie:   CookieName(cfg.Secure),
+		cookie:   accounts.CookieName(cfg.Secure),
 		rates:    newRates(cfg.APIRate, cfg.Now),
 		refused:  refused,
 		next:     h,

@@ -7,7 +7,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
+	"carillon/internal/httpapi/accounts"
 	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
 )
 
 func newHuma(engine *gin.Engine, version string, p core.Problems) huma.API {
@@ -18,12 +20,12 @@ func newHuma(engine *gin.Engine, version string, p core.Problems) huma.API {
 				Contact: &huma.Contact{Name: "The maintainers of Carillon"},
 				License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
 			Servers: []*huma.Server{{URL: "/", Description: "The master that serves this document."}},
-			Components: &huma.Components{Schemas: newSchemas(), SecuritySchemes: map[string]*huma.SecurityScheme{
+			Components: &huma.Components{Schemas: view.NewSchemas(), SecuritySchemes: map[string]*huma.SecurityScheme{
 				"token": {Type: "http", Scheme: "bearer", Description: "An API token: car_<id>_<secret>."},
 				"session": {
 					Type:        "apiKey",
 					In:          "cookie",
-					Name:        CookieName(true),
+					Name:        accounts.CookieName(true),
 					Description: "The console's session; ignored if a token is sent.",
 				},
 			}},

@@ -1,4 +1,4 @@
-package httpapi
+package httpapi_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/core"
 )
 
@@ -38,8 +40,8 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		codes = append(codes, common.Code(text))
 		return true
 	})
-	h := newHarness(t)
-	documented := h.router.API.OpenAPI().Components.Schemas.Map()["Problem"].Properties["code"].Enum
+	h := apitest.NewHarness(t)
+	documented := h.Router.API.OpenAPI().Components.Schemas.Map()["Problem"].Properties["code"].Enum
 	if len(codes) < 13 || len(documented) != len(codes) {
 		t.Errorf("%d codes, %d in the document", len(codes), len(documented))
 	}
@@ -58,44 +60,45 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 }
 
 func TestProblemsOfPortsAreTold(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for _, code := range []common.Code{common.CodeUnavailable, common.CodeConflict, common.CodeForbidden,
 		common.CodeInternal} {
-		h.fail = &common.Error{
+		h.Fail = &common.Error{
 			Code:    code,
 			Message: "a sentence",
 			Hint:    "a hint",
 			Err:     errors.New("dial tcp 10.0.0.1: secret"),
 		}
-		p := h.problem(core.StatusOf(code), string(code), "", as("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
+		p := h.Problem(core.StatusOf(code), string(code), "",
+			apitest.As("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
 		if p.Detail != "a sentence" || p.Hint != "a hint" {
 			t.Errorf("%+v", p)
 		}
 	}
-	h.fail = errors.New("dial tcp 10.0.0.1: secret")
-	w := h.want(http.StatusInternalServerError, as("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
+	h.Fail = errors.New("dial tcp 10.0.0.1: secret")
+	w := h.Want(http.StatusInternalServerError, apitest.As("viewer", http.MethodGet, "/api/v1/jobs/a", ""))
 	if strings.Contains(w.Body.String(), "10.0.0.1") {
 		t.Errorf("the cause is told: %s", w.Body)
 	}
 }
 
 func TestNoRouteAndNoMethod(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.NewHarness(t)
 	for _, target := range []string{"/api/v1/nothing", "/api/v1/jobs/", "/api/v1/jobs/a/b/c", "/api/v2/jobs", "/api",
 		"//api/v1/jobs", "/api/v1//jobs", "/nothing"} {
-		h.problem(http.StatusNotFound, "not_found", "", as("admin", http.MethodGet, target, ""))
-		if isAPI(target) {
-			h.problem(http.StatusNotFound, "not_found", "",
-				as("admin", http.MethodGet, target, "", "Accept", "text/html"))
+		h.Problem(http.StatusNotFound, "not_found", "", apitest.As("admin", http.MethodGet, target, ""))
+		if httpapi.IsAPI(target) {
+			h.Problem(http.StatusNotFound, "not_found", "",
+				apitest.As("admin", http.MethodGet, target, "", "Accept", "text/html"))
 		}
 	}
 	for _, c := range [][2]string{{http.MethodPatch, "/api/v1/jobs"}, {http.MethodDelete, "/api/v1/jobs"},
 		{http.MethodGet, "/api/v1/auth/login"},
 		{http.MethodPost, "/healthz"}, {http.MethodPost, "/metrics"}, {http.MethodGet, "/api/v1/jobs/a/run"},
 		{"BREW", "/api/v1/jobs"}} {
-		p := as("admin", c[0], c[1], "")
-		h.problem(http.StatusMethodNotAllowed, "method_not_allowed", "", p)
-		if w := h.send(p); w.Header().Get("Allow") == "" {
+		p := apitest.As("admin", c[0], c[1], "")
+		h.Problem(http.StatusMethodNotAllowed, "method_not_allowed", "", p)
+		if w := h.Send(p); w.Header().Get("Allow") == "" {
 			t.Errorf("%v: 405 without Allow", c)
 		}
 	}
@@ -103,9 +106,10 @@ func TestNoRouteAndNoMethod(t *testing.T) {
 
 func TestPanicIsAProblem(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarness(t, func(c *Config) { c.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
-	h.panics = true
-	p := h.problem(http.StatusInternalServerError, "internal", "", as("viewer", http.MethodGet, "/api/v1/jobs", ""))
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
+	h.Panics = true
+	p := h.Problem(http.StatusInternalServerError, "internal", "",
+		apitest.As("viewer", http.MethodGet, "/api/v1/jobs", ""))
 	if strings.Contains(p.Detail+p.Hint, "secret") || !strings.Contains(log.String(), "a secret thing") ||
 		!strings.Contains(log.String(), p.RequestID) {
 		t.Errorf("told %+v, logged %s", p, log.String())
@@ -114,11 +118,11 @@ func TestPanicIsAProblem(t *testing.T) {
 
 func TestLogCannotBeForged(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarness(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	r := as("viewer", http.MethodPost, "/x%0Alevel=ERROR%1b[31mforged?token=secret-in-query", "", "Cookie",
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	r := apitest.As("viewer", http.MethodPost, "/x%0Alevel=ERROR%1b[31mforged?token=secret-in-query", "", "Cookie",
 		"carillon=secret-cookie")
 	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, r)
+	h.Handler.ServeHTTP(w, r)
 	text := log.String()
 	if strings.Count(text, "\n") != 1 || strings.Contains(text, "\x1b") || !strings.Contains(text, "status=404") {
 		t.Errorf("%q", text)

@@ -44,3 +44,20 @@ func TestRemoteAddress(t *testing.T) {
 		}
 	}
 }
+
+func FuzzForwardedFor(f *testing.F) {
+	for _, seed := range []string{"203.0.113.1, 10.0.0.1", "[::1]:80", `for="[2001:db8::1]"`} {
+		f.Add(seed)
+	}
+	trusted := proxies{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("10.0.0.0/8")}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := &http.Request{RemoteAddr: "192.0.2.1:1", Header: http.Header{"X-Forwarded-For": {text}}}
+		if _, err := netip.ParseAddr(trusted.remoteOf(r)); err != nil {
+			t.Errorf("X-Forwarded-For %q makes a request come from %q", text, trusted.remoteOf(r))
+		}
+		r.RemoteAddr = "198.51.100.1:1"
+		if got := trusted.remoteOf(r); got != "198.51.100.1" {
+			t.Errorf("a stranger's X-Forwarded-For %q is believed: %q", text, got)
+		}
+	})
+}

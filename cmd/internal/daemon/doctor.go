@@ -14,7 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/system"
 )
 
 // doctor checks everything that a cluster depends on, for each request again.
@@ -47,33 +47,33 @@ const (
 )
 
 // Examine runs all checks concurrently; the findings are sorted in the order in which to read them.
-func (d *doctor) Examine(ctx context.Context) httpapi.Examination {
+func (d *doctor) Examine(ctx context.Context) system.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
-	looks := []func(context.Context) []httpapi.Finding{d.etcd, d.clocks, d.watch, d.logStore, d.certificatesInUse,
+	looks := []func(context.Context) []system.Finding{d.etcd, d.clocks, d.watch, d.logStore, d.certificatesInUse,
 		d.staff, d.masters, d.leader, d.others}
-	found := make([][]httpapi.Finding, len(looks))
+	found := make([][]system.Finding, len(looks))
 	var all sync.WaitGroup
 	for i, look := range looks {
 		all.Go(func() { found[i] = look(ctx) })
 	}
 	all.Wait()
-	result := httpapi.Examination{
+	result := system.Examination{
 		At:       WallClock().UTC(),
 		Master:   d.host,
 		Version:  d.version,
 		Findings: slices.Concat(found...),
 	}
-	result.Status = httpapi.Worst(result.Findings)
+	result.Status = system.Worst(result.Findings)
 	return result
 }
 
-func ok(check, who, text string, args ...any) httpapi.Finding {
-	return httpapi.Finding{Check: check, Status: httpapi.FindingOK, Who: who, Text: fmt.Sprintf(text, args...)}
+func ok(check, who, text string, args ...any) system.Finding {
+	return system.Finding{Check: check, Status: system.FindingOK, Who: who, Text: fmt.Sprintf(text, args...)}
 }
 
-func fault(status httpapi.FindingStatus, check, who, advice, text string, args ...any) httpapi.Finding {
-	return httpapi.Finding{Check: check, Status: status, Who: who, Text: fmt.Sprintf(text, args...), Advice: advice}
+func fault(status system.FindingStatus, check, who, advice, text string, args ...any) system.Finding {
+	return system.Finding{Check: check, Status: status, Who: who, Text: fmt.Sprintf(text, args...), Advice: advice}
 }
 
 const (
@@ -90,13 +90,13 @@ const (
 )
 
 // etcd checks each member: availability, response time, version, space, leader.
-func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
+func (d *doctor) etcd(ctx context.Context) []system.Finding {
 	client := d.state.etcd
 	endpoints := client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // etcd in this process
 	}
-	found := make([][]httpapi.Finding, len(endpoints))
+	found := make([][]system.Finding, len(endpoints))
 	var asked sync.WaitGroup
 	for i, endpoint := range endpoints {
 		asked.Go(func() {
@@ -106,7 +106,7 @@ func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 			status, err := client.Status(ctx, endpoint)
 			who := cmp.Or(endpoint, "in this process")
 			if err != nil {
-				found[i] = []httpapi.Finding{fault(httpapi.FindingFailing, "etcd", who, adviseEtcd,
+				found[i] = []system.Finding{fault(system.FindingFailing, "etcd", who, adviseEtcd,
 					"it does not respond: %s", common.Excerpt(err.Error()))}
 				return
 			}
@@ -116,7 +116,7 @@ func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 	asked.Wait()
 	all := slices.Concat(found...)
 	if err := d.state.latest().etcd; err != nil {
-		all = append(all, fault(httpapi.FindingFailing, "etcd", "", adviseEtcd+" If it uses a user and password, "+
+		all = append(all, fault(system.FindingFailing, "etcd", "", adviseEtcd+" If it uses a user and password, "+
 			"check that they are valid.",
 			"this master cannot read from etcd: %s", common.Excerpt(err.Error())))
 	}
@@ -124,28 +124,28 @@ func (d *doctor) etcd(ctx context.Context) []httpapi.Finding {
 }
 
 // judgeEtcd returns the findings of a member's status.
-func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []httpapi.Finding {
-	var all []httpapi.Finding
+func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []system.Finding {
+	var all []system.Finding
 	switch {
 	case s.Leader == 0:
 		all = append(all,
-			fault(httpapi.FindingFailing, "etcd", who,
+			fault(system.FindingFailing, "etcd", who,
 				"Check that a majority of etcd's members run and reach each other.", "it has no leader: writes fail"))
 	case s.IsLearner:
 		all = append(all,
-			fault(httpapi.FindingWarning, "etcd", who,
+			fault(system.FindingWarning, "etcd", who,
 				"Promote it (etcdctl member promote), or remove it from etcd.endpoints.",
 				"it is a learner, which accepts no writes"))
 	case took > slowAnswer:
 		all = append(all,
-			fault(httpapi.FindingWarning, "etcd", who,
+			fault(system.FindingWarning, "etcd", who,
 				"Check its disk: etcd needs a dedicated one with fsync under 10 ms.", "response time %v",
 				took.Round(time.Millisecond)))
 	default:
 		all = append(all, ok("etcd", who, "response time %v", within(took)))
 	}
 	if why := etcdkit.VersionFault(s.Version); why != "" {
-		all = append(all, fault(httpapi.FindingWarning, "etcd_version", who, adviseVersion, "%s", why))
+		all = append(all, fault(system.FindingWarning, "etcd_version", who, adviseVersion, "%s", why))
 	} else {
 		all = append(all, ok("etcd_version", who, "%s", s.Version))
 	}
@@ -165,18 +165,18 @@ func judgeEtcd(who string, s *clientv3.StatusResponse, took time.Duration) []htt
 	switch {
 	case slices.ContainsFunc(s.Errors, func(e string) bool { return strings.Contains(e, "NOSPACE") }):
 		all = append(all,
-			fault(httpapi.FindingFailing, "etcd_space", who, adviseNoSpace, "it is full and refuses writes: %s", text))
+			fault(system.FindingFailing, "etcd_space", who, adviseNoSpace, "it is full and refuses writes: %s", text))
 	case share >= spaceFails:
-		all = append(all, fault(httpapi.FindingFailing, "etcd_space", who, adviseSpace, "%s", text))
+		all = append(all, fault(system.FindingFailing, "etcd_space", who, adviseSpace, "%s", text))
 	case share >= spaceWarns:
-		all = append(all, fault(httpapi.FindingWarning, "etcd_space", who, adviseSpace, "%s", text))
+		all = append(all, fault(system.FindingWarning, "etcd_space", who, adviseSpace, "%s", text))
 	default:
 		all = append(all, ok("etcd_space", who, "%s", text))
 	}
 	for _, e := range s.Errors {
 		if !strings.Contains(e, "NOSPACE") {
 			all = append(all,
-				fault(httpapi.FindingFailing, "etcd", who,
+				fault(system.FindingFailing, "etcd", who,
 					"List alarms with etcdctl alarm list, and read etcd's log.", "alarm active: %s", common.Excerpt(e)))
 		}
 	}
@@ -200,17 +200,17 @@ func size(n int64) string {
 }
 
 // clocks compares the clocks of all members with this master's.
-func (d *doctor) clocks(context.Context) []httpapi.Finding {
+func (d *doctor) clocks(context.Context) []system.Finding {
 	verdict, snapshot := d.state.guard.Judge(), d.state.members.Snapshot()
-	var all []httpapi.Finding
+	var all []system.Finding
 	if verdict.Stop || verdict.Disagree {
-		all = append(all, fault(httpapi.FindingFailing, "clock", "", adviseClock, "%s", verdict.Reason))
+		all = append(all, fault(system.FindingFailing, "clock", "", adviseClock, "%s", verdict.Reason))
 	}
 	votes := snapshot.Votes(d.state.id, WallClock(), time.Now())
 	for _, v := range votes {
 		if v.Ahead.Abs() >= skewWarns {
 			all = append(all,
-				fault(httpapi.FindingWarning, "clock", v.Who, adviseClock,
+				fault(system.FindingWarning, "clock", v.Who, adviseClock,
 					"its clock differs from this master's by %v", v.Ahead.Round(time.Millisecond)))
 		}
 	}
@@ -225,22 +225,22 @@ func (d *doctor) clocks(context.Context) []httpapi.Finding {
 }
 
 // watch reports the age of this master's data about jobs.
-func (d *doctor) watch(context.Context) []httpapi.Finding {
+func (d *doctor) watch(context.Context) []system.Finding {
 	const advice = "This master receives nothing from etcd. Check the network between them; the watch is retried " +
 		"automatically."
 	switch lag := d.state.fresh.lag(); {
 	case d.state.fresh.fault() != nil:
-		return []httpapi.Finding{fault(httpapi.FindingFailing, "watch", "", advice, "%s", d.state.fresh.fault())}
+		return []system.Finding{fault(system.FindingFailing, "watch", "", advice, "%s", d.state.fresh.fault())}
 	case lag > lagWarns:
-		return []httpapi.Finding{fault(httpapi.FindingWarning, "watch", "", advice,
+		return []system.Finding{fault(system.FindingWarning, "watch", "", advice,
 			"no confirmation from the watch of jobs for %v", lag.Round(time.Second))}
 	default:
-		return []httpapi.Finding{ok("watch", "", "watch of jobs confirmed %v ago", lag.Round(time.Millisecond))}
+		return []system.Finding{ok("watch", "", "watch of jobs confirmed %v ago", lag.Round(time.Millisecond))}
 	}
 }
 
 // logStore pings the log store and counts the backlog for it.
-func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
+func (d *doctor) logStore(ctx context.Context) []system.Finding {
 	const advice = "Check that it runs, and read its log. Nothing is lost in the meantime: outcomes are kept in " +
 		"etcd, output on the workers' disks."
 	began := time.Now()
@@ -248,15 +248,15 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	defer cancel()
 	err := d.state.store.Ping(pinging)
 	took := time.Since(began)
-	var all []httpapi.Finding
+	var all []system.Finding
 	switch {
 	case err != nil:
 		all = append(all,
-			fault(httpapi.FindingFailing, "log_store", "", advice, "it does not respond: %s",
+			fault(system.FindingFailing, "log_store", "", advice, "it does not respond: %s",
 				common.Excerpt(err.Error())))
 	case took > slowAnswer:
 		all = append(all,
-			fault(httpapi.FindingWarning, "log_store", "", "Check its load and its disk.", "response time %v",
+			fault(system.FindingWarning, "log_store", "", "Check its load and its disk.", "response time %v",
 				took.Round(time.Millisecond)))
 	default:
 		all = append(all, ok("log_store", "", "response time %v", within(took)))
@@ -266,11 +266,11 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	switch {
 	case err != nil:
 		all = append(all,
-			fault(httpapi.FindingUnknown, "outbox", "", "",
+			fault(system.FindingUnknown, "outbox", "", "",
 				"the backlog for the log store cannot be counted while etcd does not respond"))
 	case resp.Count >= waitingWarns:
 		all = append(all,
-			fault(httpapi.FindingWarning, "outbox", "", "Check the disk and the load of the log store.",
+			fault(system.FindingWarning, "outbox", "", "Check the disk and the load of the log store.",
 				"%d outcomes are waiting in etcd for the log store", resp.Count))
 	default:
 		all = append(all, ok("outbox", "", "%d outcomes are waiting in etcd for the log store", resp.Count))
@@ -278,11 +278,11 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 	switch count, full := d.state.backlog.Waiting(); {
 	case full:
 		all = append(all,
-			fault(httpapi.FindingFailing, "changes", "", advice,
+			fault(system.FindingFailing, "changes", "", advice,
 				"%d changes are waiting in etcd for the log store: jobs cannot be saved until it accepts them", count))
 	case count >= waitingWarns:
 		all = append(all,
-			fault(httpapi.FindingWarning, "changes", "",
+			fault(system.FindingWarning, "changes", "",
 				"Check the disk and the load of the log store, and that a master is elected.",
 				"%d changes are waiting in etcd for the log store", count))
 	default:
@@ -292,8 +292,8 @@ func (d *doctor) logStore(ctx context.Context) []httpapi.Finding {
 }
 
 // certificatesInUse reports the remaining validity of each certificate.
-func (d *doctor) certificatesInUse(context.Context) []httpapi.Finding {
-	var all []httpapi.Finding
+func (d *doctor) certificatesInUse(context.Context) []system.Finding {
+	var all []system.Finding
 	for _, keeper := range d.certificates.all() {
 		use, file, from, until := keeper.Shown()
 		all = append(all, judgeCertificate(use+", "+file, until.Sub(from), until.Sub(WallClock()), until))
@@ -303,36 +303,36 @@ func (d *doctor) certificatesInUse(context.Context) []httpapi.Finding {
 
 // judgeCertificate warns when the smaller of two weeks and a fifth of the certificate's lifetime is left: a
 // timer should have renewed it by then.
-func judgeCertificate(who string, life, left time.Duration, until time.Time) httpapi.Finding {
+func judgeCertificate(who string, life, left time.Duration, until time.Time) system.Finding {
 	at, warns := until.UTC().Format("2006-01-02 15:04 UTC"), min(certWarns, life/5)
 	switch {
 	case left <= 0:
-		return fault(httpapi.FindingFailing, "certificate", who, adviseCert, "expired at %s", at)
+		return fault(system.FindingFailing, "certificate", who, adviseCert, "expired at %s", at)
 	case left < warns/5:
-		return fault(httpapi.FindingFailing, "certificate", who, adviseCert, "expires in %v, at %s",
+		return fault(system.FindingFailing, "certificate", who, adviseCert, "expires in %v, at %s",
 			left.Round(time.Minute), at)
 	case left < warns:
-		return fault(httpapi.FindingWarning, "certificate", who, adviseCert, "expires in %d days, at %s",
+		return fault(system.FindingWarning, "certificate", who, adviseCert, "expires in %d days, at %s",
 			int(left.Hours()/24), at)
 	}
 	return ok("certificate", who, "valid until %s", at)
 }
 
 // staff checks the workers.
-func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
+func (d *doctor) staff(ctx context.Context) []system.Finding {
 	members, err := d.workers.Workers(ctx)
 	if err != nil {
-		return []httpapi.Finding{fault(httpapi.FindingUnknown, "workers", "", "",
+		return []system.Finding{fault(system.FindingUnknown, "workers", "", "",
 			"workers cannot be listed while etcd does not respond")}
 	}
-	var all []httpapi.Finding
+	var all []system.Finding
 	alive, slots, used, draining := 0, 0, 0, 0
 	for i := range members {
 		m := &members[i]
 		name := cmp.Or(m.Name, m.Worker)
 		switch {
 		case m.Lease == 0:
-			all = append(all, fault(httpapi.FindingWarning, "worker", name,
+			all = append(all, fault(system.FindingWarning, "worker", name,
 				"Start it again. If it will not return, delete its settings: cronctl undrain "+m.Worker+
 					"; cronctl set worker "+m.Worker+" --reset slots,weight,labels",
 				"it is not running, but has settings"))
@@ -341,7 +341,7 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 			draining++
 		case m.Trouble != "":
 			all = append(all,
-				fault(httpapi.FindingFailing, "worker", name,
+				fault(system.FindingFailing, "worker", name,
 					"It accepts runs again automatically when the condition ends.", "it accepts no runs: %s",
 					m.Trouble))
 		}
@@ -353,22 +353,22 @@ func (d *doctor) staff(ctx context.Context) []httpapi.Finding {
 	}
 	switch {
 	case alive == 0:
-		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "",
+		return append([]system.Finding{fault(system.FindingFailing, "workers", "",
 			"Start carillon-worker on at least one machine.", "no worker is alive: no job runs")}, all...)
 	case alive == draining:
-		return append([]httpapi.Finding{fault(httpapi.FindingFailing, "workers", "",
+		return append([]system.Finding{fault(system.FindingFailing, "workers", "",
 			"End the drain of a worker: cronctl undrain WORKER.",
 			"all workers are draining: no new run starts")}, all...)
 	case used >= slots:
-		return append([]httpapi.Finding{fault(httpapi.FindingWarning, "workers", "",
+		return append([]system.Finding{fault(system.FindingWarning, "workers", "",
 			"Start more workers, or give them more slots: cronctl set worker WORKER --slots N.",
 			"all slots are in use and due fires are waiting: %s", text)}, all...)
 	}
-	return append([]httpapi.Finding{ok("workers", "", "%s", text)}, all...)
+	return append([]system.Finding{ok("workers", "", "%s", text)}, all...)
 }
 
 // masters compares the versions of all masters and workers.
-func (d *doctor) masters(context.Context) []httpapi.Finding {
+func (d *doctor) masters(context.Context) []system.Finding {
 	snapshot := d.state.members.Snapshot()
 	apart := map[string][]string{}
 	masters := 0
@@ -384,14 +384,14 @@ func (d *doctor) masters(context.Context) []httpapi.Finding {
 		}
 	}
 	if len(apart) == 0 {
-		return []httpapi.Finding{ok("versions", "", "%d masters and %d workers have version %s", masters,
+		return []system.Finding{ok("versions", "", "%d masters and %d workers have version %s", masters,
 			len(snapshot.Members), d.version)}
 	}
-	var all []httpapi.Finding
+	var all []system.Finding
 	for _, version := range slices.Sorted(maps.Keys(apart)) {
 		who := apart[version]
 		slices.Sort(who)
-		all = append(all, fault(httpapi.FindingWarning, "versions", "",
+		all = append(all, fault(system.FindingWarning, "versions", "",
 			"Complete the rolling upgrade: upgrade the older processes.",
 			"this master has version %s; version %s: %s", d.version, cmp.Or(version,
 				"(unknown)"), common.Excerpt(strings.Join(who, ", "))))
@@ -400,34 +400,34 @@ func (d *doctor) masters(context.Context) []httpapi.Finding {
 }
 
 // leader reports the elected master.
-func (d *doctor) leader(context.Context) []httpapi.Finding {
+func (d *doctor) leader(context.Context) []system.Finding {
 	if holder, elected := d.state.elector.Leader(); elected {
-		return []httpapi.Finding{ok("elected", "", "master %s, since %s", holder.Name,
+		return []system.Finding{ok("elected", "", "master %s, since %s", holder.Name,
 			holder.Since.UTC().Format("2006-01-02 15:04 UTC"))}
 	}
-	return []httpapi.Finding{fault(httpapi.FindingFailing, "elected", "",
+	return []system.Finding{fault(system.FindingFailing, "elected", "",
 		"One should be elected within a minute. If not, check that the masters reach etcd, and read their logs.",
 		"no master is elected: housekeeping, the audit chain and notifications are stopped")}
 }
 
 // others reports active conditions that no other check covers.
-func (d *doctor) others(context.Context) []httpapi.Finding {
-	var all []httpapi.Finding
+func (d *doctor) others(context.Context) []system.Finding {
+	var all []system.Finding
 	for _, c := range d.state.Conditions() {
 		cure, known := cures[c.Code]
 		if known && cure.seen {
 			continue
 		}
-		status := httpapi.FindingWarning
+		status := system.FindingWarning
 		if cure.fails || c.StopsClaims {
-			status = httpapi.FindingFailing
+			status = system.FindingFailing
 		}
 		f := fault(status, cmp.Or(cure.check, c.Code), c.Who, cure.advice, "%s", c.Text)
 		f.Data = c.Data
 		all = append(all, f)
 	}
 	for _, check := range []string{"jobs", "audit", "notifications", "housekeeping"} {
-		if !slices.ContainsFunc(all, func(f httpapi.Finding) bool { return f.Check == check }) {
+		if !slices.ContainsFunc(all, func(f system.Finding) bool { return f.Check == check }) {
 			all = append(all, ok(check, "", "no active problem"))
 		}
 	}

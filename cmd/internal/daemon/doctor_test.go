@@ -12,7 +12,7 @@ import (
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/system"
 )
 
 // doctor has a remedy for every condition.
@@ -40,61 +40,61 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		status *clientv3.StatusResponse
 		took   time.Duration
 		check  string // that is not well; none where empty
-		want   httpapi.FindingStatus
+		want   system.FindingStatus
 		text   string
 	}{
 		"well": {status: status(func(*clientv3.StatusResponse) {})},
 		"old": {
 			status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }),
 			check:  "etcd_version",
-			want:   httpapi.FindingWarning,
+			want:   system.FindingWarning,
 			text:   "3.5.33",
 		},
 		"filling": {
 			status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }),
 			check:  "etcd_space",
-			want:   httpapi.FindingWarning,
+			want:   system.FindingWarning,
 			text:   "73 %",
 		},
 		"nearly": {
 			status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }),
 			check:  "etcd_space",
-			want:   httpapi.FindingFailing,
+			want:   system.FindingFailing,
 		},
 		"full": {
 			status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }),
 			check:  "etcd_space",
-			want:   httpapi.FindingFailing,
+			want:   system.FindingFailing,
 			text:   "refuses writes",
 		},
 		"corrupt": {
 			status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }),
 			check:  "etcd",
-			want:   httpapi.FindingFailing,
+			want:   system.FindingFailing,
 			text:   "CORRUPT",
 		},
 		"headless": {
 			status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }),
 			check:  "etcd",
-			want:   httpapi.FindingFailing,
+			want:   system.FindingFailing,
 			text:   "leader",
 		},
 		"learner": {
 			status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }),
 			check:  "etcd",
-			want:   httpapi.FindingWarning,
+			want:   system.FindingWarning,
 		},
 		"slow": {
 			status: status(func(*clientv3.StatusResponse) {}),
 			took:   2 * time.Second,
 			check:  "etcd",
-			want:   httpapi.FindingWarning,
+			want:   system.FindingWarning,
 			text:   "2s",
 		},
 		"quota not told": {
 			status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }),
 			check:  "etcd_space",
-			want:   httpapi.FindingWarning,
+			want:   system.FindingWarning,
 			text:   "does not report its quota; the default quota is 2.0 GiB",
 		},
 		"quota not told, little taken": {status: status(func(s *clientv3.StatusResponse) {
@@ -106,11 +106,11 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		"quota not told, full": {status: status(func(s *clientv3.StatusResponse) {
 			s.DbSizeQuota, s.DbSize, s.Errors = 0, 3<<30, []string{"alarm:NOSPACE"}
 		}), check: "etcd_space",
-			want: httpapi.FindingFailing, text: "refuses writes"},
+			want: system.FindingFailing, text: "refuses writes"},
 	} {
 		wrong := 0
 		for _, f := range judgeEtcd("e", c.status, c.took) {
-			if f.Status == httpapi.FindingOK {
+			if f.Status == system.FindingOK {
 				continue
 			}
 			if wrong++; f.Check != c.check || f.Status != c.want || !strings.Contains(f.Text, c.text) ||
@@ -125,11 +125,11 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 }
 
 func TestDoctorJudgesCertificates(t *testing.T) {
-	for left, want := range map[time.Duration]httpapi.FindingStatus{
-		-time.Hour:          httpapi.FindingFailing,
-		time.Hour:           httpapi.FindingFailing,
-		10 * 24 * time.Hour: httpapi.FindingWarning,
-		60 * 24 * time.Hour: httpapi.FindingOK,
+	for left, want := range map[time.Duration]system.FindingStatus{
+		-time.Hour:          system.FindingFailing,
+		time.Hour:           system.FindingFailing,
+		10 * 24 * time.Hour: system.FindingWarning,
+		60 * 24 * time.Hour: system.FindingOK,
 	} {
 		if f := judgeCertificate("api", 90*24*time.Hour, left, time.Now().Add(left)); f.Status != want {
 			t.Errorf("%v: %+v", left, f)
@@ -147,14 +147,14 @@ func (r *rig) doctor() *doctor {
 }
 
 // examine waits until what is found of a check has a status, and gives the first such.
-func (r *rig) examine(check string, want httpapi.FindingStatus) httpapi.Finding {
+func (r *rig) examine(check string, want system.FindingStatus) system.Finding {
 	r.Helper()
 	d := r.doctor()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		found := d.Examine(r.Context())
 		for _, f := range found.Findings {
 			if f.Check == check && f.Status == want {
-				if rank := httpapi.Worst(found.Findings); rank != found.Status {
+				if rank := system.Worst(found.Findings); rank != found.Status {
 					r.Fatalf("all is %s, and the worst %s", found.Status, rank)
 				}
 				return f
@@ -169,15 +169,15 @@ func (r *rig) examine(check string, want httpapi.FindingStatus) httpapi.Finding 
 func TestDoctor(t *testing.T) {
 	r := newRig(t)
 	r.state.look(t.Context())
-	r.examine("etcd", httpapi.FindingOK)
-	r.examine("etcd_version", httpapi.FindingOK)
-	r.examine("etcd_space", httpapi.FindingOK)
-	r.examine("watch", httpapi.FindingOK)
-	r.examine("log_store", httpapi.FindingOK)
-	r.examine("outbox", httpapi.FindingOK)
-	r.examine("jobs", httpapi.FindingOK)
-	r.examine("elected", httpapi.FindingFailing)
-	if f := r.examine("workers", httpapi.FindingFailing); !strings.Contains(f.Advice, "carillon-worker") {
+	r.examine("etcd", system.FindingOK)
+	r.examine("etcd_version", system.FindingOK)
+	r.examine("etcd_space", system.FindingOK)
+	r.examine("watch", system.FindingOK)
+	r.examine("log_store", system.FindingOK)
+	r.examine("outbox", system.FindingOK)
+	r.examine("jobs", system.FindingOK)
+	r.examine("elected", system.FindingFailing)
+	if f := r.examine("workers", system.FindingFailing); !strings.Contains(f.Advice, "carillon-worker") {
 		t.Errorf("no worker: %+v", f)
 	}
 	register := func(id, version string, clock time.Time, trouble string) {
@@ -194,36 +194,36 @@ func TestDoctor(t *testing.T) {
 	}
 	register("w1", "1.2", time.Now(), "")
 	r.alive(1)
-	r.examine("versions", httpapi.FindingOK)
-	r.examine("clock", httpapi.FindingOK)
+	r.examine("versions", system.FindingOK)
+	r.examine("clock", system.FindingOK)
 	register("w2", "1.1", time.Now().Add(time.Minute), "the disk is full")
 	r.alive(2)
-	if f := r.examine("versions", httpapi.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
+	if f := r.examine("versions", system.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
 		t.Errorf("%+v", f)
 	}
-	if f := r.examine("clock", httpapi.FindingWarning); !strings.Contains(f.Who, "name-w2") ||
+	if f := r.examine("clock", system.FindingWarning); !strings.Contains(f.Who, "name-w2") ||
 		!strings.Contains(f.Advice, "NTP") {
 		t.Errorf("%+v", f)
 	}
 	r.put(common.WorkerSettingsKey("w3"), common.WorkerSettings{Drain: true})
-	if f := r.examine("worker", httpapi.FindingWarning); f.Who != "w3" {
+	if f := r.examine("worker", system.FindingWarning); f.Who != "w3" {
 		t.Errorf("%+v", f)
 	}
 	r.put(common.JobsPrefix+"broken", "no job")
 	r.away(errors.New("refused"))
 	r.state.look(t.Context())
-	if f := r.examine("log_store", httpapi.FindingFailing); !strings.Contains(f.Text, "refused") || f.Advice == "" {
+	if f := r.examine("log_store", system.FindingFailing); !strings.Contains(f.Text, "refused") || f.Advice == "" {
 		t.Errorf("%+v", f)
 	}
-	r.examine("jobs", httpapi.FindingFailing)
+	r.examine("jobs", system.FindingFailing)
 	full := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
 	if _, err := pb.NewMaintenanceClient(r.etcd.ActiveConnection()).Alarm(t.Context(), full); err != nil {
 		t.Fatal(err)
 	}
-	r.examine("etcd_space", httpapi.FindingFailing)
+	r.examine("etcd_space", system.FindingFailing)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if found := r.doctor().Examine(ctx); found.Status != httpapi.FindingFailing {
+	if found := r.doctor().Examine(ctx); found.Status != system.FindingFailing {
 		t.Errorf("no source is available: %+v", found)
 	}
 }

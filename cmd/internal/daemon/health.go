@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/system"
 	"carillon/internal/platform/lifecycle"
 )
 
@@ -22,8 +23,8 @@ type Pinger interface {
 }
 
 // checkOf returns the result of one readiness check.
-func checkOf(name string, needed bool, err error) httpapi.Check {
-	c := httpapi.Check{Name: name, OK: err == nil, Needed: needed}
+func checkOf(name string, needed bool, err error) system.Check {
+	c := system.Check{Name: name, OK: err == nil, Needed: needed}
 	if err != nil {
 		c.Message = common.Excerpt(err.Error())
 	}
@@ -43,7 +44,7 @@ func (f *freshness) fault() error {
 
 // ready reports whether the worker can do its work: it claims, and its data about jobs is current. Other
 // conditions do not affect readiness.
-func (w *Worker) ready() httpapi.Readiness {
+func (w *Worker) ready() system.Readiness {
 	var trouble error
 	if t := w.cluster.Trouble(); t != "" {
 		trouble = errors.New(t)
@@ -55,7 +56,7 @@ func (w *Worker) ready() httpapi.Readiness {
 			away = errors.New(c.Text)
 		}
 	}
-	return httpapi.ReadinessOf([]httpapi.Check{checkOf("etcd", true,
+	return system.ReadinessOf([]system.Check{checkOf("etcd", true,
 		away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault()),
 		checkOf("loops", true, w.loops.Fault())}, lasting)
 }

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/cluster/election"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/system"
 	"carillon/internal/jobmgr"
 )
 
@@ -270,12 +270,12 @@ func (l *monitor) latest() observation {
 func (l *monitor) StoreAway() bool { return l.latest().store != nil }
 
 // Ready returns the readiness checks. Without the log store, edits, pauses and active runs are still served.
-func (l *monitor) Ready(context.Context) []httpapi.Check {
+func (l *monitor) Ready(context.Context) []system.Check {
 	s := l.latest()
 	if s.at.IsZero() {
-		return []httpapi.Check{{Name: "etcd", Needed: true, Message: "not checked yet"}}
+		return []system.Check{{Name: "etcd", Needed: true, Message: "not checked yet"}}
 	}
-	return []httpapi.Check{checkOf("etcd", true,
+	return []system.Check{checkOf("etcd", true,
 		s.etcd), checkOf("watch", true, l.fresh.fault()), checkOf("log_store", false, s.store)}
 }
 

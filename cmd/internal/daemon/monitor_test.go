@@ -18,7 +18,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/stats"
+	"carillon/internal/httpapi/system"
 	"carillon/internal/jobmgr"
 	"carillon/internal/runlog"
 )
@@ -167,25 +168,25 @@ func TestLogStoreAway(t *testing.T) {
 	r := newRig(t)
 	r.put(common.WorkerKey("w1"), registered("l1"))
 	r.alive(1)
-	if ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), nil); ready.Status != "unavailable" {
+	if ready := system.ReadinessOf(r.state.Ready(t.Context()), nil); ready.Status != "unavailable" {
 		t.Errorf("ready before anybody looked: %+v", ready)
 	}
 	r.fresh.mark()
 	r.want("all is well")
 	o, err := r.state.Overview(t.Context())
-	if err != nil || o.LogStore != httpapi.StoreOK ||
-		o.Workers != (httpapi.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
+	if err != nil || o.LogStore != stats.StoreOK ||
+		o.Workers != (stats.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
 		t.Errorf("overview %+v, %v", o, err)
 	}
 	reader := present{Reader: nil, away: r.state.StoreAway}
 
 	r.away(errors.New("connection refused"))
 	r.want("the log store is away", common.ConditionLogStoreAway)
-	ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions())
+	ready := system.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions())
 	if ready.Status != "degraded" || ready.Conditions[0].Who != "master-host" {
 		t.Errorf("a master without its log store is %+v", ready)
 	}
-	if o, err = r.state.Overview(t.Context()); err != nil || o.LogStore != httpapi.StoreAway || o.Running == nil {
+	if o, err = r.state.Overview(t.Context()); err != nil || o.LogStore != stats.StoreAway || o.Running == nil {
 		t.Errorf("overview %+v, %v", o, err)
 	}
 	// Callers get an error at once.
@@ -332,7 +333,7 @@ func TestEtcdFullAndAway(t *testing.T) {
 	r.want("etcd has room again")
 	_ = r.etcd.Close() // no request succeeds any more
 	r.want("etcd is away", common.ConditionEtcdAway)
-	if ready := httpapi.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions()); ready.Status != "unavailable" {
+	if ready := system.ReadinessOf(r.state.Ready(t.Context()), r.state.Conditions()); ready.Status != "unavailable" {
 		t.Errorf("a master without etcd is %+v", ready)
 	}
 	if o, err := r.state.Overview(t.Context()); err != nil || o.Running != nil || len(o.Degraded) != 1 {

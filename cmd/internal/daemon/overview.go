@@ -11,7 +11,8 @@ import (
 	"carillon/internal/cluster/election"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/stats"
+	"carillon/internal/httpapi/system"
 	"carillon/internal/jobmgr"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -56,13 +57,13 @@ func (s state) Conditions() []common.Condition {
 }
 
 // Overview returns the cluster in a few numbers.
-func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
-	o := httpapi.Overview{LogStore: httpapi.StoreOK, Degraded: s.Conditions()}
+func (s state) Overview(ctx context.Context) (stats.Overview, error) {
+	o := stats.Overview{LogStore: stats.StoreOK, Degraded: s.Conditions()}
 	if s.StoreAway() {
-		o.LogStore = httpapi.StoreAway
+		o.LogStore = stats.StoreAway
 	}
 	if holder, elected := s.elector.Leader(); elected {
-		o.Leader = &httpapi.Leader{Name: holder.Name, Since: holder.Since}
+		o.Leader = &stats.Leader{Name: holder.Name, Since: holder.Since}
 	}
 	o.Jobs.Total, o.Jobs.Unreadable = s.catalog.Len()
 	o.Jobs.Paused = s.catalog.Paused(WallClock())
@@ -93,16 +94,16 @@ func (s state) Overview(ctx context.Context) (httpapi.Overview, error) {
 }
 
 // Masters returns the live masters.
-func (s state) Masters(context.Context) ([]httpapi.Master, error) {
+func (s state) Masters(context.Context) ([]system.Master, error) {
 	snapshot := s.members.Snapshot()
 	if snapshot.Generation == 0 {
 		return nil, common.Errorf(common.CodeUnavailable, "this master has not listed the others yet")
 	}
 	holder, _ := s.elector.Leader()
-	all := make([]httpapi.Master, len(snapshot.Masters))
+	all := make([]system.Master, len(snapshot.Masters))
 	for i := range snapshot.Masters {
 		m := &snapshot.Masters[i]
-		all[i] = httpapi.Master{
+		all[i] = system.Master{
 			ID:        m.ID,
 			Host:      m.Host,
 			Address:   m.Address,
@@ -116,7 +117,7 @@ func (s state) Masters(context.Context) ([]httpapi.Master, error) {
 			all[i].LeadsSince = new(holder.Since)
 		}
 	}
-	slices.SortFunc(all, func(a, b httpapi.Master) int {
+	slices.SortFunc(all, func(a, b system.Master) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Address, b.Address), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil

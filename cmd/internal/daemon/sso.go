@@ -8,7 +8,7 @@ import (
 	"carillon/internal/access"
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/access/oidc"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/accounts"
 	"carillon/internal/platform/config"
 )
 
@@ -30,7 +30,7 @@ func issuerOf(c *config.OIDC) *access.Issuer {
 }
 
 // newSSO creates the login at an issuer; nil if there is none.
-func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
+func newSSO(c *config.OIDC, public string) (accounts.SSO, error) {
 	if !c.Configured() {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func newSSO(c *config.OIDC, public string) (httpapi.SSO, error) {
 		ClientID:     c.ClientID,
 		ClientSecret: c.ClientSecret.Reveal(),
 		RedirectURL: strings.TrimSuffix(public,
-			"/") + httpapi.SSOCallback,
+			"/") + accounts.SSOCallback,
 		Scopes:      c.Scopes,
 		NameClaim:   c.NameClaim,
 		GroupsClaim: c.GroupsClaim,

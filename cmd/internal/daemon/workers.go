@@ -5,7 +5,7 @@ import (
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/jobs"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -26,7 +26,7 @@ func (w workers) UpdateWorker(ctx context.Context, actor common.Actor, id string
 }
 
 // Placement returns the workers that are eligible for a job now, by rank.
-func (w workers) Placement(ctx context.Context, job *common.StoredJob) ([]httpapi.Candidate, *common.Reason, error) {
+func (w workers) Placement(ctx context.Context, job *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
 	all, err := w.settings.Workers(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -42,10 +42,10 @@ func (w workers) Placement(ctx context.Context, job *common.StoredJob) ([]httpap
 		return nil, nil, err
 	}
 	verdicts := placement.Explain(&wish, placement.Candidates(alive))
-	items := make([]httpapi.Candidate, len(verdicts))
+	items := make([]jobs.Candidate, len(verdicts))
 	for i := range verdicts {
 		v := &verdicts[i]
-		items[i] = httpapi.Candidate{Worker: v.ID, Name: v.Name, Eligible: v.Eligible, Reason: v.Reason}
+		items[i] = jobs.Candidate{Worker: v.ID, Name: v.Name, Eligible: v.Eligible, Reason: v.Reason}
 		if v.Eligible {
 			items[i].Rank = new(v.Rank)
 		}

@@ -14,7 +14,7 @@ const joined = (code: string) => code.replaceAll(/([({,])[ \t]*\n\s*/g, (_, end:
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.isDirectory()) return ['conformance', 'oidctest'].includes(entry.name) ? [] : sources(join(folder, entry.name));
+    if (entry.isDirectory()) return ['apitest', 'conformance', 'oidctest'].includes(entry.name) ? [] : sources(join(folder, entry.name));
     return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [joined(readFileSync(join(folder, entry.name), 'utf8'))] : [];
   });
 }

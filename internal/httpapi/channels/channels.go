@@ -1,0 +1,278 @@
+package channels
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/notify"
+)
+
+type Resource struct{ Channels Channels }
+
+// Channel is a destination of notifications.
+type Channel struct {
+	Name      string      `json:"name"`
+	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
+	Origin    string      `json:"origin,omitempty" doc:"Scheme and host of a webhook; the rest of its URL is secret. For admins only."`
+	To        []string    `json:"to,omitempty" nullable:"false" doc:"Mail addresses. For admins only."`
+	Disabled  bool        `json:"disabled,omitempty" doc:"Nothing is sent to the channel."`
+	Why       string      `json:"why,omitempty" doc:"Why the channel was disabled automatically."`
+	Version   int64       `json:"version" doc:"Increases with each change; also the ETag."`
+	CreatedAt time.Time   `json:"createdAt"`
+	UpdatedAt time.Time   `json:"updatedAt"`
+	UpdatedBy string      `json:"updatedBy,omitempty"`
+	Secret    string      `json:"secret,omitempty" doc:"A generated signing secret. It is not shown again."`
+}
+
+// ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not
+// given.
+type ChannelDefinition struct {
+	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
+	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
+	Secret    string      `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	NewSecret bool        `json:"newSecret,omitempty" doc:"Generate a new signing secret and return it."`
+	To        []string    `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Mail addresses."`
+	Disabled  bool        `json:"disabled,omitempty" doc:"Send nothing to the channel."`
+}
+
+// Delivery is one notification to one channel.
+type Delivery struct {
+	ID        string         `json:"id" doc:"The message id is msg_ followed by this id."`
+	Channel   string         `json:"channel"`
+	Kind      notify.Kind    `json:"kind,omitempty" enum:"webhook,mail"`
+	Event     notify.Subject `json:"event" enum:"failed,missed,lost,late,recovered,summary,summary_recovered,test" doc:"The event."`
+	Text      string         `json:"text" doc:"The message in one line."`
+	Job       string         `json:"job,omitempty"`
+	Run       string         `json:"run,omitempty"`
+	Fire      string         `json:"fire,omitempty"`
+	Jobs      []string       `json:"jobs,omitempty" nullable:"false" doc:"The first jobs of a summary."`
+	Count     int64          `json:"count,omitempty" doc:"Number of failed fires, or of jobs in a summary."`
+	Status    notify.Status  `json:"status" enum:"waiting,sent,failed"`
+	Code      string         `json:"code,omitempty" enum:"channel_unknown,channel_disabled,channel_sealed,kind_unavailable,refused,gone,gave_up,trouble" doc:"Why it failed or is pending."`
+	Error     string         `json:"error,omitempty" doc:"Error of the last try. For admins only."`
+	Answer    int            `json:"answer,omitempty" doc:"HTTP or SMTP status of the last try."`
+	Attempts  int            `json:"attempts"`
+	CreatedAt time.Time      `json:"createdAt"`
+	NextAt    *time.Time     `json:"nextAt,omitempty" doc:"Time of the next try."`
+	DoneAt    *time.Time     `json:"doneAt,omitempty"`
+}
+
+// ChannelPath names a channel.
+type ChannelPath struct {
+	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the channel."`
+}
+
+type channelPutInput struct {
+	ChannelPath
+	IfMatch     string `header:"If-Match" doc:"Only if the channel has this ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the channel does not exist."`
+	Body        ChannelDefinition
+}
+
+type channelDeleteInput struct {
+	ChannelPath
+	IfMatch string `header:"If-Match" doc:"Only if the channel has this ETag."`
+}
+
+type channelOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   Channel
+}
+
+type channelsOutput struct{ Body core.Page[Channel] }
+
+type deliveryOutput struct{ Body Delivery }
+
+type deliveriesInput struct {
+	Channel string        `query:"channel" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries to this channel."`
+	Job     string        `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries about this job."`
+	Status  notify.Status `query:"status" enum:"waiting,sent,failed" doc:"Only deliveries with this status."`
+	Limit   int           `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+}
+
+type deliveriesOutput struct{ Body core.Page[Delivery] }
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("notifications", "/api/v1")
+	core.Register(r, op("list-channels", http.MethodGet, "/channels", "List channels", core.Viewer), s.list)
+	core.Register(r, op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel", core.Viewer), s.get)
+	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel", core.Admin)
+	put.Responses = core.Created("Channel")
+	core.Register(r, put, s.put)
+	core.Register(r, op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel", core.Admin),
+		s.delete)
+	core.Register(r, op("test-channel", http.MethodPost, "/channels/{name}/test", "Send a test message to a channel",
+		core.Admin), s.test)
+	core.Register(r, op("list-deliveries", http.MethodGet, "/deliveries",
+		"List pending deliveries and those of the last seven days, newest first", core.Viewer), s.deliveries)
+}
+
+func (s *Resource) list(ctx context.Context, _ *struct{}) (*channelsOutput, error) {
+	found, err := s.Channels.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Channel, len(found))
+	for i := range found {
+		items[i] = channelOf(ctx, &found[i])
+	}
+	return &channelsOutput{Body: core.NewPage(items, "")}, nil
+}
+
+func (s *Resource) get(ctx context.Context, in *ChannelPath) (*channelOutput, error) {
+	c, err := s.Channels.Find(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &channelOutput{Status: http.StatusOK, ETag: core.ETag(c.Version), Body: channelOf(ctx, &c)}, nil
+}
+
+func (s *Resource) put(ctx context.Context, in *channelPutInput) (*channelOutput, error) {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
+		return nil, err
+	}
+	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	c, secret, created, err := s.Channels.Save(ctx, core.Actor(ctx), in.Name,
+		notify.Wish{
+			Kind:      b.Kind,
+			URL:       b.URL,
+			Secret:    b.Secret,
+			NewSecret: b.NewSecret,
+			To:        b.To,
+			Disabled:  b.Disabled,
+		}, pre)
+	if err != nil {
+		return nil, err
+	}
+	out := &channelOutput{Status: http.StatusOK, ETag: core.ETag(c.Version), Body: channelOf(ctx, &c)}
+	out.Body.Secret = secret
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+func (s *Resource) delete(ctx context.Context, in *channelDeleteInput) (*struct{}, error) {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
+		return nil, err
+	}
+	pre, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Channels.Delete(ctx, core.Actor(ctx), in.Name, pre)
+}
+
+func (s *Resource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, error) {
+	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
+		return nil, err
+	}
+	n, err := s.Channels.Test(ctx, core.Actor(ctx), in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &deliveryOutput{Body: deliveryOf(ctx, &n)}, nil
+}
+
+func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*deliveriesOutput, error) {
+	list := core.ListOf("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
+	q := notify.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
+	if in.Cursor != "" {
+		after, err := core.ReadCursor[string](list, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.Before = after
+	}
+	found, more, err := s.Channels.Notices(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	items, next := make([]Delivery, len(found)), ""
+	for i := range found {
+		items[i] = deliveryOf(ctx, &found[i])
+	}
+	if more {
+		if next, err = core.WriteCursor(list, found[len(found)-1].ID); err != nil {
+			return nil, err
+		}
+	}
+	return &deliveriesOutput{Body: core.NewPage(items, next)}, nil
+}
+
+// isAdmin reports whether the caller may see destinations and their responses.
+func isAdmin(ctx context.Context) bool {
+	who, ok := core.Identity(ctx)
+	return ok && who.Role.Includes(access.Admin)
+}
+
+func channelOf(ctx context.Context, c *notify.Channel) Channel {
+	out := Channel{
+		Name:      c.Name,
+		Kind:      c.Kind,
+		Disabled:  c.Disabled,
+		Why:       c.Why,
+		Version:   c.Version,
+		CreatedAt: c.CreatedAt,
+		UpdatedAt: c.UpdatedAt,
+		UpdatedBy: c.UpdatedBy,
+	}
+	if isAdmin(ctx) {
+		out.Origin, out.To = c.Origin, c.To
+	}
+	return out
+}
+
+func deliveryOf(ctx context.Context, n *notify.Notice) Delivery {
+	d := Delivery{
+		ID:        n.ID,
+		Channel:   n.Channel,
+		Kind:      n.Kind,
+		Event:     n.Subject,
+		Text:      n.Headline(),
+		Job:       n.Data.Job,
+		Run:       n.Data.Run,
+		Fire:      n.Data.Fire,
+		Jobs:      n.Data.Jobs,
+		Count:     n.Data.Count,
+		Status:    n.Status,
+		Code:      n.Code,
+		Answer:    n.Answer,
+		Attempts:  n.Attempts,
+		CreatedAt: n.CreatedAt,
+	}
+	if !n.NextAt.IsZero() {
+		d.NextAt = &n.NextAt
+	}
+	if !n.DoneAt.IsZero() {
+		d.DoneAt = &n.DoneAt
+	}
+	if isAdmin(ctx) {
+		d.Error = n.Error
+	}
+	return d
+}
+
+// Channels manages channels and lists deliveries.
+type Channels interface {
+	Channels(ctx context.Context) ([]notify.Channel, error)
+	Find(ctx context.Context, name string) (notify.Channel, error)
+	// Save creates or changes a channel. A generated signing secret is returned once.
+	Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish,
+		pre common.Precondition) (c notify.Channel, secret string, created bool, err error)
+	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
+	// Test sends a test message to a channel, once.
+	Test(ctx context.Context, actor common.Actor, name string) (notify.Notice, error)
+	// Notices lists deliveries, newest first.
+	Notices(ctx context.Context, q notify.NoticeQuery) (found []notify.Notice, more bool, err error)
+}

@@ -1,0 +1,2 @@
+// Package channels serves the channels of notifications, and deliveries.
+package channels

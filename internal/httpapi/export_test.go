@@ -1,0 +1,17 @@
+package httpapi
+
+// For the tests of this folder.
+const (
+	PolicyConsole = policyConsole
+)
+
+type (
+	Example = example
+)
+
+var (
+	Document         = document
+	IsAPI            = isAPI
+	BoundConnections = newConnections
+	Recorded         = recorded
+)

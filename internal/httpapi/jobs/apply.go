@@ -1,0 +1,368 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/jobmgr/diff"
+)
+
+// Bounds of work on many jobs at once.
+const (
+	maxApplyBody = 8 << 20
+	// maxMany is the maximum number of jobs per request.
+	maxMany = 20_000
+	// manyAtOnce is the number of jobs processed at a time; their writes share transactions.
+	manyAtOnce = 64
+)
+
+// manyResource implements operations on many jobs.
+type manyResource struct {
+	*Resource
+	problems core.Problems
+	schemas  huma.Registry
+}
+
+// ApplyRequest is the desired state of jobs.
+type ApplyRequest struct {
+	Jobs []JobInput `json:"jobs" nullable:"false" maxItems:"20000" doc:"Each job is created, changed or left unchanged independently: a refused job does not affect the others."`
+}
+
+// Results of an apply besides those of common.Effect.
+const (
+	resultDeleted = "deleted"
+	resultRefused = "refused"
+	resultUnknown = "unknown"
+)
+
+// Applied is the result for a job.
+type Applied struct {
+	Name    string   `json:"name" doc:"As sent; empty if the job has no name."`
+	Result  string   `json:"result" enum:"created,changed,unchanged,deleted,refused,unknown" doc:"unknown: etcd did not respond, and the change may have been applied. Applying the same again is safe."`
+	Version int64    `json:"version,omitempty" doc:"The job's current version, if it exists."`
+	Fields  []string `json:"fields,omitempty" nullable:"false" doc:"The changed fields of a changed job."`
+	Diff    string   `json:"diff,omitempty" doc:"Unified diff, as for patch(1); for a dry run."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why the job was refused, or why the outcome is unknown."`
+}
+
+// Refusal is the error for one of many jobs.
+type Refusal struct {
+	Code   common.Code    `json:"code" doc:"As for a request for this job alone." enum:"invalid,not_found,exists,stale,conflict,forbidden,unavailable,too_large,too_many_requests,internal"`
+	Detail string         `json:"detail" doc:"The error in one sentence."`
+	Hint   string         `json:"hint,omitempty" doc:"Advice."`
+	Reason string         `json:"reason,omitempty" doc:"Distinguishes failures with the same code."`
+	Data   common.Words   `json:"data,omitempty" doc:"Values for translated texts."`
+	Errors []common.Fault `json:"errors,omitempty" nullable:"false" doc:"All faults of the job."`
+}
+
+// ApplyCounts count the results.
+type ApplyCounts struct {
+	Created   int `json:"created"`
+	Changed   int `json:"changed"`
+	Unchanged int `json:"unchanged"`
+	Deleted   int `json:"deleted"`
+	Refused   int `json:"refused"`
+	Unknown   int `json:"unknown"`
+}
+
+// ApplyAnswer contains the result for each job.
+type ApplyAnswer struct {
+	Items  []Applied   `json:"items" nullable:"false" doc:"In the order of the request, then the jobs to prune, by name."`
+	Counts ApplyCounts `json:"counts"`
+	DryRun bool        `json:"dryRun,omitempty" doc:"Nothing was written; these are the changes that would be made."`
+}
+
+type applyInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"Returns 409 if the key was used for another request within a day. Applying the same again changes nothing."`
+	DryRun         bool   `query:"dryRun" doc:"Write nothing, and return the differences."`
+	Prune          string `query:"prune" maxLength:"1024" doc:"Also delete jobs whose labels match this selector and that are not in the request, in the groups where you are editor. Nothing is deleted if any job is refused."`
+	Body           applyBody
+}
+
+type applyOutput struct{ Body ApplyAnswer }
+
+func (s *manyResource) register(r *core.Router) {
+	op := core.Operations("jobs", "/api/v1")
+	s.registerBulk(r)
+	apply := op("apply-jobs", http.MethodPost, "/jobs/apply", "Apply many job definitions", core.Editor)
+	apply.MaxBody, apply.Patience, apply.Queue, apply.Raw = maxApplyBody, core.ManyPatience, core.NewQueue(), true
+	core.Register(r, apply, s.apply)
+}
+
+func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
+	body := core.VisitOf(ctx).Body
+	sent, err := jobsOf(body)
+	if err != nil {
+		return nil, err
+	}
+	if err := core.CheckSelector("query.prune", in.Prune); err != nil {
+		return nil, err
+	}
+	if err := s.once(ctx, in.IdempotencyKey, body, "apply", in.Prune, strconv.FormatBool(in.DryRun)); err != nil {
+		return nil, err
+	}
+	answer := ApplyAnswer{DryRun: in.DryRun, Items: make([]Applied, len(sent))}
+	jobs, named := make([]*view.Definition, len(sent)), map[string]bool{}
+	for i := range sent {
+		answer.Items[i], jobs[i] = s.read(sent[i], fmt.Sprintf("body.jobs[%d]", i))
+		name := answer.Items[i].Name
+		if named[name] && jobs[i] != nil {
+			jobs[i] = nil
+			answer.Items[i].refuse(&core.Problem{
+				Code:   common.CodeInvalid,
+				Detail: fmt.Sprintf("job %q is in the request twice", name),
+				Hint:   "send each job once",
+			})
+		}
+		named[name] = true
+	}
+	inParallel(ctx, len(jobs), func(i int) {
+		if jobs[i] != nil {
+			s.applyOne(ctx, &answer.Items[i], jobs[i], in.DryRun)
+			answer.Items[i].Refusal.place(fmt.Sprintf("body.jobs[%d]", i))
+		}
+	})
+	if in.Prune != "" {
+		pruned, err := s.prune(ctx, in.Prune, named, in.DryRun, slices.ContainsFunc(answer.Items, Applied.failed))
+		if err != nil {
+			return nil, err
+		}
+		answer.Items = append(answer.Items, pruned...)
+	}
+	for i := range answer.Items {
+		answer.Counts.add(answer.Items[i].Result)
+	}
+	return &applyOutput{Body: answer}, context.Cause(ctx)
+}
+
+func (c *ApplyCounts) add(result string) {
+	switch result {
+	case string(common.EffectCreated):
+		c.Created++
+	case string(common.EffectChanged):
+		c.Changed++
+	case string(common.EffectUnchanged):
+		c.Unchanged++
+	case resultDeleted:
+		c.Deleted++
+	case resultUnknown:
+		c.Unknown++
+	default:
+		c.Refused++
+	}
+}
+
+// failed reports whether the job may differ from the request.
+func (a Applied) failed() bool { return a.Result == resultRefused || a.Result == resultUnknown }
+
+// fail sets the error, and whether the job was refused or the outcome is unknown.
+func (a *Applied) fail(ctx context.Context, ps core.Problems, err error) {
+	a.refuse(ps.Of(ctx, err))
+	a.Result = resultOf(err)
+}
+
+// resultOf returns the result for an error.
+func resultOf(err error) string {
+	if errors.Is(err, common.ErrUnsure) {
+		return resultUnknown
+	}
+	return resultRefused
+}
+
+func (a *Applied) refuse(p *core.Problem) {
+	a.Result, a.Refusal = resultRefused, refusalOf(p)
+}
+
+// place adds the job's position in the body to the locations of faults.
+func (r *Refusal) place(at string) {
+	if r == nil {
+		return
+	}
+	for i := range r.Errors {
+		if rest, ok := strings.CutPrefix(r.Errors[i].Location, "body"); ok {
+			r.Errors[i].Location = at + rest
+		}
+	}
+}
+
+func refusalOf(p *core.Problem) *Refusal {
+	return &Refusal{Code: p.Code, Detail: p.Detail, Hint: p.Hint, Reason: p.Reason, Data: p.Data, Errors: p.Errors}
+}
+
+// read decodes one of the jobs; nil if it is refused.
+func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *view.Definition) {
+	item, problem := Applied{}, &core.Problem{Code: common.CodeInvalid, Detail: "the job is not valid"}
+	value, fault := strict.ParseAt(at, sent)
+	var named struct{ Name any }
+	if err := json.Unmarshal(sent, &named); err == nil {
+		item.Name, _ = named.Name.(string)
+	}
+	if !common.ValidName(item.Name) {
+		item.Name = common.Excerpt(item.Name)
+	}
+	check := &strict.Checker{Schemas: s.schemas, Shape: true}
+	switch {
+	case fault != nil:
+		check.Faults = []common.Fault{*fault}
+	case len(sent) > 2*common.MaxJobBytes: // with some allowance for white space
+		check.Faults = []common.Fault{{
+			Location: at,
+			Code:     "too_large",
+			Message:  "is larger than 64 KiB",
+			Data:     common.WordsOf("size", "64 KiB"),
+		}}
+	default:
+		check.Check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
+	}
+	var in JobInput
+	if len(check.Faults) == 0 {
+		if err := json.Unmarshal(sent, &in); err != nil {
+			check.Faults = []common.Fault{{Location: at, Code: "invalid", Message: "must be a job"}}
+		}
+	}
+	if len(check.Faults) > 0 {
+		problem.Errors = check.Faults
+		item.refuse(problem)
+		return item, nil
+	}
+	return item, &in.Definition
+}
+
+func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.Definition, dry bool) {
+	err := core.Allow(ctx, access.Editor, job.Group)
+	var saved common.Saved
+	if err == nil {
+		saved, err = s.Jobs.Apply(ctx, core.Actor(ctx), common.Job(*job),
+			common.Precondition{May: core.AllowNow(ctx, access.Editor)}, dry)
+	}
+	if err == nil {
+		item.Result, item.Version = string(saved.Effect), saved.State.Version
+		err = item.compare(saved.Before, &saved.State.Job, dry)
+	}
+	if err != nil {
+		item.fail(ctx, s.problems, err)
+	}
+}
+
+// compare sets the result, the changed fields and, for a dry run, the diff.
+func (a *Applied) compare(before, after *common.Job, dry bool) (err error) {
+	if a.Result == string(common.EffectChanged) {
+		if a.Fields, err = diff.Fields(before, after); err != nil {
+			return err
+		}
+	}
+	if !dry || a.Result == string(common.EffectUnchanged) {
+		return nil
+	}
+	from, to := a.Name, a.Name+" (new)"
+	if before == nil {
+		from = "/dev/null"
+	}
+	if after == nil {
+		to = "/dev/null"
+	}
+	a.Diff, err = diff.Unified(from, to, before, after)
+	return err
+}
+
+// prune deletes the jobs that match a selector and were not named, in the groups where the one
+// who asks is editor. Where something was refused it deletes nothing: what was meant is not known.
+func (s *manyResource) prune(ctx context.Context, selector string, named map[string]bool, dry,
+	refused bool) ([]Applied, error) {
+	var doomed []common.JobState
+	for after := ""; ; {
+		page, next, err := s.Jobs.List(ctx, common.JobQuery{Selector: selector, Limit: maxPrunePage, After: after})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if !named[page[i].Name] && core.May(ctx, access.Editor, page[i].Group) {
+				doomed = append(doomed, page[i])
+			}
+		}
+		if next == "" {
+			break
+		}
+		after = next
+	}
+	slices.SortFunc(doomed, func(a, b common.JobState) int { return cmp.Compare(a.Name, b.Name) })
+	items := make([]Applied, len(doomed))
+	inParallel(ctx, len(doomed), func(i int) {
+		job, item := &doomed[i], &items[i]
+		item.Name, item.Result = job.Name, resultDeleted
+		var err error
+		switch {
+		case refused:
+			err = &common.Error{
+				Code:    common.CodeConflict,
+				Reason:  "others_refused",
+				Message: "not deleted, because other jobs were refused",
+				Hint:    "correct the refused jobs and apply again",
+			}
+		case !dry:
+			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{
+				Version: job.Version,
+				May:     core.AllowNow(ctx, access.Editor),
+			}, false)
+		default:
+			err = item.compare(&job.Job, nil, true)
+		}
+		if err != nil {
+			item.fail(ctx, s.problems, err)
+		}
+	})
+	return items, nil
+}
+
+// maxPrunePage is how many jobs are read at a time.
+const maxPrunePage = 1000
+
+// inParallel does something for each of n, some at a time, until the context ends.
+func inParallel(ctx context.Context, n int, do func(i int)) {
+	var next atomic.Int64
+	var going sync.WaitGroup
+	for range min(n, manyAtOnce) {
+		going.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	going.Wait()
+}
+
+// once refuses a key that was used for another request. What is asked for twice with the same
+// key is done again, which changes nothing where it is done already.
+func (s *manyResource) once(ctx context.Context, key string, body []byte, asks ...string) error {
+	if key == "" {
+		return nil
+	}
+	if err := core.CheckKey(key); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	for _, part := range asks {
+		fmt.Fprintf(sum, "%d %s", len(part), part)
+	}
+	sum.Write(body)
+	return s.Jobs.Once(ctx, core.Actor(ctx), key, hex.EncodeToString(sum.Sum(nil)))
+}

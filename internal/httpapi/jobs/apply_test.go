@@ -1,0 +1,157 @@
+package jobs_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/jobs"
+)
+
+// applied sends jobs to be applied and gives what is answered, by name.
+func applied(h *apitest.Harness, role, query, body string) (jobs.ApplyAnswer, map[string]jobs.Applied) {
+	h.T.Helper()
+	var answer jobs.ApplyAnswer
+	apitest.Decode(h.T, h.Want(200, apitest.As(role, "POST", "/api/v1/jobs/apply"+query, body)), &answer)
+	by := map[string]jobs.Applied{}
+	for _, item := range answer.Items {
+		by[item.Name] = item
+	}
+	return answer, by
+}
+
+func TestApply(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"same","command":"true","timezone":"UTC"}`))
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs",
+		`{"name":"other","command":"true","labels":{"team":"data"}}`))
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"goes","command":"true","labels":{"app":"x"}}`))
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"stays","command":"true","labels":{"app":"y"}}`))
+	body :=
+		`{"jobs":[{"name":"new","command":"make\nit\n"},{"name":"same","command":"true","timezone":"UTC","meta":null},{"name":"other","command":"false","timezone":"UTC"}]}`
+
+	answer, by := applied(h, "editor", "?dryRun=true&prune=app%3Dx", body)
+	if !answer.DryRun || answer.Counts != (jobs.ApplyCounts{Created: 1, Changed: 1, Unchanged: 1, Deleted: 1}) ||
+		len(h.Jobs) != 4 {
+		t.Errorf("dry: %+v, then %d jobs", answer, len(h.Jobs))
+	}
+	if by["new"].Diff != "--- /dev/null\n+++ new (new)\n@@ -0,0 +1,4 @@\n+name: new\n+command: |\n+  make\n+  it\n" {
+		t.Errorf("%q", by["new"].Diff)
+	}
+	if by["same"].Diff != "" || !strings.Contains(by["other"].Diff, "-command: \"true\"\n+command: \"false\"\n") ||
+		!strings.HasPrefix(by["goes"].Diff, "--- goes\n+++ /dev/null\n") {
+		t.Errorf("%+v", by)
+	}
+	if got := by["other"].Fields; !slices.Equal(got, []string{"command", "labels"}) {
+		t.Error(got)
+	}
+
+	answer, by = applied(h, "editor", "?prune=app%3Dx", body)
+	if answer.DryRun || answer.Counts != (jobs.ApplyCounts{Created: 1, Changed: 1, Unchanged: 1, Deleted: 1}) {
+		t.Errorf("%+v", answer)
+	}
+	if names := slices.Sorted(maps.Keys(h.Jobs)); !slices.Equal(names, []string{"new", "other", "same", "stays"}) {
+		t.Error(names)
+	}
+	if by["new"].Version != h.Jobs["new"].Version || by["new"].Diff != "" || h.Jobs["other"].Command != "false" {
+		t.Errorf("%+v", by["new"])
+	}
+	if answer, _ = applied(h, "editor", "?prune=app%3Dx", body); answer.Counts != (jobs.ApplyCounts{Unchanged: 3}) {
+		t.Errorf("again: %+v", answer)
+	}
+}
+
+// Of what may have been done it is not said that it was refused, and nothing is pruned.
+func TestManyUnknown(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"goes","command":"true","labels":{"app":"x"}}`))
+	h.Lost = map[string]bool{"a": true}
+	answer, by := applied(h, "editor", "?prune=app%3Dx",
+		`{"jobs":[{"name":"a","command":"true"},{"name":"b","command":"true"}]}`)
+	if answer.Counts != (jobs.ApplyCounts{Created: 1, Unknown: 1, Refused: 1}) ||
+		by["a"].Result != jobs.ResultUnknown ||
+		by["a"].Refusal.Code != common.CodeUnavailable {
+		t.Errorf("%+v", answer)
+	}
+	bulk := inBulk(h, "editor", `{"action":"pause","note":"n","jobs":["a","goes"]}`)
+	if bulk.Done != 1 || bulk.Unknown != 1 || bulk.Refused != 0 || bulk.Items[0].Result != jobs.ResultUnknown ||
+		bulk.Items[0].Refusal == nil {
+		t.Errorf("%+v", bulk)
+	}
+}
+
+// What is wrong with one job hinders no other, but then nothing is pruned.
+func TestApplyJudgesEachByItself(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"goes","command":"true","labels":{"app":"x"}}`))
+	answer, by := applied(h, "editor", "?prune=app", `{"jobs":[{"name":"good","command":"true"},{"name":"Bad Name","command":"true"},
+		{"name":"odd","comand":"true"},{"name":"twice","command":"true"},{"name":"twice","command":"false"},{"name":"void"},
+		{"name":"typed","command":7},{"name":"keys","command":"a","command":"b"},null,"text",{"command":"x"},{"name":"long","command":"`+strings.Repeat("x", 70_000)+`"}]}`)
+	if answer.Counts != (jobs.ApplyCounts{Created: 2, Refused: 11}) || h.Jobs["good"].Command != "true" ||
+		h.Jobs["twice"].Command != "true" || len(h.Jobs) != 3 {
+		t.Errorf("%+v", answer.Counts)
+	}
+	for name, location := range map[string]string{
+		"odd":   "body.jobs[2].comand",
+		"typed": "body.jobs[6].command",
+		"keys":  "body.jobs[7].command",
+		"void":  "body.jobs[5].command",
+	} {
+		if r := by[name].Refusal; r == nil || r.Code != common.CodeInvalid || r.Detail == "" ||
+			!slices.ContainsFunc(r.Errors, func(f common.Fault) bool {
+				return f.Location == location
+			}) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := by["goes"].Refusal; by["goes"].Result != jobs.ResultRefused || r == nil || r.Code != common.CodeConflict {
+		t.Errorf("pruned although others were refused: %+v", by["goes"])
+	}
+}
+
+func TestApplyRefusesWhatIsNoApply(t *testing.T) {
+	h := apitest.NewHarness(t)
+	for body, location := range map[string]string{
+		``:                      "body",
+		`[]`:                    "body",
+		`{}`:                    "body.jobs",
+		`{"jobs":{}}`:           "body.jobs",
+		`{"jobs":[],"x":1}`:     "body.x",
+		`{"jobs":[],"jobs":[]}`: "body.jobs",
+		`{"jobs":[}`:            "body",
+		`{"jobs":[]} {}`:        "body",
+		"{\"jobs\":[\"\xff\"]}": "body",
+		`null`:                  "body",
+	} {
+		h.Problem(422, "invalid", location, apitest.As("editor", "POST", "/api/v1/jobs/apply", body))
+	}
+	h.Problem(422, "invalid", "query.prune", apitest.As("editor", "POST", "/api/v1/jobs/apply?prune=%3D",
+		`{"jobs":[]}`))
+	h.Problem(422, "invalid", "body.jobs",
+		apitest.As("editor", "POST", "/api/v1/jobs/apply", `{"jobs":[`+strings.Repeat("1,", jobs.MaxMany)+`1]}`))
+	h.Problem(413, "too_large", "body",
+		apitest.As("editor", "POST", "/api/v1/jobs/apply", `{"jobs":["`+strings.Repeat("x", jobs.MaxApplyBody)+`"]}`))
+	h.Problem(403, "forbidden", "", apitest.As("operator", "POST", "/api/v1/jobs/apply", `{"jobs":[]}`))
+	h.Problem(422, "invalid", "header.Idempotency-Key",
+		apitest.As("editor", "POST", "/api/v1/jobs/apply", `{"jobs":[]}`,
+			"Idempotency-Key", "é"))
+
+	h.Want(200, apitest.As("editor", "POST", "/api/v1/jobs/apply", `{"jobs":[]}`, "Idempotency-Key", "k"))
+	h.Want(200, apitest.As("editor", "POST", "/api/v1/jobs/apply", `{"jobs":[]}`, "Idempotency-Key", "k"))
+	h.Problem(409, "conflict", "", apitest.As("editor", "POST", "/api/v1/jobs/apply",
+		`{"jobs":[{"name":"a","command":"true"}]}`, "Idempotency-Key", "k"))
+}
+
+func TestCreateWithAKey(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"a","command":"true"}`, "Idempotency-Key", "k"))
+	if !slices.Equal(h.Created, []string{"k"}) {
+		t.Error(h.Created)
+	}
+	h.Problem(422, "invalid", "header.Idempotency-Key",
+		apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"b","command":"true"}`, "Idempotency-Key",
+			strings.Repeat("k", 129)))
+}

@@ -1,0 +1,273 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+)
+
+// BulkRequest says what to do, and with which jobs: those that are named, or those that a
+// filter finds.
+type BulkRequest struct {
+	Action    string     `json:"action" enum:"run,pause,resume,delete,kill" doc:"kill: end the runs of the jobs."`
+	Jobs      []string   `json:"jobs,omitempty" nullable:"false" maxItems:"5000" doc:"Names of jobs. Cannot be combined with a filter."`
+	Selector  string     `json:"selector,omitempty" maxLength:"1024" doc:"Jobs whose labels match." example:"team=data"`
+	Group     string     `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Jobs of this group."`
+	Below     string     `json:"below,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Jobs of this group and its subgroups: groups whose names continue with a dot or a dash."`
+	Ungrouped bool       `json:"ungrouped,omitempty" doc:"Jobs without a group."`
+	Q         string     `json:"q,omitempty" maxLength:"200" doc:"Jobs with this text in the name or title."`
+	State     string     `json:"state,omitempty" enum:"active,paused,done,manual" doc:"Jobs in this state; requires another filter."`
+	Note      string     `json:"note,omitempty" maxLength:"500" doc:"Reason; required for pause."`
+	Until     *time.Time `json:"until,omitempty" doc:"For pause: when the jobs resume automatically."`
+	Kill      bool       `json:"kill,omitempty" doc:"For delete: also kill current runs."`
+
+	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"For kill: the signal to send first; default TERM. KILL ends the runs at once."`
+}
+
+// BulkItem is the result for one of the jobs.
+type BulkItem struct {
+	Name    string   `json:"name"`
+	Result  string   `json:"result" enum:"done,refused,unknown" doc:"unknown: etcd did not respond, and the action may have been applied. It can be repeated with the same Idempotency-Key."`
+	Fire    string   `json:"fire,omitempty" doc:"For run: the requested fire."`
+	Run     string   `json:"run,omitempty" doc:"For run: the requested run."`
+	Killed  []string `json:"killed,omitempty" nullable:"false" doc:"For kill: the runs with a kill request."`
+	Refusal *Refusal `json:"refusal,omitempty" doc:"Why the action was refused, or partly refused, or why the outcome is unknown."`
+}
+
+// BulkAnswer contains the result for each job.
+type BulkAnswer struct {
+	Items   []BulkItem `json:"items" nullable:"false" doc:"In the order of the request, or by name."`
+	Done    int        `json:"done"`
+	Refused int        `json:"refused"`
+	Unknown int        `json:"unknown"`
+}
+
+type bulkInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day runs no job twice; a different request with the key is refused."`
+	Body           BulkRequest
+}
+
+type bulkOutput struct{ Body BulkAnswer }
+
+// maxBulk is how many jobs a filter may match.
+const maxBulk = 5000
+
+// check returns all faults of the request as a whole.
+func (b *BulkRequest) check() error {
+	var faults []common.Fault
+	add := func(at, code, message string) {
+		faults = append(faults, common.Fault{Location: at, Code: code, Message: message})
+	}
+	filtered := b.Selector != "" || b.Group != "" || b.Below != "" || b.Ungrouped || b.Q != ""
+	switch {
+	case len(b.Jobs) == 0 && !filtered:
+		add("jobs", "required", "is required, or a filter: selector, group, below, ungrouped or q")
+	case len(b.Jobs) > 0 && (filtered || b.State != ""):
+		add("jobs", "exclusive", "cannot be combined with a filter")
+	}
+	for i, name := range b.Jobs {
+		if !common.ValidName(name) {
+			add(fmt.Sprintf("jobs[%d]", i), "name", "is not a valid job name")
+		}
+	}
+	if b.Action == "pause" && b.Note == "" {
+		add("note", "required", "is required")
+	}
+	if b.Until != nil && b.Action != "pause" {
+		add("until", "exclusive", "is only valid with pause")
+	}
+	if b.Kill && b.Action != "delete" {
+		add("kill", "exclusive", "is only valid with delete")
+	}
+	if b.Signal != "" && b.Action != "kill" {
+		add("signal", "exclusive", "is only valid with kill")
+	}
+	if fault := core.CheckSelector("selector", b.Selector); fault != nil {
+		add("selector", "selector", "is not a label selector")
+	}
+	if len(faults) > 0 {
+		return common.Invalid("the request is not valid", faults...)
+	}
+	return nil
+}
+
+func (s *manyResource) registerBulk(r *core.Router) {
+	op := core.Operations("jobs", "/api/v1")
+	bulk := op("bulk-jobs", http.MethodPost, "/jobs/bulk", "Run an action on many jobs", core.Operator)
+	bulk.Patience, bulk.Queue = core.ManyPatience, core.NewQueue()
+	core.Register(r, bulk, s.bulk)
+}
+
+func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
+	b := &in.Body
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if b.Action == "delete" && !core.Somewhere(ctx, access.Editor) {
+		return nil, core.AllowEverywhere(ctx, access.Editor)
+	}
+	until := ""
+	if b.Until != nil {
+		until = core.OfTime(*b.Until)
+	}
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, core.OfSet(b.Jobs), b.Selector, b.Group, b.Below,
+		core.OfFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
+		return nil, err
+	}
+	names, versions, err := s.named(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	do, err := s.action(ctx, b, in.IdempotencyKey, versions)
+	if err != nil {
+		return nil, err
+	}
+	answer := BulkAnswer{Items: make([]BulkItem, len(names))}
+	inParallel(ctx, len(names), func(i int) {
+		item := &answer.Items[i]
+		item.Name, item.Result = names[i], "done"
+		if err := do(ctx, item); err != nil {
+			item.Result, item.Refusal = resultOf(err), refusalOf(s.problems.Of(ctx, err))
+		}
+	})
+	for i := range answer.Items {
+		switch answer.Items[i].Result {
+		case resultRefused:
+			answer.Refused++
+		case resultUnknown:
+			answer.Unknown++
+		default:
+			answer.Done++
+		}
+	}
+	return &bulkOutput{Body: answer}, context.Cause(ctx)
+}
+
+// named returns the names of the jobs, without duplicates, and the versions of jobs found by a
+// filter.
+func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []string, versions map[string]int64,
+	err error) {
+	if len(b.Jobs) > 0 {
+		seen := map[string]bool{}
+		for _, name := range b.Jobs {
+			if !seen[name] {
+				names = append(names, name)
+			}
+			seen[name] = true
+		}
+		return names, nil, nil
+	}
+	page, next, err := s.Jobs.List(ctx, common.JobQuery{
+		Selector:  b.Selector,
+		Group:     b.Group,
+		Below:     b.Below,
+		Ungrouped: b.Ungrouped,
+		Q:         b.Q,
+		Phase:     common.Phase(b.State),
+		Limit:     maxBulk,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if next != "" {
+		return nil, nil, &common.Error{
+			Code:    common.CodeTooLarge,
+			Reason:  "too_many_jobs",
+			Data:    common.WordsOf("most", maxBulk),
+			Message: fmt.Sprintf("the filter matches more than %d jobs", maxBulk),
+			Hint:    "narrow the filter, for example by group",
+		}
+	}
+	versions = make(map[string]int64, len(page))
+	for i := range page {
+		names = append(names, page[i].Name)
+		versions[page[i].Name] = page[i].Version
+	}
+	return names, versions, nil
+}
+
+// action returns the function to apply to each job.
+func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
+	versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
+	who, may := core.Actor(ctx), common.Precondition{May: core.AllowNow(ctx, access.Operator)}
+	switch b.Action {
+	case "run":
+		return func(ctx context.Context, item *BulkItem) error {
+			request := common.TriggerRequest{Job: item.Name, Note: b.Note, May: may.May}
+			if key != "" {
+				request.Key = key + "\n" + item.Name // no header holds such a key
+			}
+			trigger, err := s.Jobs.Trigger(ctx, who, request)
+			if err == nil {
+				item.Fire, item.Run = trigger.Fire, trigger.RunID()
+			}
+			return err
+		}, nil
+	case "pause":
+		return func(ctx context.Context, item *BulkItem) error {
+			_, err := s.Jobs.Pause(ctx, who, item.Name, common.PauseRequest{Note: b.Note, Until: b.Until}, may)
+			return err
+		}, nil
+	case "resume":
+		return func(ctx context.Context, item *BulkItem) error {
+			_, err := s.Jobs.Resume(ctx, who, item.Name, may)
+			return err
+		}, nil
+	case "delete":
+		may.May = core.AllowNow(ctx, access.Editor)
+		who.Note = b.Note
+		return func(ctx context.Context, item *BulkItem) error {
+			seen := may
+			seen.Version = versions[item.Name] // a job changed since may no longer match
+			return s.Jobs.Delete(ctx, who, item.Name, seen, b.Kill)
+		}, nil
+	}
+	open, err := s.Jobs.OpenRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]*common.Run{}
+	for i := range open {
+		of[open[i].Job] = append(of[open[i].Job], &open[i])
+	}
+	return func(ctx context.Context, item *BulkItem) error {
+		return s.killRuns(ctx, item, of[item.Name], common.KillRequest{Signal: b.Signal, Note: b.Note})
+	}, nil
+}
+
+// killRuns sends kill requests for the runs of a job; a run that ends meanwhile needs none.
+func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*common.Run, r common.KillRequest) error {
+	uid, group, known := s.Jobs.Whose(item.Name)
+	switch {
+	case known && uid == "" && len(runs) == 0:
+		return common.Errorf(common.CodeNotFound, "job %q not found, and no run of it", item.Name)
+	case uid != "":
+		if err := core.Allow(ctx, access.Operator, group); err != nil {
+			return err
+		}
+	}
+	var refusal error // of a run of another group: the others are killed all the same
+	for _, run := range runs {
+		if err := view.AllowRun(ctx, s.Jobs, access.Operator, run); common.CodeOf(err) == common.CodeForbidden {
+			refusal = err
+			continue
+		} else if err != nil {
+			return err
+		}
+		switch err := s.Jobs.Kill(ctx, core.Actor(ctx), run.ID, r); common.CodeOf(err) {
+		case common.CodeNotFound, common.CodeConflict:
+		default:
+			if err != nil {
+				return err
+			}
+			item.Killed = append(item.Killed, run.ID)
+		}
+	}
+	return refusal
+}

@@ -1,0 +1,19 @@
+package jobs
+
+// For the tests of this folder.
+const (
+	MaxApplyBody   = maxApplyBody
+	MaxLabelKeys   = maxLabelKeys
+	MaxLabelValues = maxLabelValues
+	MaxMany        = maxMany
+	ResultRefused  = resultRefused
+	ResultUnknown  = resultUnknown
+	StateActive    = stateActive
+	StateDone      = stateDone
+	StateManual    = stateManual
+	StatePaused    = statePaused
+)
+
+var (
+	Merge = merge
+)

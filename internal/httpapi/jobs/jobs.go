@@ -1,0 +1,343 @@
+package jobs
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+)
+
+type Resource struct {
+	Jobs      Store
+	Runs      Runs
+	Workers   Workers
+	Channels  Channels
+	Changes   Changes
+	Findings  Findings
+	Grouping  Grouping
+	Estimator *view.Estimator
+	Interner  *schedule.Interner
+	Now       func() time.Time
+}
+
+// JobMeta is what the server adds to a job.
+type JobMeta struct {
+	UID       string    `json:"uid" doc:"Distinguishes the job from earlier jobs of the same name."`
+	Version   int64     `json:"version" doc:"Increases with each change; also the ETag."`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedBy string    `json:"updatedBy,omitempty"`
+	NextFire  time.Time `json:"nextFire,omitzero" doc:"Next fire, in the job's time zone; absent if there is none."`
+	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: the schedule has no more fires; manual: without a schedule. Always present."`
+	Paused    bool      `json:"paused,omitempty" doc:"The job is currently paused."`
+	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
+	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
+
+	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Last 20 runs, newest first; on request."`
+	Late    bool        `json:"late,omitempty" doc:"One of the results should have started by now."`
+	Slow    bool        `json:"slow,omitempty" doc:"One of the results has been running much longer than usual."`
+	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Next 5 fires, in the job's time zone; on request."`
+	Words   string      `json:"words,omitempty" doc:"The schedule in words, in the language of Accept-Language; on request."`
+	Stats   *JobStats   `json:"stats,omitempty" doc:"On request, unless the log store is away."`
+}
+
+// Overdue is a fire that has been due for more than a minute without a run, a pending run or a
+// passed entry.
+type Overdue struct {
+	PlannedAt time.Time      `json:"plannedAt" doc:"Planned time of the job's first such fire."`
+	DueAt     time.Time      `json:"dueAt" doc:"Due time of that fire."`
+	Since     time.Time      `json:"since" doc:"When it was detected."`
+	Reason    *common.Reason `json:"reason,omitempty" doc:"Why no worker claims it, if known."`
+}
+
+// The states of a job.
+const (
+	stateActive = string(common.PhaseActive)
+	statePaused = string(common.PhasePaused)
+	stateDone   = string(common.PhaseDone)
+	stateManual = string(common.PhaseManual)
+)
+
+// Job is a job as it is returned.
+type Job struct {
+	view.Definition
+	Meta JobMeta `json:"meta"`
+}
+
+// JobInput is a job as it is sent. A job that was returned may be sent back unchanged.
+type JobInput struct {
+	view.Definition
+	Meta *JobMeta `json:"meta,omitempty" doc:"Ignored."`
+}
+
+type jobListInput struct {
+	Q      string `query:"q" maxLength:"200" doc:"Only jobs with this text in the name or title."`
+	Group  string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group."`
+	Below  string `query:"below" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only jobs of this group and its subgroups: groups whose names continue with a dot or a dash, as data.etl for data."`
+	State  string `query:"state" enum:"active,paused,done,manual" doc:"Only jobs in this state. done: the schedule has no more fires; manual: without a schedule."`
+	Sort   string `query:"sort" enum:"name,nextFire,updated,group,-name,-nextFire,-updated,-group" doc:"Sort order, ascending, or descending with a minus; equal ones by name. Default: name."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+	Offset int    `query:"offset" minimum:"0" maximum:"1000000" doc:"Number of jobs to skip, for direct access to a page. To read all pages use cursor: it misses none when jobs are created or deleted."`
+	Total  bool   `query:"total" doc:"Also return the number of jobs on all pages."`
+
+	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
+	Ungrouped bool   `query:"ungrouped" doc:"Only jobs without a group."`
+
+	Include []Include `query:"include" nullable:"false" doc:"Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words."`
+
+	AcceptLanguage string `header:"Accept-Language" doc:"Language of the words: en or zh."`
+}
+
+// JobPage is a page of jobs.
+type JobPage struct {
+	core.HistoryPage[Job]
+	Total *int `json:"total,omitempty" doc:"Number of jobs on all pages; on request."`
+}
+
+type jobListOutput struct {
+	Vary string `header:"Vary"`
+	Body JobPage
+}
+
+type jobInput struct {
+	Body JobInput
+}
+
+type jobCreateInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"128" doc:"A repeated request with the same key within a day creates the job once and returns its current state."`
+	Body           JobInput
+}
+
+type jobPutInput struct {
+	view.JobPath
+	IfMatch     string `header:"If-Match" doc:"Only if the job has this ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the job does not exist."`
+	Body        JobInput
+}
+
+type jobDeleteInput struct {
+	view.JobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
+	Kill    bool   `query:"kill" doc:"Also kill its current runs."`
+}
+
+type jobOutput struct {
+	Status   int    `json:"-"`
+	ETag     string `header:"ETag"`
+	Location string `header:"Location"`
+	Body     Job
+}
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("jobs", "/api/v1/jobs")
+	core.Register(r, op("list-jobs", http.MethodGet, "", "List jobs", core.Viewer), s.list)
+	core.Enumerate(r, "/api/v1/jobs", "include", includes[:])
+	create := op("create-job", http.MethodPost, "", "Create a job", core.Editor)
+	create.DefaultStatus = http.StatusCreated
+	create.MaxBody, create.Shape = core.MaxJobBody, true
+	core.Register(r, create, s.create)
+	validate := op("validate-job", http.MethodPost, "/validate", "Validate a job, without saving it", core.Editor)
+	validate.MaxBody, validate.Shape = core.MaxJobBody, true
+	core.Register(r, validate, s.validate)
+	core.Register(r, op("get-job", http.MethodGet, "/{name}", "Get a job", core.Viewer), s.get)
+	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job", core.Editor)
+	put.Responses = core.Created("Job")
+	put.MaxBody, put.Shape = core.MaxJobBody, true
+	core.Register(r, put, s.put)
+	core.Register(r, op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays", core.Editor),
+		s.delete)
+	core.Register(r, op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job", core.Operator), s.pause)
+	core.Register(r, op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job", core.Operator),
+		s.resume)
+	core.Register(r, op("get-placement", http.MethodGet, "/{name}/placement",
+		"Get the workers that would run a job now, and why the others would not", core.Viewer), s.placement)
+	(&manyResource{Resource: s, problems: r.Problems, schemas: r.API.OpenAPI().Components.Schemas}).register(r)
+	versions := &versionsResource{changes: s.Changes, jobs: s.Jobs}
+	versions.register(r)
+	(&editsResource{Resource: s, versions: versions}).register(r)
+	(&groupsResource{grouping: s.Grouping}).register(r)
+}
+
+func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
+	if err := core.CheckSelector("query.selector", in.Selector); err != nil {
+		return nil, err
+	}
+	order, descending := strings.CutPrefix(in.Sort, "-")
+	q := common.JobQuery{
+		Q:          in.Q,
+		Group:      in.Group,
+		Below:      in.Below,
+		Ungrouped:  in.Ungrouped,
+		Selector:   in.Selector,
+		Phase:      common.Phase(in.State),
+		Order:      common.JobOrder(order),
+		Descending: descending,
+		Limit:      in.Limit,
+		Skip:       in.Offset,
+	}
+	list := core.ListOf("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", core.OfFlag(in.Ungrouped),
+		"selector", in.Selector, "state", in.State, "sort", in.Sort)
+	if in.Cursor != "" {
+		after, err := core.ReadCursor[string](list, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.After = after
+	}
+	jobs, next, err := s.Jobs.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Job, len(jobs))
+	for i := range jobs {
+		items[i] = s.answer(ctx, &jobs[i])
+	}
+	if err := s.addOverdue(ctx, items); err != nil {
+		return nil, err
+	}
+	if next != "" {
+		if next, err = core.WriteCursor(list, next); err != nil {
+			return nil, err
+		}
+	}
+	partial, err := s.include(ctx, in.Include, core.Language(in.AcceptLanguage), jobs, items)
+	if err != nil {
+		return nil, err
+	}
+	out := &jobListOutput{
+		Vary: "Accept-Language",
+		Body: JobPage{HistoryPage: core.NewHistoryPage(items, next, partial)},
+	}
+	if in.Total {
+		total, err := s.Jobs.Count(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Total = &total
+	}
+	return out, nil
+}
+
+func (s *Resource) get(ctx context.Context, in *view.JobPath) (*jobOutput, error) {
+	state, err := s.Jobs.Get(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	one := []Job{s.answer(ctx, &state)}
+	if err := s.addOverdue(ctx, one); err != nil {
+		return nil, err
+	}
+	return &jobOutput{Status: http.StatusOK, ETag: core.ETag(state.Version), Body: one[0]}, nil
+}
+
+// addOverdue marks the jobs that are overdue.
+func (s *Resource) addOverdue(ctx context.Context, items []Job) error {
+	all, err := s.Findings.Overdue(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	by := make(map[string]*common.Overdue, len(all))
+	for i := range all {
+		by[all[i].Job] = &all[i]
+	}
+	for i := range items {
+		if o := by[items[i].Name]; o != nil {
+			items[i].Meta.Overdue = &Overdue{PlannedAt: o.PlannedAt, DueAt: o.DueAt, Since: o.Since, Reason: o.Reason}
+		}
+	}
+	return nil
+}
+
+func (s *Resource) create(ctx context.Context, in *jobCreateInput) (*jobOutput, error) {
+	if err := core.CheckKey(in.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
+	state, err := s.Jobs.CreateOnce(ctx, core.Actor(ctx), common.Job(in.Body.Definition), in.IdempotencyKey)
+	return s.output(ctx, http.StatusCreated, &state, err)
+}
+
+func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error) {
+	if in.Body.Name != in.Name {
+		return nil, common.Invalid("the job is not valid", common.Fault{Location: "name", Code: "mismatch",
+			Message: "must equal the name in the path: a job cannot be renamed", Value: common.Excerpt(in.Body.Name)})
+	}
+	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
+	pre.May = core.AllowNow(ctx, access.Editor)
+	state, created, err := s.Jobs.Put(ctx, core.Actor(ctx), common.Job(in.Body.Definition), pre)
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return s.output(ctx, status, &state, err)
+}
+
+func (s *Resource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, error) {
+	pre, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	pre.May = core.AllowNow(ctx, access.Editor)
+	return nil, s.Jobs.Delete(ctx, core.Actor(ctx), in.Name, pre, in.Kill)
+}
+
+func (s *Resource) output(ctx context.Context, status int, state *common.JobState, err error) (*jobOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &jobOutput{Status: status, ETag: core.ETag(state.Version), Body: s.answer(ctx, state)}
+	if status == http.StatusCreated {
+		out.Location = "/api/v1/jobs/" + state.Name
+	}
+	return out, nil
+}
+
+// answer returns a job as the caller may see it.
+func (s *Resource) answer(ctx context.Context, state *common.JobState) Job {
+	meta := JobMeta{
+		UID:       state.UID,
+		Version:   state.Version,
+		CreatedAt: state.CreatedAt,
+		UpdatedAt: state.UpdatedAt,
+		UpdatedBy: state.UpdatedBy,
+		NextFire:  s.nextFire(state),
+		Paused:    state.PausedAt(s.Now()),
+	}
+	switch {
+	case meta.Paused:
+		meta.State = statePaused
+	case state.CronExpr == "":
+		meta.State = stateManual
+	case meta.NextFire.IsZero():
+		meta.State = stateDone
+	default:
+		meta.State = stateActive
+	}
+	job := Job{Definition: view.Definition(state.Job), Meta: meta}
+	if !core.May(ctx, access.Viewer, state.Group) {
+		job.hide()
+	}
+	return job
+}
+
+// hide removes from a job what requires a role in its group.
+func (j *Job) hide() {
+	j.Command, j.Args, j.Stdin, j.Env, j.Params = "", nil, "", nil, nil
+	j.WorkDir, j.User, j.Description, j.PauseNote = "", "", "", ""
+	j.Meta.Hidden = true
+}

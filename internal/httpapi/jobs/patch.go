@@ -1,0 +1,175 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/strict"
+	"carillon/internal/httpapi/view"
+)
+
+// editsResource changes fields of jobs and restores earlier versions.
+type editsResource struct {
+	*Resource
+	versions *versionsResource
+}
+
+// JobPatch is a merge patch (RFC 7396) of a job: given fields replace existing ones, also within
+// objects, null removes a field, and other fields are unchanged.
+type JobPatch struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (p *JobPatch) UnmarshalJSON(data []byte) error {
+	p.raw = bytes.Clone(data)
+	return nil
+}
+
+// Schema returns that of a job without required fields.
+func (JobPatch) Schema(r huma.Registry) *huma.Schema {
+	const name = "JobPatch"
+	if _, made := r.Map()[name]; !made {
+		s := *r.SchemaFromRef(r.Schema(reflect.TypeFor[JobInput](), true, "").Ref)
+		s.Required = nil
+		s.Description = "A merge patch (RFC 7396): given fields replace existing ones, also within objects; null " +
+			"removes a field; other fields are unchanged. Lists are replaced as a whole."
+		r.Map()[name] = &s
+	}
+	return &huma.Schema{Ref: "#/components/schemas/" + name}
+}
+
+type jobPatchInput struct {
+	view.JobPath
+	IfMatch string   `header:"If-Match" doc:"Only if the job has this ETag."`
+	Body    JobPatch `contentType:"application/merge-patch+json"`
+}
+
+// RollbackRequest names the version to restore.
+type RollbackRequest struct {
+	Version int64  `json:"version" minimum:"1" doc:"The version to restore."`
+	Note    string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the version."`
+}
+
+type jobRollbackInput struct {
+	view.JobPath
+	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
+	Body    RollbackRequest
+}
+
+func (s *editsResource) register(r *core.Router) {
+	op := core.Operations("jobs", "/api/v1/jobs/{name}")
+	patch := op("patch-job", http.MethodPatch, "", "Change fields of a job", core.Editor)
+	patch.MaxBody, patch.Patch, patch.Shape = core.MaxJobBody, true, true
+	core.Register(r, patch, s.patch)
+	core.Register(r, op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job",
+		core.Editor), s.rollback)
+}
+
+func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
+	pre, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	pre.May = core.AllowNow(ctx, access.Editor)
+	state, err := s.Jobs.Change(ctx, core.Actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
+		job, err := patched(&old, in.Body.raw)
+		if err != nil {
+			return job, err
+		}
+		return job, core.Allow(ctx, access.Editor, job.Group)
+	})
+	return s.output(ctx, http.StatusOK, &state, err)
+}
+
+// patched applies a merge patch, whose fields and types the guard has checked.
+func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error) {
+	change, fault := strict.Parse(patch)
+	if fault != nil {
+		return job, core.BadRequest(*fault)
+	}
+	fields, ok := change.(map[string]any)
+	if !ok {
+		return job, core.BadRequest(common.Fault{Location: "body", Code: "type", Message: "must be an object"})
+	}
+	delete(fields, "meta")
+	data, err := json.Marshal(old)
+	if err != nil {
+		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
+	}
+	held, fault := strict.Parse(data)
+	if fault != nil {
+		return job, fmt.Errorf("read job %q: %s %s", old.Name, fault.Location, fault.Message)
+	}
+	if data, err = json.Marshal(merge(held, fields)); err != nil {
+		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
+	}
+	if err := json.Unmarshal(data, &job); err != nil {
+		return job, core.BadRequest(common.Fault{
+			Location: "body",
+			Code:     "invalid",
+			Message:  "does not result in a valid job",
+		})
+	}
+	return job, nil
+}
+
+// merge is MergePatch of RFC 7396.
+func merge(target, patch any) any {
+	fields, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	into, ok := target.(map[string]any)
+	if !ok {
+		into = map[string]any{}
+	}
+	into = maps.Clone(into)
+	for name, value := range fields {
+		if value == nil {
+			delete(into, name)
+		} else {
+			into[name] = merge(into[name], value)
+		}
+	}
+	return into
+}
+
+// rollback restores a definition. Whether the job is paused does not change: a pause is a decision
+// about the present.
+func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
+	pre, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	then, err := s.versions.get(ctx, &versionInput{JobPath: in.JobPath, Version: in.Body.Version})
+	if err != nil {
+		return nil, err
+	}
+	if then.Body.Job == nil {
+		return nil, common.Invalid("the job cannot be rolled back", common.Fault{
+			Location: "version",
+			Code:     "deleted",
+			Message:  "is the deletion of the job",
+			Hint:     "choose the version before it",
+		})
+	}
+	target := common.Job(*then.Body.Job)
+	pre.May = core.AllowNow(ctx, access.Editor)
+	who := core.Actor(ctx)
+	who.Note = in.Body.Note
+	state, err := s.Jobs.Change(ctx, who, "rollback", in.Name, pre, func(old common.Job) (common.Job, error) {
+		job := target
+		job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
+		return job, core.Allow(ctx, access.Editor, job.Group)
+	})
+	return s.output(ctx, http.StatusOK, &state, err)
+}

@@ -1,0 +1,116 @@
+package jobs
+
+import (
+	"context"
+
+	"carillon/internal/common"
+	"carillon/internal/notify"
+)
+
+// The ports of this package. Errors are *common.Error.
+
+// jobReader reads jobs.
+type jobReader interface {
+	// List returns a page of jobs by name; next is the begin of the next page, empty at the end.
+	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
+	// Count returns the number of jobs that match a query, on all pages.
+	Count(ctx context.Context, q common.JobQuery) (int, error)
+	Get(ctx context.Context, name string) (common.JobState, error)
+	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
+	// job. known is false if it is unknown.
+	Whose(name string) (uid, group string, known bool)
+}
+
+// jobWriter changes jobs.
+type jobWriter interface {
+	// CreateOnce creates a job that must not exist. A repeated call with the same key, unless it is
+	// empty, returns the created job.
+	CreateOnce(ctx context.Context, actor common.Actor, job common.Job, key string) (common.JobState, error)
+	Put(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition) (state common.JobState,
+		created bool, err error)
+	// Apply is Put that also returns the job before the change; with dry it writes nothing.
+	Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition,
+		dry bool) (common.Saved, error)
+	// Change changes an existing job. change may be called more than once.
+	Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+		change func(common.Job) (common.Job, error)) (common.JobState, error)
+	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error
+}
+
+// jobPauser pauses jobs.
+type jobPauser interface {
+	// Pause and Resume do nothing for a job that is already paused in this way, or not paused.
+	Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
+		pre common.Precondition) (common.JobState, error)
+	Resume(ctx context.Context, actor common.Actor, name string, pre common.Precondition) (common.JobState, error)
+}
+
+// jobChecker checks requests.
+type jobChecker interface {
+	// Validate returns the job as it would be stored, and all its faults.
+	Validate(ctx context.Context, job common.Job) (common.Job, []common.Fault, error)
+	// Once returns an error for an idempotency key that was used for another request within a day.
+	Once(ctx context.Context, actor common.Actor, key, asks string) error
+}
+
+// jobRunner triggers and kills runs.
+type jobRunner interface {
+	// Trigger requests a run; a repeated call with the same key returns the same result.
+	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+	// OpenRuns returns all pending and current runs.
+	OpenRuns(ctx context.Context) ([]common.Run, error)
+	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
+	// ended.
+	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error
+}
+
+// Store manages jobs.
+type Store interface {
+	jobReader
+	jobWriter
+	jobPauser
+	jobChecker
+	jobRunner
+}
+
+// Runs reads the last runs of jobs.
+type Runs interface {
+	// Last returns the n newest runs of each of the jobs, by name; partial while the log store is
+	// away.
+	Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error)
+}
+
+// Workers ranks workers.
+type Workers interface {
+	// Placement returns the live workers: the eligible ones first, by rank. If there are none, the
+	// reason describes why.
+	Placement(ctx context.Context, job *common.StoredJob) ([]Candidate, *common.Reason, error)
+}
+
+// Candidate is a worker in a job's placement.
+type Candidate struct {
+	Worker   string         `json:"worker" doc:"Id of the worker."`
+	Name     string         `json:"name"`
+	Eligible bool           `json:"eligible" doc:"The worker is eligible to run the job now."`
+	Rank     *int           `json:"rank,omitempty" doc:"Position among the eligible workers; 0 claims first, the others after a delay."`
+	Reason   *common.Reason `json:"reason,omitempty" doc:"Why the worker is not eligible."`
+}
+
+// Changes reads audit entries.
+type Changes interface {
+	// Of lists the entries of one object with one of the verbs, newest first, before the id if it
+	// is not empty; partial while the log store is away.
+	Of(ctx context.Context, kind, name string, verbs []string, before string, limit int) (found []common.Change,
+		partial bool, err error)
+}
+
+// Findings reads what the elected master has detected.
+type Findings interface {
+	// Overdue returns the jobs with an overdue fire.
+	Overdue(ctx context.Context) ([]common.Overdue, error)
+}
+
+// Channels lists the channels of notifications.
+type Channels interface {
+	Channels(ctx context.Context) ([]notify.Channel, error)
+}

@@ -1,0 +1,124 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+)
+
+// Validation is the result of validating a job.
+type Validation struct {
+	Valid     bool             `json:"valid"`
+	Job       *view.Definition `json:"job,omitempty" doc:"The job as it would be stored, if it is valid."`
+	Faults    []common.Fault   `json:"faults" nullable:"false" doc:"All faults; locations are those of a request body."`
+	Warnings  []common.Fault   `json:"warnings" nullable:"false" doc:"Values that are accepted but probably not intended; locations are those of a request body."`
+	Placement *Ranking         `json:"placement,omitempty" doc:"Workers that would run the job now, if requested and if the job is valid."`
+}
+
+type validateInput struct {
+	Placement bool `query:"placement" doc:"Also return the workers that would run the job now, and warn if there are none."`
+	Body      JobInput
+}
+
+type validationOutput struct{ Body Validation }
+
+func (s *Resource) validate(ctx context.Context, in *validateInput) (*validationOutput, error) {
+	// An existing job of this name would be replaced.
+	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
+		return nil, err
+	}
+	if !core.May(ctx, access.Editor, "") && common.ValidName(in.Body.Name) {
+		uid, group, err := view.Standing(ctx, s.Jobs, in.Body.Name)
+		if err == nil && uid != "" {
+			err = core.Allow(ctx, access.Editor, group)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	job, faults, err := s.Jobs.Validate(ctx, common.Job(in.Body.Definition))
+	if err != nil {
+		return nil, err
+	}
+	out := &validationOutput{Body: Validation{Valid: len(faults) == 0, Faults: placed(faults)}}
+	warnings, err := s.warnings(ctx, &job)
+	if err != nil {
+		return nil, err
+	}
+	if out.Body.Valid {
+		out.Body.Job = new(view.Definition(job))
+	}
+	if in.Placement && out.Body.Valid {
+		if out.Body.Placement, err = s.ranking(ctx, &common.StoredJob{Job: job}); err != nil {
+			return nil, err
+		}
+		if none := out.Body.Placement.Reason; none != nil {
+			warnings = append(warnings, common.Fault{
+				Location: "placement",
+				Code:     "unplaced",
+				Message:  "no worker is eligible now: " + none.Text,
+			})
+		}
+	}
+	out.Body.Warnings = placed(warnings)
+	return out, nil
+}
+
+// placed adds the body to the locations of a job's faults.
+func placed(faults []common.Fault) []common.Fault {
+	all := make([]common.Fault, len(faults))
+	for i, f := range faults {
+		f.Location = core.InBody(f.Location)
+		all[i] = f
+	}
+	return all
+}
+
+// warnings returns remarks on values that are accepted but probably not intended.
+func (s *Resource) warnings(ctx context.Context, job *common.Job) (all []common.Fault, err error) {
+	if spec, err := schedule.SpecOf(job); err == nil && spec.Expr != "" {
+		for _, n := range schedule.Warnings(spec) {
+			all = append(all, common.Fault{
+				Location: "cronExpr",
+				Code:     n.Code,
+				Message:  n.Text,
+				Value:    common.Excerpt(spec.Expr),
+				Data:     n.Data,
+			})
+		}
+	}
+	if job.Notify == nil || len(job.Notify.To) == 0 {
+		return all, nil
+	}
+	channels, err := s.Channels.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range job.Notify.To {
+		w := common.Fault{
+			Location: fmt.Sprintf("notify.to[%d]", i),
+			Code:     "unknown_channel",
+			Message:  "channel not found",
+			Hint:     "create the channel: until then, notifications to it fail",
+			Value:    common.Excerpt(name),
+		}
+		for _, c := range channels {
+			if c.Name == name {
+				w.Code, w.Message, w.Hint = "", "", ""
+				if c.Disabled {
+					w.Code, w.Message, w.Hint = "disabled_channel", "the channel is disabled",
+						"enable the channel to receive notifications"
+				}
+			}
+		}
+		if w.Code != "" {
+			all = append(all, w)
+		}
+	}
+	return all, nil
+}

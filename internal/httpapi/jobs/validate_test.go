@@ -1,0 +1,56 @@
+package jobs_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/jobs"
+	"carillon/internal/notify"
+)
+
+func TestValidateWarns(t *testing.T) {
+	channels := &apitest.FakeChannels{Kept: map[string]notify.Channel{
+		"ops": {Name: "ops"},
+		"old": {Name: "old", Disabled: true},
+	}}
+	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Channels = channels })
+	for _, c := range []struct{ job, query, want string }{
+		{`{"name":"a","command":"true","cronExpr":"0 9 * * 1-5"}`, "", ""},
+		{`{"name":"a","command":"true","cronExpr":"* 2 * * *"}`, "", "body.cronExpr cron_every_minute"},
+		{`{"name":"a","command":"true","notify":{"on":["failed"],"to":["ops","none","old"]}}`, "",
+			"body.notify.to[1] unknown_channel, body.notify.to[2] disabled_channel"},
+		{`{"name":"a","command":"true"}`, "?placement=true", "body.placement unplaced"},
+		{`{"name":"A","command":"true"}`, "?placement=true", ""},
+	} {
+		var v jobs.Validation
+		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("editor", http.MethodPost, "/api/v1/jobs/validate"+c.query,
+			c.job)), &v)
+		var got []string
+		for _, w := range v.Warnings {
+			if w.Message == "" {
+				t.Errorf("%s: %+v says nothing", c.job, w)
+			}
+			got = append(got, w.Location+" "+w.Code)
+		}
+		if strings.Join(got, ", ") != c.want || v.Valid != (len(v.Faults) == 0) ||
+			(v.Placement != nil) != (c.query != "" && v.Valid) {
+			t.Errorf("%s: warned of %q, want %q; %+v", c.job, got, c.want, v)
+		}
+	}
+	h.WorkerList = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 1,
+	}}}
+	var v jobs.Validation
+	apitest.Decode(t, h.Want(http.StatusOK,
+		apitest.As("editor", http.MethodPost, "/api/v1/jobs/validate?placement=true",
+			`{"name":"a","command":"true"}`)), &v)
+	if len(v.Warnings) != 0 || v.Placement == nil || len(v.Placement.Items) != 1 ||
+		v.Placement.Items[0].Name != "north" {
+		t.Errorf("%+v", v)
+	}
+}

@@ -1,0 +1,240 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/jobmgr/diff"
+)
+
+type versionsResource struct {
+	changes Changes
+	jobs    jobReader
+}
+
+// JobVersion is a version of a job.
+type JobVersion struct {
+	Version int64     `json:"version" doc:"The version created by the change."`
+	At      time.Time `json:"at"`
+	By      string    `json:"by,omitempty" doc:"Who made the change."`
+	Remote  string    `json:"remote,omitempty" doc:"Client address."`
+	Note    string    `json:"note,omitempty" doc:"Reason given, or the note of a pause."`
+	Fields  []string  `json:"fields,omitempty" nullable:"false" doc:"In lists: the fields that differ from the previous version; absent for the first one, and if you may not see the previous one."`
+	Verb    string    `json:"verb" enum:"create,replace,patch,rollback,pause,resume,delete" doc:"Kind of change. If a job was deleted and created again, the versions of both are listed."`
+}
+
+// VersionOfJob is a version with the definition.
+type VersionOfJob struct {
+	JobVersion
+	UID string           `json:"uid,omitempty" doc:"Distinguishes the job from earlier jobs of the same name."`
+	Job *view.Definition `json:"job,omitempty" doc:"The definition; absent for a deletion."`
+}
+
+// Verbs of changes that create a version.
+var versionVerbs = []string{"create", "replace", "patch", "rollback", "pause", "resume", "delete"}
+
+type versionListInput struct {
+	view.JobPath
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of items."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page."`
+}
+
+type versionInput struct {
+	view.JobPath
+	Version int64 `path:"version" minimum:"1" doc:"The version."`
+}
+
+type versionListOutput struct{ Body core.HistoryPage[JobVersion] }
+
+type jobVersionOutput struct{ Body VersionOfJob }
+
+func (s *versionsResource) register(r *core.Router) {
+	op := core.Operations("jobs", "/api/v1/jobs/{name}/versions")
+	core.Register(r, op("list-versions", http.MethodGet, "", "List the versions of a job, newest first", core.Viewer),
+		s.list)
+	core.Register(r, op("get-job-version", http.MethodGet, "/{version}", "Get a version of a job", core.Viewer), s.get)
+	core.Register(r, op("diff-job-versions", http.MethodGet, "/{version}/diff", "Compare two versions of a job",
+		core.Viewer), s.diff)
+}
+
+func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {
+	list, before := "versions of "+in.Name, ""
+	if in.Cursor != "" {
+		var err error
+		if before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	found, partial, err := s.changes.Of(ctx, "job", in.Name, versionVerbs, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && before == "" && !partial {
+		return nil, common.Errorf(common.CodeNotFound, "job %q not found, and no versions of it", in.Name)
+	}
+	if err := s.present(ctx, in.Name); err != nil {
+		return nil, err
+	}
+	if len(found) > 0 && before == "" {
+		if err := core.Allow(ctx, access.Viewer, groupThen(&found[0])); err != nil {
+			return nil, err
+		}
+	}
+	next := ""
+	if len(found) > in.Limit {
+		found = found[:in.Limit]
+		if next, err = core.WriteCursor(list, found[in.Limit-1].ID); err != nil {
+			return nil, err
+		}
+	}
+	items := make([]JobVersion, 0, len(found))
+	for i := range found {
+		if core.May(ctx, access.Viewer, groupThen(&found[i])) { // otherwise the change was made in another group
+			version := versionOf(&found[i])
+			version.Fields = changed(ctx, &found[i])
+			items = append(items, version)
+		}
+	}
+	return &versionListOutput{Body: core.NewHistoryPage(items, next, partial)}, nil
+}
+
+func versionOf(c *common.Change) JobVersion {
+	v := JobVersion{
+		Version: c.Revision,
+		At:      c.At,
+		By:      c.Actor.Name,
+		Remote:  c.Actor.Remote,
+		Note:    c.Actor.Note,
+		Verb:    c.Verb,
+	}
+	if v.Note == "" && v.Verb == "pause" {
+		if job := definitionIn(c.After); job != nil {
+			v.Note = job.PauseNote
+		}
+	}
+	return v
+}
+
+// definitionIn returns the job of one side of a change; nil if there is none, or if it is
+// unreadable.
+func definitionIn(side json.RawMessage) *common.Job {
+	var stored *common.StoredJob
+	if len(side) == 0 || json.Unmarshal(side, &stored) != nil || stored == nil {
+		return nil
+	}
+	return &stored.Job
+}
+
+// changed returns the fields that a change has modified, if the caller may see both sides.
+func changed(ctx context.Context, c *common.Change) []string {
+	before, after := definitionIn(c.Before), definitionIn(c.After)
+	if before == nil || after == nil || !core.May(ctx, access.Viewer, before.Group) {
+		return nil
+	}
+	fields, err := diff.Fields(before, after)
+	if err != nil {
+		return nil
+	}
+	return fields
+}
+
+// Limits of the search for a version.
+const (
+	versionsPerRead = 100
+	versionReads    = 20
+)
+
+// get searches for the version from the newest on. Changes are ordered by the clocks of their
+// authors, versions are not: the search continues one read beyond the expected position.
+func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersionOutput, error) {
+	before, passed := "", false
+	for range versionReads {
+		found, partial, err := s.changes.Of(ctx, "job", in.Name, versionVerbs, before, versionsPerRead)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if found[i].Revision != in.Version {
+				continue
+			}
+			if err := s.allowed(ctx, in.Name, &found[i]); err != nil {
+				return nil, err
+			}
+			return versionAnswer(&found[i])
+		}
+		if partial {
+			return nil, &common.Error{
+				Code:    common.CodeUnavailable,
+				Reason:  "log_store_away",
+				Message: "the log store does not respond",
+				Hint:    "retry in a few seconds",
+			}
+		}
+		if passed || len(found) < versionsPerRead {
+			break
+		}
+		last := &found[len(found)-1]
+		before, passed = last.ID, last.Revision < in.Version
+	}
+	return nil, common.Errorf(common.CodeNotFound, "job %q has no known version %d", in.Name, in.Version)
+}
+
+// allowed returns an error if the caller may not see a version: this requires a role in the group
+// that the job had then, and in its current group.
+func (s *versionsResource) allowed(ctx context.Context, name string, c *common.Change) error {
+	if err := s.present(ctx, name); err != nil {
+		return err
+	}
+	return core.Allow(ctx, access.Viewer, groupThen(c))
+}
+
+// present returns an error if the caller has no role in the job's current group, if the job exists.
+func (s *versionsResource) present(ctx context.Context, name string) error {
+	if core.May(ctx, access.Viewer, "") {
+		return nil
+	}
+	uid, group, err := view.Standing(ctx, s.jobs, name)
+	if err != nil || uid == "" {
+		return err
+	}
+	return core.Allow(ctx, access.Viewer, group)
+}
+
+// groupThen returns the group of a job after a change, or before its deletion. Unreadable ones are
+// visible to callers with access to all groups.
+func groupThen(c *common.Change) string {
+	side := c.After
+	if c.Verb == "delete" {
+		side = c.Before
+	}
+	var then struct{ Group string }
+	if json.Unmarshal(side, &then) != nil {
+		return ""
+	}
+	return then.Group
+}
+
+func versionAnswer(c *common.Change) (*jobVersionOutput, error) {
+	out := &jobVersionOutput{Body: VersionOfJob{JobVersion: versionOf(c)}}
+	if len(c.After) == 0 || string(c.After) == "null" {
+		return out, nil
+	}
+	var stored common.StoredJob
+	if err := json.Unmarshal(c.After, &stored); err != nil {
+		return nil, &common.Error{
+			Code:    common.CodeConflict,
+			Reason:  "version_unreadable",
+			Message: "this version cannot be read",
+			Hint:    "upgrade this master: the version was written by a newer one",
+			Err:     err,
+		}
+	}
+	out.Body.UID, out.Body.Job = stored.UID, new(view.Definition(stored.Job))
+	return out, nil
+}

@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/runlog"
+)
+
+// maxAhead bounds how far the plan of all jobs is read, and maxAheadOfJob that of one job.
+const (
+	maxAhead      = 31 * 24 * time.Hour
+	maxAheadOfJob = 10 * 366 * 24 * time.Hour
+)
+
+type firesResource struct {
+	runs Store
+	jobs Jobs
+	now  func() time.Time
+}
+
+// FireFilter filters a list of fires.
+type FireFilter struct {
+	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
+	To     time.Time       `query:"to" doc:"Only fires planned before this time; if it is in the future, planned fires until then are listed too. Default: now."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only fires with one of these statuses, separated by commas."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
+	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+}
+
+type fireListInput struct {
+	FireFilter
+	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only fires of jobs of this group."`
+}
+
+type jobFireListInput struct {
+	view.JobPath
+	FireFilter
+}
+
+type fireListOutput struct{ Body core.HistoryPage[common.Fire] }
+
+func (s *firesResource) register(r *core.Router) {
+	op := core.Operations("fires", "/api/v1")
+	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
+	core.Register(r, op("list-fires", http.MethodGet, "/fires", "List fires of all jobs: ledger and planned fires, "+
+		"newest first", core.Viewer), s.list)
+	core.Enumerate(r, "/api/v1/fires", "status", statuses)
+	core.Register(r, op("list-job-fires", http.MethodGet, "/jobs/{name}/fires",
+		"List fires of a job: ledger and planned fires, newest first", core.Viewer), s.ofJob)
+	core.Enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
+}
+
+func (s *firesResource) list(ctx context.Context, in *fireListInput) (*fireListOutput, error) {
+	return s.page(ctx, "fires", &in.FireFilter, runlog.FireQuery{Group: in.Group}, maxAhead)
+}
+
+func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*fireListOutput, error) {
+	out, err := s.page(ctx, "fires of "+in.Name, &in.FireFilter, runlog.FireQuery{Job: in.Name}, maxAheadOfJob)
+	if err != nil || len(out.Body.Items) > 0 || out.Body.Partial {
+		return out, err
+	}
+	// The ledger of a deleted job stays; a job that never existed is not found.
+	if _, err := s.jobs.Get(ctx, in.Name); common.CodeOf(err) == common.CodeNotFound && in.plain() {
+		return nil, err
+	}
+	return out, nil
+}
+
+// plain reports whether there are no filters.
+func (f *FireFilter) plain() bool {
+	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == ""
+}
+
+func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
+	ahead time.Duration) (*fireListOutput, error) {
+	if err := core.CheckTime("from", in.From); err != nil {
+		return nil, err
+	}
+	if err := core.CheckOrder(in.From, in.To); err != nil {
+		return nil, err
+	}
+	list = core.ListOf(list, "from", core.OfTime(in.From), "to", core.OfTime(in.To), "status", core.OfSet(in.Status),
+		"group", q.Group)
+	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
+	if in.Cursor != "" {
+		c, err := core.ReadCursor[runlog.FireCursor](list, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.Before, q.Now, q.Settled = &c.Position, c.Now, c.Settled
+	}
+	if q.To.IsZero() {
+		q.To = q.Now.Add(1) // includes what is due now
+	}
+	if horizon := q.Now.Add(ahead); q.To.After(horizon) {
+		q.To = horizon
+	}
+	found, err := s.runs.Fires(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found.Fires {
+		if f := &found.Fires[i]; !view.MayOf(ctx, s.jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
+			f.Reason = view.HiddenReason(f.Status, f.Reason)
+		}
+	}
+	next := ""
+	if found.Next != nil {
+		if next, err = core.WriteCursor(list, *found.Next); err != nil {
+			return nil, err
+		}
+	}
+	return &fireListOutput{Body: core.NewHistoryPage(found.Fires, next, found.Partial)}, nil
+}

@@ -1,0 +1,45 @@
+package runs
+
+import (
+	"context"
+
+	"carillon/internal/common"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/tail"
+)
+
+// The ports of this package. Errors are *common.Error.
+
+// Jobs reads jobs, and triggers and kills their runs.
+type Jobs interface {
+	Get(ctx context.Context, name string) (common.JobState, error)
+	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
+	// job. known is false if it is unknown.
+	Whose(name string) (uid, group string, known bool)
+	// Trigger requests a run; a repeated call with the same key returns the same result.
+	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
+	// ended.
+	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error
+}
+
+// Store reads runs, including pending and current ones.
+type Store interface {
+	Run(ctx context.Context, id string) (common.Run, error)
+	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+	// Fires lists the ledger, and planned fires after q.Now.
+	Fires(ctx context.Context, q runlog.FireQuery) (runlog.FirePage, error)
+	Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error)
+}
+
+// Following follows the output of runs and waits for their ends; client identifies the caller.
+type Following interface {
+	Follow(ctx context.Context, run string, from tail.Place, client string) (*tail.Follower, error)
+	Reserve(client string) (*tail.Wait, error)
+}
+
+// Workers reads workers.
+type Workers interface {
+	// Workers lists live workers, and those with settings only, whose Lease is zero.
+	Workers(ctx context.Context) ([]common.Member, error)
+}

@@ -1,0 +1,188 @@
+package runs
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/runlog"
+)
+
+type Resource struct {
+	Runs      Store
+	Jobs      Jobs
+	Workers   Workers
+	Following Following
+	Estimator *view.Estimator
+	Problems  core.Problems
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+type runListInput struct {
+	Job    string          `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of this job."`
+	Status []common.Status `query:"status" nullable:"false" doc:"Only runs with one of these statuses, separated by commas."`
+	Worker string          `query:"worker" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of the worker with this id."`
+	Fire   string          `query:"fire" pattern:"^[a-z0-9]{1,32}\\.[a-z0-9]{1,40}(\\.0)?$" doc:"Only the attempts of this fire."`
+	Cause  string          `query:"cause" enum:"cron,catchup,manual,retry,rerun" doc:"Only runs with this cause."`
+	From   time.Time       `query:"from" doc:"Only runs planned at this time or later."`
+	To     time.Time       `query:"to" doc:"Only runs planned before this time."`
+
+	Group    string          `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only runs of jobs that were in this group at the time."`
+	ExitCode core.Given[int] `query:"exitCode" minimum:"0" maximum:"255" doc:"Only runs whose command ended with this exit code."`
+	Q        string          `query:"q" maxLength:"200" doc:"Only runs with this text in the name of the job or worker, id, reason, note or triggering user, ignoring case. Output is searched by other operations."`
+
+	Order string `query:"order" enum:"newest,oldest" default:"newest" doc:"Order by planned time."`
+
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items; a page may contain fewer and still have a next one."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
+}
+
+// list returns the name of the list with its filters.
+func (in *runListInput) list() string {
+	code := ""
+	if in.ExitCode.Given {
+		code = strconv.Itoa(in.ExitCode.Value)
+	}
+	return core.ListOf("runs", "job", in.Job, "status", core.OfSet(in.Status), "worker", in.Worker, "fire", in.Fire,
+		"cause", in.Cause,
+		"from", core.OfTime(in.From), "to", core.OfTime(in.To), "group", in.Group, "exitCode", code, "q",
+		in.Q, "oldest",
+		core.OfFlag(in.oldest()))
+}
+
+func (in *runListInput) oldest() bool { return in.Order == "oldest" }
+
+type runListOutput struct{ Body core.HistoryPage[view.Run] }
+
+type runOutput struct{ Body view.Run }
+
+// KillRequest contains the signal and the reason.
+type KillRequest struct {
+	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
+	Note   string        `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+}
+
+type runKillInput struct {
+	view.RunPath
+	Body *KillRequest
+}
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("runs", "/api/v1/runs")
+	core.Register(r, op("list-runs", http.MethodGet, "", "List runs, newest or oldest first", core.Viewer), s.list)
+	core.Enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
+	core.Register(r, op("get-run", http.MethodGet, "/{id}", "Get a run", core.Viewer), s.get)
+	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run", core.Operator)
+	kill.DefaultStatus = http.StatusAccepted
+	core.Register(r, kill, s.kill)
+	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run", core.Viewer)
+	output.Responses = outputResponses()
+	core.Register(r, output, s.output)
+	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends",
+		core.Viewer)
+	stream.Responses = streamResponses()
+	core.Register(r, stream, s.follow)
+	of := core.Operations("jobs", "/api/v1/jobs")
+	run := of("run-job", http.MethodPost, "/{name}/run", "Run a job now", core.Operator)
+	run.DefaultStatus = http.StatusAccepted
+	run.Patience = maxWait
+	core.Register(r, run, s.run)
+	newSearch(s.Runs, s.Jobs, s.Estimator, r.Problems).register(r)
+	(&firesResource{runs: s.Runs, jobs: s.Jobs, now: s.Now}).register(r)
+}
+
+func (s *Resource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {
+	if err := core.CheckRange(in.From, in.To); err != nil {
+		return nil, err
+	}
+	q := runlog.Query{
+		Job:      in.Job,
+		Group:    in.Group,
+		Fire:     in.Fire,
+		Statuses: in.Status,
+		Worker:   in.Worker,
+		Cause:    common.Cause(in.Cause),
+		// one more shows that there is another page
+		ExitCode: in.ExitCode.Pointer(),
+		Text:     in.Q,
+		From:     in.From,
+		To:       in.To,
+		Oldest:   in.oldest(),
+		Limit:    in.Limit + 1,
+	}
+	if !core.May(ctx, access.Viewer, "") {
+		// Hidden texts must not be found, nor affect where a page ends.
+		q.FoundBy = func(r *common.Run) string { return view.ShownText(r, view.MayRun(ctx, s.Jobs, access.Viewer, r)) }
+	}
+	list := in.list()
+	if in.Cursor != "" {
+		before, err := core.ReadCursor[runlog.Position](list, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		q.Before = &before
+	}
+	found, err := s.Runs.Runs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	runs, next := found.Runs, ""
+	last := found.Until
+	if len(runs) > in.Limit {
+		runs = runs[:in.Limit]
+		last = new(runlog.PositionOf(&runs[len(runs)-1]))
+	}
+	if last != nil {
+		if next, err = core.WriteCursor(list, *last); err != nil {
+			return nil, err
+		}
+	}
+	items, err := s.Estimator.Runs(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	return &runListOutput{Body: core.NewHistoryPage(items, next, found.Partial)}, nil
+}
+
+func (s *Resource) get(ctx context.Context, in *view.RunPath) (*runOutput, error) {
+	run, err := s.Runs.Run(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.Estimator.Runs(ctx, []common.Run{run})
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: items[0]}, nil
+}
+
+func (s *Resource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {
+	if err := s.allowed(ctx, access.Operator, in.ID); err != nil {
+		return nil, err
+	}
+	var r common.KillRequest
+	if in.Body != nil {
+		r = common.KillRequest(*in.Body)
+	}
+	return nil, s.Jobs.Kill(ctx, core.Actor(ctx), in.ID, r)
+}
+
+// allowed returns an error if the caller does not have the role for a run. For callers with the
+// role everywhere, the run is not read.
+func (s *Resource) allowed(ctx context.Context, need access.Role, id string) error {
+	if core.May(ctx, need, "") {
+		return nil
+	}
+	run, err := s.Runs.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	return view.AllowRun(ctx, s.Jobs, need, &run)
+}

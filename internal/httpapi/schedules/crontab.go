@@ -1,0 +1,161 @@
+package schedules
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/jobmgr/crontab"
+)
+
+// maxCrontabEntries bounds the jobs converted from one crontab here; cronctl has no such limit.
+const maxCrontabEntries = 500
+
+// crontabResource converts crontabs. It writes nothing.
+type crontabResource struct {
+	jobs Jobs
+	zone string // default
+}
+
+// CrontabRequest is a crontab, and what it does not say itself.
+type CrontabRequest struct {
+	Text     string `json:"text" minLength:"1" maxLength:"131072" doc:"The crontab, or part of it." example:"30 2 * * * make report"`
+	System   bool   `json:"system,omitempty" doc:"Lines have a user before the command, as in /etc/crontab and /etc/cron.d."`
+	Timezone string `json:"timezone,omitempty" maxLength:"256" doc:"IANA time zone of lines without CRON_TZ. Default: the server's setting." example:"Asia/Shanghai"`
+	Group    string `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"Group of the jobs. Default: crontab."`
+	Prefix   string `json:"prefix,omitempty" maxLength:"256" doc:"Prefix of the job names, derived from this file path or name. Default: crontab." example:"/etc/cron.d/backup"`
+	Home     string `json:"home,omitempty" maxLength:"1024" doc:"Working directory of lines without HOME. Default: chosen by the worker."`
+}
+
+// CrontabLine is the result for a line.
+type CrontabLine struct {
+	Line    int              `json:"line" doc:"Line number from 1; 0 for the whole text."`
+	Text    string           `json:"text" doc:"Text of the line."`
+	Job     *view.Definition `json:"job,omitempty" doc:"The resulting job."`
+	Faults  []common.Fault   `json:"faults,omitempty" nullable:"false" doc:"Why the job could not be saved; locations are job fields."`
+	Notices []CrontabNotice  `json:"notices,omitempty" nullable:"false" doc:"Remarks on the line."`
+}
+
+// CrontabNotice is a remark on a line.
+type CrontabNotice struct {
+	Level string `json:"level" enum:"fault,notTaken,note" doc:"fault: cron would reject it as well; notTaken: no job is equivalent; note: converted, with a remark."`
+	Code  string `json:"code" doc:"For programs and translations."`
+	Text  string `json:"text" doc:"English text."`
+	Value string `json:"value,omitempty" doc:"The quoted value, if any."`
+}
+
+// Crontab is the result for a crontab.
+type Crontab struct {
+	Items    []CrontabLine `json:"items" nullable:"false" doc:"In the order of the lines, without empty lines and lines that only affect others."`
+	Jobs     int           `json:"jobs" doc:"Number of lines converted to jobs; at most 500 are converted."`
+	Faults   int           `json:"faults" doc:"Number of lines that cron would reject, or whose job could not be saved."`
+	NotTaken int           `json:"notTaken" doc:"Number of lines that cron accepts and that have no equivalent job."`
+}
+
+type crontabInput struct{ Body CrontabRequest }
+
+type crontabOutput struct{ Body Crontab }
+
+func (s *crontabResource) register(r *core.Router) {
+	op := core.Operations("schedules", "/api/v1")
+	parse := op("parse-crontab", http.MethodPost, "/crontab/parse", "Convert a crontab to jobs, without saving them",
+		core.Viewer)
+	parse.Queue = core.NewQueue()
+	core.Register(r, parse, s.parse)
+}
+
+func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontabOutput, error) {
+	b := &in.Body
+	zone := b.Timezone
+	if zone == "" {
+		zone = s.zone
+	}
+	if _, err := schedule.LoadZone(zone); err != nil {
+		return nil, common.Invalid("the crontab cannot be read", common.Fault{
+			Location: "timezone",
+			Code:     schedule.CodeZoneUnknown,
+			Message:  "is not a time zone",
+			Hint:     "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC",
+			Value:    common.Excerpt(zone),
+		})
+	}
+	parsed := crontab.Parse(b.Text, crontab.Options{
+		Prefix:   crontab.PrefixOf(b.Prefix),
+		System:   b.System,
+		Timezone: zone,
+		Group:    b.Group,
+		Home:     b.Home,
+		Most:     maxCrontabEntries,
+	})
+	c := &crontabLines{texts: strings.Split(b.Text, "\n")}
+	for notices, entries := parsed.Notices, parsed.Entries; len(notices) > 0 || len(entries) > 0; {
+		if len(entries) == 0 || len(notices) > 0 && notices[0].Line <= entries[0].Line {
+			c.notice(&notices[0])
+			notices = notices[1:]
+			continue
+		}
+		_, faults, err := s.jobs.Validate(ctx, entries[0].Job)
+		if err != nil {
+			return nil, err
+		}
+		line := c.at(entries[0].Line)
+		line.Job, line.Faults = new(view.Definition(entries[0].Job)), faults
+		entries = entries[1:]
+	}
+	return &crontabOutput{Body: c.whole()}, nil
+}
+
+// crontabLines collects the results by line.
+type crontabLines struct {
+	texts []string
+	items []CrontabLine
+}
+
+// at returns the item of a line; lines come in their order.
+func (c *crontabLines) at(line int) *CrontabLine {
+	if n := len(c.items); n > 0 && c.items[n-1].Line == line {
+		return &c.items[n-1]
+	}
+	item := CrontabLine{Line: line}
+	if line > 0 && line <= len(c.texts) {
+		item.Text = strings.TrimSuffix(c.texts[line-1], "\r")
+	}
+	c.items = append(c.items, item)
+	return &c.items[len(c.items)-1]
+}
+
+func (c *crontabLines) notice(n *crontab.Notice) {
+	level := string(n.Level)
+	if n.Level == crontab.NotTaken {
+		level = "notTaken"
+	}
+	line := c.at(n.Line)
+	line.Notices = append(line.Notices, CrontabNotice{Level: level, Code: n.Code, Text: n.Text, Value: n.Value})
+}
+
+func (c *crontabLines) whole() Crontab {
+	out := Crontab{Items: c.items}
+	if out.Items == nil {
+		out.Items = []CrontabLine{}
+	}
+	for i := range c.items {
+		item := &c.items[i]
+		fault, notTaken := len(item.Faults) > 0, false
+		for _, n := range item.Notices {
+			fault, notTaken = fault || n.Level == "fault", notTaken || n.Level == "notTaken"
+		}
+		if item.Job != nil {
+			out.Jobs++
+		}
+		if fault {
+			out.Faults++
+		} else if notTaken {
+			out.NotTaken++
+		}
+	}
+	return out
+}

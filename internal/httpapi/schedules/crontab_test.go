@@ -1,0 +1,94 @@
+package schedules_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/schedules"
+)
+
+func TestCrontab(t *testing.T) {
+	h := apitest.NewHarness(t)
+	text := "MAILTO=ops\r\n\r\n# Nightly report\r\n30 2 * * * make report%hello\r\n@reboot /bin/true\r\n61 * * * * " +
+		"date\r\n0 0 1 * 1 -both\r\n"
+	var c schedules.Crontab
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse",
+		`{"text":`+strconv.Quote(text)+
+			`,"timezone":"Europe/Berlin","group":"reports","prefix":"/etc/cron.d/night.ly","home":"/srv"}`)), &c)
+	type told struct {
+		line    int
+		text    string
+		job     string // timetable, command, input, description
+		notices string
+	}
+	want := []told{
+		{1, "MAILTO=ops", "", "note carriage_returns, note mailto ops"},
+		{4, "30 2 * * * make report%hello", "30 2 * * *|make report|hello\n|Nightly report", ""},
+		{5, "@reboot /bin/true", "", "notTaken reboot"},
+		{6, "61 * * * * date", "", "fault field 61"},
+		{7, "0 0 1 * 1 -both", "0 0 1 * 1|-both||", "note either_day"},
+	}
+	if len(c.Items) != len(want) || c.Jobs != 2 || c.Faults != 1 || c.NotTaken != 1 {
+		t.Fatalf("%+v", c)
+	}
+	for i, item := range c.Items {
+		got := told{line: item.Line, text: item.Text}
+		if j := item.Job; j != nil {
+			got.job = j.CronExpr + "|" + j.Command + "|" + j.Stdin + "|" + j.Description
+			if j.Group != "reports" || j.Timezone != "Europe/Berlin" || j.WorkDir != "/srv" ||
+				!strings.HasPrefix(j.Name, "night-ly-") {
+				t.Errorf("line %d: %+v", item.Line, j)
+			}
+		}
+		var notices []string
+		for _, n := range item.Notices {
+			notices = append(notices, strings.TrimSpace(n.Level+" "+n.Code+" "+n.Value))
+		}
+		if got.notices = strings.Join(notices, ", "); got != want[i] {
+			t.Errorf("%+v, want %+v", got, want[i])
+		}
+	}
+
+	var system schedules.Crontab
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse",
+		`{"text":"* * * * * root id","system":true}`)), &system)
+	if j := system.Items[0].Job; j.User != "root" || j.Command != "id" || j.Timezone != "UTC" || j.Group != "crontab" {
+		t.Errorf("%+v", j)
+	}
+	var many schedules.Crontab
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse",
+		`{"text":`+strconv.Quote(strings.Repeat("* * * * * date\n", schedules.MaxCrontabEntries+2))+`}`)), &many)
+	if last := many.Items[len(many.Items)-1]; many.Jobs != schedules.MaxCrontabEntries ||
+		last.Line != schedules.MaxCrontabEntries+1 ||
+		last.Notices[0].Code != "too_many" {
+		t.Errorf("%d jobs, the last line is %+v", many.Jobs, last)
+	}
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.timezone",
+		apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":"x","timezone":"Mars"}`))
+	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.text",
+		apitest.As("viewer", http.MethodPost, "/api/v1/crontab/parse", `{"text":""}`))
+}
+
+// What changes a part of something is taken under both names of a patch.
+func TestPatchesHaveTwoNames(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs", `{"name":"a","command":"true"}`))
+	h.WorkerList = []common.Member{{Registration: common.Registration{
+		Life:  common.Life{Worker: "w1", Name: "north"},
+		Lease: 1,
+	}}}
+	for path, body := range map[string]string{"/api/v1/jobs/a": `{"title":"A"}`, "/api/v1/workers/w1": `{"slots":3}`} {
+		for _, mediaType := range []string{"application/json", "application/merge-patch+json"} {
+			h.Want(http.StatusOK, apitest.As("admin", http.MethodPatch, path, body, "Content-Type", mediaType))
+		}
+		h.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
+			apitest.As("admin", http.MethodPatch, path, body, "Content-Type", "text/json"))
+	}
+	h.Problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "header.Content-Type",
+		apitest.As("admin", http.MethodPost, "/api/v1/jobs", `{"name":"b","command":"true"}`, "Content-Type",
+			"application/merge-patch+json"))
+}

@@ -1,0 +1,184 @@
+package secrets
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+)
+
+type Resource struct{ Secrets Secrets }
+
+// Secrets manages the named secrets that jobs refer to. Their values cannot be read.
+type Secrets interface {
+	Secrets(ctx context.Context) ([]common.Secret, error)
+	Secret(ctx context.Context, name string) (common.Secret, error)
+	// SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil
+	// if there is none); created reports that there was none.
+	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition,
+		allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
+	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+		allowed func(*common.Secret) error) error
+}
+
+// Secret describes a named secret.
+type Secret struct {
+	Name        string    `json:"name" example:"db-password"`
+	Description string    `json:"description,omitempty"`
+	Groups      []string  `json:"groups" nullable:"false" doc:"Groups whose jobs may use it; empty for all."`
+	Version     int64     `json:"version" doc:"Increases with each change; also the ETag."`
+	SetAt       time.Time `json:"setAt" doc:"When its value was last set."`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	UpdatedBy   string    `json:"updatedBy,omitempty"`
+}
+
+// SecretDefinition is the desired state of a secret.
+type SecretDefinition struct {
+	Value       string   `json:"value,omitempty" writeOnly:"true" doc:"The secret: 8 to 4096 bytes of UTF-8 without NUL. An existing value is kept if none is given. Never returned." example:"correct horse battery staple"`
+	Description string   `json:"description,omitempty" doc:"Purpose; at most 200 characters." example:"password of the reporting database"`
+	Groups      []string `json:"groups,omitempty" nullable:"false" doc:"Groups whose jobs may use it, at most 64. Default: all jobs."`
+}
+
+// SecretPath names a secret.
+type SecretPath struct {
+	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the secret."`
+}
+
+type secretPutInput struct {
+	SecretPath
+	IfMatch     string `header:"If-Match" doc:"Only if the secret has this ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the secret does not exist."`
+	Body        SecretDefinition
+}
+
+type secretDeleteInput struct {
+	SecretPath
+	IfMatch string `header:"If-Match" doc:"Only if the secret has this ETag."`
+}
+
+type secretOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   Secret
+}
+
+type secretsOutput struct{ Body core.Page[Secret] }
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("secrets", "/api/v1/secrets")
+	core.Register(r, op("list-secrets", http.MethodGet, "", "List secrets", core.Editor), s.list)
+	core.Register(r, op("get-secret", http.MethodGet, "/{name}", "Get a secret", core.Editor), s.get)
+	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret", core.Admin)
+	put.Responses = core.Created("Secret")
+	core.Register(r, put, s.put)
+	core.Register(r, op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret", core.Admin), s.delete)
+}
+
+func (s *Resource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error) {
+	found, err := s.Secrets.Secrets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := []Secret{}
+	for i := range found {
+		if maySee(ctx, &found[i]) == nil {
+			items = append(items, secretOf(&found[i]))
+		}
+	}
+	return &secretsOutput{Body: core.NewPage(items, "")}, nil
+}
+
+// maySee returns an error for callers who cannot define jobs that may use the secret.
+func maySee(ctx context.Context, s *common.Secret) error {
+	if len(s.Groups) == 0 || slices.ContainsFunc(s.Groups, func(group string) bool {
+		return core.May(ctx, access.Editor, group)
+	}) {
+		return nil
+	}
+	return core.Allow(ctx, access.Editor, s.Groups[0])
+}
+
+// mayKeep returns an error for callers who are not admins of all groups that may use the secret.
+func mayKeep(ctx context.Context, groups []string) error {
+	if len(groups) == 0 {
+		return core.AllowEverywhere(ctx, access.Admin)
+	}
+	for _, group := range groups {
+		if err := core.Allow(ctx, access.Admin, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Resource) get(ctx context.Context, in *SecretPath) (*secretOutput, error) {
+	found, err := s.Secrets.Secret(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := maySee(ctx, &found); err != nil {
+		return nil, err
+	}
+	return &secretOutput{Status: http.StatusOK, ETag: core.ETag(found.Version), Body: secretOf(&found)}, nil
+}
+
+func (s *Resource) put(ctx context.Context, in *secretPutInput) (*secretOutput, error) {
+	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	if err := mayKeep(ctx, b.Groups); err != nil {
+		return nil, err
+	}
+	wish := common.SecretWish{Value: b.Value, Description: b.Description, Groups: b.Groups}
+	saved, created, err := s.Secrets.SaveSecret(ctx, core.Actor(ctx), in.Name, wish, pre, keeps(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := &secretOutput{Status: http.StatusOK, ETag: core.ETag(saved.Version), Body: secretOf(&saved)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+// keeps returns the check of the existing secret at the moment of a change.
+func keeps(ctx context.Context) func(*common.Secret) error {
+	return func(before *common.Secret) error {
+		if before == nil {
+			return nil
+		}
+		return mayKeep(ctx, before.Groups)
+	}
+}
+
+func (s *Resource) delete(ctx context.Context, in *secretDeleteInput) (*struct{}, error) {
+	pre, err := core.Precondition(in.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Secrets.DeleteSecret(ctx, core.Actor(ctx), in.Name, pre, keeps(ctx))
+}
+
+func secretOf(s *common.Secret) Secret {
+	groups := s.Groups
+	if groups == nil {
+		groups = []string{}
+	}
+	return Secret{
+		Name:        s.Name,
+		Description: s.Description,
+		Groups:      groups,
+		Version:     s.Version,
+		SetAt:       s.SetAt,
+		CreatedAt:   s.CreatedAt,
+		UpdatedAt:   s.UpdatedAt,
+		UpdatedBy:   s.UpdatedBy,
+	}
+}

@@ -1,0 +1,161 @@
+package stats
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/rollup"
+)
+
+// Stats returns totals.
+type Stats interface {
+	// Overview leaves out values that are currently unknown.
+	Overview(ctx context.Context) (Overview, error)
+}
+
+// Jobs reads jobs.
+type Jobs interface {
+	Get(ctx context.Context, name string) (common.JobState, error)
+}
+
+// Runs reads runs.
+type Runs interface {
+	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
+}
+
+// Workers reads workers.
+type Workers interface {
+	Workers(ctx context.Context) ([]common.Member, error)
+}
+
+type Resource struct {
+	Stats   Stats
+	Counted runlog.Statistics
+	Jobs    Jobs
+	Workers Workers
+	Runs    Runs
+	Zone    string // default time zone
+	Now     func() time.Time
+}
+
+// StoreState is the state of the log store.
+type StoreState string
+
+const (
+	StoreOK   StoreState = "ok"
+	StoreAway StoreState = "away"
+)
+
+// Overview contains totals of the cluster and its active problems.
+type Overview struct {
+	Running  *int64             `json:"running,omitempty" doc:"Unresolved runs; absent while etcd does not respond."`
+	Waiting  *int64             `json:"waiting,omitempty" doc:"Pending manual runs, retries and re-runs; absent while etcd does not respond."`
+	Jobs     JobCounts          `json:"jobs"`
+	Workers  WorkerCounts       `json:"workers"`
+	Leader   *Leader            `json:"leader,omitempty" doc:"The elected master; absent without one."`
+	LogStore StoreState         `json:"logStore" enum:"ok,away" doc:"away: lists contain only pending, current and just completed runs; nothing is lost."`
+	Degraded []common.Condition `json:"degraded" nullable:"false" doc:"Active problems of this master, the cluster or a worker. Empty if there are none."`
+	LastDay  *LastDay           `json:"lastDay,omitempty" doc:"Outcomes of the last 24 hours; absent while the log store is away."`
+}
+
+// Leader is the elected master, which performs the duties.
+type Leader struct {
+	Name  string    `json:"name" doc:"Host of the master."`
+	Since time.Time `json:"since" doc:"When it was elected, by its own clock."`
+}
+
+// JobCounts counts jobs.
+type JobCounts struct {
+	Total      int `json:"total"`
+	Paused     int `json:"paused"`
+	Unreadable int `json:"unreadable" doc:"Unreadable definitions in etcd, which do not fire."`
+}
+
+// WorkerCounts counts live workers.
+type WorkerCounts struct {
+	Alive    int `json:"alive"`
+	Draining int `json:"draining" doc:"Workers that claim no new runs because they are stopping or being drained by an operator."`
+	Troubled int `json:"troubled" doc:"Workers that claim no new runs because of a condition."`
+	Slots    int `json:"slots" doc:"Slots of all live workers."`
+	Used     int `json:"used" doc:"Slots in use."`
+}
+
+// LastDay contains the last 24 hours by hour: the current hour, and the 24 before it.
+type LastDay struct {
+	From  time.Time    `json:"from"`
+	Total view.Figures `json:"total"`
+	Hours []Trend      `json:"hours" nullable:"false" doc:"Oldest first, including hours without runs."`
+}
+
+// Trend summarizes an hour.
+type Trend struct {
+	At          time.Time         `json:"at" doc:"Begin of the hour."`
+	Statuses    view.StatusCounts `json:"statuses"`
+	SuccessRate *float64          `json:"successRate,omitempty" doc:"Absent without runs that count."`
+	DelayP95Ms  float64           `json:"delayP95Ms" doc:"95th percentile of the start delay of scheduled fires, in milliseconds."`
+}
+
+type overviewOutput struct{ Body Overview }
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("stats", "/api/v1")
+	core.Register(r, op("get-overview", http.MethodGet, "/stats/overview", "Get cluster totals and active problems",
+		core.Viewer), s.overview)
+	s.registerCharts(r)
+}
+
+func (s *Resource) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error) {
+	overview, err := s.Stats.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if overview.Degraded == nil {
+		overview.Degraded = []common.Condition{}
+	}
+	if overview.LastDay, err = s.lastDay(ctx); err != nil {
+		return nil, err
+	}
+	return &overviewOutput{Body: overview}, nil
+}
+
+func (s *Resource) lastDay(ctx context.Context) (*LastDay, error) {
+	now := s.Now().UTC()
+	chart := runlog.NewChart(now.Add(-24*time.Hour), now.Add(1), now, false, time.UTC)
+	cells, total, err := s.fill(ctx, chart, "")
+	if err != nil && ctx.Err() == nil && common.CodeOf(err) == common.CodeUnavailable {
+		return nil, nil //nolint:nilnil // the overview reports that the log store is away
+	}
+	if err != nil {
+		return nil, err
+	}
+	day := &LastDay{From: chart.Starts[0], Total: view.FiguresOf(&total), Hours: make([]Trend, len(cells))}
+	for i := range cells {
+		counts := view.CountsOf(&cells[i].Runs)
+		day.Hours[i] = Trend{
+			At:          chart.Starts[i],
+			Statuses:    counts,
+			SuccessRate: counts.SuccessRate(),
+			DelayP95Ms:  view.Milliseconds(cells[i].Delay.Quantile(.95)),
+		}
+	}
+	return day, nil
+}
+
+// fill reads from the store what a chart needs.
+func (s *Resource) fill(ctx context.Context, chart *runlog.Chart, job string) (cells []rollup.Cell,
+	total rollup.Cell, err error) {
+	cells = make([]rollup.Cell, len(chart.Starts))
+	for _, q := range chart.Queries(job) {
+		rows, err := s.Counted.Rollups(ctx, q)
+		if err != nil {
+			return nil, total, err
+		}
+		chart.Fill(q.Days, rows, cells, &total)
+	}
+	return cells, total, nil
+}

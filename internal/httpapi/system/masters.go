@@ -1,0 +1,45 @@
+package system
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"carillon/internal/httpapi/core"
+)
+
+// Masters reads masters.
+type Masters interface {
+	// Masters lists the masters that this one knows to be alive.
+	Masters(ctx context.Context) ([]Master, error)
+}
+
+type mastersResource struct{ masters Masters }
+
+// Master is a master that is alive.
+type Master struct {
+	ID         string     `json:"id" doc:"Id of the process; a new one at each start."`
+	Host       string     `json:"host"`
+	Address    string     `json:"address,omitempty" doc:"Listening address; absent for an older version." example:"10.0.0.7:7070"`
+	Version    string     `json:"version"`
+	StartedAt  time.Time  `json:"startedAt,omitzero" doc:"Absent for an older version."`
+	Clock      time.Time  `json:"clock" doc:"Its wall clock at its last write."`
+	SkewMs     int64      `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, by its own measurement."`
+	LeadsSince *time.Time `json:"leadsSince,omitempty" doc:"When it was elected, by its own clock; absent for the others."`
+	Answers    bool       `json:"answers,omitempty" doc:"The master that sent this response."`
+}
+
+type mastersOutput struct{ Body core.Page[Master] }
+
+func (s *mastersResource) register(r *core.Router) {
+	op := core.Operations("system", "/api/v1")
+	core.Register(r, op("list-masters", http.MethodGet, "/masters", "List live masters", core.Viewer), s.list)
+}
+
+func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*mastersOutput, error) {
+	found, err := s.masters.Masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &mastersOutput{Body: core.NewPage(found, "")}, nil
+}

@@ -1,0 +1,118 @@
+package system
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+)
+
+// Health reports whether this process can work. It does not wait.
+type Health interface {
+	Ready(ctx context.Context) []Check
+	// Conditions returns the active problems of this process and of the workers.
+	Conditions() []common.Condition
+}
+
+// Check is the result of a check.
+type Check struct {
+	Name    string `json:"name" doc:"What was checked." example:"etcd"`
+	OK      bool   `json:"ok"`
+	Needed  bool   `json:"needed" doc:"The process cannot work without it."`
+	Message string `json:"message,omitempty" doc:"The problem, if there is one."`
+}
+
+type Resource struct {
+	Health   Health
+	Doctor   Doctor
+	Recovery Recovery
+	Masters  Masters
+	Feed     Feed
+	Version  string
+}
+
+// Liveness is the response of a health check.
+type Liveness struct {
+	Status string `json:"status" enum:"ok"`
+}
+
+// Readiness reports whether the process can work.
+type Readiness struct {
+	Status     string             `json:"status" enum:"ok,degraded,unavailable" doc:"degraded: the process works, with active problems."`
+	Checks     []Check            `json:"checks,omitempty" nullable:"false" doc:"Checks; only for authenticated clients."`
+	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"Active problems; only for authenticated clients."`
+}
+
+// ReadinessOf summarizes checks and conditions.
+func ReadinessOf(checks []Check, conditions []common.Condition) Readiness {
+	r := Readiness{Status: "ok", Checks: checks, Conditions: conditions}
+	if len(conditions) > 0 {
+		r.Status = "degraded"
+	}
+	for _, c := range checks {
+		switch {
+		case !c.OK && c.Needed:
+			r.Status = "unavailable"
+			return r
+		case !c.OK:
+			r.Status = "degraded"
+		}
+	}
+	return r
+}
+
+// HTTPStatus returns the status of the response.
+func (r Readiness) HTTPStatus() int {
+	if r.Status == "unavailable" {
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusOK
+}
+
+// Version is the running version.
+type Version struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+type livenessOutput struct{ Body Liveness }
+
+type readinessOutput struct {
+	Status int
+	Body   Readiness
+}
+
+type versionOutput struct{ Body Version }
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("system", "")
+	core.Register(r, op("healthz", http.MethodGet, "/healthz", "Check liveness", core.Public),
+		func(context.Context, *struct{}) (*livenessOutput, error) {
+			return &livenessOutput{Body: Liveness{Status: "ok"}}, nil
+		})
+	ready := op("readyz", http.MethodGet, "/readyz", "Check readiness", core.Public)
+	ready.Responses = map[string]*huma.Response{"503": {Description: "The process cannot work.",
+		Content: map[string]*huma.MediaType{
+			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}
+	core.Register(r, ready, s.ready)
+	core.Register(r, op("version", http.MethodGet, "/version", "Get the version", core.Viewer),
+		func(context.Context, *struct{}) (*versionOutput, error) {
+			return &versionOutput{Body: Version{Version: s.Version, Go: runtime.Version()}}, nil
+		})
+	(&doctorResource{doctor: s.Doctor}).register(r)
+	(&recoveryResource{recovery: s.Recovery}).register(r)
+	(&mastersResource{masters: s.Masters}).register(r)
+	(&feedResource{feed: s.Feed, problems: r.Problems}).register(r)
+}
+
+func (s *Resource) ready(ctx context.Context, _ *struct{}) (*readinessOutput, error) {
+	ready := ReadinessOf(s.Health.Ready(ctx), s.Health.Conditions())
+	if _, known := core.Identity(ctx); !known {
+		ready.Checks, ready.Conditions = nil, nil
+	}
+	return &readinessOutput{Status: ready.HTTPStatus(), Body: ready}, nil
+}

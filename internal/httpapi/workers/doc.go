@@ -1,0 +1,2 @@
+// Package workers serves the workers and their settings.
+package workers

@@ -1,0 +1,230 @@
+package workers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"time"
+
+	"carillon/internal/access"
+	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
+)
+
+type Resource struct{ Workers Store }
+
+// Store manages workers.
+type Store interface {
+	// Workers lists live workers, and those with settings only, whose Lease is zero.
+	Workers(ctx context.Context) ([]common.Member, error)
+	// UpdateWorker changes the settings of a worker and returns the worker.
+	UpdateWorker(ctx context.Context, actor common.Actor, id string,
+		change func(*common.WorkerSettings) error) (common.WorkerSettings, error)
+}
+
+// Worker is a worker, with what an operator says of it.
+type Worker struct {
+	ID         string             `json:"id"`
+	Name       string             `json:"name"`
+	Host       string             `json:"host"`
+	Version    string             `json:"version"`
+	PID        int                `json:"pid"`
+	Labels     map[string]string  `json:"labels,omitempty" doc:"Labels for selectors."`
+	Slots      int                `json:"slots" doc:"Capacity."`
+	Used       int                `json:"used" doc:"Slots in use."`
+	Running    int                `json:"running" doc:"Number of current runs."`
+	Weight     int                `json:"weight" doc:"Share with the strategy weight."`
+	StartedAt  time.Time          `json:"startedAt"`
+	Clock      time.Time          `json:"clock" doc:"Its wall clock at its last write."`
+	SkewMs     int64              `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, by its own measurement."`
+	Draining   bool               `json:"draining,omitempty" doc:"The worker claims no new runs: it is stopping, or drained by an operator."`
+	Trouble    string             `json:"trouble,omitempty" doc:"Why it claims no runs, if a condition prevents it."`
+	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"Active problems of the worker."`
+	Away       bool               `json:"away,omitempty" doc:"The worker is not alive: only its settings are known."`
+	Settings   *WorkerSettings    `json:"settings,omitempty" doc:"Settings by an operator, which override the worker's own."`
+}
+
+// WorkerSettings are what an operator says of a worker.
+type WorkerSettings struct {
+	Drain     bool              `json:"drain,omitempty" doc:"The worker claims no new runs."`
+	DrainNote string            `json:"drainNote,omitempty" doc:"Reason."`
+	Labels    map[string]string `json:"labels,omitzero" doc:"Overrides the worker's own."`
+	Slots     *int              `json:"slots,omitempty" doc:"Overrides the worker's own."`
+	Weight    *int              `json:"weight,omitempty"`
+	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
+	UpdatedBy string            `json:"updatedBy,omitempty"`
+}
+
+// WorkerPatch says what to change; null goes back to what the worker says of itself.
+type WorkerPatch struct {
+	Labels core.Optional[map[string]string] `json:"labels,omitzero" doc:"Labels for selectors, at most 32; null for the worker's own."`
+	Slots  core.Optional[int]               `json:"slots,omitzero" minimum:"0" maximum:"100000" doc:"Capacity; null for the worker's own."`
+	Weight core.Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Share with the strategy weight; null for 1."`
+}
+
+type workersOutput struct{ Body core.Page[Worker] }
+
+// WorkerPath names a worker.
+type WorkerPath struct {
+	ID string `path:"id" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Id of the worker, or its name if unique."`
+}
+
+type workerDrainInput struct {
+	WorkerPath
+	Body *noteBody `nameHint:"NoteInput"`
+}
+
+type workerPatchInput struct {
+	WorkerPath
+	Body WorkerPatch
+}
+
+type workerOutput struct{ Body Worker }
+
+func (s *Resource) Register(r *core.Router) {
+	op := core.Operations("workers", "/api/v1/workers")
+	core.Register(r, op("list-workers", http.MethodGet, "", "List workers", core.Viewer), s.list)
+	core.Register(r, op("get-worker", http.MethodGet, "/{id}", "Get a worker", core.Viewer), s.get)
+	core.Register(r, op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight",
+		core.Admin), s.patch)
+	core.Register(r, op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker", core.Operator), s.drain)
+	core.Register(r, op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker", core.Operator),
+		s.undrain)
+}
+
+func (s *Resource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
+	found, err := s.Workers.Workers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Worker, len(found))
+	for i := range found {
+		items[i] = workerOf(&found[i])
+	}
+	return &workersOutput{Body: core.NewPage(items, "")}, nil
+}
+
+func (s *Resource) get(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
+	m, err := s.find(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &workerOutput{Body: workerOf(&m)}, nil
+}
+
+// find finds a worker by its id, or by its name.
+func (s *Resource) find(ctx context.Context, id string) (common.Member, error) {
+	found, err := s.Workers.Workers(ctx)
+	if err != nil {
+		return common.Member{}, err
+	}
+	var named []common.Member
+	for i := range found {
+		switch id {
+		case found[i].Worker:
+			return found[i], nil
+		case found[i].Name:
+			named = append(named, found[i])
+		}
+	}
+	switch len(named) {
+	case 0:
+		return common.Member{}, common.Errorf(common.CodeNotFound, "worker %q not found", common.Excerpt(id))
+	case 1:
+		return named[0], nil
+	}
+	return common.Member{}, &common.Error{
+		Code:    common.CodeConflict,
+		Reason:  "named_alike",
+		Data:    common.WordsOf("count", len(named)),
+		Message: fmt.Sprintf("%d workers have the name %s", len(named), common.Excerpt(id)),
+		Hint:    "use the id of one of them",
+	}
+}
+
+func (s *Resource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {
+	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
+		w.Drain, w.DrainNote = true, in.Body.text()
+		return nil
+	})
+}
+
+func (s *Resource) undrain(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
+	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
+		w.Drain, w.DrainNote = false, ""
+		return nil
+	})
+}
+
+func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*workerOutput, error) {
+	return s.change(ctx, access.Admin, in.ID, func(w *common.WorkerSettings) error {
+		if in.Body.Labels.Given {
+			w.Labels = nil
+			if in.Body.Labels.Value != nil {
+				w.Labels = *in.Body.Labels.Value
+			}
+		}
+		if in.Body.Slots.Given {
+			w.Slots = in.Body.Slots.Value
+		}
+		if in.Body.Weight.Given {
+			w.Weight = in.Body.Weight.Value
+		}
+		return nil
+	})
+}
+
+// change changes what is said of a worker, and answers with the worker. Workers are everybody's.
+func (s *Resource) change(ctx context.Context, need access.Role, id string,
+	change func(*common.WorkerSettings) error) (*workerOutput, error) {
+	if err := core.AllowEverywhere(ctx, need); err != nil {
+		return nil, err
+	}
+	m, err := s.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if m.Settings, err = s.Workers.UpdateWorker(ctx, core.Actor(ctx), m.Worker, change); err != nil {
+		return nil, err
+	}
+	return &workerOutput{Body: workerOf(&m)}, nil
+}
+
+func workerOf(m *common.Member) Worker {
+	w := Worker{
+		ID:         m.Worker,
+		Name:       m.Name,
+		Host:       m.Host,
+		Version:    m.Version,
+		PID:        m.PID,
+		Labels:     m.EffectiveLabels(),
+		Slots:      m.EffectiveSlots(),
+		Used:       m.Used,
+		Running:    m.Running,
+		Weight:     m.Weight(),
+		StartedAt:  m.StartedAt,
+		Clock:      m.Clock,
+		SkewMs:     m.Skew.Milliseconds(),
+		Draining:   m.Draining || m.Settings.Drain,
+		Trouble:    m.Trouble,
+		Conditions: m.Conditions,
+		Away:       m.Lease == 0,
+	}
+	if !reflect.ValueOf(m.Settings).IsZero() {
+		w.Settings = new(WorkerSettings(m.Settings))
+	}
+	return w
+}
+
+// noteBody is the optional reason for a request.
+type noteBody struct {
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
+}
+
+func (b *noteBody) text() string {
+	if b == nil {
+		return ""
+	}
+	return b.Note
+}

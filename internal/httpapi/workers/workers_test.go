@@ -1,0 +1,85 @@
+package workers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/workers"
+)
+
+func TestWorkerSettings(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.WorkerList = []common.Member{
+		{Registration: common.Registration{
+			Life:   common.Life{Worker: "w1", Name: "north"},
+			Slots:  4,
+			Used:   3,
+			Labels: map[string]string{"own": "1"},
+			Skew:   -1500 * time.Millisecond,
+			Lease:  7,
+		}},
+		{Registration: common.Registration{Life: common.Life{Worker: "w2", Name: "twin"}, Lease: 8}},
+		{Registration: common.Registration{Life: common.Life{Worker: "w3", Name: "twin"}, Lease: 9}},
+		{Registration: common.Registration{Life: common.Life{Worker: "w4"}}},
+	}
+	patch := func(body string) *http.Request {
+		return apitest.As("admin", http.MethodPatch, "/api/v1/workers/w1", body)
+	}
+	send := func(r *http.Request) (w workers.Worker) {
+		t.Helper()
+		apitest.Decode(t, h.Want(http.StatusOK, r), &w)
+		return w
+	}
+	w := send(apitest.As("viewer", http.MethodGet, "/api/v1/workers/north", ""))
+	if w.ID != "w1" || w.Slots != 4 || w.Used != 3 || w.Weight != 1 || w.SkewMs != -1500 || w.Draining || w.Away ||
+		w.Settings != nil || w.Labels["own"] != "1" {
+		t.Errorf("%+v", w)
+	}
+	w = send(apitest.As("operator", http.MethodPost, "/api/v1/workers/w1/drain", `{"note":"a new kernel"}`))
+	if !w.Draining || w.Settings == nil || !w.Settings.Drain || w.Settings.DrainNote != "a new kernel" ||
+		w.Settings.UpdatedBy != "the operator" {
+		t.Errorf("%+v", w)
+	}
+	w = send(patch(`{"labels":{"zone":"a"},"slots":2,"weight":0}`))
+	if w.Slots != 2 || w.Weight != 0 || fmt.Sprint(w.Labels) != "map[zone:a]" || !w.Draining ||
+		w.Settings.Slots == nil {
+		t.Errorf("%+v", w)
+	}
+	// Absent is as it was, null goes back, and no labels are not one's own labels.
+	if w = send(patch(`{"slots":null}`)); w.Slots != 4 || w.Weight != 0 || w.Settings.Slots != nil {
+		t.Errorf("%+v", w)
+	}
+	w = send(patch(`{"labels":{},"weight":null}`))
+	if data, err := json.Marshal(h.Settings["w1"]); err != nil || len(w.Labels) != 0 || w.Settings.Labels == nil ||
+		w.Weight != 1 || !json.Valid(data) {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if w = send(patch(`{"labels":null}`)); w.Labels["own"] != "1" {
+		t.Errorf("%+v", w)
+	}
+	if w = send(apitest.As("operator", http.MethodPost, "/api/v1/workers/north/undrain", "")); w.Draining {
+		t.Errorf("%+v", w)
+	}
+	if w = send(apitest.As("operator", http.MethodPost, "/api/v1/workers/w4/drain", "")); !w.Away || !w.Draining {
+		t.Errorf("%+v", w)
+	}
+	for body, at := range map[string]string{
+		`{"slots":-1}`:       "body.slots",
+		`{"slots":"2"}`:      "body.slots",
+		`{"weight":1001}`:    "body.weight",
+		`{"labels":{"a":1}}`: "body.labels.a",
+		`{"drain":true}`:     "body.drain",
+		`{"slots":1.5}`:      "body.slots",
+	} {
+		h.Problem(http.StatusUnprocessableEntity, "invalid", at, patch(body))
+	}
+	h.Problem(http.StatusConflict, "conflict", "",
+		apitest.As("operator", http.MethodPost, "/api/v1/workers/twin/drain", ""))
+	h.Problem(http.StatusNotFound, "not_found", "",
+		apitest.As("operator", http.MethodPost, "/api/v1/workers/none/undrain", ""))
+}
