@@ -17,9 +17,8 @@ import (
 // watch is known to be complete.
 func FollowTriggers(ctx context.Context, client *clientv3.Client, report func(error),
 	receive func(context.Context, scheduler.Triggers) error) error {
-	follower := etcdkit.Follower{Client: client, Prefix: common.TriggersPrefix, Trouble: report,
-		Alive: func() { report(nil) }}
-	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
+	watch := etcdkit.Watch{Client: client, Prefix: common.TriggersPrefix, Report: report}
+	return watch.Follow(ctx, func(ctx context.Context, u etcdkit.Changes) error {
 		news := scheduler.Triggers{Whole: u.Whole, Revision: u.Revision}
 		for _, kv := range u.Puts {
 			trigger, err := decodeAt(kv, func(t *common.Trigger) string { return common.TriggerKey(t.Job, t.ID) })
@@ -45,10 +44,9 @@ func FollowTriggers(ctx context.Context, client *clientv3.Client, report func(er
 // is as in FollowTriggers.
 func FollowKills(ctx context.Context, client *clientv3.Client, worker string, report func(error),
 	receive func([]common.Kill)) error {
-	follower := etcdkit.Follower{Client: client, Prefix: common.KillsOf(worker), Trouble: report,
-		Alive: func() { report(nil) }}
+	watch := etcdkit.Watch{Client: client, Prefix: common.KillsOf(worker), Report: report}
 	kills := map[string]common.Kill{}
-	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+	return watch.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
 		if u.Whole {
 			clear(kills)
 		}

@@ -40,23 +40,22 @@ func NewOutboxes(client *clientv3.Client, report func(error)) *Outboxes {
 
 // Run follows the outboxes until the context ends.
 func (o *Outboxes) Run(ctx context.Context) error {
-	f := etcdkit.Follower{
+	f := etcdkit.Watch{
 		Client:   o.client,
 		Prefix:   common.OutboxPrefix,
 		Paged:    true,
-		Trouble:  o.report,
-		Alive:    func() { o.report(nil) },
+		Report:   o.report,
 		Probe:    o.probe,
 		Progress: o.reached,
 	}
-	return f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+	return f.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
 		o.take(u)
 		return nil
 	})
 }
 
 // take applies a part of a list, or changes.
-func (o *Outboxes) take(u etcdkit.Update) {
+func (o *Outboxes) take(u etcdkit.Changes) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if u.Whole {

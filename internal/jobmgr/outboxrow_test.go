@@ -49,7 +49,7 @@ func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	o, there, revision := NewOutboxes(nil, nil), map[string]*mvccpb.KeyValue{}, int64(0)
 	kvs := func() []*mvccpb.KeyValue { return slices.Collect(maps.Values(there)) }
-	o.take(etcdkit.Update{Whole: true})
+	o.take(etcdkit.Changes{Whole: true})
 	for range 3000 {
 		revision++
 		owner, run := drawnOutcome(random)
@@ -57,7 +57,7 @@ func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 		switch random.IntN(12) {
 		case 0, 1, 2, 3, 4:
 			delete(there, key)
-			o.take(etcdkit.Update{Revision: revision, Deletes: []*mvccpb.KeyValue{{Key: []byte(key)}}})
+			o.take(etcdkit.Changes{Revision: revision, Deletes: []*mvccpb.KeyValue{{Key: []byte(key)}}})
 		case 5: // a gap: some were deleted, some were added, and the list has two parts
 			for k := range there {
 				if random.IntN(2) == 0 {
@@ -67,18 +67,18 @@ func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 			all := kvs()
 			half := len(all) / 2
 			before := o.revision
-			o.take(etcdkit.Update{Whole: true, More: true, Revision: revision, Puts: all[:half]})
+			o.take(etcdkit.Changes{Whole: true, More: true, Revision: revision, Puts: all[:half]})
 			if o.reached(revision + 1); o.revision != before {
 				t.Fatal("a part of a list is taken for all")
 			}
-			o.take(etcdkit.Update{Revision: revision, Puts: all[half:]})
+			o.take(etcdkit.Changes{Revision: revision, Puts: all[half:]})
 		default:
 			data, err := json.Marshal(run)
 			if err != nil {
 				t.Fatal(err)
 			}
 			there[key] = &mvccpb.KeyValue{Key: []byte(key), Value: data}
-			o.take(etcdkit.Update{Revision: revision, Puts: []*mvccpb.KeyValue{there[key]}})
+			o.take(etcdkit.Changes{Revision: revision, Puts: []*mvccpb.KeyValue{there[key]}})
 		}
 		found := o.want(&runlog.LiveQuery{Query: runlog.Query{Limit: mostOutcomes}})
 		want := slices.Sorted(maps.Keys(there))

@@ -47,16 +47,21 @@ func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Wat
 // Run delivers all jobs, in parts, then every change, and all jobs again after any gap, until the context
 // ends.
 func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpdate) error) error {
-	follower := etcdkit.Follower{
+	follower := etcdkit.Watch{
 		Client:  w.client,
 		Prefix:  common.JobsPrefix,
 		Paged:   true,
 		Silence: w.silence,
-		Trouble: w.trouble,
-		Alive:   w.alive,
+		Report: func(err error) {
+			if err != nil {
+				w.trouble(err)
+			} else if w.alive != nil {
+				w.alive()
+			}
+		},
 	}
 	listing := false
-	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error {
+	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Changes) error {
 		page := u.Whole || listing
 		listing = page && u.More
 		puts := decodePuts(u.Puts)
@@ -86,7 +91,7 @@ func decodePuts(kvs []*mvccpb.KeyValue) []put {
 	return puts
 }
 
-func jobsUpdate(u *etcdkit.Update, puts []put) JobsUpdate {
+func jobsUpdate(u *etcdkit.Changes, puts []put) JobsUpdate {
 	out := JobsUpdate{Whole: u.Whole, More: u.More, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(puts))}
 	for i := range puts {
 		p := &puts[i]

@@ -42,30 +42,19 @@ func (b *Bulletin[T]) Latest() T {
 // Run watches the key until the context ends.
 func (b *Bulletin[T]) Run(ctx context.Context) error {
 	log := b.elector.cfg.Log
-	follower := etcdkit.Follower{Client: b.elector.cfg.Client, Prefix: b.key,
-		Trouble: func(err error) { b.elector.cfg.Report(WatchFindings, err) },
-		Alive:   func() { b.elector.cfg.Report(WatchFindings, nil) }}
-	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
-		for _, kv := range u.Deletes {
-			if string(kv.Key) == b.key {
-				b.latest.Store(nil)
-			}
-		}
-		if u.Whole {
-			b.latest.Store(nil)
-		}
+	watch := etcdkit.Watch{Client: b.elector.cfg.Client, Prefix: b.key, End: etcdkit.OneKey(b.key),
+		Report: func(err error) { b.elector.cfg.Report(WatchFindings, err) }}
+	return watch.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
+		var latest *T // nil unless the key was put
 		for _, kv := range u.Puts {
-			if string(kv.Key) != b.key {
-				continue
-			}
 			value, err := common.Decode[T](kv.Value)
 			if err != nil {
 				log.Warn("bulletin_unreadable", "key", b.key, "error", err)
-				b.latest.Store(nil)
 				continue
 			}
-			b.latest.Store(&value)
+			latest = &value
 		}
+		b.latest.Store(latest)
 		return nil
 	})
 }

@@ -131,29 +131,20 @@ func (e *Elector) Run(ctx context.Context, serve func(ctx context.Context)) erro
 
 // follow watches the key until the context ends.
 func (e *Elector) follow(ctx context.Context) {
-	follower := etcdkit.Follower{
+	watch := etcdkit.Watch{
 		Client:  e.cfg.Client,
 		Prefix:  e.cfg.Key,
+		End:     etcdkit.OneKey(e.cfg.Key),
 		Silence: e.cfg.Session.TTL(),
-		Trouble: func(err error) { e.cfg.Report(WatchElection, err) },
-		Alive:   func() { e.cfg.Report(WatchElection, nil) },
+		Report:  func(err error) { e.cfg.Report(WatchElection, err) },
 	}
 	// It returns only at the end of the context, since the receiver returns no errors.
-	_ = follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
-		for _, kv := range u.Deletes {
-			if string(kv.Key) == e.cfg.Key {
-				e.note(keyState{revision: u.Revision}, false)
-			}
-		}
-		now := keyState{revision: u.Revision}
+	_ = watch.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
+		now := keyState{revision: u.Revision} // without the key, unless it was put
 		for _, kv := range u.Puts {
-			if string(kv.Key) == e.cfg.Key {
-				now = decodeState(u.Revision, kv)
-			}
+			now = decodeState(u.Revision, kv)
 		}
-		if u.Whole || now.holder.Term != 0 {
-			e.note(now, u.Whole)
-		}
+		e.note(now, u.Whole)
 		return nil
 	})
 }

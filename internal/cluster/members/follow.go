@@ -85,7 +85,7 @@ type Members struct {
 // news is an update of one of the three prefixes, and when it arrived.
 type news struct {
 	prefix int
-	etcdkit.Update
+	etcdkit.Changes
 	wall  time.Time
 	heard time.Time
 }
@@ -134,12 +134,11 @@ func (m *Members) Run(ctx context.Context) error {
 	defer cancel()
 	names := Watches()
 	for prefix, key := range [prefixes]string{common.WorkersPrefix, common.WorkerSettingsPrefix, common.MastersPrefix} {
-		report := func(err error) { m.report(names[prefix], err) }
-		follower := etcdkit.Follower{Client: m.client, Prefix: key, Trouble: report, Alive: func() { report(nil) }}
+		watch := etcdkit.Watch{Client: m.client, Prefix: key, Report: func(err error) { m.report(names[prefix], err) }}
 		followers.Go(func() {
-			_ = follower.Follow(ctx, func(ctx context.Context, u etcdkit.Update) error { // ends only with the context
+			_ = watch.Follow(ctx, func(ctx context.Context, u etcdkit.Changes) error { // ends only with the context
 				select {
-				case in <- news{prefix: prefix, Update: u, wall: m.wall(), heard: time.Now()}:
+				case in <- news{prefix: prefix, Changes: u, wall: m.wall(), heard: time.Now()}:
 					return nil
 				case <-ctx.Done():
 					return context.Cause(ctx)

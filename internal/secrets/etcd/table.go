@@ -36,9 +36,13 @@ func NewTable(client *clientv3.Client, box *crypt.Box, now func() time.Time) *Ta
 // Follow keeps the table up to date until the context ends. report receives the error of each
 // interrupted watch, and nil when the watch is complete again.
 func (t *Table) Follow(ctx context.Context, report func(error)) error {
-	follower := &etcdkit.Follower{Client: t.client, Prefix: common.SecretsPrefix, Trouble: report,
-		Alive: func() { t.mark(); report(nil) }}
-	return follower.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+	watch := &etcdkit.Watch{Client: t.client, Prefix: common.SecretsPrefix, Report: func(err error) {
+		if err == nil {
+			t.mark()
+		}
+		report(err)
+	}}
+	return watch.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if u.Whole {

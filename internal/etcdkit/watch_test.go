@@ -20,7 +20,7 @@ type mirror struct {
 	wholes int
 }
 
-func (m *mirror) apply(u etcdkit.Update) {
+func (m *mirror) apply(u etcdkit.Changes) {
 	if u.Whole {
 		m.wholes++
 		m.table = map[string]string{}
@@ -34,12 +34,12 @@ func (m *mirror) apply(u etcdkit.Update) {
 }
 
 // follow runs a follower until its mirror satisfies the condition.
-func follow(t *testing.T, f *etcdkit.Follower, m *mirror, step func(m *mirror) (done bool)) {
+func follow(t *testing.T, f *etcdkit.Watch, m *mirror, step func(m *mirror) (done bool)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	done := fmt.Errorf("done")
-	err := f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+	err := f.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
 		m.apply(u)
 		if step(m) {
 			return done
@@ -63,7 +63,7 @@ func TestFollowKeepsTheTable(t *testing.T) {
 	}
 	put("/q/other", "1")
 	m := &mirror{}
-	follow(t, &etcdkit.Follower{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
+	follow(t, &etcdkit.Watch{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
 		if m.wholes == 1 && len(m.table) == 5000 && m.table["/p/00007"] == "1" {
 			go func() {
 				put("/p/00007", "2")
@@ -94,7 +94,7 @@ func TestFollowListsAgainAfterCompaction(t *testing.T) {
 	// The history between its list and its watch is compacted: the receiver, called after the list, causes
 	// the gap.
 	m := &mirror{}
-	follow(t, &etcdkit.Follower{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
+	follow(t, &etcdkit.Watch{Client: client, Prefix: "/p/"}, m, func(m *mirror) bool {
 		if m.wholes == 1 && m.table["/p/b"] == "" {
 			if _, err := client.Put(t.Context(), "/p/b", "1"); err != nil {
 				t.Fatal(err)
@@ -162,11 +162,11 @@ func TestFollowPaged(t *testing.T) {
 		}
 	}
 	m, parts := &mirror{}, 0
-	f := &etcdkit.Follower{Client: client, Prefix: "/a/", Paged: true}
+	f := &etcdkit.Watch{Client: client, Prefix: "/a/", Paged: true}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	done := fmt.Errorf("done")
-	err := f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error {
+	err := f.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error {
 		m.apply(u)
 		parts++
 		if u.Whole != (parts == 1) || len(u.Puts) > 2000 || u.More != (len(m.table) < n) {
@@ -197,14 +197,14 @@ func TestFollow_ProgressOnProbe(t *testing.T) {
 	defer cancel()
 	probe, reached, received, ended := make(chan struct{}, 1), make(chan int64, 100), make(chan int64, 100),
 		make(chan error, 1)
-	f := etcdkit.Follower{
+	f := etcdkit.Watch{
 		Client:   client,
 		Prefix:   "/p/",
 		Probe:    probe,
 		Progress: func(revision int64) { reached <- revision },
 	}
 	go func() {
-		ended <- f.Follow(ctx, func(_ context.Context, u etcdkit.Update) error { received <- u.Revision; return nil })
+		ended <- f.Follow(ctx, func(_ context.Context, u etcdkit.Changes) error { received <- u.Revision; return nil })
 	}()
 	<-received
 	mine := put("/p/b")
