@@ -1,5 +1,7 @@
 package common
 
+import "fmt"
+
 // JobQuery filters and orders a list of jobs. Zero fields do not filter.
 type JobQuery struct {
 	Q          string // part of the name or the title
@@ -45,4 +47,21 @@ type Precondition struct {
 	// May is called with the group of the job as of the change; its error rejects the change. Nil permits it. It is not
 	// called if the job does not exist.
 	May func(group string) error
+}
+
+// Holds returns CodeStale if the version of an object, zero if it does not exist, is not the required one.
+func (p Precondition) Holds(object string, version int64) error {
+	switch {
+	case p.Absent && version != 0:
+		return Errorf(CodeStale, "%s exists", object)
+	case p.Version != 0 && version == 0:
+		return Errorf(CodeStale, "%s no longer exists", object)
+	case p.Version != 0 && version != p.Version:
+		return &Error{
+			Code:    CodeStale,
+			Message: fmt.Sprintf("%s is at version %d, not %d", object, version, p.Version),
+			Hint:    "read it again and repeat the change: it was saved in the meantime",
+		}
+	}
+	return nil
 }

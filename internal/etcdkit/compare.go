@@ -7,6 +7,11 @@ func Absent(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
+// Exists holds while the key exists.
+func Exists(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), ">", 0)
+}
+
 // Unchanged holds while the key's last change is the one that was read; zero: it did not exist.
 func Unchanged(key string, modRevision int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.ModRevision(key), "=", modRevision)

@@ -86,6 +86,13 @@ func Swap[T any](t *Txn, key string, held *mvccpb.KeyValue, value *T) {
 	t.put(key, data, err)
 }
 
+// Nest adds a transaction that is applied with this one if its own compares hold as well.
+func (t *Txn) Nest(inner *Txn) {
+	t.err = cmp.Or(t.err, inner.err)
+	t.ops = append(t.ops, clientv3.OpTxn(inner.cmps, inner.ops, nil))
+	maps.Copy(t.unique, inner.unique)
+}
+
 // Audit adds the audit entry of the change.
 func (t *Txn) Audit(actor common.Actor, verb, kind, name string, before, after any) {
 	change, err := common.NewChange(t.now().UTC(), actor, verb, kind, name, before, after)

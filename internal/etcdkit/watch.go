@@ -176,7 +176,7 @@ func (w *Watch) Stream(ctx context.Context, from int64,
 				return fmt.Errorf("watch %s: closed", w.Prefix)
 			}
 			if err := resp.Err(); err != nil {
-				return fmt.Errorf("watch %s: %w", w.Prefix, err)
+				return Wrap(fmt.Errorf("watch %s: %w", w.Prefix, err))
 			}
 			heard = time.Now()
 			if err := receive(ctx, &resp); err != nil {

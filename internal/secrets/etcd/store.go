@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,14 +16,8 @@ import (
 	"carillon/internal/secrets/crypt"
 )
 
-const (
-	callLimit = 5 * time.Second
-	pageOf    = 500
-	// maxSecrets bounds what every worker holds in memory.
-	maxSecrets = 2000
-	// tries is how often a change is attempted if compares fail because of concurrent changes.
-	tries = 8
-)
+// maxSecrets bounds what every worker holds in memory.
+const maxSecrets = 2000
 
 // stored is the value of a secret's key.
 type stored struct {
@@ -34,16 +27,14 @@ type stored struct {
 
 // Store stores secrets.
 type Store struct {
-	client  *clientv3.Client
-	box     *crypt.Box // nil: no key
-	now     func() time.Time
-	changed func()
+	etcd etcdkit.Store
+	box  *crypt.Box // nil: no key
 }
 
 // New returns a store; now is the wall clock. changed is called after a change, which adds an audit
 // entry to deliver. Without a box no value can be set.
 func New(client *clientv3.Client, box *crypt.Box, now func() time.Time, changed func()) *Store {
-	return &Store{client: client, box: box, now: now, changed: changed}
+	return &Store{etcd: etcdkit.Store{Client: client, Now: now, Changed: changed}, box: box}
 }
 
 // read decodes a secret and checks that it belongs to its key.
@@ -63,7 +54,7 @@ func read(kv *mvccpb.KeyValue) (stored, error) {
 
 // Secrets returns all secrets by name, without their values and without damaged ones.
 func (s *Store) Secrets(ctx context.Context) (all []common.Secret, err error) {
-	err = s.each(ctx, func(kv *mvccpb.KeyValue) error {
+	_, err = etcdkit.Each(ctx, s.etcd.Client, common.SecretsPrefix, func(kv *mvccpb.KeyValue) error {
 		if one, err := read(kv); err == nil {
 			all = append(all, one.Secret)
 		}
@@ -72,44 +63,9 @@ func (s *Store) Secrets(ctx context.Context) (all []common.Secret, err error) {
 	return all, err
 }
 
-func (s *Store) each(ctx context.Context, do func(*mvccpb.KeyValue) error) error {
-	from, end := common.SecretsPrefix, clientv3.GetPrefixRangeEnd(common.SecretsPrefix)
-	for {
-		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithLimit(pageOf))
-		cancel()
-		if err != nil {
-			return etcdkit.Wrap(fmt.Errorf("list secrets: %w", err))
-		}
-		for _, kv := range resp.Kvs {
-			if err := do(kv); err != nil {
-				return err
-			}
-		}
-		if !resp.More || len(resp.Kvs) == 0 {
-			return nil
-		}
-		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
-	}
-}
-
-// get reads a secret's key; nil if it does not exist.
-func get(ctx context.Context, client *clientv3.Client, name string) (*mvccpb.KeyValue, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := client.Get(ctx, common.SecretKey(name))
-	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("read secret %s: %w", common.Excerpt(name), err))
-	}
-	if len(resp.Kvs) == 0 {
-		return nil, nil
-	}
-	return resp.Kvs[0], nil
-}
-
 // Secret returns the description of a secret; CodeNotFound if there is none.
 func (s *Store) Secret(ctx context.Context, name string) (common.Secret, error) {
-	kv, err := get(ctx, s.client, name)
+	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.SecretKey(name))
 	if err != nil {
 		return common.Secret{}, err
 	}
@@ -138,42 +94,45 @@ func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string,
 				"digit",
 		})
 	}
-	for range tries {
-		kv, err := get(ctx, s.client, name)
+	var before, after stored
+	revision, err := s.etcd.Update(ctx, "secret "+name, func(t *etcdkit.Txn) error {
+		kv, err := etcdkit.Get(ctx, s.etcd.Client, common.SecretKey(name))
 		if err != nil {
-			return common.Secret{}, false, err
+			return err
 		}
-		before, err := s.judge(kv, name, pre, allowed)
-		if err != nil {
-			return common.Secret{}, false, err
+		if before, err = s.judge(kv, name, pre, allowed); err != nil {
+			return err
 		}
-		after, err := s.merge(&before, name, wish)
-		if err != nil {
-			return common.Secret{}, false, err
+		if after, err = s.merge(&before, name, wish); err != nil {
+			return err
 		}
 		if kv != nil && wish.Value == "" && reflect.DeepEqual(before, after) {
-			return before.Secret, false, nil
+			return nil
 		}
+		verb, from := "replace", any(before.Secret)
 		if kv == nil {
 			if err := s.room(ctx); err != nil {
-				return common.Secret{}, false, err
+				return err
 			}
-			after.CreatedAt = s.now().UTC()
+			verb, from, after.CreatedAt = "create", nil, s.etcd.Now().UTC()
 		}
-		after.UpdatedAt, after.UpdatedBy = s.now().UTC(), actor.Name
+		after.UpdatedAt, after.UpdatedBy = s.etcd.Now().UTC(), actor.Name
 		if wish.Value != "" {
 			after.SetAt = after.UpdatedAt
 		}
-		done, err := s.put(ctx, actor, kv, &before, &after)
-		if err != nil || done {
-			return after.Secret, kv == nil, err
-		}
+		etcdkit.Swap(t, common.SecretKey(name), kv, &after)
+		// The entry contains the time at which the value was set, which shows that it changed, but not the value.
+		t.Audit(actor, verb, "secret", name, from, after.Secret)
+		return nil
+	})
+	if err != nil {
+		return common.Secret{}, false, err
 	}
-	return common.Secret{}, false, busy(name)
-}
-
-func busy(name string) error {
-	return common.Errorf(common.CodeConflict, "secret %s changes too fast; retry", common.Excerpt(name))
+	if revision == 0 {
+		return before.Secret, false, nil
+	}
+	after.Version = revision
+	return after.Secret, before.Version == 0, nil
 }
 
 // judge decodes the existing secret and checks the precondition and allowed. A damaged secret may
@@ -190,34 +149,19 @@ func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition,
 		}
 		err = allowed(&before.Secret)
 	}
-	switch {
-	case err != nil:
-	case pre.Absent && version != 0:
-		err = common.Errorf(common.CodeStale, "secret %s exists", name)
-	case pre.Version != 0 && version == 0:
-		err = common.Errorf(common.CodeStale, "secret %s no longer exists", name)
-	case pre.Version != 0 && version != pre.Version:
-		err = &common.Error{
-			Code:    common.CodeStale,
-			Message: fmt.Sprintf("secret %s is at version %d, not %d", name, version, pre.Version),
-			Hint:    "read it again and repeat the change: it was saved in the meantime",
-		}
+	if err == nil {
+		err = pre.Holds("secret "+name, version)
 	}
 	return before, err
 }
 
 // room returns an error if the number of secrets is at its limit.
 func (s *Store) room(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Get(ctx, common.SecretsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
-	if err != nil {
-		return etcdkit.Wrap(err)
+	count, err := etcdkit.Count(ctx, s.etcd.Client, common.SecretsPrefix)
+	if err == nil && count >= maxSecrets {
+		err = common.Errorf(common.CodeConflict, "there are %d secrets, which is the limit", count)
 	}
-	if resp.Count >= maxSecrets {
-		return common.Errorf(common.CodeConflict, "there are %d secrets, which is the limit", resp.Count)
-	}
-	return nil
+	return err
 }
 
 // merge returns the secret after a change.
@@ -245,61 +189,12 @@ func (s *Store) merge(before *stored, name string, wish common.SecretWish) (afte
 	return after, nil
 }
 
-// put stores a secret with its audit entry if it is unchanged. The entry contains the time at which
-// the value was set, which shows that it changed, but not the value.
-func (s *Store) put(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before, after *stored) (done bool,
-	err error) {
-	verb := "replace"
-	var held []byte
-	var from any
-	if kv == nil {
-		verb = "create"
-	} else {
-		held, from = kv.Value, before.Secret
-	}
-	change, err := s.change(actor, verb, after.Name, from, after.Secret)
-	if err != nil {
-		return false, err
-	}
-	data, err := common.EncodeOver(held, after)
-	if err != nil {
-		return false, fmt.Errorf("encode secret %s: %w", after.Name, err)
-	}
-	key := common.SecretKey(after.Name)
-	revision, done, err := s.commit(ctx, etcdkit.Unchanged(key, before.Version),
-		clientv3.OpPut(key, string(data)), change)
-	after.Version = revision
-	return done, err
-}
-
-func (s *Store) change(actor common.Actor, verb, name string, before, after any) (clientv3.Op, error) {
-	change, err := common.NewChange(s.now(), actor, verb, "secret", name, before, after)
-	if err != nil {
-		return clientv3.Op{}, err
-	}
-	entry, err := json.Marshal(change)
-	return clientv3.OpPut(common.ChangeKey(change.ID), string(entry)), err
-}
-
-func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool,
-	err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Txn(ctx).If(cmp).Then(ops...).Commit()
-	if err != nil {
-		return 0, false, etcdkit.Wrap(fmt.Errorf("write a secret: %w", err))
-	}
-	if resp.Succeeded {
-		s.changed()
-	}
-	return resp.Header.Revision, resp.Succeeded, nil
-}
-
 // DeleteSecret deletes a secret if allowed returns no error.
 func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
 	allowed func(*common.Secret) error) error {
-	for range tries {
-		kv, err := get(ctx, s.client, name)
+	key := common.SecretKey(name)
+	_, err := s.etcd.Update(ctx, "secret "+common.Excerpt(name), func(t *etcdkit.Txn) error {
+		kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
 		if err != nil {
 			return err
 		}
@@ -310,17 +205,12 @@ func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name strin
 		if err != nil {
 			return err
 		}
-		change, err := s.change(actor, "delete", name, before.Secret, nil)
-		if err != nil {
-			return err
-		}
-		key := common.SecretKey(name)
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpDelete(key),
-			change); err != nil || done {
-			return err
-		}
-	}
-	return busy(name)
+		t.If(etcdkit.Unchanged(key, kv.ModRevision))
+		t.Delete(key)
+		t.Audit(actor, "delete", "secret", name, before.Secret, nil)
+		return nil
+	})
+	return err
 }
 
 // Faults returns the faults of a job's references to secrets: missing secrets, and those that its
@@ -353,8 +243,8 @@ func (s *Store) Faults(ctx context.Context, job *common.Job) (faults []common.Fa
 // Reseal encrypts secrets again that are encrypted with an older key, so that the older key can be
 // removed. It returns their number.
 func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
-	err = s.each(ctx, func(kv *mvccpb.KeyValue) error {
-		done, err := s.resealOne(ctx, actor, kv)
+	_, err = etcdkit.Each(ctx, s.etcd.Client, common.SecretsPrefix, func(kv *mvccpb.KeyValue) error {
+		done, err := s.resealOne(ctx, actor, string(kv.Key))
 		if done {
 			n++
 		}
@@ -363,41 +253,31 @@ func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err erro
 	return n, err
 }
 
-func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue) (bool, error) {
-	key := string(kv.Key)
-	for range tries {
+func (s *Store) resealOne(ctx context.Context, actor common.Actor, key string) (bool, error) {
+	revision, err := s.etcd.Update(ctx, "secret "+common.Excerpt(key), func(t *etcdkit.Txn) error {
+		kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
+		if err != nil || kv == nil {
+			return err
+		}
 		one, err := read(kv)
 		if err != nil {
-			return false, err
+			return err
 		}
 		sealed, fresh, err := s.box.Renew(key, one.Sealed)
 		if err != nil {
-			return false, &common.Error{
+			return &common.Error{
 				Code:    common.CodeConflict,
 				Message: fmt.Sprintf("secret %s cannot be decrypted: %v", one.Name, err),
 				Err:     err,
 				Hint:    "list the key that it was encrypted with after the new one",
 			}
 		}
-		if !fresh {
-			return false, nil
+		if fresh {
+			one.Sealed = sealed
+			etcdkit.Swap(t, key, kv, &one)
+			t.Audit(actor, "reseal", "secret", one.Name, nil, nil)
 		}
-		one.Sealed = sealed
-		data, err := common.EncodeOver(kv.Value, &one)
-		if err != nil {
-			return false, err
-		}
-		change, err := s.change(actor, "reseal", one.Name, nil, nil)
-		if err != nil {
-			return false, err
-		}
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)),
-			change); err != nil || done {
-			return done, err
-		}
-		if kv, err = get(ctx, s.client, one.Name); err != nil || kv == nil {
-			return false, err
-		}
-	}
-	return false, busy(key)
+		return nil
+	})
+	return revision != 0, err
 }

@@ -87,7 +87,7 @@ func (t *Table) Open(ctx context.Context, name, group string) ([]byte, *common.R
 	if !common.ValidName(name) {
 		return nil, refusal(common.ReasonSecretMissing, name, "secret %q not found", common.Excerpt(name))
 	}
-	kv, err := get(ctx, t.client, name)
+	kv, err := etcdkit.Get(ctx, t.client, common.SecretKey(name))
 	if err != nil {
 		return nil, refusal(common.ReasonSecretsAway, name, "secret %s could not be read: %v", name, err)
 	}
