@@ -3,21 +3,16 @@ package etcd
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/notify"
 )
-
-// tries is how often a change is attempted if compares fail because of concurrent changes.
-const tries = 8
 
 // channelOf decodes a channel and checks that it belongs to its key.
 func channelOf(kv *mvccpb.KeyValue) (notify.Channel, error) {
@@ -36,17 +31,18 @@ func channelOf(kv *mvccpb.KeyValue) (notify.Channel, error) {
 
 // Channels returns all channels by name, without damaged ones.
 func (s *Store) Channels(ctx context.Context) (all []notify.Channel, err error) {
-	err = s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = etcdkit.Each(ctx, s.etcd.Client, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) error {
 		if c, err := channelOf(kv); err == nil {
 			all = append(all, c)
 		}
+		return nil
 	})
 	return all, err
 }
 
 // Find returns a channel; CodeNotFound if there is none.
 func (s *Store) Find(ctx context.Context, name string) (notify.Channel, error) {
-	kv, _, err := s.get(ctx, common.ChannelKey(name))
+	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.ChannelKey(name))
 	if err != nil {
 		return notify.Channel{}, err
 	}
@@ -62,7 +58,7 @@ func errNoChannel(name string) error {
 
 // Channel returns a channel with its target, for sending.
 func (s *Store) Channel(ctx context.Context, name string) (notify.Channel, notify.Target, error) {
-	kv, _, err := s.get(ctx, common.ChannelKey(name))
+	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.ChannelKey(name))
 	if err != nil || kv == nil {
 		return notify.Channel{}, notify.Target{}, err
 	}
@@ -99,71 +95,51 @@ func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish 
 				"digit",
 		})
 	}
-	for range tries {
-		kv, _, err := s.get(ctx, common.ChannelKey(name))
+	var before notify.Channel
+	revision, err := s.etcd.Update(ctx, "channel "+name, func(t *etcdkit.Txn) error {
+		kv, err := etcdkit.Get(ctx, s.etcd.Client, common.ChannelKey(name))
 		if err != nil {
-			return c, "", false, err
+			return err
 		}
-		var before notify.Channel
+		before = notify.Channel{}
 		if kv != nil {
 			if before, err = channelOf(kv); err != nil {
-				return c, "", false, err
+				return err
 			}
 		}
-		if err := holds(name, pre, before.Version); err != nil {
-			return c, "", false, err
+		if err := pre.Holds("channel "+name, before.Version); err != nil {
+			return err
 		}
-		after, secret, err := s.merge(&before, name, wish)
-		if err != nil {
-			return c, "", false, err
-		}
-		if kv != nil && reflect.DeepEqual(before, after) {
-			return before, "", false, nil
+		if c, secret, err = s.merge(&before, name, wish); err != nil || kv != nil && reflect.DeepEqual(before, c) {
+			return err
 		}
 		if kv == nil {
 			if err := s.room(ctx); err != nil {
-				return c, "", false, err
+				return err
 			}
-			after.CreatedAt = s.now().UTC()
+			c.CreatedAt = s.etcd.Now().UTC()
 		}
-		after.UpdatedAt, after.UpdatedBy = s.now().UTC(), actor.Name
-		done, err := s.write(ctx, actor, kv, &before, &after)
-		if err != nil || done {
-			return after, secret, kv == nil, err
-		}
-	}
-	return c, "", false, common.Errorf(common.CodeConflict, "channel %s changes too fast; retry", common.Excerpt(name))
-}
-
-// holds returns CodeStale if a precondition does not hold; version is zero if there is no channel.
-func holds(name string, pre common.Precondition, version int64) error {
+		c.UpdatedAt, c.UpdatedBy = s.etcd.Now().UTC(), actor.Name
+		write(t, actor, kv, &before, &c)
+		return nil
+	})
 	switch {
-	case pre.Absent && version != 0:
-		return common.Errorf(common.CodeStale, "channel %s exists", name)
-	case pre.Version != 0 && version == 0:
-		return common.Errorf(common.CodeStale, "channel %s no longer exists", name)
-	case pre.Version != 0 && version != pre.Version:
-		return &common.Error{
-			Code:    common.CodeStale,
-			Message: fmt.Sprintf("channel %s is at version %d, not %d", name, version, pre.Version),
-			Hint:    "read it again and repeat the change: it was saved in the meantime",
-		}
+	case err != nil:
+		return notify.Channel{}, "", false, err
+	case revision == 0:
+		return before, "", false, nil
 	}
-	return nil
+	c.Version = revision
+	return c, secret, before.Version == 0, nil
 }
 
 // room returns an error if the number of channels is at its limit.
 func (s *Store) room(ctx context.Context) error {
-	callCtx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Get(callCtx, common.ChannelsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
-	if err != nil {
-		return etcdkit.Wrap(err)
+	count, err := etcdkit.Count(ctx, s.etcd.Client, common.ChannelsPrefix)
+	if err == nil && count >= notify.MaxChannels {
+		err = common.Errorf(common.CodeConflict, "there are %d channels, which is the limit", count)
 	}
-	if resp.Count >= notify.MaxChannels {
-		return common.Errorf(common.CodeConflict, "there are %d channels, which is the limit", resp.Count)
-	}
-	return nil
+	return err
 }
 
 // merge returns the channel after a change, and the signing secret if one was generated.
@@ -239,92 +215,48 @@ func shown(c *notify.Channel) any {
 	return said
 }
 
-// write stores a channel with its audit entry, if the channel is unchanged.
-func (s *Store) write(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue, before,
-	after *notify.Channel) (done bool, err error) {
+// write adds the write of a channel with its audit entry, if the channel is unchanged.
+func write(t *etcdkit.Txn, actor common.Actor, kv *mvccpb.KeyValue, before, after *notify.Channel) {
 	verb := "replace"
-	var held []byte
 	if kv == nil {
 		verb = "create"
-	} else {
-		held = kv.Value
 	}
-	change, err := common.NewChange(s.now(), actor, verb, "channel", after.Name, shown(before), shown(after))
-	if err != nil {
-		return false, err
-	}
-	data, err1 := common.EncodeOver(held, after)
-	entry, err2 := json.Marshal(change)
-	if err1 != nil || err2 != nil {
-		return false, fmt.Errorf("encode channel %s: %w, %w", after.Name, err1, err2)
-	}
-	key := common.ChannelKey(after.Name)
-	revision, done, err := s.commit(ctx, etcdkit.Unchanged(key, before.Version), clientv3.OpPut(key, string(data)),
-		clientv3.OpPut(common.ChangeKey(change.ID), string(entry)))
-	after.Version = revision
-	return done, err
-}
-
-func (s *Store) commit(ctx context.Context, cmp clientv3.Cmp, ops ...clientv3.Op) (revision int64, done bool,
-	err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Txn(ctx).If(cmp).Then(ops...).Commit()
-	if err != nil {
-		return 0, false, etcdkit.Wrap(fmt.Errorf("write a channel: %w", err))
-	}
-	if resp.Succeeded {
-		s.changed()
-	}
-	return resp.Header.Revision, resp.Succeeded, nil
+	etcdkit.Swap(t, common.ChannelKey(after.Name), kv, after)
+	t.Audit(actor, verb, "channel", after.Name, shown(before), shown(after))
 }
 
 // Delete deletes a channel. Its pending notifications fail with CodeUnknown.
 func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
-	for range tries {
-		kv, _, err := s.get(ctx, common.ChannelKey(name))
+	key := common.ChannelKey(name)
+	_, err := s.etcd.Update(ctx, "channel "+common.Excerpt(name), func(t *etcdkit.Txn) error {
+		kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
 		if err != nil {
 			return err
 		}
 		if kv == nil {
 			return errNoChannel(name)
 		}
-		if err := holds(name, pre, kv.ModRevision); err != nil {
+		if err := pre.Holds("channel "+name, kv.ModRevision); err != nil {
 			return err
 		}
 		before, err := channelOf(kv)
 		if err != nil {
 			before = notify.Channel{Name: name} // the record is unreadable
 		}
-		change, err := common.NewChange(s.now(), actor, "delete", "channel", name, shown(&before), nil)
-		if err != nil {
-			return err
-		}
-		entry, err := json.Marshal(change)
-		if err != nil {
-			return err
-		}
-		key := common.ChannelKey(name)
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpDelete(key),
-			clientv3.OpPut(common.ChangeKey(change.ID), string(entry))); err != nil || done {
-			return err
-		}
-	}
-	return common.Errorf(common.CodeConflict, "channel %s changes too fast; retry", common.Excerpt(name))
+		t.If(etcdkit.Unchanged(key, kv.ModRevision))
+		t.Delete(key)
+		t.Audit(actor, "delete", "channel", name, shown(&before), nil)
+		return nil
+	})
+	return err
 }
 
 // NoteTest adds an audit entry for a test of a channel.
 func (s *Store) NoteTest(ctx context.Context, actor common.Actor, name string) error {
-	change, err := common.NewChange(s.now(), actor, "test", "channel", name, nil, nil)
-	if err != nil {
-		return err
-	}
-	entry, err := json.Marshal(change)
-	if err != nil {
-		return err
-	}
-	there := clientv3.Compare(clientv3.CreateRevision(common.ChannelKey(name)), ">", 0)
-	_, done, err := s.commit(ctx, there, clientv3.OpPut(common.ChangeKey(change.ID), string(entry)))
+	t := s.etcd.Txn()
+	t.If(etcdkit.Exists(common.ChannelKey(name)))
+	t.Audit(actor, "test", "channel", name, nil, nil)
+	_, done, err := s.etcd.Commit(ctx, "a test of channel "+name, t)
 	if err == nil && !done {
 		err = errNoChannel(name)
 	}
@@ -333,71 +265,56 @@ func (s *Store) NoteTest(ctx context.Context, actor common.Actor, name string) e
 
 // Disable disables a channel that has not changed since it was read.
 func (s *Store) Disable(ctx context.Context, c notify.Channel, why string) error {
-	kv, _, err := s.get(ctx, common.ChannelKey(c.Name))
+	kv, err := etcdkit.Get(ctx, s.etcd.Client, common.ChannelKey(c.Name))
 	if err != nil || kv == nil || kv.ModRevision != c.Version || c.Disabled {
 		return err
 	}
 	after := c
-	after.Disabled, after.Why, after.UpdatedAt, after.UpdatedBy = true, why, s.now().UTC(), "carillon"
-	_, err = s.write(ctx, common.Actor{Name: "carillon"}, kv, &c, &after)
+	after.Disabled, after.Why, after.UpdatedAt, after.UpdatedBy = true, why, s.etcd.Now().UTC(), "carillon"
+	t := s.etcd.Txn()
+	write(t, common.Actor{Name: "carillon"}, kv, &c, &after)
+	_, _, err = s.etcd.Commit(ctx, "channel "+c.Name, t)
 	return err
 }
 
 // Reseal encrypts channels again that are encrypted with an older key, so that the older key can be
 // removed. It returns their number.
 func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
-	var all []*mvccpb.KeyValue
-	if err := s.list(ctx, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
-		return 0, err
-	}
-	for _, kv := range all {
-		done, err := s.resealOne(ctx, actor, kv)
-		if err != nil {
-			return n, err
-		}
+	_, err = etcdkit.Each(ctx, s.etcd.Client, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) error {
+		done, err := s.resealOne(ctx, actor, string(kv.Key))
 		if done {
 			n++
 		}
-	}
-	return n, nil
+		return err
+	})
+	return n, err
 }
 
-func (s *Store) resealOne(ctx context.Context, actor common.Actor, kv *mvccpb.KeyValue) (bool, error) {
-	key := string(kv.Key)
-	for range tries {
+func (s *Store) resealOne(ctx context.Context, actor common.Actor, key string) (bool, error) {
+	revision, err := s.etcd.Update(ctx, "channel "+common.Excerpt(key), func(t *etcdkit.Txn) error {
+		kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
+		if err != nil || kv == nil {
+			return err
+		}
 		c, err := channelOf(kv)
 		if err != nil || c.Sealed == "" {
-			return false, err
+			return err
 		}
 		sealed, fresh, err := s.box.Renew(key, c.Sealed)
 		if err != nil {
-			return false, &common.Error{
+			return &common.Error{
 				Code:    common.CodeConflict,
 				Message: fmt.Sprintf("channel %s cannot be decrypted: %v", c.Name, err),
 				Err:     err,
 				Hint:    "list the key that it was encrypted with after the new one",
 			}
 		}
-		if !fresh {
-			return false, nil
+		if fresh {
+			c.Sealed = sealed
+			etcdkit.Swap(t, key, kv, &c)
+			t.Audit(actor, "reseal", "channel", c.Name, nil, nil)
 		}
-		c.Sealed = sealed
-		change, err := common.NewChange(s.now(), actor, "reseal", "channel", c.Name, nil, nil)
-		if err != nil {
-			return false, err
-		}
-		data, err1 := common.EncodeOver(kv.Value, &c)
-		entry, err2 := json.Marshal(change)
-		if err := errors.Join(err1, err2); err != nil {
-			return false, err
-		}
-		if _, done, err := s.commit(ctx, etcdkit.Unchanged(key, kv.ModRevision), clientv3.OpPut(key, string(data)),
-			clientv3.OpPut(common.ChangeKey(change.ID), string(entry))); err != nil || done {
-			return done, err
-		}
-		if kv, _, err = s.get(ctx, key); err != nil || kv == nil {
-			return false, err
-		}
-	}
-	return false, common.Errorf(common.CodeConflict, "channel %s changes too fast; retry", common.Excerpt(key))
+		return nil
+	})
+	return revision != 0, err
 }

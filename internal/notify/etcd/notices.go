@@ -2,14 +2,11 @@ package etcd
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
@@ -25,42 +22,41 @@ func noticeOf(prefix string, kv *mvccpb.KeyValue) (notify.Notice, bool) {
 
 // Waiting returns the pending notifications.
 func (s *Store) Waiting(ctx context.Context) (waiting []notify.Notice, err error) {
-	err = s.list(ctx, common.WaitingNoticesPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = etcdkit.Each(ctx, s.etcd.Client, common.WaitingNoticesPrefix, func(kv *mvccpb.KeyValue) error {
 		if n, ok := noticeOf(common.WaitingNoticesPrefix, kv); ok {
 			waiting = append(waiting, n)
 		}
+		return nil
 	})
 	return waiting, err
 }
 
 // Put updates a pending notification if it has not changed, or moves it to the completed ones.
 func (s *Store) Put(ctx context.Context, n notify.Notice) (notify.Notice, bool, error) {
-	data, err := json.Marshal(&n)
-	if err != nil {
-		return n, false, fmt.Errorf("encode notification %s: %w", n.ID, err)
-	}
-	waiting := common.WaitingNoticeKey(n.ID)
-	ops := []clientv3.Op{clientv3.OpPut(waiting, string(data))}
-	if n.Status != notify.Waiting {
-		ops = []clientv3.Op{clientv3.OpPut(common.DoneNoticeKey(n.ID), string(data))}
+	waiting, t := common.WaitingNoticeKey(n.ID), s.etcd.Txn()
+	t.If(etcdkit.Unchanged(waiting, n.Version))
+	if n.Status == notify.Waiting {
+		t.Put(waiting, &n)
+	} else {
+		t.Put(common.DoneNoticeKey(n.ID), &n)
 		if n.Version != 0 {
-			ops = append(ops, clientv3.OpDelete(waiting))
+			t.Delete(waiting)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Txn(ctx).If(etcdkit.Unchanged(waiting, n.Version)).Then(ops...).Commit()
-	if err != nil {
-		return n, false, etcdkit.Wrap(fmt.Errorf("write notification %s: %w", n.ID, err))
+	revision, done, err := s.etcd.Commit(ctx, "notification "+n.ID, t)
+	if err == nil {
+		n.Version = revision
 	}
-	n.Version = resp.Header.Revision
-	return n, resp.Succeeded, nil
+	return n, done, err
 }
 
 // Prune deletes notifications completed before a time, and all but the newest keep.
 func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 	var all, gone []*mvccpb.KeyValue
-	if err := s.list(ctx, common.DoneNoticesPrefix, func(kv *mvccpb.KeyValue) { all = append(all, kv) }); err != nil {
+	if _, err := etcdkit.Each(ctx, s.etcd.Client, common.DoneNoticesPrefix, func(kv *mvccpb.KeyValue) error {
+		all = append(all, kv)
+		return nil
+	}); err != nil {
 		return err
 	}
 	for i, kv := range all {
@@ -69,7 +65,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 			gone = append(gone, &mvccpb.KeyValue{Key: kv.Key, ModRevision: kv.ModRevision})
 		}
 	}
-	return etcdkit.DeleteSeen(ctx, s.client, gone)
+	return etcdkit.DeleteSeen(ctx, s.etcd.Client, gone)
 }
 
 // Notices returns pending and completed notifications, newest first; more reports whether there are
@@ -78,17 +74,15 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep int) error {
 func (s *Store) Notices(ctx context.Context, q notify.NoticeQuery) (found []notify.Notice, more bool, err error) {
 	seen := map[string]int{}
 	for _, prefix := range []string{common.WaitingNoticesPrefix, common.DoneNoticesPrefix} {
-		err := s.list(ctx, prefix, func(kv *mvccpb.KeyValue) {
+		_, err := etcdkit.Each(ctx, s.etcd.Client, prefix, func(kv *mvccpb.KeyValue) error {
 			n, ok := noticeOf(prefix, kv)
-			if !ok {
-				return
-			}
-			if i, known := seen[n.ID]; known {
+			if i, known := seen[n.ID]; ok && known {
 				found[i] = n
-				return
+			} else if ok {
+				seen[n.ID] = len(found)
+				found = append(found, n)
 			}
-			seen[n.ID] = len(found)
-			found = append(found, n)
+			return nil
 		})
 		if err != nil {
 			return nil, false, err
