@@ -19,15 +19,15 @@ func (s *Store) LoginExternal(ctx context.Context, e access.External, remote str
 		s.failed(ctx, "", remote)
 		return access.Session{}, errRefused()
 	}
-	used := common.UsedLoginKey(e.Once)
-	granting, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	lease, err := s.client.Grant(granting, int64(access.LoginCodeLife.Seconds()))
+	lease, err := etcdkit.Grant(ctx, s.etcd.Client, access.LoginCodeLife)
 	if err != nil {
-		return access.Session{}, etcdkit.Wrap(err)
+		return access.Session{}, err
 	}
-	session, err := s.session(ctx, remote, who, access.SessionRecord{Name: who.Name, User: who.User, External: &e},
-		[]clientv3.Cmp{etcdkit.Absent(used)}, []clientv3.Op{clientv3.OpPut(used, "{}", clientv3.WithLease(lease.ID))})
+	used, t := common.UsedLoginKey(e.Once), s.etcd.Txn()
+	t.If(etcdkit.Absent(used))
+	t.Then(clientv3.OpPut(used, "{}", clientv3.WithLease(lease)))
+	session, err := s.begin(ctx, t, remote, "login", who,
+		access.SessionRecord{Name: who.Name, User: who.User, External: &e})
 	if common.CodeOf(err) == common.CodeUnauthenticated {
 		s.failed(ctx, "", remote)
 	}

@@ -2,13 +2,9 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
 )
 
 // failures bounds the audit entries that password guessing can cause.
@@ -54,11 +50,7 @@ func (s *Store) failed(ctx context.Context, user, remote string) {
 	if name == "" {
 		name = "unknown"
 	}
-	change, err1 := common.NewChange(now, common.Actor{Name: user, User: user, Remote: remote}, "login_failed",
-		"session", name, nil, after)
-	put, err2 := putOp(common.ChangeKey(change.ID), change)
-	if errors.Join(err1, err2) == nil {
-		_, _, _ = s.commit(context.WithoutCancel(ctx), []clientv3.Cmp{etcdkit.Absent(common.ChangeKey(change.ID))},
-			[]clientv3.Op{put})
-	}
+	t := s.etcd.Txn()
+	t.Audit(common.Actor{Name: user, User: user, Remote: remote}, "login_failed", "session", name, nil, after)
+	_, _, _ = s.etcd.Commit(context.WithoutCancel(ctx), "a failed login", t)
 }

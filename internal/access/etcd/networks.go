@@ -2,12 +2,9 @@ package etcd
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -53,9 +50,8 @@ func (s *Store) remember(ctx context.Context, user *access.UserRecord, network s
 	if err != nil {
 		return
 	}
-	known, same := networks{}, etcdkit.Absent(key)
+	known := networks{}
 	if kv != nil {
-		same = etcdkit.Unchanged(key, kv.ModRevision)
 		if stored, err := common.Decode[networks](kv.Value); err == nil && stored != nil {
 			known = stored
 		}
@@ -68,12 +64,10 @@ func (s *Store) remember(ctx context.Context, user *access.UserRecord, network s
 	for _, old := range byAge[min(len(byAge), maxNetworks):] {
 		delete(known, old)
 	}
-	data, err := json.Marshal(known)
-	if err != nil {
-		return
-	}
+	t := s.etcd.Txn()
+	etcdkit.Swap(t, key, kv, &known)
 	// The compare on the user leaves nothing behind if the user is deleted meanwhile.
-	_, _, _ = s.commit(ctx, []clientv3.Cmp{same, etcdkit.Unchanged(common.UserKey(user.Name), user.Version)},
-		[]clientv3.Op{clientv3.OpPut(key, string(data))})
+	t.If(etcdkit.Unchanged(common.UserKey(user.Name), user.Version))
+	_, _, _ = s.etcd.Commit(ctx, "networks of "+user.Name, t)
 	s.forget(key)
 }

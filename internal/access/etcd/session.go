@@ -2,8 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -100,9 +98,9 @@ func (s *Store) touch(ctx context.Context, key string, lease clientv3.LeaseID) e
 	if !due {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	_, err := s.client.KeepAliveOnce(ctx, lease)
+	_, err := s.etcd.Client.KeepAliveOnce(ctx, lease)
 	if err == nil {
 		return nil
 	}
@@ -126,12 +124,10 @@ func (s *Store) CreateLoginCode(ctx context.Context, actor common.Actor, token s
 	code = access.NewSecret()
 	key := common.LoginCodeKey(access.Hash(code))
 	value := access.CodeRecord{Token: h.token.ID, CreatedAt: now, ExpiresAt: now.Add(access.LoginCodeLife)}
-	err = s.create(ctx, access.LoginCodeLife, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
-		put, err1 := putOp(key, value, clientv3.WithLease(lease))
-		change, err2 := s.changeOp(actor, "create", "login-code", h.token.Name, nil, value)
-		return append(h.compares(), etcdkit.Absent(key)), []clientv3.Op{put, change}, errors.Join(err1, err2)
-	})
-	if err != nil {
+	t := s.etcd.Txn()
+	t.If(h.compares()...)
+	t.Audit(actor, "create", "login-code", h.token.Name, nil, value)
+	if err := s.create(ctx, t, access.LoginCodeLife, key, value); err != nil {
 		return "", err
 	}
 	return code, nil
@@ -148,7 +144,7 @@ func (s *Store) Login(ctx context.Context, l access.Login) (session access.Sessi
 		var h held
 		if h, err = s.verify(ctx, s.fresh, l.Token); err == nil {
 			s.use(ctx, &h, l.Remote)
-			session, err = s.sessionOfToken(ctx, l.Remote, &h, nil, nil)
+			session, err = s.sessionOfToken(ctx, s.etcd.Txn(), l.Remote, &h)
 		}
 	}
 	if common.CodeOf(err) == common.CodeUnauthenticated {
@@ -178,8 +174,10 @@ func (s *Store) loginByCode(ctx context.Context, l access.Login) (access.Session
 	if err != nil {
 		return access.Session{}, err
 	}
-	return s.sessionOfToken(ctx, l.Remote, &h, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)},
-		[]clientv3.Op{clientv3.OpDelete(key)})
+	t := s.etcd.Txn()
+	t.If(etcdkit.Same(key, kv.CreateRevision))
+	t.Delete(key)
+	return s.sessionOfToken(ctx, t, l.Remote, &h)
 }
 
 // loginByPassword does the same work and returns the same error whether the user exists or not.
@@ -215,86 +213,70 @@ func (s *Store) loginByPassword(ctx context.Context, l access.Login) (access.Ses
 }
 
 // sessionOfToken creates a session that ends with its token.
-func (s *Store) sessionOfToken(ctx context.Context, remote string, h *held, cmps []clientv3.Cmp,
-	ops []clientv3.Op) (access.Session, error) {
+func (s *Store) sessionOfToken(ctx context.Context, t *etcdkit.Txn, remote string, h *held) (access.Session, error) {
 	value := access.SessionRecord{Name: h.who.Name, Token: h.token.ID}
 	if h.owner != nil {
 		value.User, value.UserID, value.Epoch = h.owner.Name, h.owner.ID, h.owner.Epoch
 	}
-	return s.session(ctx, remote, h.who, value, append(cmps, h.compares()...), ops)
+	t.If(h.compares()...)
+	return s.begin(ctx, t, remote, "login", h.who, value)
 }
 
 // sessionOfUser creates a session that ends when the user's epoch changes.
 func (s *Store) sessionOfUser(ctx context.Context, remote, verb string,
 	user *access.UserRecord) (access.Session, error) {
-	return s.begin(ctx, remote, verb, user.Identity(), access.SessionRecord{
+	t := s.etcd.Txn()
+	t.If(etcdkit.Unchanged(common.UserKey(user.Name), user.Version))
+	return s.begin(ctx, t, remote, verb, user.Identity(), access.SessionRecord{
 		Name:   user.Name,
 		User:   user.Name,
 		UserID: user.ID,
 		Epoch:  user.Epoch,
-	},
-		[]clientv3.Cmp{etcdkit.Unchanged(common.UserKey(user.Name), user.Version)}, nil)
+	})
 }
 
-// session creates a session for a login.
-func (s *Store) session(ctx context.Context, remote string, who access.Identity, value access.SessionRecord,
-	cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
-	return s.begin(ctx, remote, "login", who, value, cmps, ops)
-}
-
-// begin creates a session if the compares hold. It adds an audit entry with the verb, unless that
-// is empty.
-func (s *Store) begin(ctx context.Context, remote, verb string, who access.Identity, value access.SessionRecord,
-	cmps []clientv3.Cmp, ops []clientv3.Op) (access.Session, error) {
+// begin creates a session in a transaction. It adds an audit entry with the verb, unless that is empty.
+func (s *Store) begin(ctx context.Context, t *etcdkit.Txn, remote, verb string, who access.Identity,
+	value access.SessionRecord) (access.Session, error) {
 	now := s.now()
 	secret := access.NewSecret()
-	key := common.SessionKey(access.Hash(secret))
 	value.CreatedAt, value.ExpiresAt, value.Remote = now, now.Add(access.SessionAbsolute), remote
 	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(value.ExpiresAt) {
 		value.ExpiresAt = who.ExpiresAt
 	}
-	actor := common.Actor{Name: who.Name, Remote: remote, User: who.User, Token: who.Token}
-	err := s.create(ctx, access.SessionIdle, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
-		put, err := putOp(key, value, clientv3.WithLease(lease))
-		ops := append(ops, put)
-		if err == nil && verb != "" {
-			var change clientv3.Op
-			change, err = s.changeOp(actor, verb, "session", who.Name, nil, value)
-			ops = append(ops, change)
-		}
-		return append(cmps, etcdkit.Absent(key)), ops, err
-	})
-	if err != nil {
+	if verb != "" {
+		t.Audit(common.Actor{Name: who.Name, Remote: remote, User: who.User, Token: who.Token}, verb, "session",
+			who.Name, nil, value)
+	}
+	if err := s.create(ctx, t, access.SessionIdle, common.SessionKey(access.Hash(secret)), value); err != nil {
 		return access.Session{}, err
 	}
 	who.Session, who.ExpiresAt = true, value.ExpiresAt
 	return access.Session{Secret: secret, Identity: who, ExpiresAt: value.ExpiresAt}, nil
 }
 
-// create commits a transaction that puts keys under a lease of its own. If its compares fail, it
+// create adds a new key under a lease of its own to a transaction, and commits it. If the compares fail, it
 // returns CodeUnauthenticated: the token, user or code has gone or changed.
-func (s *Store) create(ctx context.Context, ttl time.Duration,
-	parts func(clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	lease, err := s.client.Grant(ctx, int64(ttl/time.Second))
+func (s *Store) create(ctx context.Context, t *etcdkit.Txn, ttl time.Duration, key string, value any) error {
+	lease, err := etcdkit.Grant(ctx, s.etcd.Client, ttl)
 	if err != nil {
-		return etcdkit.Wrap(fmt.Errorf("grant a lease: %w", err))
+		return err
 	}
-	cmps, ops, err := parts(lease.ID)
-	if err == nil {
-		var resp *clientv3.TxnResponse
-		resp, err = s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
-		if err == nil && resp.Succeeded {
-			return nil
-		}
-		if err == nil {
-			err = errRefused()
-		}
+	t.If(etcdkit.Absent(key))
+	t.Put(key, value, clientv3.WithLease(lease))
+	_, done, err := s.etcd.Commit(ctx, common.AuthPrefix, t)
+	if err == nil && !done {
+		err = errRefused()
 	}
-	// Best effort: the lease has no keys, and expires by itself.
-	cleanup, done := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer done()
-	_, _ = s.client.Revoke(cleanup, lease.ID)
-	return etcdkit.Wrap(err)
+	if err != nil {
+		s.revoke(ctx, lease)
+	}
+	return err
+}
+
+// revoke ends a lease, as far as possible: it has no keys, and expires by itself.
+func (s *Store) revoke(ctx context.Context, lease clientv3.LeaseID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
+	defer cancel()
+	_, _ = s.etcd.Client.Revoke(ctx, lease)
 }

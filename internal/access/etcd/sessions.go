@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -22,7 +21,7 @@ func sessionOf(kv *mvccpb.KeyValue) (access.SessionRecord, error) {
 func (s *Store) Sessions(ctx context.Context, wanted func(*access.SessionRecord) bool) (all []access.SessionRecord,
 	err error) {
 	var found []access.SessionRecord
-	err = s.list(ctx, common.SessionsPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = s.list(ctx, common.SessionsPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := sessionOf(kv); err == nil && s.now().Before(r.ExpiresAt) && wanted(&r) {
 			found = append(found, r)
 		}
@@ -57,11 +56,10 @@ func (s *Store) Session(ctx context.Context, id string) (access.SessionRecord, e
 
 func (s *Store) sessionKey(ctx context.Context, id string) (*mvccpb.KeyValue, error) {
 	if access.ValidSessionID(id) {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-		resp, err := s.client.Get(ctx, common.SessionsPrefix+id, clientv3.WithPrefix(), clientv3.WithLimit(1))
+		resp, err := etcdkit.Range(ctx, s.etcd.Client, common.SessionsPrefix+id, clientv3.WithPrefix(),
+			clientv3.WithLimit(1))
 		if err != nil {
-			return nil, etcdkit.Wrap(fmt.Errorf("read %s: %w", common.SessionsPrefix, err))
+			return nil, err
 		}
 		if len(resp.Kvs) == 1 {
 			return resp.Kvs[0], nil
@@ -96,13 +94,11 @@ func (s *Store) end(ctx context.Context, actor common.Actor, verb string, kv *mv
 	if err != nil {
 		return errDamaged("a session", err)
 	}
-	change, err := s.changeOp(actor, verb, "session", before.Name, before, nil)
-	if err != nil {
-		return err
-	}
-	key := string(kv.Key)
-	_, _, err = s.commit(ctx, []clientv3.Cmp{etcdkit.Same(key, kv.CreateRevision)},
-		[]clientv3.Op{clientv3.OpDelete(key), change})
+	key, t := string(kv.Key), s.etcd.Txn()
+	t.If(etcdkit.Same(key, kv.CreateRevision))
+	t.Delete(key)
+	t.Audit(actor, verb, "session", before.Name, before, nil)
+	_, _, err = s.etcd.Commit(ctx, "session "+before.ID, t)
 	s.forget(key)
 	return err
 }

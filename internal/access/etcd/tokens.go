@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -112,33 +111,31 @@ func (s *Store) use(ctx context.Context, h *held, remote string) {
 	if !due {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	key := common.TokenUseKey(id)
-	resp, err := s.client.Get(ctx, key)
+	kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
 	if err != nil {
 		return
 	}
-	version := int64(0)
-	for _, kv := range resp.Kvs {
-		version = kv.ModRevision
+	if kv != nil {
 		// Another master may have recorded it.
 		if last, err := common.Decode[access.TokenUse](kv.Value); err == nil && now.Sub(last.At) < useEvery {
 			return
 		}
 	}
-	put, err := putOp(key, access.TokenUse{At: now, Remote: remote}, clientv3.WithLease(h.lease))
-	if err != nil {
-		return
+	version := int64(0)
+	if kv != nil {
+		version = kv.ModRevision
 	}
-	_, _ = s.client.Txn(ctx).If(etcdkit.Same(common.TokenKey(id), h.revision),
-		etcdkit.Unchanged(key, version)).Then(put).Commit()
+	t := s.etcd.Txn()
+	t.If(etcdkit.Same(common.TokenKey(id), h.revision), etcdkit.Unchanged(key, version))
+	t.Put(key, access.TokenUse{At: now, Remote: remote}, clientv3.WithLease(h.lease))
+	_, _, _ = s.etcd.Commit(ctx, "use of token "+id, t)
 }
 
 // Tokens lists all tokens, including those that expired within the last 7 days.
 func (s *Store) Tokens(ctx context.Context) (all []access.TokenRecord, err error) {
 	uses := map[string]access.TokenUse{}
-	err = s.list(ctx, common.TokenUsesPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = s.list(ctx, common.TokenUsesPrefix, func(kv *mvccpb.KeyValue) {
 		if use, err := common.Decode[access.TokenUse](kv.Value); err == nil {
 			uses[string(kv.Key[len(common.TokenUsesPrefix):])] = use
 		}
@@ -146,7 +143,7 @@ func (s *Store) Tokens(ctx context.Context) (all []access.TokenRecord, err error
 	if err != nil {
 		return nil, err
 	}
-	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil &&
 			common.TokenKey(r.ID) == string(kv.Key) {
 			r.LastUse = uses[r.ID]
@@ -159,7 +156,7 @@ func (s *Store) Tokens(ctx context.Context) (all []access.TokenRecord, err error
 // tokensOf returns the ids of a user's tokens, and a compare that holds until another token is
 // created.
 func (s *Store) tokensOf(ctx context.Context, userID string) (ids []string, same clientv3.Cmp, err error) {
-	revision, err := s.listed(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+	revision, err := s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil && userID != "" && r.UserID == userID &&
 			common.TokenKey(r.ID) == string(kv.Key) {
 			ids = append(ids, r.ID)
@@ -176,14 +173,15 @@ func (s *Store) tidy(ctx context.Context, user *access.UserRecord) error {
 		return err
 	}
 	for part := range slices.Chunk(ids, goAtOnce) {
-		ops := make([]clientv3.Op, len(part))
-		for i, id := range part {
-			key := common.TokenKey(id)
+		t := s.etcd.Txn()
+		for _, id := range part {
 			// Whatever the record contains now: no other token gets this id.
-			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), ">", 0)},
-				[]clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id))}, nil)
+			one := s.etcd.Txn()
+			one.If(etcdkit.Exists(common.TokenKey(id)))
+			one.Delete(common.TokenKey(id), common.TokenUseKey(id))
+			t.Nest(one)
 		}
-		if _, _, err := s.commit(ctx, nil, ops); err != nil {
+		if _, _, err := s.etcd.Commit(ctx, "tokens of "+user.Name, t); err != nil {
 			return err
 		}
 	}
@@ -233,8 +231,7 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 			return "", record, context.Cause(ctx)
 		}
 	}
-	for range tries {
-		var owner *access.UserRecord
+	return s.makeToken(ctx, actor, "create", wish, func() (owner *access.UserRecord, err error) {
 		faults := wish.Faults()
 		if wish.User != "" {
 			kv, err := s.userKey(ctx, wish.User)
@@ -247,23 +244,19 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 					Message:  "user not found",
 				})
 			case err != nil:
-				return "", record, err
+				return nil, err
 			default:
 				if owner, err = userOf(kv); err != nil {
-					return "", record, err
+					return nil, err
 				}
 				faults = append(faults, beyond(owner, &wish)...)
 			}
 		}
 		if len(faults) > 0 {
-			return "", record, common.Invalid("the token cannot be created", faults...)
+			return nil, common.Invalid("the token cannot be created", faults...)
 		}
-		token, record, err = s.makeToken(ctx, actor, "create", wish, owner)
-		if common.CodeOf(err) != common.CodeUnauthenticated {
-			return token, record, err
-		}
-	}
-	return "", record, errBusy("user", wish.User)
+		return owner, nil
+	})
 }
 
 // beyond returns the rights of the request that the owner does not have.
@@ -285,67 +278,63 @@ func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults []common.F
 	return faults
 }
 
-// makeToken returns CodeUnauthenticated if the owner or the owner's tokens have changed since they
-// were read.
+// makeToken creates a token for the owner that check returns, or for none.
 func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish access.TokenWish,
-	owner *access.UserRecord) (token string, record access.TokenRecord, err error) {
-	t := access.NewToken()
-	record = t.Record(wish, owner, actor.Name, s.now().UTC())
-	key := common.TokenKey(t.ID)
-	cmps := []clientv3.Cmp{etcdkit.Absent(key)}
-	if owner != nil {
-		has, same, err := s.tokensOf(ctx, owner.ID)
+	check func() (owner *access.UserRecord, err error)) (token string, record access.TokenRecord, err error) {
+	made, lease := access.NewToken(), clientv3.LeaseID(clientv3.NoLease)
+	_, err = s.etcd.Update(ctx, "user "+common.Excerpt(wish.User), func(t *etcdkit.Txn) error {
+		owner, err := check()
 		if err != nil {
-			return "", record, err
+			return err
 		}
-		if len(has) >= maxTokens {
-			return "", record, &common.Error{
-				Code:    common.CodeConflict,
-				Reason:  "too_many_tokens",
-				Data:    common.WordsOf("most", len(has)),
-				Message: fmt.Sprintf("the user has %d tokens, which is the limit", len(has)),
-				Hint:    "delete unused tokens",
+		if owner != nil {
+			has, same, err := s.tokensOf(ctx, owner.ID)
+			if err != nil {
+				return err
+			}
+			if len(has) >= maxTokens {
+				return &common.Error{
+					Code:    common.CodeConflict,
+					Reason:  "too_many_tokens",
+					Data:    common.WordsOf("most", len(has)),
+					Message: fmt.Sprintf("the user has %d tokens, which is the limit", len(has)),
+					Hint:    "delete unused tokens",
+				}
+			}
+			t.If(etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
+		}
+		if wish.TTL > 0 && lease == clientv3.NoLease {
+			// The lease only cleans up: the record holds the expiry of the token.
+			if lease, err = etcdkit.Grant(ctx, s.etcd.Client, wish.TTL+remembered); err != nil {
+				return err
 			}
 		}
-		cmps = append(cmps, etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
-	}
-	parts := func(opts ...clientv3.OpOption) ([]clientv3.Op, error) {
-		put, err1 := putOp(key, record, opts...)
-		change, err2 := s.changeOp(actor, verb, "token", record.Name, nil, record.Redacted())
-		return []clientv3.Op{put, change}, errors.Join(err1, err2)
-	}
-	if wish.TTL > 0 {
-		// The lease only cleans up: the record holds the expiry of the token.
-		err = s.create(ctx, wish.TTL+remembered, func(lease clientv3.LeaseID) ([]clientv3.Cmp, []clientv3.Op, error) {
-			ops, err := parts(clientv3.WithLease(lease))
-			return cmps, ops, err
-		})
-	} else {
-		ops, err1 := parts()
-		if err1 != nil {
-			return "", record, fmt.Errorf("encode token: %w", err1)
-		}
-		var done bool
-		if _, done, err = s.commit(ctx, cmps, ops); err == nil && !done {
-			err = errRefused()
-		}
-	}
+		record = made.Record(wish, owner, actor.Name, s.now().UTC())
+		t.If(etcdkit.Absent(common.TokenKey(made.ID)))
+		t.Put(common.TokenKey(made.ID), record, clientv3.WithLease(lease))
+		t.Audit(actor, verb, "token", record.Name, nil, record.Redacted())
+		return nil
+	})
 	if err != nil {
-		return "", record, err
+		if lease != clientv3.NoLease {
+			s.revoke(ctx, lease)
+		}
+		return "", access.TokenRecord{}, err
 	}
-	return t.Reveal(), record, nil
+	return made.Reveal(), record, nil
 }
 
 // RevokeToken deletes a token. The last one with admin access cannot be deleted: CodeConflict.
 func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) error {
 	key := common.TokenKey(id)
-	for range tries {
+	defer s.forget(key)
+	_, err := s.etcd.Update(ctx, "token "+common.Excerpt(id), func(t *etcdkit.Txn) error {
 		kv, err := s.tokenKey(ctx, id)
 		if err != nil {
 			return err
 		}
-		cmps := []clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)}
-		var before any
+		t.If(etcdkit.Unchanged(key, kv.ModRevision))
+		var before any = json.RawMessage("null") // the record is unreadable
 		name := id
 		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil {
 			before, name = r.Redacted(), r.Name
@@ -354,23 +343,14 @@ func (s *Store) RevokeToken(ctx context.Context, actor common.Actor, id string) 
 				if err != nil {
 					return err
 				}
-				cmps = append(cmps, other)
+				t.If(other)
 			}
-		} else {
-			before = json.RawMessage("null") // the record is unreadable
 		}
-		change, err := s.changeOp(actor, "delete", "token", name, before, nil)
-		if err != nil {
-			return err
-		}
-		_, done, err := s.commit(ctx, cmps,
-			[]clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(common.TokenUseKey(id)), change})
-		s.forget(key)
-		if err != nil || done {
-			return err
-		}
-	}
-	return errBusy("token", id)
+		t.Delete(key, common.TokenUseKey(id))
+		t.Audit(actor, "delete", "token", name, before, nil)
+		return nil
+	})
+	return err
 }
 
 // otherWayIn returns a compare that holds while an admin has access without token but.
@@ -386,7 +366,7 @@ func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error
 	}
 	var other *clientv3.Cmp
 	now := s.now()
-	err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = s.list(ctx, common.TokensPrefix, func(kv *mvccpb.KeyValue) {
 		if r, err := common.Decode[access.TokenRecord](kv.Value); err == nil && r.ID != but && r.Governs(now) {
 			other = new(etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
 		}

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -51,7 +50,7 @@ func (s *Store) owner(ctx context.Context, read reader, name string,
 
 // Users lists all users by name, without damaged ones.
 func (s *Store) Users(ctx context.Context) (all []access.UserRecord, err error) {
-	err = s.list(ctx, common.UsersPrefix, func(kv *mvccpb.KeyValue) {
+	_, err = s.list(ctx, common.UsersPrefix, func(kv *mvccpb.KeyValue) {
 		if u, err := userOf(kv); err == nil {
 			all = append(all, *u)
 		}
@@ -111,18 +110,16 @@ func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
 		UpdatedBy: actor.Name,
 	}
 	wish.Apply(&u, hash)
-	put, err1 := putOp(common.UserKey(name), u)
-	change, err2 := s.changeOp(actor, "create", "user", name, nil, u.Redacted())
-	if err := errors.Join(err1, err2); err != nil {
-		return access.UserRecord{}, fmt.Errorf("encode user: %w", err)
+	t := s.etcd.Txn()
+	t.If(etcdkit.Absent(common.UserKey(name)))
+	t.Put(common.UserKey(name), u)
+	t.Audit(actor, "create", "user", name, nil, u.Redacted())
+	revision, done, err := s.etcd.Commit(ctx, "user "+name, t)
+	if err == nil && !done {
+		err = common.Errorf(common.CodeExists, "user %q already exists", name)
 	}
-	revision, done, err := s.commit(ctx, []clientv3.Cmp{etcdkit.Absent(common.UserKey(name))},
-		[]clientv3.Op{put, change})
 	if err != nil {
 		return access.UserRecord{}, err
-	}
-	if !done {
-		return access.UserRecord{}, common.Errorf(common.CodeExists, "user %q already exists", name)
 	}
 	u.Version = revision
 	return u, nil
@@ -153,46 +150,44 @@ func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string,
 
 func (s *Store) changeUser(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	apply func(*access.UserRecord) (changed bool, err error)) (access.UserRecord, error) {
-	key := common.UserKey(name)
-	for range tries {
+	key, after := common.UserKey(name), access.UserRecord{}
+	defer s.forget(key)
+	revision, err := s.etcd.Update(ctx, "user "+common.Excerpt(name), func(t *etcdkit.Txn) error {
 		kv, err := s.userKey(ctx, name)
 		if err != nil {
-			return access.UserRecord{}, err
+			return err
 		}
 		before, err := userOf(kv)
 		if err != nil {
-			return access.UserRecord{}, err
+			return err
 		}
-		if err := holds("user", name, pre, before.Version); err != nil {
-			return access.UserRecord{}, err
+		if err := holds(name, pre, before.Version); err != nil {
+			return err
 		}
-		after := *before
-		changed, err := apply(&after)
-		if err != nil || !changed {
-			return *before, err
+		after = *before
+		if changed, err := apply(&after); err != nil || !changed {
+			after = *before
+			return err
 		}
 		after.UpdatedAt, after.UpdatedBy = s.now().UTC(), actor.Name
-		cmps := []clientv3.Cmp{etcdkit.Unchanged(key, before.Version)}
 		if before.Governs() && !after.Governs() {
 			other, err := s.otherAdmin(ctx, name)
 			if err != nil {
-				return access.UserRecord{}, err
+				return err
 			}
-			cmps = append(cmps, other)
+			t.If(other)
 		}
-		data, err1 := common.EncodeOver(kv.Value, &after)
-		change, err2 := s.changeOp(actor, verb, "user", name, before.Redacted(), after.Redacted())
-		if err := errors.Join(err1, err2); err != nil {
-			return access.UserRecord{}, fmt.Errorf("encode user: %w", err)
-		}
-		revision, done, err := s.commit(ctx, cmps, []clientv3.Op{clientv3.OpPut(key, string(data)), change})
-		s.forget(key)
-		if err != nil || done {
-			after.Version = revision
-			return after, err
-		}
+		etcdkit.Swap(t, key, kv, &after)
+		t.Audit(actor, verb, "user", name, before.Redacted(), after.Redacted())
+		return nil
+	})
+	if err != nil {
+		return access.UserRecord{}, err
 	}
-	return access.UserRecord{}, errBusy("user", name)
+	if revision != 0 {
+		after.Version = revision
+	}
+	return after, nil
 }
 
 // otherAdmin returns a compare that holds while another user is an admin who can log in. So two
@@ -219,17 +214,19 @@ func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error
 // CodeConflict.
 func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error {
 	key := common.UserKey(name)
-	for range tries {
+	defer s.forget(key)
+	var before *access.UserRecord
+	_, err := s.etcd.Update(ctx, "user "+common.Excerpt(name), func(t *etcdkit.Txn) error {
 		kv, err := s.userKey(ctx, name)
 		if err != nil {
 			return err
 		}
-		if err := holds("user", name, pre, kv.ModRevision); err != nil {
+		if err := holds(name, pre, kv.ModRevision); err != nil {
 			return err
 		}
-		cmps, ops := []clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)}, []clientv3.Op{clientv3.OpDelete(key)}
-		before, err := userOf(kv)
-		if err != nil {
+		t.If(etcdkit.Unchanged(key, kv.ModRevision))
+		t.Delete(key)
+		if before, err = userOf(kv); err != nil {
 			before = &access.UserRecord{Name: name} // the record is unreadable
 		}
 		if before.Governs() {
@@ -237,7 +234,7 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 			if err != nil {
 				return err
 			}
-			cmps = append(cmps, other)
+			t.If(other)
 		}
 		// The tokens are invalid even if their keys stay: they name the deleted record.
 		tokens, _, err := s.tokensOf(ctx, before.ID)
@@ -245,38 +242,24 @@ func (s *Store) DeleteUser(ctx context.Context, actor common.Actor, name string,
 			return err
 		}
 		for _, id := range tokens[:min(len(tokens), maxTokens)] {
-			ops = append(ops, clientv3.OpDelete(common.TokenKey(id)), clientv3.OpDelete(common.TokenUseKey(id)))
+			t.Delete(common.TokenKey(id), common.TokenUseKey(id))
 		}
 		if before.ID != "" {
-			ops = append(ops, clientv3.OpDelete(common.NetworksKey(before.ID)))
+			t.Delete(common.NetworksKey(before.ID))
 		}
-		change, err := s.changeOp(actor, "delete", "user", name, before.Redacted(), nil)
-		if err != nil {
-			return err
-		}
-		_, done, err := s.commit(ctx, cmps, append(ops, change))
-		s.forget(key)
-		if err != nil {
-			return err
-		}
-		if done {
-			_ = s.tidy(ctx, before) // the user is deleted whether this succeeds or not
-			return nil
-		}
+		t.Audit(actor, "delete", "user", name, before.Redacted(), nil)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return errBusy("user", name)
+	_ = s.tidy(ctx, before) // the user is deleted whether this succeeds or not
+	return nil
 }
 
 // holds returns CodeStale if a precondition names another version.
-func holds(what, name string, pre common.Precondition, version int64) error {
-	if pre.Version == 0 || pre.Version == version {
-		return nil
-	}
-	return &common.Error{
-		Code:    common.CodeStale,
-		Message: fmt.Sprintf("%s %s is at version %d, not %d", what, name, version, pre.Version),
-		Hint:    "read it again and repeat the change: it was saved in the meantime",
-	}
+func holds(name string, pre common.Precondition, version int64) error {
+	return common.Precondition{Version: pre.Version}.Holds("user "+name, version)
 }
 
 // ChangePassword changes a user's own password. Existing sessions end.

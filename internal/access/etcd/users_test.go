@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -585,12 +586,13 @@ func TestDeleteUser_ManyTokens_AllDeleted(t *testing.T) {
 	ann := makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
 	for i := range maxTokens + goAtOnce + 10 {
 		token := access.NewToken()
-		put, err := putOp(common.TokenKey(token.ID),
+		record, err := json.Marshal(
 			token.Record(access.TokenWish{Name: fmt.Sprint(i), Role: access.Viewer}, &ann, "x", time.Now()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Txn(t.Context()).Then(put, clientv3.OpPut(common.TokenUseKey(token.ID), "{}")).
+		if _, err := client.Txn(t.Context()).Then(clientv3.OpPut(common.TokenKey(token.ID), string(record)),
+			clientv3.OpPut(common.TokenUseKey(token.ID), "{}")).
 			Commit(); err != nil {
 			t.Fatal(err)
 		}
