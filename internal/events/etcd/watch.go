@@ -2,13 +2,10 @@ package etcd
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
@@ -16,15 +13,8 @@ import (
 	"carillon/internal/events"
 )
 
-const (
-	callLimit = 5 * time.Second
-	// silence is how long a watch may be silent before it is ended.
-	silence = 30 * time.Second
-	// askFirst and ask bound the interval of progress requests: short at first, since a client
-	// may be waiting for the progress.
-	askFirst = 100 * time.Millisecond
-	ask      = 10 * time.Second
-)
+// askFirst is when the first progress is requested: soon, since a client may be waiting for it.
+const askFirst = 100 * time.Millisecond
 
 // Source reads changes from etcd.
 type Source struct{ client *clientv3.Client }
@@ -34,51 +24,27 @@ func New(client *clientv3.Client) *Source { return &Source{client: client} }
 
 // Revision returns the revision of the latest change.
 func (s *Source) Revision(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Get(ctx, common.JobsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	resp, err := etcdkit.Range(ctx, s.client, common.JobsPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
-		return 0, etcdkit.Wrap(fmt.Errorf("read the revision: %w", err))
+		return 0, err
 	}
 	return resp.Header.Revision, nil
 }
 
 // Watch passes on the changes after a revision.
 func (s *Source) Watch(ctx context.Context, after int64, each func(events.Batch)) error {
-	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
-	defer cancel()
 	// The range covers jobs to workers, without access rights, audit entries and cursors.
-	ch := s.client.Watch(ctx, common.JobsPrefix, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.WorkersPrefix)),
-		clientv3.WithRev(after+1), clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
-	timer := time.NewTimer(askFirst)
-	defer timer.Stop()
+	watch := etcdkit.Watch{Client: s.client, Prefix: common.JobsPrefix,
+		End: clientv3.GetPrefixRangeEnd(common.WorkersPrefix), Ask: askFirst}
 	r := reader{workers: map[string]events.WorkerData{}}
-	for heard := time.Now(); ; {
-		select {
-		case <-timer.C:
-			if time.Since(heard) > silence {
-				return fmt.Errorf("watch: silent for %v", silence)
-			}
-			// On a context of its own: the call blocks while the stream is being created.
-			asking, done := context.WithTimeout(ctx, callLimit)
-			_ = s.client.RequestProgress(asking) // a missing answer shows as silence
-			done()
-			timer.Reset(ask)
-		case resp, ok := <-ch:
-			switch {
-			case !ok && ctx.Err() != nil:
-				return context.Cause(ctx)
-			case !ok:
-				return errors.New("watch: closed")
-			case resp.CompactRevision != 0 || errors.Is(resp.Err(), rpctypes.ErrCompacted):
-				return events.ErrGone
-			case resp.Err() != nil:
-				return etcdkit.Wrap(fmt.Errorf("watch: %w", resp.Err()))
-			}
-			heard = time.Now()
-			r.read(&resp, each)
-		}
+	err := watch.Stream(ctx, after+1, func(_ context.Context, resp *clientv3.WatchResponse) error {
+		r.read(resp, each)
+		return nil
+	})
+	if etcdkit.Compacted(err) {
+		return events.ErrGone
 	}
+	return err
 }
 
 // reader converts watch responses to events.
