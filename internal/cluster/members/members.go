@@ -8,7 +8,6 @@ package members
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,19 +21,15 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-const callLimit = 5 * time.Second
-
 // ErrTwin reports that another live process is registered under the worker's id.
 var ErrTwin = common.Errorf(common.CodeConflict,
 	"another process is registered under this worker's id: its data folder may have been copied")
 
 // List returns all live workers, by id.
 func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := client.Get(ctx, common.WorkersPrefix, clientv3.WithPrefix())
+	resp, err := etcdkit.Range(ctx, client, common.WorkersPrefix, clientv3.WithPrefix())
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("list workers: %w", err))
+		return nil, err
 	}
 	workers := make([]common.Registration, 0, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
@@ -101,18 +96,12 @@ func (k *Keeper) Announce() {
 // Earlier reads the present registration under an id.
 func Earlier(ctx context.Context, client *clientv3.Client, worker string) (reg common.Registration, found bool,
 	err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := client.Get(ctx, common.WorkerKey(worker))
-	if err != nil {
-		return common.Registration{}, false, etcdkit.Wrap(fmt.Errorf("read registration of %s: %w", worker, err))
+	kv, err := etcdkit.Get(ctx, client, common.WorkerKey(worker))
+	if err != nil || kv == nil {
+		return common.Registration{}, false, err
 	}
-	if len(resp.Kvs) == 0 {
-		return common.Registration{}, false, nil
-	}
-	reg, err = common.Decode[common.Registration](resp.Kvs[0].Value)
-	if err != nil {
-		return common.Registration{}, true, fmt.Errorf("decode %s: %w", resp.Kvs[0].Key, err)
+	if reg, err = common.Decode[common.Registration](kv.Value); err != nil {
+		return common.Registration{}, true, fmt.Errorf("decode %s: %w", kv.Key, err)
 	}
 	return reg, true, nil
 }
@@ -201,36 +190,29 @@ func keep(ctx context.Context, client *clientv3.Client, leases Leases, key strin
 	if err != nil {
 		return 0, fmt.Errorf("take a lease for %s: %w", key, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := client.Get(ctx, key)
+	kv, err := etcdkit.Get(ctx, client, key)
 	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", key, err)
+		return 0, err
 	}
-	var cmp clientv3.Cmp
-	switch {
-	case len(resp.Kvs) == 0:
-		cmp = etcdkit.Absent(key)
-	case ours(resp.Kvs[0]) || abandoned(resp.Kvs[0]):
-		cmp = etcdkit.Unchanged(key, resp.Kvs[0].ModRevision)
-	default:
-		return 0, ErrTwin
+	version := int64(0)
+	if kv != nil {
+		if !ours(kv) && !abandoned(kv) {
+			return 0, ErrTwin
+		}
+		version = kv.ModRevision
 	}
-	data, err := json.Marshal(value(lease))
-	if err != nil {
-		return 0, fmt.Errorf("encode %s: %w", key, err)
-	}
-	txn, err := client.Txn(ctx).If(cmp).Then(clientv3.OpPut(key, string(data), clientv3.WithLease(lease))).Commit()
+	store := etcdkit.Store{Client: client}
+	t := store.Txn()
+	t.If(etcdkit.Unchanged(key, version))
+	t.Put(key, value(lease), clientv3.WithLease(lease))
+	revision, done, err := store.Commit(ctx, key, t)
 	switch {
 	case etcdkit.LeaseGone(err):
 		leases.Invalidate(lease)
-		return 0, fmt.Errorf("write %s: %w", key, err)
-	case err != nil:
-		return 0, fmt.Errorf("write %s: %w", key, err)
-	case !txn.Succeeded:
-		return 0, common.Errorf(common.CodeConflict, "%s changed during the write", key)
+	case err == nil && !done:
+		err = common.Errorf(common.CodeConflict, "%s changed during the write", key)
 	}
-	return txn.Header.Revision, nil
+	return revision, err
 }
 
 // abandoned reports whether a key has no lease: each process writes its keys under its lease. Another program

@@ -2,7 +2,6 @@ package members
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -25,23 +24,17 @@ const (
 	MaxNote   = 500 // characters
 )
 
-// tries bounds how often a change is decided again after a conflict with another write between its read and
-// its transaction.
-const tries = 8
-
 // Settings is the masters' access to the workers and the operator's settings of them. A worker is found by
 // its id while it is registered or has settings, and by its name while it is the only registered worker of
 // that name.
 type Settings struct {
-	client  *clientv3.Client
-	now     func() time.Time
-	changed func()
+	etcd etcdkit.Store
 }
 
 // NewSettings returns a store of settings; now is the wall clock. changed is called after a change, which is
 // then to be delivered.
 func NewSettings(client *clientv3.Client, now func() time.Time, changed func()) *Settings {
-	return &Settings{client: client, now: now, changed: changed}
+	return &Settings{etcdkit.Store{Client: client, Now: now, Changed: changed}}
 }
 
 // Workers lists all workers by id: the registered ones with their settings, then those that only have
@@ -97,95 +90,61 @@ func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSetting
 // removed.
 func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string,
 	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
-	for range tries {
+	var after common.WorkerSettings
+	_, err := s.etcd.Update(ctx, "the settings of worker "+common.Excerpt(worker), func(t *etcdkit.Txn) error {
 		seen, err := s.look(ctx)
 		if err != nil {
-			return common.WorkerSettings{}, err
+			return err
 		}
 		id, cmps, err := seen.find(worker)
 		if err != nil {
-			return common.WorkerSettings{}, err
+			return err
 		}
 		kv := seen.settings[id]
 		before, readable := settingsOf(kv)
-		after := before
+		after = before
 		after.Labels = maps.Clone(before.Labels)
 		if err := change(&after); err != nil {
-			return common.WorkerSettings{}, err
+			return err
 		}
 		if faults := settingsFaults(&after); len(faults) > 0 {
-			return common.WorkerSettings{}, common.Invalid("the settings cannot be saved", faults...)
+			return common.Invalid("the settings cannot be saved", faults...)
 		}
 		after.UpdatedAt, after.UpdatedBy = before.UpdatedAt, before.UpdatedBy
 		if readable && reflect.DeepEqual(before, after) {
-			return before, nil
+			return nil
 		}
-		now := s.now().UTC()
-		after.UpdatedAt, after.UpdatedBy = now, actor.Name
-		ops, err := settingsOps(now, actor, id, kv, before, &after)
-		if err != nil {
-			return common.WorkerSettings{}, err
-		}
-		done, err := s.commit(ctx, id, cmps, ops)
-		if err != nil || done {
-			return after, err
-		}
+		after.UpdatedAt, after.UpdatedBy = s.etcd.Now().UTC(), actor.Name
+		t.If(cmps...)
+		writeSettings(t, actor, id, kv, before, &after)
+		return nil
+	})
+	if err != nil {
+		return common.WorkerSettings{}, err
 	}
-	return common.WorkerSettings{}, &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  "busy",
-		Message: fmt.Sprintf("the settings of worker %s change too fast; try again", common.Excerpt(worker)),
-	}
+	return after, nil
 }
 
-// settingsOps returns the operations that put or delete the settings and record the change. after becomes
-// zero if nothing is left.
-func settingsOps(now time.Time, actor common.Actor, id string, kv *mvccpb.KeyValue, before common.WorkerSettings,
-	after *common.WorkerSettings) ([]clientv3.Op, error) {
+// writeSettings adds the write or deletion of the settings, with its audit entry. after becomes zero if
+// nothing is left.
+func writeSettings(t *etcdkit.Txn, actor common.Actor, id string, kv *mvccpb.KeyValue, before common.WorkerSettings,
+	after *common.WorkerSettings) {
 	said := *after
 	said.UpdatedAt, said.UpdatedBy = time.Time{}, ""
 	var from, to any
-	if kv != nil {
-		from = before
-	}
-	key := common.WorkerSettingsKey(id)
-	write := clientv3.OpDelete(key)
 	var held []byte
 	if kv != nil {
-		held = kv.Value
+		from, held = before, kv.Value
 	}
+	key := common.WorkerSettingsKey(id)
 	if reflect.ValueOf(said).IsZero() && !common.HoldsUnknown[common.WorkerSettings](held) {
 		*after = said
+		t.Delete(key)
 	} else {
-		data, err := common.EncodeOver(held, after)
-		if err != nil {
-			return nil, fmt.Errorf("encode settings of worker %s: %w", id, err)
-		}
-		write, to = clientv3.OpPut(key, string(data)), after
+		etcdkit.Swap(t, key, kv, after)
+		to = after
 	}
-	entry, err := common.NewChange(now, actor, "replace", "worker", id, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("encode change of worker %s: %w", id, err)
-	}
-	data, err := json.Marshal(entry)
-	if err != nil {
-		return nil, fmt.Errorf("encode change of worker %s: %w", id, err)
-	}
-	return []clientv3.Op{write, clientv3.OpPut(common.ChangeKey(entry.ID), string(data))}, nil
-}
-
-func (s *Settings) commit(ctx context.Context, id string, cmps []clientv3.Cmp, ops []clientv3.Op) (done bool,
-	err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
-	if err != nil {
-		return false, etcdkit.Wrap(fmt.Errorf("write settings of worker %s: %w", id, err))
-	}
-	if resp.Succeeded {
-		s.changed()
-	}
-	return resp.Succeeded, nil
+	t.Audit(actor, "replace", "worker", id, from, to)
 }
 
 // seen holds the values that a change of settings is decided on.
@@ -196,15 +155,13 @@ type seen struct {
 }
 
 func (s *Settings) look(ctx context.Context) (seen, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.client.Txn(ctx).Then(clientv3.OpGet(common.WorkersPrefix, clientv3.WithPrefix()),
-		clientv3.OpGet(common.WorkerSettingsPrefix, clientv3.WithPrefix())).Commit()
+	results, err := etcdkit.Read(ctx, s.etcd.Client, clientv3.OpGet(common.WorkersPrefix, clientv3.WithPrefix()),
+		clientv3.OpGet(common.WorkerSettingsPrefix, clientv3.WithPrefix()))
 	if err != nil {
-		return seen{}, etcdkit.Wrap(fmt.Errorf("read workers and their settings: %w", err))
+		return seen{}, err
 	}
-	found := seen{workers: resp.Responses[0].GetResponseRange().Kvs, settings: map[string]*mvccpb.KeyValue{}}
-	for _, kv := range resp.Responses[1].GetResponseRange().Kvs {
+	found := seen{workers: results[0].Kvs, settings: map[string]*mvccpb.KeyValue{}}
+	for _, kv := range results[1].Kvs {
 		id := string(kv.Key[len(common.WorkerSettingsPrefix):])
 		found.settings[id] = kv
 		found.ids = append(found.ids, id)
