@@ -1,14 +1,13 @@
 package election
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
@@ -64,17 +63,18 @@ func (b *Bulletin[T]) Run(ctx context.Context) error {
 // each round.
 func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, written func(), current func() T) error {
 	const refresh = time.Minute
-	last, at := "", time.Time{}
+	var last []byte
+	var at time.Time
 	for {
 		value, err := json.Marshal(current())
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", b.key, err)
 		}
-		if string(value) != last || time.Since(at) > refresh {
-			if err := b.post(ctx, string(value)); err != nil {
+		if !bytes.Equal(value, last) || time.Since(at) > refresh {
+			if err := b.post(ctx, value); err != nil {
 				return err
 			}
-			last, at = string(value), time.Now()
+			last, at = value, time.Now()
 		}
 		written()
 		if !etcdkit.Sleep(ctx, every) {
@@ -83,24 +83,14 @@ func (b *Bulletin[T]) Keep(ctx context.Context, every time.Duration, written fun
 	}
 }
 
-func (b *Bulletin[T]) post(ctx context.Context, value string) error {
-	cfg := &b.elector.cfg
-	lease, err := cfg.Session.Lease(ctx)
+func (b *Bulletin[T]) post(ctx context.Context, value json.RawMessage) error {
+	session := b.elector.cfg.Session
+	lease, err := session.Lease(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := cfg.Client.Txn(ctx).If(b.elector.Held()).
-		Then(clientv3.OpPut(b.key, value, clientv3.WithLease(lease))).Commit()
-	switch {
-	case etcdkit.LeaseGone(err):
-		cfg.Session.Invalidate(lease)
-		return fmt.Errorf("write %s: %w", b.key, err)
-	case err != nil:
-		return fmt.Errorf("write %s: %w", b.key, err)
-	case !resp.Succeeded:
-		return ErrNotElected
+	if err = b.elector.write(ctx, b.key, value, lease); etcdkit.LeaseGone(err) {
+		session.Invalidate(lease)
 	}
-	return nil
+	return err
 }

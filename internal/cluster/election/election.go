@@ -235,13 +235,25 @@ func (e *Elector) claim(ctx context.Context, lease clientv3.LeaseID) (term int64
 	return s.holder.Term, nil
 }
 
+// write puts a key if this master is elected; otherwise it returns ErrNotElected.
+func (e *Elector) write(ctx context.Context, key string, value any, lease clientv3.LeaseID) error {
+	store := etcdkit.Store{Client: e.cfg.Client}
+	t := store.Txn()
+	t.If(e.Held())
+	t.Put(key, value, clientv3.WithLease(lease))
+	_, done, err := store.Commit(ctx, key, t)
+	if err == nil && !done {
+		err = ErrNotElected
+	}
+	return err
+}
+
 // resign deletes the key of one of our terms.
 func (e *Elector) resign(ctx context.Context, term int64) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
-	defer cancel()
-	_, err := e.cfg.Client.Txn(ctx).If(etcdkit.Same(e.cfg.Key, term)).Then(clientv3.OpDelete(e.cfg.Key)).Commit()
-	if err != nil {
-		return fmt.Errorf("delete %s: %w", e.cfg.Key, err)
-	}
-	return nil
+	store := etcdkit.Store{Client: e.cfg.Client}
+	t := store.Txn()
+	t.If(etcdkit.Same(e.cfg.Key, term))
+	t.Delete(e.cfg.Key)
+	_, _, err := store.Commit(context.WithoutCancel(ctx), e.cfg.Key, t)
+	return err
 }
