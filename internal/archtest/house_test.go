@@ -26,6 +26,7 @@ func houseFaults(files []*file) (faults []string) {
 		say := func(at token.Pos, message string) { faults = append(faults, f.place(at)+": "+message) }
 		if k, known := kindOf(f.pkg); !known || k != support {
 			calls(f, say)
+			idioms(f, say)
 		}
 		variables(f, say)
 	}
@@ -81,6 +82,50 @@ func calls(f *file, say func(token.Pos, string)) {
 				say(n.Pos(), "use a client with a timeout; the default one has none")
 			}
 		}
+		return true
+	})
+}
+
+// ownWatch and ownRetry list the packages that may hold etcd idioms: the transactions of joblock share a guard.
+var (
+	ownWatch = []string{"internal/etcdkit", "bench/*", "test/*"}
+	ownRetry = append([]string{"internal/joblock"}, ownWatch...)
+)
+
+// idioms finds etcd idioms outside etcdkit: watches, and transactions with compares that are repeated in a loop.
+func idioms(f *file, say func(token.Pos, string)) {
+	if !slices.Contains(f.imports, "go.etcd.io/etcd/client/v3") {
+		return
+	}
+	method := func(n ast.Node, name string) (receiver ast.Expr, found bool) {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if selector, ok := call.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == name {
+				return selector.X, true
+			}
+		}
+		return nil, false
+	}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		if _, found := method(n, "Watch"); found && !covered(ownWatch, f.pkg) {
+			say(n.Pos(), "watches come from etcdkit.Watch, which detects gaps and silence")
+		}
+		var body *ast.BlockStmt
+		switch loop := n.(type) {
+		case *ast.ForStmt:
+			body = loop.Body
+		case *ast.RangeStmt:
+			body = loop.Body
+		default:
+			return true
+		}
+		ast.Inspect(body, func(n ast.Node) bool {
+			if txn, found := method(n, "If"); found && !covered(ownRetry, f.pkg) {
+				if _, found := method(txn, "Txn"); found {
+					say(n.Pos(), "a compare-and-swap is repeated by etcdkit.Store.Update, with backoff")
+				}
+			}
+			return true
+		})
 		return true
 	})
 }
@@ -195,6 +240,7 @@ func TestHouseRules(t *testing.T) {
 }
 
 func TestPlantedHabits(t *testing.T) {
+	const etcdHead = "// Package p promises.\npackage p\n\nimport clientv3 \"go.etcd.io/etcd/client/v3\"\n\n"
 	for _, c := range []struct{ source, want string }{
 		{"// Package p promises.\npackage p\n\nvar table = []int{1}\n", ""},
 		{"package p\n", "has no doc comment"},
@@ -204,6 +250,9 @@ func TestPlantedHabits(t *testing.T) {
 		{"// Package p promises.\npackage p\n\nimport _ \"testing/synctest\"\n", "internal/platform/virtualtime"},
 		{"// Package p promises.\npackage p\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n", "only main"},
 		{"// Package p promises.\npackage p\n\nfunc f() { clientv3.New() }\n", "etcdkit.Dial"},
+		{etcdHead + "func f() { s.client.Watch(ctx, key) }\n", "etcdkit.Watch"},
+		{etcdHead + "func f() { for { client.Txn(ctx).If(c).Then(op).Commit() } }\n", "etcdkit.Store.Update"},
+		{etcdHead + "func f() { client.Txn(ctx).If(c).Then(op).Commit() }\n", ""},
 		{"// Package p promises.\npackage p\n\nvar count int\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nimport \"sync\"\n\nvar mu = sync.Mutex{}\n", "package-level state"},
 		{"// Package p promises.\npackage p\n\nvar cache = make(map[string]int)\n", "package-level state"},
