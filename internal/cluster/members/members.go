@@ -1,9 +1,21 @@
-// Package members keeps the registrations of workers and the presence of masters under their session leases,
-// follows them, compares their clocks, and stores the operator's settings of workers.
+// Package members keeps the registrations of workers and the presence of masters under their session leases, follows
+// them, compares their clocks, and stores the operator's settings of workers.
 //
-// It promises that at most one process is registered under a worker's id: the key is created only if it is
-// absent, and moved to a new lease only by the incarnation that wrote it. The loops Keeper.Run, Presence.Run
-// and Members.Run are goroutines of their callers; Members.Run waits for the three goroutines that it starts.
+// It promises that at most one process is registered under a worker's id: the key is created only if it is absent, and
+// moved to a new lease only by the incarnation that wrote it. The loops Keeper.Run, Presence.Run and Members.Run are
+// goroutines of their callers; Members.Run waits for the three goroutines that it starts.
+//
+// States of a registration:
+//
+//	           key absent, ours, or without a lease              every interval, Announce, Refresh
+//	waiting ────────────────────────────────────────▶ registered ─────────────────┐
+//	   │  ▲                                              │   ▲                    │
+//	   │  └── its lease expired: etcd deleted the key ───┤   └────────────────────┘
+//	   │                                                 │
+//	   │ another incarnation has the key,                │ another incarnation has the key
+//	   │ for longer than the patience                    │
+//	   ▼                                                 ▼
+//	ErrTwin: the process ends                         ErrTwin: the process ends
 package members
 
 import (
