@@ -42,18 +42,33 @@ $(ETCD35):
 	cd test/etcd35 && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(ETCD35) .
 
 .PHONY: test
-test: need-gcc need-node need-chromium test-go test-web e2e ## run all tests: Go with -race, the console's, the browser's
+test: test-go test-web e2e-main ## run what a change must pass, within six minutes: Go, two stories of processes, the console's units, its main stories
+
+.PHONY: test-full
+test-full: test-go-full e2e-rest chaos-quick ## run all that "make test" does not: -race everywhere, all stories, the model, faults; about 12 minutes
+
+# The packages in which goroutines meet: their tests run with the race detector at once, and are not repeated.
+MEET    := $(addprefix ./internal/,dispatch etcdkit events executor runlog runlog/spool runlog/tail scheduler)
+OTHERS  := $$($(GO) list ./... | grep -vxF -e "$$($(GO) list $(MEET) ./test/model ./test/system)")
+STORIES := ^(TestKillAndComeBack|TestGuardianKilledOneAttempt)$$
 
 # The race detector watches what is ours: SQLite, which is C made into Go, has no goroutines and is five times slower
 # under it, and so is the hashing of passwords. The model runs in virtual time, which takes one processor under it;
 # the packages that it is made of are watched in their own tests. Three packages at a time, since most tests wait for
-# an etcd; the one that takes longest comes first.
+# an etcd; the one that takes longest comes first. Without the detector tests are compiled as the programs are.
 RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/crypto/...=-race=false'
+PURE := CGO_ENABLED=0 $(GO) test -trimpath -buildvcs=false
+TESTBIN := CARILLON_TEST_BIN='$(CURDIR)/bin'
 
-.PHONY: test-go
-test-go: need-gcc $(DOUBLE)
-	CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -p 3 -timeout 15m ./test/system $$($(GO) list ./... | grep -v '/test/model$$')
-	$(GO) test -timeout 15m ./test/model
+.PHONY: test-go test-go-full
+test-go: need-gcc bin/carillon-standalone
+	$(PURE) -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
+	$(TESTBIN) $(PURE) -timeout 5m ./test/system -run '$(STORIES)'
+	$(GO) test $(RACE) -p 3 -parallel 4 -timeout 10m $(MEET)
+
+test-go-full: need-gcc $(BINARIES) $(DOUBLE) $(ETCD)
+	$(TESTBIN) CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -p 3 -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system $(OTHERS)
+	$(PURE) -timeout 15m ./test/model
 
 # The oldest etcd that Carillon works with, as a server: clusters, elections, backups, passwords, and rolling upgrades.
 ETCD35TESTS ?= TestCluster|TestSurvivors|TestTokensEnd|TestNotifications$$|TestElected|TestDrain|TestRollingRestart|TestTwins|TestStoresAway
@@ -64,11 +79,17 @@ test-etcd35: $(DOUBLE) $(ETCD35) ## run system tests against etcd 3.5.33, about 
 
 .PHONY: test-web
 test-web: need-node web/node_modules
-	cd web && npm run check && npm test
+	cd web && npm test
 
-.PHONY: e2e
-e2e: need-node need-chromium web/node_modules $(BINARIES) $(DOUBLE) $(ETCD) ## the browser test against the standalone, and a cluster
-	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_CLUSTER_BIN='$(CURDIR)/bin' CARILLON_SHOTS='$(CURDIR)/web/shots' npm run e2e
+# The browser's stories: the main ones against the standalone; the rest, which also start a cluster.
+BROWSER := CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_CLUSTER_BIN='$(CURDIR)/bin' CARILLON_SHOTS='$(CURDIR)/web/shots'
+
+.PHONY: e2e e2e-main e2e-rest
+e2e: e2e-main e2e-rest ## tell all stories of the console in a browser
+e2e-main: need-node need-chromium web/node_modules bin/carillon-standalone
+	cd web && $(BROWSER) npm run e2e:main
+e2e-rest: need-node need-chromium web/node_modules $(BINARIES) $(DOUBLE) $(ETCD)
+	cd web && $(BROWSER) npm run e2e:rest
 
 .PHONY: screens
 screens: need-node need-chromium web/node_modules bin/carillon-standalone ## see every screen in all themes, languages and widths, accessible and fitting: about 8 minutes; pictures in web/shots

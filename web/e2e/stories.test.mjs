@@ -1,35 +1,18 @@
-// What people do with the console, in a real browser against the real server.
+// What people do with the console, in a real browser against the real server. The main stories are in main.test.mjs.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { assertAccessible, launch, open, shoot } from './browser.mjs';
-import { Server, until } from './server.mjs';
+import { test } from 'node:test';
+import { assertAccessible, open, shoot } from './browser.mjs';
+import { until } from './server.mjs';
+import { leave, stage } from './stage.mjs';
 
-let server;
-let browser;
-let session;
+const { server, browser, visit } = await stage();
 
-before(async () => {
-  server = await Server.create();
-  await server.start();
-  browser = await launch();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-async function visit(path, options = {}) {
-  const tab = await open(browser, server, { storageState: session, ...options });
+/** Opens a page without a session. */
+async function arrive(path) {
+  const tab = await open(browser, server);
   await tab.page.goto(server.url + path);
   return tab;
-}
-
-async function leave({ context, wrongs }) {
-  await context.close();
-  assert.deepEqual(wrongs, []);
 }
 
 async function latestRun(job, status) {
@@ -37,7 +20,7 @@ async function latestRun(job, status) {
 }
 
 test('whoever is not signed in sees the way in, and a wrong token is refused at its field', async () => {
-  const tab = await visit('/runs');
+  const tab = await arrive('/runs');
   await tab.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
   await tab.page.getByRole('button', { name: 'Sign in with an access token' }).click();
   await assertAccessible(tab.page, 'login by a token');
@@ -64,7 +47,7 @@ test('a user signs in with a password, sees what a role in one group allows, and
   await server.api('POST', '/users', { name: 'ann', password, groups: { reports: 'operator' } });
   await server.api('POST', '/jobs', { name: 'ours', group: 'reports', command: 'echo ours' });
   await server.api('POST', '/jobs', { name: 'theirs', group: 'billing', command: 'echo a-command-of-others' });
-  const tab = await visit('/jobs');
+  const tab = await arrive('/jobs');
   const { page } = tab;
   await page.getByLabel('User', { exact: true }).waitFor();
   await assertAccessible(page, 'login');
@@ -129,64 +112,6 @@ test('where the server has an issuer of logins, it is offered, and what it came 
   await leave(tab);
 });
 
-test('the login link signs in once, and leaves the address', async () => {
-  const tab = await open(browser, server);
-  await tab.page.goto(server.loginLink);
-  await tab.page.getByRole('navigation').first().waitFor();
-  assert.ok(!tab.page.url().includes('login'), tab.page.url());
-  session = await tab.context.storageState();
-  await tab.page.goto(`${server.url}/jobs`);
-  await tab.page.getByText('cronctl import-crontab --system /etc/crontab').waitFor();
-  await assertAccessible(tab.page, 'no jobs');
-  await shoot(tab.page, 'jobs-empty');
-  await leave(tab);
-
-  const again = await open(browser, server);
-  await again.page.goto(server.loginLink);
-  await again.page.getByText('This login link is not valid').waitFor();
-  await shoot(again.page, 'login-link-used');
-  await leave(again);
-});
-
-test('a job that fires every second is created, fires, and its output is read', async () => {
-  const tab = await visit('/jobs');
-  const { page } = tab;
-  await page.getByRole('link', { name: 'New job' }).click();
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Not A Name');
-  await page.getByText('Use 1 to 128').or(page.getByText('Must be 1 to 128')).waitFor();
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('every-second');
-  await page.getByLabel('Title').fill('Every second 每秒');
-  await page.getByLabel('Cron expression').fill('61 * * * *');
-  await page.getByText('The cron expression is not valid yet.').locator('visible=true').waitFor();
-  await page.getByLabel('Cron expression').fill('30 2 * * *');
-  await page.getByRole('combobox', { name: 'Time zone' }).fill('America/New_York');
-  await page.getByText('02:30:00').locator('visible=true').first().waitFor();
-  await page.keyboard.press('Escape');
-  await shoot(page, 'editor-preview');
-  await page.getByLabel('Cron expression').fill('* * * * * * *');
-  await page.getByRole('combobox', { name: 'Time zone' }).fill('Asia/Shanghai');
-  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('printf "\\033[32mgreen\\033[0m plain\\n"; echo "from stderr" >&2; echo "值=$GREETING"');
-  await page.getByRole('button', { name: 'Add a variable' }).click();
-  await page.getByLabel('Name of variable 1').fill('GREETING');
-  await page.getByLabel('Value of variable 1').fill('hello 世界');
-  await page.getByRole('button', { name: 'Create the job' }).click();
-  await page.getByRole('heading', { name: /Every second 每秒/ }).waitFor();
-  await page.locator('[data-status=succeeded]').first().waitFor();
-  await assertAccessible(page, 'job');
-  await shoot(page, 'job');
-  await page.locator('[data-status=succeeded]').first().click();
-  await page.getByText('from stderr').waitFor();
-  await page.getByText('值=hello 世界').waitFor();
-  assert.equal(await page.locator('.ansi-fg-2').first().textContent(), 'green');
-  await page.getByText('stderr', { exact: true }).click();
-  await page.getByText('值=hello 世界').waitFor({ state: 'detached' });
-  await page.getByText('from stderr').waitFor();
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
-  assert.ok((await readFile(await download.path(), 'utf8')).includes('\u001b[32mgreen'), 'a download has the bytes as printed');
-  await shoot(page, 'run');
-  await leave(tab);
-});
-
 test('markup and escape sequences stay text', async () => {
   const markup = '<img src=x onerror="window.__xss=1"><script>window.__xss=1</script>';
   await server.api('POST', '/jobs', {
@@ -210,24 +135,6 @@ test('markup and escape sequences stay text', async () => {
   assert.ok(shown.includes(markup), shown);
   assert.ok(!/[\u001b\u0007]|owned|aGk=/.test(shown), shown);
   await shoot(tab.page, 'run-hostile');
-  await leave(tab);
-});
-
-test('a running command is followed, and killed', async () => {
-  await server.api('POST', '/jobs', { name: 'long', command: 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.2; done' });
-  const tab = await visit('/jobs/long');
-  const { page } = tab;
-  await page.getByRole('button', { name: 'Run now' }).click();
-  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
-  await page.getByText('line 3', { exact: true }).waitFor();
-  await page.getByText('line 12', { exact: true }).waitFor();
-  await assertAccessible(page, 'running');
-  await shoot(page, 'run-running');
-  await page.getByRole('button', { name: 'Kill' }).click();
-  await page.getByText('receive SIGTERM').waitFor();
-  await shoot(page, 'run-kill');
-  await page.getByRole('button', { name: 'Kill the run' }).click();
-  await page.locator('h1 [data-status=killed]').waitFor();
   await leave(tab);
 });
 
@@ -308,16 +215,6 @@ test('a job is found, and deleted after one question', async () => {
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await shoot(page, 'shortcuts');
-  await leave(tab);
-});
-
-test('runs are filtered by status', async () => {
-  const tab = await visit('/runs?job=long');
-  await tab.page.getByRole('table').locator('[data-status=killed]').waitFor();
-  await tab.page.getByLabel('Status').selectOption('succeeded');
-  await tab.page.getByText('No run matches this filter').waitFor();
-  await tab.page.getByRole('button', { name: 'Show all runs' }).click();
-  await tab.page.getByRole('table').locator('[data-status=succeeded]').first().waitFor();
   await leave(tab);
 });
 

@@ -92,6 +92,9 @@ func TestStoppedWorkerWithoutDeadline_IsNotKilled(t *testing.T) {
 }
 
 func TestStoppedGuardian_WaitsForAHeartbeatBeforeItKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for longer than the permitted silence")
+	}
 	const lead = 700 * time.Millisecond
 	p := startFamily(t, lead)
 	send(t, p.guardian(), syscall.SIGSTOP)
@@ -150,6 +153,9 @@ func TestSilentGuardian_EndsTheWorker(t *testing.T) {
 
 // A worker that was itself frozen, as on a suspended machine, does not count that time as silence.
 func TestFrozenMachine_EndsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for longer than the permitted silence")
+	}
 	p := startFamily(t, 0, following)
 	for range 3 {
 		send(t, p.guardian(), syscall.SIGSTOP)

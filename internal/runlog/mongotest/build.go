@@ -14,6 +14,9 @@ import (
 // binary returns the path of the double's program.
 func binary(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the double of test/mongodouble is slow")
+	}
 	if named := os.Getenv("CARILLON_MONGODOUBLE"); named != "" {
 		if _, err := os.Stat(named); err != nil {
 			t.Fatalf("CARILLON_MONGODOUBLE: %v", err)
