@@ -29,6 +29,7 @@ func dialWithPassword(t *testing.T, s *etcdtest.Server, password string) *client
 // All watches of a client share a stream. It must not keep an expired token: a later watch is granted, and
 // earlier watches continue without a gap.
 func TestWatch_TokenOfItsStreamEnded_IsGranted(t *testing.T) {
+	t.Parallel()
 	s := etcdtest.StartWithPasswords(t, 300)
 	client := dialWithPassword(t, s, etcdtest.Password)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -71,6 +72,7 @@ func TestWatch_TokenOfItsStreamEnded_IsGranted(t *testing.T) {
 
 // Reads, writes, keep-alives and the status of a member continue when a token expires.
 func TestCalls_TokenEnded_AreSentAgain(t *testing.T) {
+	t.Parallel()
 	s := etcdtest.StartWithPasswords(t, 300)
 	client := dialWithPassword(t, s, etcdtest.Password)
 	lease, err := client.Grant(t.Context(), 60)

@@ -52,6 +52,7 @@ func follow(t *testing.T, f *etcdkit.Watch, m *mirror, step func(m *mirror) (don
 }
 
 func TestFollowKeepsTheTable(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	put := func(k, v string) {
 		if _, err := client.Put(t.Context(), k, v); err != nil {
@@ -82,6 +83,7 @@ func TestFollowKeepsTheTable(t *testing.T) {
 
 // A follower whose next revision was compacted lists again and misses nothing.
 func TestFollowListsAgainAfterCompaction(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	var rev int64
 	for i := range 10 {
@@ -116,6 +118,7 @@ func TestFollowListsAgainAfterCompaction(t *testing.T) {
 }
 
 func TestRangeCompares(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	holds := func(c clientv3.Cmp) bool {
 		resp, err := client.Txn(t.Context()).If(c).Commit()
@@ -150,6 +153,7 @@ func TestRangeCompares(t *testing.T) {
 
 // A long list is delivered in parts, none of which is larger than a page.
 func TestFollowPaged(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	const n = 4500
 	for from := 0; from < n; from += 100 {
@@ -184,6 +188,7 @@ func TestFollowPaged(t *testing.T) {
 
 // A watch answers a progress request with a revision up to which all changes were received.
 func TestFollow_ProgressOnProbe(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	put := func(key string) int64 {
 		resp, err := client.Put(t.Context(), key, "1")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestClaimAndFinish(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	claim := planned("a", version, t0, t1)
@@ -65,6 +66,7 @@ func TestClaimAndFinish(t *testing.T) {
 }
 
 func TestClaimVerdicts(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	gap := func(c common.Claim) common.Claim {
 		run := common.Run{ID: common.GapID("uid-"+c.Job, c.From), Job: c.Job, Status: common.StatusMissed}
@@ -130,6 +132,7 @@ func TestClaimVerdicts(t *testing.T) {
 }
 
 func TestClaimTrigger(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	trigger := common.Trigger{
@@ -173,6 +176,7 @@ func TestClaimTrigger(t *testing.T) {
 // A claim whose answer was lost is found out by its nonce, and goes on under the
 // definition of then.
 func TestLostAnswerIsFoundOut(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	claim := planned("a", version, t0, t1)
@@ -197,7 +201,8 @@ func TestLostAnswerIsFoundOut(t *testing.T) {
 // A batch of full size stays under etcd's limits, and one bad member does not take
 // the others with it.
 func TestBatch(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	claims := make([]common.Claim, joblock.MaxBatch)
 	for i := range claims {
 		name := fmt.Sprintf("job-%03d", i)
@@ -226,6 +231,7 @@ func TestBatch(t *testing.T) {
 
 // A lease that is gone is replaced, and the claim goes through under the new one.
 func TestClaimAfterLeaseLoss(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	old, err := s.session.Lease(t.Context())
@@ -247,6 +253,7 @@ func TestClaimAfterLeaseLoss(t *testing.T) {
 // Many workers claim the same fires, without any order among them: each fire is
 // started once, and no job has two runs at a time.
 func TestEachFireIsClaimedOnce(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	const workers, fires = 4, 30
 	version := s.put("a", t0)

@@ -11,6 +11,7 @@ import (
 // Another life of the same worker writes a run down as lost: the outcome of who comes
 // back later with another one is not taken for what stands in the outbox.
 func TestFinishOfARunThatAnotherLifeResolved(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	result := s.claim(claim)[0]
@@ -30,6 +31,7 @@ func TestFinishOfARunThatAnotherLifeResolved(t *testing.T) {
 // A run that was not begun is given back without an outcome, once, as long as its job stands and
 // there is no kill request; otherwise the outcome is written.
 func TestGiveBack(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(s *story, claim common.Claim)
 		want      common.Status // of the outcome; none where it is given back

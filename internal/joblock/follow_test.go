@@ -9,7 +9,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 )
 
@@ -27,7 +26,8 @@ func (s *story) remove(name string) {
 
 // What follows a run is put for the job that the run was of, edited or not, and for no other.
 func TestNextAttemptNeedsTheJob(t *testing.T) {
-	server := etcdtest.StartServer(t)
+	t.Parallel()
+	server := shared.Server(t)
 	wish := func(s *story, run string) { s.txn(clientv3.OpPut(common.KillKey(me, run), "{}")) }
 	for _, c := range []struct {
 		name   string
@@ -129,6 +129,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 
 // A kill request arrives while the run is being resolved: nothing is written, and it is read again.
 func TestKillWhileResolving(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	s.verdict(common.Claimed, claim)
@@ -192,6 +193,7 @@ func TestHeavyBatch(t *testing.T) {
 // Each worker that left something is named once, however much it is; what is planted
 // there hides no other owner.
 func TestOutboxOwners(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	recoverer := joblock.NewRecoverer(s.client, me)
 	if owners, err := recoverer.OutboxOwners(t.Context()); err != nil || len(owners) != 0 {

@@ -26,6 +26,7 @@ func (g *gate) WentBack(why string) { g.wentBack = why }
 // In an etcd that was restored from a backup the worker's registration is older than it knows: a claim, which could
 // have been made before, writes nothing there.
 func TestClaim_RegistrationIsOlder_WritesNothing(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	put := func() int64 {
 		resp, err := s.client.Put(t.Context(), common.WorkerKey(me), "{}")
@@ -61,6 +62,7 @@ func TestClaim_RegistrationIsOlder_WritesNothing(t *testing.T) {
 // A claim that was not answered is not tried again in an etcd that was restored meanwhile, although the worker has
 // written its registration there again by then.
 func TestClaim_EtcdIsRestoredBetweenTries_WritesNothing(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	g, sent := &gate{registered: 1}, 0

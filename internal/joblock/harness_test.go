@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -14,6 +15,11 @@ import (
 	"carillon/internal/joblock"
 	"carillon/internal/platform/bootclock"
 )
+
+// shared is the etcd of the tests that neither stop nor compact it.
+var shared etcdtest.Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 // story is a keyspace with a worker in it.
 type story struct {
@@ -27,7 +33,10 @@ type story struct {
 
 const me = "worker1"
 
-func newStory(t *testing.T) *story { return storyOn(t, etcdtest.StartServer(t)) }
+func newStory(t *testing.T) *story { return storyOn(t, shared.Server(t)) }
+
+// ownStory is for tests that count the revisions of etcd.
+func ownStory(t *testing.T) *story { return storyOn(t, etcdtest.StartServer(t)) }
 
 // storyOn empties a keyspace that a story before has used.
 func storyOn(t *testing.T, server *etcdtest.Server) *story {

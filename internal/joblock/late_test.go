@@ -24,6 +24,7 @@ func (s *story) late() []common.LateEnd {
 // A survivor writes a run down as lost, and then its owner comes to its end: the outcome
 // stays, and a note is left of how it ended, once.
 func TestLateFinisher(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	result := s.verdict(common.Claimed, claim)
@@ -84,6 +85,7 @@ func TestLateFinisher(t *testing.T) {
 // A finish that is repeated after a lost answer leaves no note while its outcome waits.
 // Once that was delivered it leaves one, which nothing shows beside the outcome.
 func TestNoteOfAFinishThatIsRepeated(t *testing.T) {
+	t.Parallel()
 	for _, delivered := range []bool{false, true} {
 		s := newStory(t)
 		claim := planned("a", s.put("a", t0), t0, t1)

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 )
 
 // The outboxes of all processes count, however different their entries are, and what has gone
 // does not.
 func TestLoadCountsAllOutboxes(t *testing.T) {
-	client := etcdtest.StartServer(t).Client()
+	t.Parallel()
+	client := shared.Start(t)
 	size := int64(0)
 	put := func(owner string, n, weight int) {
 		t.Helper()

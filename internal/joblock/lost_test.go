@@ -8,36 +8,26 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 )
 
 // intercepted makes a client whose transactions go through a hook.
 func (s *story) intercepted(hook func(method string, call func() error) error) *clientv3.Client {
 	s.Helper()
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{s.server.Endpoint},
-		Logger:    zap.NewNop(),
-		DialOptions: []grpc.DialOption{
-			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
-				invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				call := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
-				if !strings.HasSuffix(method, "/Txn") {
-					return call()
-				}
-				return hook(method, call)
-			})},
-	})
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() { _ = client.Close() })
+	client := s.server.ClientWith(grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+			opts ...grpc.CallOption) error {
+			call := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
+			if !strings.HasSuffix(method, "/Txn") {
+				return call()
+			}
+			return hook(method, call)
+		}))
 	return client
 }
 
@@ -61,7 +51,8 @@ func (s *story) losing(which ...int) *clientv3.Client {
 // Whatever a claim does, when the answer to it is lost it is found out what it did: by
 // the nonce where it started a run, else by the cursor.
 func TestLostAnswers(t *testing.T) {
-	server := etcdtest.StartServer(t)
+	t.Parallel()
+	server := shared.Server(t)
 	type made struct {
 		claim   common.Claim
 		outcome map[string]common.Status // that is in the outbox in the end
@@ -165,6 +156,7 @@ func TestLostAnswers(t *testing.T) {
 
 // Of a batch whose answer was lost, each is found out by itself.
 func TestLostAnswerToABatch(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("busy", t0)
 	s.verdict(common.Claimed, planned("busy", version, t0, t1))
@@ -183,6 +175,7 @@ func TestLostAnswerToABatch(t *testing.T) {
 
 // A finish whose answer was lost is one finish, with what follows it.
 func TestLostAnswerToAFinish(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	r := s.verdict(common.Claimed, claim)
@@ -205,6 +198,7 @@ func TestLostAnswerToAFinish(t *testing.T) {
 
 // When the answer is not awaited any more, the result of the claim is unsure.
 func TestClaimThatIsGivenUp(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,9 +15,10 @@ import (
 // A long row comes in parts, each of which begins where the one before ended; what was
 // written meanwhile before that place comes as well, and what cannot be read stays.
 func TestLongOutbox(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []bool{false, true} {
 		t.Run(fmt.Sprint("bad ", bad), func(t *testing.T) {
-			client := etcdtest.StartServer(t).Client()
+			client := shared.Start(t)
 			put := func(id, value string) {
 				t.Helper()
 				if _, err := client.Put(t.Context(), common.OutboxKey("w", id), value); err != nil {
@@ -87,8 +88,9 @@ func TestLongOutbox(t *testing.T) {
 // What was handed over is acked by its id: it alone goes, in one revision for each
 // hundred, and what is no longer as it was first written stays.
 func TestAckById(t *testing.T) {
+	t.Parallel()
 	const here, there = "worker1", "worker11"
-	client := etcdtest.StartServer(t).Client()
+	client := etcdtest.Start(t) // its revisions are counted
 	put := func(worker, id string, status common.Status) {
 		t.Helper()
 		data, err := json.Marshal(common.Run{ID: id, Status: status})

@@ -9,7 +9,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 )
 
@@ -126,6 +125,7 @@ func ids(runs []common.Run) (list []string) {
 }
 
 func TestOverlapAllow(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	for i := range 3 {
@@ -145,6 +145,7 @@ func TestOverlapAllow(t *testing.T) {
 
 // One fire waits for the end of the run; those after it are skipped, since one waits already.
 func TestOverlapQueue(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	first := under(common.OverlapQueue, planned("a", version, t0, t1))
@@ -180,6 +181,7 @@ func TestOverlapQueue(t *testing.T) {
 
 // The last fire waits, the run before it is killed, and the fire whose place it takes is accounted for.
 func TestOverlapReplace(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	first := under(common.OverlapReplace, planned("a", version, t0, t1))
@@ -221,7 +223,8 @@ func TestOverlapReplace(t *testing.T) {
 // Whatever happens between the look at what stands in the way and the claim: it is
 // decided by what is then.
 func TestReplaceRaces(t *testing.T) {
-	server := etcdtest.StartServer(t)
+	t.Parallel()
+	server := shared.Server(t)
 	for _, c := range []struct {
 		name    string
 		between func(s *story, first common.Claim, run common.ClaimResult)
@@ -286,6 +289,7 @@ func TestReplaceRaces(t *testing.T) {
 
 // Where things change all the time the claim gives up for now, and has written nothing.
 func TestReplaceThatNeverSettles(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	first := under(common.OverlapReplace, planned("a", version, t0, t1))
@@ -309,6 +313,7 @@ func TestReplaceThatNeverSettles(t *testing.T) {
 // In a full batch, one job that allowed overlap before has many runs to replace: the
 // others go through all the same.
 func TestReplaceOfManyInAFullBatch(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("busy", t0)
 	cursor := t0
@@ -340,7 +345,8 @@ func TestReplaceOfManyInAFullBatch(t *testing.T) {
 
 // A patient fire waits where a run stands, and nothing is written.
 func TestPatientClaim(t *testing.T) {
-	server := etcdtest.StartServer(t)
+	t.Parallel()
+	server := shared.Server(t)
 	for _, overlap := range []common.Overlap{common.OverlapSkip, common.OverlapQueue, common.OverlapReplace} {
 		t.Run(string(overlap), func(t *testing.T) {
 			s := storyOn(t, server)
@@ -364,6 +370,7 @@ func TestPatientClaim(t *testing.T) {
 
 // A job that was created again under the name waits for the run of the one before.
 func TestRunOfADeletedJobStandsInTheWay(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.verdict(common.Claimed, planned("a", s.put("a", t0), t0, t1))
 	if _, err := s.client.Txn(t.Context()).Then(clientv3.OpDelete(common.JobKey("a")),
@@ -375,6 +382,7 @@ func TestRunOfADeletedJobStandsInTheWay(t *testing.T) {
 
 // A trigger that was replaced under its id is not the one that was seen.
 func TestTriggerIsComparedByItsLastChange(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	old := s.trigger("a", common.QueuedTrigger, version)
@@ -394,6 +402,7 @@ func TestTriggerIsComparedByItsLastChange(t *testing.T) {
 }
 
 func TestLook(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	version := s.put("a", t0)
 	trigger := s.trigger("a", "t", version)
@@ -442,7 +451,8 @@ func TestLook(t *testing.T) {
 
 // However many are looked at, etcd takes it.
 func TestLookAtMany(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	var looks []common.FireQuery
 	for i := range 250 {
 		name := fmt.Sprintf("job-%03d", i)
@@ -467,7 +477,8 @@ func TestLookAtMany(t *testing.T) {
 // While a next attempt of an earlier fire is due, or may be, a later fire of the job finds what it finds while a run
 // of the job is unresolved: a fire of the plan is queued, a trigger waits, and so does a fire that is caught up.
 func TestQueue_EarlierAttemptGoesFirst(t *testing.T) {
-	server := etcdtest.StartServer(t)
+	t.Parallel()
+	server := shared.Server(t)
 	const known = 1 << 40 // a revision that nothing is newer than
 	for _, c := range []struct {
 		name    string

@@ -33,6 +33,7 @@ func lost(o common.Orphan) common.Run {
 }
 
 func TestResolveOrphans(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	if r := s.claim(claim)[0]; r.Verdict != common.Claimed {
@@ -76,6 +77,7 @@ func TestResolveOrphans(t *testing.T) {
 
 // A session that lost its lease takes another one by itself.
 func TestSessionTakesANewLease(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	grants := make(chan struct{}, 10)
 	session := joblock.NewSession(s.client, time.Second, bootclock.Now, slog.New(slog.DiscardHandler), func() {
@@ -111,6 +113,7 @@ func TestSessionTakesANewLease(t *testing.T) {
 
 // Outcomes that changed or came since they were read are not acknowledged with the others.
 func TestOutboxAcknowledgesWhatWasRead(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	put := func(id string, status common.Status) {
 		if _, err := s.client.Put(t.Context(), common.OutboxKey(me, id),
@@ -142,6 +145,7 @@ func TestOutboxAcknowledgesWhatWasRead(t *testing.T) {
 }
 
 func TestFollowTriggersAndKills(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -189,6 +193,7 @@ func TestFollowTriggersAndKills(t *testing.T) {
 // Foreign values are reported and skipped: they neither become a run's
 // outcome nor hide what stands beside them.
 func TestPlantedValuesAreNotBelieved(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	plant := func(key, value string) {
 		t.Helper()

@@ -31,6 +31,7 @@ func (s *story) get(key string) *mvccpb.KeyValue {
 }
 
 func TestTakeBack(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	claims := []common.Claim{planned("a", s.put("a", t0), t0, t1), planned("b", s.put("b", t0), t0, t1)}
 	results := s.claim(claims...)
@@ -96,6 +97,7 @@ func TestTakeBack(t *testing.T) {
 // What is known of a lease dates from when the answered question was sent, not from when
 // the answer came.
 func TestProofDatesFromTheSending(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	proof := s.session.Proof()
 	if now := bootclock.Now(); proof.Sent <= 0 || proof.Sent > now {
@@ -143,6 +145,7 @@ func TestSilentEtcdIsTold(t *testing.T) {
 // A claim that was granted under a new lease says so: the time of the one before it would end
 // the run before it began.
 func TestClaimUnderTheNextLease(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	before := s.session.Proof()
 	if err := joblock.RevokeLease(t.Context(), s.client, before.Lease); err != nil {

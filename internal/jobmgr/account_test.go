@@ -11,6 +11,7 @@ import (
 // A new schedule begins when it is saved, and the due fires of the old one are accounted for in the same
 // transaction.
 func TestTimetableChange(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	edit := func(change func(*common.Job)) func(common.Job) common.Job {
 		return func(j common.Job) common.Job { change(&j); return j }
@@ -98,6 +99,7 @@ func TestTimetableChange(t *testing.T) {
 
 // The gap has more fires than are counted: the entry covers all of them.
 func TestGapTooLongToCount(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := common.Job{Name: "a", CronExpr: "@every 1s", Timezone: "UTC", Command: "true"}
 	old := s.put(job)
@@ -114,6 +116,7 @@ func TestGapTooLongToCount(t *testing.T) {
 
 // Due fires are accounted for when the job is deleted, future ones are not.
 func TestDeleteAccountsForThePlan(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	many, none := s.put(minutely("many")), s.put(minutely("none"))
 	s.clock.forward(59 * time.Second)

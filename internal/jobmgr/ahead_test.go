@@ -13,7 +13,8 @@ import (
 // A master whose clock is ahead must not skip the fires in between: it moves no cursor, and does what moves
 // none.
 func TestMasterAheadMovesNoCursor(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	s.put(minutely("j"))
 	paused := minutely("paused")
 	paused.Paused = true

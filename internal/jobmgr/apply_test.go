@@ -11,6 +11,7 @@ import (
 )
 
 func TestApply(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := minutely("a")
 	for _, c := range []struct {
@@ -45,6 +46,7 @@ func TestApply(t *testing.T) {
 }
 
 func TestChange(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	state, err := s.store.Change(t.Context(), actor, "patch", "a", any0, func(old common.Job) (common.Job, error) {
@@ -81,6 +83,7 @@ func TestChange(t *testing.T) {
 // Concurrent changes share transactions: each still has its own outcome, and of those of the same job one
 // wins.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	const n = 200
 	var group sync.WaitGroup
@@ -107,6 +110,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestOnce(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for _, c := range []struct {
 		by        common.Actor
@@ -126,6 +130,7 @@ func TestOnce(t *testing.T) {
 }
 
 func TestCreateOnce(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	first, err := s.store.CreateOnce(t.Context(), actor, minutely("a"), "k")
 	if err != nil {

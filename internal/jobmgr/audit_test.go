@@ -14,6 +14,7 @@ import (
 
 // Of few jobs and of many, the existing cursors are returned.
 func TestCursors(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	want := map[string]time.Time{}
 	var names []string
@@ -52,6 +53,7 @@ func TestCursors(t *testing.T) {
 }
 
 func TestBusyAndPlans(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("busy"))
 	s.put(minutely("busybody")) // its name begins with the other's

@@ -13,6 +13,7 @@ import (
 
 // While the backlog for the log store is too large no job is saved; urgent changes are still made.
 func TestBacklog(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	backlog := &jobmgr.Backlog{Most: 1 << 20}
 	look := func(full bool) {

@@ -31,6 +31,7 @@ func (s *story) pages(q common.JobQuery) (names []string, sizes []int) {
 
 // The counts of a master follow each change of a job.
 func TestCatalogCounts(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	wants := func(what string, paused int, needs ...string) {
 		t.Helper()
@@ -60,6 +61,7 @@ func TestCatalogCounts(t *testing.T) {
 }
 
 func TestListOrderPagesAndFilters(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for _, job := range []common.Job{
 		{Name: "b", Group: "g"}, {Name: "a-b"}, {Name: "a", Title: "Nightly Report"}, {Name: "a.b", Group: "g"},
@@ -97,7 +99,8 @@ func TestListOrderPagesAndFilters(t *testing.T) {
 
 // While jobs are created and deleted, each of the others is listed once and in order.
 func TestPagesUnderChanges(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	var stay []string
 	for i := range 120 {
 		stay = append(stay, fmt.Sprintf("j%03d", i))
@@ -133,6 +136,7 @@ func TestPagesUnderChanges(t *testing.T) {
 
 // A master's list shows its own writes at once.
 func TestListReadsItsOwnWrites(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for i := range 50 {
 		name := fmt.Sprintf("j%d", i)
@@ -153,6 +157,7 @@ func TestListReadsItsOwnWrites(t *testing.T) {
 
 // A list waits for changes of jobs only: no watch notifies the catalog of others.
 func TestListDoesNotWaitForTriggers(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	trigger := s.trigger("a")
@@ -166,6 +171,7 @@ func TestListDoesNotWaitForTriggers(t *testing.T) {
 }
 
 func TestCatalogReportsBadJobs(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("good"))
 	turned := s.put(minutely("turned"))

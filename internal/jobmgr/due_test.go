@@ -23,6 +23,7 @@ func (s *story) behind(n int, expr string, cursor time.Time) {
 
 // The due fires of each of many jobs are counted, even if there are millions.
 func TestDue_ManyJobsADayBehind_CountsAllFires(t *testing.T) {
+	t.Parallel()
 	const jobs = 30
 	s := newStory(t)
 	s.behind(jobs, "* * * * * * *", noon.Add(-24*time.Hour))
@@ -39,6 +40,7 @@ func TestDue_ManyJobsADayBehind_CountsAllFires(t *testing.T) {
 
 // Fires that take too much effort to count become one entry with a lower bound.
 func TestDue_TooManyHours_CountsAtLeast(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	from := noon.AddDate(-50, 0, 0)
 	s.behind(4, "0 * * * *", from)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +20,11 @@ import (
 	"carillon/internal/jobmgr"
 	"carillon/internal/runlog"
 )
+
+// shared is the etcd of the tests that neither stop nor compact it.
+var shared etcdtest.Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 // story is a keyspace with one master.
 type story struct {
@@ -44,8 +50,13 @@ var (
 	any0  = common.Precondition{}
 )
 
-func newStory(t testing.TB) *story {
-	s := &story{TB: t, server: etcdtest.StartServer(t), clock: &clock{}}
+func newStory(t testing.TB) *story { return storyOn(t, shared.Server(t)) }
+
+// ownStory is for tests that compact etcd, or count its revisions or leases.
+func ownStory(t testing.TB) *story { return storyOn(t, etcdtest.StartServer(t)) }
+
+func storyOn(t testing.TB, server *etcdtest.Server) *story {
+	s := &story{TB: t, server: server, clock: &clock{}}
 	s.client = s.server.Client()
 	s.clock.set(noon)
 	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) {

@@ -15,7 +15,8 @@ import (
 // Neither one group nor all of them can fill etcd with jobs; existing jobs can be changed, reduced and
 // deleted.
 func TestLimits(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	store := func(limits jobmgr.Limits) *jobmgr.Store {
 		return jobmgr.NewStore(jobmgr.Config{
 			Client:   s.client,

@@ -16,6 +16,7 @@ import (
 
 // A pause beyond the representable times is refused; one that was stored nevertheless lasts.
 func TestPausedForCenturies(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	until := time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC)
 	job := s.put(minutely("a"))
@@ -31,6 +32,7 @@ func TestPausedForCenturies(t *testing.T) {
 
 // Every order, with every filter, lists each job once and in order, for any page size.
 func TestListOrders(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	until := s.clock.now().Add(time.Hour)
 	for i, job := range []common.Job{
@@ -92,6 +94,7 @@ func TestListOrders(t *testing.T) {
 
 // Jobs below a group, the total of a query, and any position in a list.
 func TestListBelowAndFrom(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for i, group := range []string{"data", "data.etl", "data-lake", "data_x", "database", "other", ""} {
 		s.put(common.Job{Name: fmt.Sprintf("j%d", i), Group: group, Command: "true"})

@@ -63,6 +63,7 @@ func (s *story) wantLive(id string, status common.Status, worker string) {
 
 // A run is found by its id, and listed once, at each stage.
 func TestLiveRunAtEachStage(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	s.put(minutely("ab"))
@@ -84,6 +85,7 @@ func TestLiveRunAtEachStage(t *testing.T) {
 
 // Open runs are pending or active: runs that have ended and are not delivered are left out.
 func TestOpenRuns(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	waiting, running, done := s.trigger("a"), s.claim(s.trigger("a"), "w1"), s.claim(s.trigger("a"), "w1")
@@ -104,6 +106,7 @@ func TestOpenRuns(t *testing.T) {
 
 // The note of a late end is no outcome of its run, and is read separately.
 func TestLateEndIsNoOutcome(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	r := record("a", job.UID, common.RunID(common.PlannedFire(job.UID, noon), 1), "w1")
@@ -128,6 +131,7 @@ func TestLateEndIsNoOutcome(t *testing.T) {
 
 // The run of a deleted job is found without its name, even if another job has that name now.
 func TestLiveRunOfDeletedJob(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	r := s.claim(s.trigger("a"), "w1")
@@ -151,6 +155,7 @@ func TestLiveRunOfDeletedJob(t *testing.T) {
 }
 
 func TestUnreadableRunsBreakNoList(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	for _, key := range []string{common.TriggerKey("a", "bad"), common.RecordKey("a", "bad.1"),
@@ -177,7 +182,8 @@ func TestUnreadableRunsBreakNoList(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	job := s.put(minutely("a"))
 	running := s.claim(s.trigger("a"), "w2")
 	waiting := s.trigger("a")
@@ -243,6 +249,7 @@ func TestKill(t *testing.T) {
 
 // A pending run that is claimed while it is cancelled is either cancelled or gets a kill request, not both.
 func TestKillRacingWithClaim(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(common.Job{Name: "a", Command: "true"})
 	for range 30 {
@@ -269,6 +276,7 @@ func TestKillRacingWithClaim(t *testing.T) {
 
 // A run that moves to its next stage during the look-up is found.
 func TestLiveRunWhileItMoves(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	for range 60 {

@@ -160,8 +160,8 @@ func TestOutboxIndex_FindsWhatReadingAllDoes(t *testing.T) {
 	s := newStory(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	s.put(minutely("a"))
-	all := outcomes(random, 1500)
-	live, stored := all[:1200], all[1100:] // some are in both
+	all := outcomes(random, 400)
+	live, stored := all[:320], all[290:] // some are in both
 	s.inOutboxes(live)
 	trigger := s.trigger("a")
 	s.claim(s.trigger("a"), "w1")
@@ -277,6 +277,7 @@ func (s *story) sameFires(plain, fast *runlog.View, q runlog.FireQuery) {
 // A run is found, and listed once, at each stage, for any number of outcomes; an outcome that was deleted
 // from the outboxes is no longer listed.
 func TestOutboxIndex_FollowsRuns(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	eventually(t, "the catalog has the job", func() bool { _, known := s.catalog.Name(job.UID); return known })
@@ -317,6 +318,7 @@ func TestOutboxIndex_FollowsRuns(t *testing.T) {
 
 // Before its first list the index reports that lists are incomplete.
 func TestOutboxIndex_PartialBeforeTheFirstList(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	trigger := s.trigger("a")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	source := jobmgr.NewOutcomes(s.client)
 	if pending, err := source.Pending(t.Context(), 10); err != nil || !pending.Batch.Empty() || pending.More {
@@ -44,6 +45,7 @@ func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
 }
 
 func TestOutcomesInParts(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(common.Job{Name: "a", Command: "true"})
 	for range 30 {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestPause(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	created := s.put(minutely("a"))
 	s.clock.forward(90 * time.Second)
@@ -52,6 +53,7 @@ func TestPause(t *testing.T) {
 
 // The fires that a pause passed are one entry, written with the save that ends it.
 func TestEndOfAPause(t *testing.T) {
+	t.Parallel()
 	edit := func(change func(*common.Job)) func(*story, common.Job) {
 		return func(s *story, job common.Job) { change(&job); s.put(job) }
 	}
@@ -141,6 +143,7 @@ func TestEndOfAPause(t *testing.T) {
 }
 
 func TestResumeTwice(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	uid := s.put(minutely("a")).UID
 	if _, err := s.store.Pause(t.Context(), actor, "a", common.PauseRequest{Note: "x"}, any0); err != nil {
@@ -168,6 +171,7 @@ func TestResumeTwice(t *testing.T) {
 
 // Pauses, resumes and claims happen at the same time. Each fire is claimed or recorded as skipped, once.
 func TestPausesRacingWithClaimsLoseNoFire(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	uid := s.put(common.Job{Name: "a", CronExpr: "* * * * * * *", Timezone: "UTC", Command: "true"}).UID
 	workers, stop := context.WithCancel(t.Context())

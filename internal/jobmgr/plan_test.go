@@ -32,6 +32,7 @@ func summary(fires []common.Fire) []string {
 }
 
 func TestDue(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	store := jobmgr.NewStore(jobmgr.Config{
 		Client:   s.client,
@@ -133,6 +134,7 @@ func TestDue(t *testing.T) {
 // The planned future is the newest fires before the end of the requested time, of all jobs together, the same
 // as stepping through each schedule from now.
 func TestPlannedIsWhatSteppingFinds(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	random := rand.New(rand.NewPCG(3, 5))
 	lines := []string{"* * * * *", "* * * * * * *", "0 * * * *", "30 2 * * *", "@every 7m", "0 0 1 1 *",

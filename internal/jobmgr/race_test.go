@@ -91,6 +91,7 @@ func (s *story) account(uid string) map[time.Time]int {
 // Saves that change the schedule and claims move the same cursor at the same time. Each planned fire is
 // accounted for once: it was claimed, or a save recorded it as missed.
 func TestSavesRacingWithClaimsLoseNoFire(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	// Three names of the same zone, so that the plan stays the same with each save.
 	zones := []string{"UTC", "Etc/UTC", "Etc/GMT"}
@@ -199,6 +200,7 @@ func (s *story) runTrigger(ctx context.Context, name string) {
 // A trigger that was accepted runs, or is skipped because the job was deleted, never both and never neither;
 // and none is left behind. A kill request remains for an unresolved run only.
 func TestDeleteRacingWithTriggers(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for round := range 16 {
 		name := fmt.Sprintf("job-%d", round)
@@ -284,6 +286,7 @@ func TestDeleteRacingWithTriggers(t *testing.T) {
 
 // Concurrent requests to run one job, at several masters, all succeed despite their conflicts.
 func TestTrigger_BurstOfOneJob_AllAccepted(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("burst"))
 	masters := []*jobmgr.Store{s.store, s.master(s.catalog), s.master(s.catalog)}

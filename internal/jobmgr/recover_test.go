@@ -20,6 +20,7 @@ func (s *story) ahead(job common.Job) common.JobState {
 // A cursor in the future is moved back when the job is saved or resumed. Its fires have other ids from then
 // on, since the earlier ones have outcomes already.
 func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.store = jobmgr.NewStore(jobmgr.Config{
 		Client:   s.client,
@@ -67,6 +68,7 @@ func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
 
 // An unresolved run may still write outcomes of the old fires: the cursor stays until it has ended.
 func TestCursorInFuture_StaysWhileAJobRuns(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	before := s.ahead(minutely("a"))
 	record := common.Record{
@@ -90,6 +92,7 @@ func TestCursorInFuture_StaysWhileAJobRuns(t *testing.T) {
 
 // After a restore all cursors are moved to now: fires that may have run since the backup do not run again.
 func TestRecover_RestoredEtcd(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	paused := s.put(minutely("paused"))

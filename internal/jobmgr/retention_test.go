@@ -11,6 +11,7 @@ import (
 // Before the jobs were listed no job may be taken for deleted; a job that cannot be read is not deleted
 // either.
 func TestRetention(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	if jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(error) {}, func() {}), schedule.NewInterner()).Whole() {
 		t.Error("a catalog without a list is complete")

@@ -11,6 +11,7 @@ import (
 
 // No operation saves a job that refers to secrets which it may not use.
 func TestSecretsOfAJob(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	away := false
 	store := jobmgr.NewStore(jobmgr.Config{

@@ -15,7 +15,8 @@ import (
 )
 
 func TestCreate(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	before := s.changed.Load()
 	state, err := s.store.Create(t.Context(), actor, common.Job{
 		Name:     "a",
@@ -61,6 +62,7 @@ func TestCreate(t *testing.T) {
 
 // The job is stored as it was sent: of all defaults only the time zone is added.
 func TestDefaultsAreNotStored(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(common.Job{Name: "a", Command: "true"})
 	stored := map[string]json.RawMessage{}
@@ -100,7 +102,8 @@ func TestDefaultsAreNotStored(t *testing.T) {
 }
 
 func TestPutThatChangesNothingWritesNothing(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	first := s.put(common.Job{Name: "a", CronExpr: "@hourly", Command: "true"})
 	s.clock.forward(24 * time.Hour)
 	revision, told := s.revision(), s.changed.Load()
@@ -128,6 +131,7 @@ func TestPutThatChangesNothingWritesNothing(t *testing.T) {
 }
 
 func TestReplace(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	first := s.put(minutely("a"))
 	s.clock.forward(10 * time.Minute)
@@ -155,7 +159,8 @@ func TestReplace(t *testing.T) {
 }
 
 func TestPreconditions(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	first := s.put(minutely("a"))
 	second := minutely("a")
 	second.Title = "second"
@@ -203,6 +208,7 @@ func TestPreconditions(t *testing.T) {
 
 // Of many saves of the same version one succeeds, and the others are refused.
 func TestConcurrentSaves(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	seen := s.put(minutely("a"))
 	var saved, stale, created, exists, other atomic.Int64
@@ -238,7 +244,8 @@ func TestConcurrentSaves(t *testing.T) {
 }
 
 func TestValidateListsEveryFault(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	revision := s.revision()
 	locations := func(faults []common.Fault) []string {
 		var at []string
@@ -350,6 +357,7 @@ func TestValidateListsEveryFault(t *testing.T) {
 }
 
 func TestRecreatedJobIsAnother(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	first := s.put(minutely("a"))
 	eventually(t, "the catalog has the uid", func() bool {
@@ -393,6 +401,7 @@ func TestRecreatedJobIsAnother(t *testing.T) {
 
 // A job that cannot be read can be deleted.
 func TestBrokenJob(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.raw(common.JobKey("broken"), "{")
 	s.raw(common.CursorKey("broken"), common.TimeKey(noon))
@@ -424,6 +433,7 @@ func TestBrokenJob(t *testing.T) {
 }
 
 func TestTriggerLimit(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	s.put(minutely("ab"))
@@ -454,6 +464,7 @@ func TestTriggerLimit(t *testing.T) {
 
 // A job whose last fire has passed can be saved again with another title, but not created.
 func TestPutAfterTheLastFire(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := minutely("once")
 	job.CronExpr = "@at 2026-03-01T13:00:00Z"

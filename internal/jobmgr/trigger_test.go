@@ -18,6 +18,7 @@ import (
 )
 
 func TestTriggerWithParameters(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(common.Job{
 		Name:    "a",
@@ -56,6 +57,7 @@ func TestTriggerWithParameters(t *testing.T) {
 
 // The limit holds for concurrent requests.
 func TestTriggerLimitUnderConcurrency(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	for range jobmgr.MaxTriggers - 5 {
@@ -80,7 +82,8 @@ func TestTriggerLimitUnderConcurrency(t *testing.T) {
 }
 
 func TestIdempotencyKey(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	s.put(minutely("a"))
 	s.put(minutely("b"))
 	ask := func(who common.Actor, r common.TriggerRequest) (common.Trigger, error) {
@@ -144,7 +147,8 @@ func TestIdempotencyKey(t *testing.T) {
 }
 
 func TestIdempotencyUnderConcurrency(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	s.put(minutely("a"))
 	var mu sync.Mutex
 	runs := map[string]int{}
@@ -177,7 +181,8 @@ func TestIdempotencyUnderConcurrency(t *testing.T) {
 
 // Many keys use one lease, and the keys of one identity are bounded; earlier keys are still remembered.
 func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
-	s := newStory(t)
+	t.Parallel()
+	s := ownStory(t)
 	s.store = jobmgr.NewStore(jobmgr.Config{
 		Client:    s.client,
 		Interner:  schedule.NewInterner(),
@@ -233,6 +238,7 @@ func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 
 // Deletes more triggers and runs than fit into one transaction.
 func TestDeleteOfMany(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(common.Job{Name: "a", Command: "true"})
 	s.put(minutely("ab"))
@@ -290,6 +296,7 @@ func TestDeleteOfMany(t *testing.T) {
 
 // A pending run has a reason.
 func TestPendingRunsHaveAReason(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	noWorker := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 	var asked []string
@@ -374,6 +381,7 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 
 // A value that does not match its key is ignored.
 func TestForeignValues(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
 	trigger := s.trigger("a")
@@ -396,6 +404,7 @@ func TestForeignValues(t *testing.T) {
 
 // A caller who may no longer run the job does not get the run of an earlier request.
 func TestIdempotencyKeyIsNoRight(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := minutely("a")
 	job.Group = "blue"

@@ -24,6 +24,7 @@ func (s *story) live(q runlog.ChangeQuery) ([]common.Change, error) {
 
 // The changes of a job are found among many others, each with the version that it created.
 func TestLiveChanges(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for n := range 150 {
 		s.put(minutely(fmt.Sprintf("other-%03d", n)))

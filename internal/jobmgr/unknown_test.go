@@ -30,6 +30,7 @@ func (s *story) value(name string) map[string]any {
 
 // An older master that saves a job of a newer one keeps all its fields.
 func TestUnknownFieldsAreKept(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	job := minutely("a")
 	job.Retry, job.CatchUp = &common.Retry{Max: 1}, &common.CatchUp{}
@@ -97,6 +98,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 // The master records the features that a job needs of its workers, and removes those no longer needed;
 // unknown ones are left to a newer master.
 func TestNeedsAreNoted(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	needs := func(want ...string) {
 		t.Helper()

@@ -21,6 +21,7 @@ var newerSchedules = map[string]func(map[string]any){
 // A master that cannot read a schedule does not move its cursor: it could not account for the fires in
 // between.
 func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for name, write := range newerSchedules {
 		s.clock.set(noon)
@@ -54,6 +55,7 @@ func TestUnreadableScheduleIsNotPassedOver(t *testing.T) {
 // A schedule that this version can read may replace one that it cannot. The due fires of the old one are one
 // entry without a count.
 func TestUnreadableScheduleIsReplaced(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	for name, write := range newerSchedules {
 		s.clock.set(noon)
@@ -80,6 +82,7 @@ func TestUnreadableScheduleIsReplaced(t *testing.T) {
 // A job can always be deleted. Its possible due fires are one entry without a count, even if the job does not
 // decode at all.
 func TestUnreadableScheduleIsDeletedWithAnEntry(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	schedules := map[string]func(map[string]any){"undecodable": func(v map[string]any) {
 		v["cronExpr"] = []any{"0 * * * *"}

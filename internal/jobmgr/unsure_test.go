@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -23,30 +22,22 @@ import (
 func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
 	var answer, all atomic.Bool
 	away := status.Error(codes.Unavailable, "lost")
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{s.server.Endpoint},
-		Logger:    zap.NewNop(),
-		DialOptions: []grpc.DialOption{
-			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
-				invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				if text, ok := req.(interface{ String() string }); !ok || !strings.HasSuffix(method, "/Txn") ||
-					!strings.Contains(text.String(), "request_put") {
-					return invoke(ctx, method, req, reply, cc, opts...)
-				}
-				if all.Swap(false) {
-					return away
-				}
-				err := invoke(ctx, method, req, reply, cc, opts...)
-				if answer.Swap(false) {
-					return away
-				}
-				return err
-			})},
-	})
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() { _ = client.Close() })
+	client := s.server.ClientWith(grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+			opts ...grpc.CallOption) error {
+			if text, ok := req.(interface{ String() string }); !ok || !strings.HasSuffix(method, "/Txn") ||
+				!strings.Contains(text.String(), "request_put") {
+				return invoke(ctx, method, req, reply, cc, opts...)
+			}
+			if all.Swap(false) {
+				return away
+			}
+			err := invoke(ctx, method, req, reply, cc, opts...)
+			if answer.Swap(false) {
+				return away
+			}
+			return err
+		}))
 	store = jobmgr.NewStore(jobmgr.Config{
 		Client:   client,
 		Interner: schedule.NewInterner(),
@@ -62,6 +53,7 @@ func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
 
 // A change whose response was lost is looked up; one that cannot be found is not reported as refused.
 func TestLostAnswersOfChanges(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	store, lose := s.unreliable()
 	for _, title := range []string{"one", "two"} { // it is created, and then replaced

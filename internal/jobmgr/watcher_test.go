@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/pkg/v3/proxy"
-	"go.uber.org/zap"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
@@ -96,6 +92,7 @@ func watch(t testing.TB, client *clientv3.Client, silence time.Duration) *table 
 }
 
 func TestWatcherDeliversAllThenChanges(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
 	s.put(minutely("b"))
@@ -135,6 +132,7 @@ func TestWatcherDeliversAllThenChanges(t *testing.T) {
 
 // A job that is deleted while its cursor is being read is not broken.
 func TestWatcherRacingWithDeletions(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("stays"))
 	r := watch(t, s.client, 0)
@@ -155,6 +153,7 @@ func TestWatcherRacingWithDeletions(t *testing.T) {
 // The cursor of a job is not read when the job is created; it is read for a list, and for a job without a
 // creation time.
 func TestWatcherDeliversNewJobs(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	r := watch(t, s.client, 0)
 	eventually(t, "there is a list", func() bool { wholes, _ := r.count(); return wholes == 1 })
@@ -175,6 +174,7 @@ func TestWatcherDeliversNewJobs(t *testing.T) {
 }
 
 func TestWatcherPagesManyJobs(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	const n = 3000
 	want := make(map[string]time.Time, n)
@@ -217,49 +217,6 @@ func TestWatcherPagesManyJobs(t *testing.T) {
 	r.has(t, nil, want)
 }
 
-// link is a connection to etcd that tests can interrupt.
-type link struct {
-	t      testing.TB
-	server *etcdtest.Server
-	path   string
-	proxy  proxy.Server
-}
-
-func newLink(t testing.TB, server *etcdtest.Server) (*link, *clientv3.Client) {
-	l := &link{t: t, server: server, path: filepath.Join(t.TempDir(), "s")}
-	l.join()
-	t.Cleanup(func() { _ = l.proxy.Close() })
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + l.path}, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return l, client
-}
-
-func (l *link) join() {
-	l.t.Helper()
-	l.proxy = proxy.NewServer(proxy.ServerConfig{Logger: zap.NewNop(), From: url.URL{Scheme: "unix", Host: l.path},
-		To: url.URL{Scheme: "tcp", Host: l.server.Endpoint}})
-	select {
-	case <-l.proxy.Ready():
-	case err := <-l.proxy.Error():
-		l.t.Fatal(err)
-	}
-}
-
-// hang lets no data through and closes no connection.
-func (l *link) hang()   { l.proxy.PauseRx(); l.proxy.PauseTx() }
-func (l *link) unhang() { l.proxy.UnpauseTx(); l.proxy.UnpauseRx() }
-
-// cut closes all connections.
-func (l *link) cut() {
-	l.t.Helper()
-	if err := l.proxy.Close(); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 // While a watcher is disconnected, changes that it has not received are compacted: it delivers the complete
 // list again, which corrects all that it missed, including deletions.
 func TestWatcherDeliversAllAgainAfterACut(t *testing.T) {
@@ -267,28 +224,28 @@ func TestWatcherDeliversAllAgainAfterACut(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		silence time.Duration
-		cut     func(*link, *table)
-		mend    func(*link)
+		cut     func(testing.TB, *etcdtest.Link, *table)
+		mend    func(*etcdtest.Link)
 	}{
-		{"connections closed", 0, func(l *link, _ *table) { l.cut() }, (*link).join},
-		{"silent", 600 * time.Millisecond, func(l *link, r *table) {
-			l.hang()
-			eventually(l.t, "the silence is noticed", func() bool { _, troubles := r.count(); return troubles > 0 })
-		}, (*link).unhang},
+		{"connections closed", 0, func(_ testing.TB, l *etcdtest.Link, _ *table) { l.Cut() }, (*etcdtest.Link).Join},
+		{"silent", 600 * time.Millisecond, func(t testing.TB, l *etcdtest.Link, r *table) {
+			l.Hang()
+			eventually(t, "the silence is noticed", func() bool { _, troubles := r.count(); return troubles > 0 })
+		}, (*etcdtest.Link).Unhang},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStory(t)
+			s := ownStory(t)
 			s.put(minutely("stays"))
 			s.put(minutely("goes"))
 			s.put(minutely("changes"))
-			link, client := newLink(t, s.server)
+			link, client := etcdtest.NewLink(t, s.server)
 			r := watch(t, client, c.silence)
 			r.has(t, nil, map[string]time.Time{"stays": noon, "goes": noon, "changes": noon})
 			s.put(minutely("first")) // the watch is up
 			r.has(t, nil, map[string]time.Time{"stays": noon, "goes": noon, "changes": noon, "first": noon})
 
-			c.cut(link, r)
+			c.cut(t, link, r)
 			s.clock.forward(time.Minute)
 			s.remove("goes")
 			job := minutely("changes")
@@ -312,6 +269,7 @@ func TestWatcherDeliversAllAgainAfterACut(t *testing.T) {
 
 // An error of the receiver ends the watcher, and so does the context.
 func TestWatcherEnds(t *testing.T) {
+	t.Parallel()
 	s := newStory(t)
 	w := jobmgr.NewWatcher(s.client, func(err error) { t.Error(err) }, func() {})
 	refusal := common.Errorf(common.CodeInternal, "no more")

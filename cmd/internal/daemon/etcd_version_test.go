@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/platform/virtualtime"
 )
 
@@ -58,7 +57,8 @@ func TestEtcdVersions(t *testing.T) {
 
 // A real etcd reports its version to any logged-in user, and is new enough.
 func TestEtcdVersionOfARealOne(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	var log bytes.Buffer
 	status, err := client.Status(t.Context(), client.Endpoints()[0])
 	if err != nil || status.Version == "" {

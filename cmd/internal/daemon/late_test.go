@@ -9,7 +9,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
 	"carillon/internal/platform/bootclock"
@@ -21,8 +20,9 @@ import (
 // stays lost and shows how it ended: from etcd at first, then from the log store. A finish
 // that is repeated after its outcome was delivered shows nothing.
 func TestLateEndFromWorkerToView(t *testing.T) {
+	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
-	client := etcdtest.Start(t)
+	client := shared.Start(t)
 	log := slog.New(slog.DiscardHandler)
 	session := joblock.NewSession(client, 15*time.Second, bootclock.Now, log, func() {})
 	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), schedule.NewInterner())

@@ -29,6 +29,11 @@ import (
 	"carillon/internal/secrets/crypt"
 )
 
+// shared is the etcd of the tests that neither stop nor compact it.
+var shared etcdtest.Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
 // A loop of a daemon is one of its parts that serve, or one of the elected master's duties. Each raises a condition
 // when it stands still: one of its health.Loops, or one that it raises itself.
 type watched struct {
@@ -120,7 +125,8 @@ func masterTable() map[string]watched {
 
 // A new part or duty must say what raises a condition when it stands still.
 func TestEveryLoopHasAConditionAndATest(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	tests := testNames(t)
 	page, err := os.ReadFile("../../../docs/reliability.md")
 	if err != nil {
@@ -458,7 +464,10 @@ const stuckLimit = 200 * time.Millisecond
 // Whatever a worker is refused by etcd, the loop that stands still has a condition, which ends with its cause.
 func TestStuckLoopOfAWorkerHasACondition(t *testing.T) {
 	t.Parallel()
-	client, g := etcdtest.Start(t), newGate()
+	if testing.Short() {
+		t.Skip("waits for each loop")
+	}
+	client, g := shared.Start(t), newGate()
 	w := newLoopsWorker(t, g.client(t, client), stuckLimit)
 	serve(t, w.Parts())
 	<-w.members.Ready()
@@ -517,6 +526,10 @@ func (s *slowPing) Ping(ctx context.Context) error {
 
 // The loops of a master, and the duties of the elected one, have conditions in the same way.
 func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for each loop")
+	}
 	for _, c := range []struct {
 		loop, code, prefix string
 		writes             bool
@@ -540,7 +553,7 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 	} {
 		t.Run(c.loop, func(t *testing.T) {
 			t.Parallel()
-			client, g := etcdtest.Start(t), newGate()
+			client, g := shared.Start(t), newGate()
 			g.set(c.prefix, c.writes)
 			m := newLoopsMaster(t, g.client(t, client), stuckLimit)
 			serve(t, m.Parts())
@@ -566,8 +579,11 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 // A log store that never answers, whatever the deadline, is away; one that takes longer than a look is not.
 func TestLogStoreThatIsSlowIsNotAway(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for a log store that does not answer")
+	}
 	store := &slowPing{Store: newLoopsStore(t)}
-	m := newLoopsMaster(t, etcdtest.Start(t), 0)
+	m := newLoopsMaster(t, shared.Start(t), 0)
 	m.state.store = store
 	store.mu.Lock()
 	m.state.look(t.Context())

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,11 @@ import (
 	"carillon/internal/etcdkit/etcdtest"
 )
 
+// shared is the etcd of the tests that neither stop nor compact it.
+var shared etcdtest.Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
 // clock is a time that tests advance.
 type clock struct{ ahead atomic.Int64 }
 
@@ -24,7 +30,7 @@ func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 
 func setUp(t *testing.T) (*Store, *clientv3.Client, *clock) {
 	t.Helper()
-	client := etcdtest.Start(t)
+	client := shared.Start(t)
 	c := &clock{}
 	return New(client, c.now, nil), client, c
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,15 +11,12 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/pkg/v3/proxy"
 	"go.uber.org/goleak"
-	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"carillon/internal/cluster/election"
-	"carillon/internal/etcdkit"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/joblock"
 	"carillon/internal/platform/bootclock"
@@ -150,6 +145,7 @@ func (c *candidate) sees(who string) {
 }
 
 func TestResign_AnotherIsElectedAtOnce(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
@@ -193,6 +189,7 @@ func TestKill_AnotherIsElectedWhenTheLeaseExpires(t *testing.T) {
 }
 
 func TestLeaseRevoked_EndsTheTermAtOnce(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
@@ -213,6 +210,7 @@ func TestLeaseRevoked_EndsTheTermAtOnce(t *testing.T) {
 
 // The key is deleted although its lease is valid.
 func TestKeyDeleted_EndsTheTermAtOnce(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")
@@ -232,6 +230,7 @@ func TestKeyDeleted_EndsTheTermAtOnce(t *testing.T) {
 
 // A value that cannot be decoded counts as an elected master as long as the key exists.
 func TestUndecodableHolder_PreventsElection(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	client := server.Client()
 	if _, err := client.Put(t.Context(), key, "{"); err != nil {
@@ -252,6 +251,7 @@ func TestUndecodableHolder_PreventsElection(t *testing.T) {
 
 // A process that starts again under its id deletes the key of its previous start at once.
 func TestOwnStaleKey_IsDeleted(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	lease, err := client.Grant(t.Context(), 600)
@@ -274,18 +274,18 @@ func TestPartition_AtMostOneIsElected(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
-	link, far := newLink(t, server)
+	link, far := etcdtest.NewLink(t, server)
 	a := newCandidate(t, h, far, "a")
 	term := a.elected()
 	b := newCandidate(t, h, server.Client(), "b")
 	b.sees("a")
-	link.cut()
+	link.Cut()
 	if err := over(t, term); !strings.Contains(err.Error(), "did not renew its lease in time") &&
 		!strings.Contains(err.Error(), "lease") {
 		t.Fatalf("the term ended with %v", err)
 	}
 	b.elected()
-	link.join()
+	link.Join()
 	a.sees("b")
 	b.stop()
 	a.elected()
@@ -299,8 +299,8 @@ func TestEtcdAway_OneIsElectedWhenItReturns(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
-	linkA, farA := newLink(t, server)
-	linkB, farB := newLink(t, server)
+	linkA, farA := etcdtest.NewLink(t, server)
+	linkB, farB := etcdtest.NewLink(t, server)
 	a, b := newCandidate(t, h, farA, "a"), newCandidate(t, h, farB, "b")
 	for range 3 {
 		var term context.Context
@@ -310,11 +310,11 @@ func TestEtcdAway_OneIsElectedWhenItReturns(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("no master was elected within a minute")
 		}
-		linkA.cut()
-		linkB.cut()
+		linkA.Cut()
+		linkB.Cut()
 		over(t, term)
-		linkA.join()
-		linkB.join()
+		linkA.Join()
+		linkB.Join()
 	}
 	if most := h.most.Load(); most != 1 {
 		t.Fatalf("%d were elected at a time", most)
@@ -323,25 +323,18 @@ func TestEtcdAway_OneIsElectedWhenItReturns(t *testing.T) {
 
 // The answer to the transaction that created the key is lost: the elector recognizes its key.
 func TestLostAnswer_IsRecognized(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	var n atomic.Int32
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{server.Endpoint},
-		Logger:    zap.NewNop(),
-		DialOptions: []grpc.DialOption{
-			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
-				invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				err := invoke(ctx, method, req, reply, cc, opts...)
-				if strings.HasSuffix(method, "/Txn") && n.Add(1) == 1 {
-					return status.Error(codes.Unavailable, "the answer was lost")
-				}
-				return err
-			})},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := server.ClientWith(grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+			opts ...grpc.CallOption) error {
+			err := invoke(ctx, method, req, reply, cc, opts...)
+			if strings.HasSuffix(method, "/Txn") && n.Add(1) == 1 {
+				return status.Error(codes.Unavailable, "the answer was lost")
+			}
+			return err
+		}))
 	a := newCandidate(t, &hall{}, client, "a")
 	a.elected()
 	if !a.held(server.Client()) {
@@ -351,6 +344,7 @@ func TestLostAnswer_IsRecognized(t *testing.T) {
 
 // Many candidates campaign at once, and each leaves as soon as it was elected: all are elected, one at a time.
 func TestManyCandidates_AreElectedOneAfterAnother(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h := &hall{}
 	var all sync.WaitGroup
@@ -368,43 +362,5 @@ func TestManyCandidates_AreElectedOneAfterAnother(t *testing.T) {
 	all.Wait()
 	if most := h.most.Load(); most != 1 {
 		t.Fatalf("%d were elected at a time", most)
-	}
-}
-
-// link is a connection to etcd that can be cut on purpose.
-type link struct {
-	testing.TB
-	server *etcdtest.Server
-	path   string
-	proxy  proxy.Server
-}
-
-func newLink(t testing.TB, server *etcdtest.Server) (*link, *clientv3.Client) {
-	l := &link{TB: t, server: server, path: filepath.Join(t.TempDir(), "s")}
-	l.join()
-	t.Cleanup(func() { _ = l.proxy.Close() })
-	client, err := etcdkit.Dial(etcdkit.Config{Endpoints: []string{"unix://" + l.path}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return l, client
-}
-
-func (l *link) join() {
-	l.Helper()
-	l.proxy = proxy.NewServer(proxy.ServerConfig{Logger: zap.NewNop(), From: url.URL{Scheme: "unix", Host: l.path},
-		To: url.URL{Scheme: "tcp", Host: l.server.Endpoint}})
-	select {
-	case <-l.proxy.Ready():
-	case err := <-l.proxy.Error():
-		l.Fatal(err)
-	}
-}
-
-func (l *link) cut() {
-	l.Helper()
-	if err := l.proxy.Close(); err != nil {
-		l.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 // The value outlives the term, and only the elected master may write it.
 func TestMemo_IsWrittenOnlyByTheElectedMaster(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	h, client := &hall{}, server.Client()
 	a := newCandidate(t, h, server.Client(), "a")

@@ -10,7 +10,6 @@ import (
 	"carillon/internal/cluster/clock"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 )
 
 func TestVotes(t *testing.T) {
@@ -60,7 +59,8 @@ func TestVotes(t *testing.T) {
 
 // A process whose clock goes wrong is notified at once, and gets no time; a single process is not checked.
 func TestGuard(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	m, _ := follow(t, client)
 	var ahead atomic.Int64
 	var logStore []clock.Vote

@@ -115,7 +115,8 @@ func ids(s *members.Snapshot) string {
 }
 
 func TestMembersComeChangeAndGo(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	put(t, client, common.WorkerKey("b"), registration("b", "b1", noon.Add(-3*time.Second)))
 	put(t, client, common.MasterKey("m"), common.MasterPresence{ID: "m", Clock: noon})
 	m, tr := follow(t, client)
@@ -172,7 +173,8 @@ func TestMembersComeChangeAndGo(t *testing.T) {
 }
 
 func TestSettingsLieOverRegistrations(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	put(t, client, common.WorkerKey("w"), registration("w", "l", noon))
 	put(t, client, common.WorkerSettingsKey("w"), common.WorkerSettings{Drain: true, Slots: new(9)})
 	put(t, client, common.WorkerSettingsKey("away"), common.WorkerSettings{Drain: true})
@@ -200,7 +202,8 @@ func TestSettingsLieOverRegistrations(t *testing.T) {
 
 // A value that cannot be read removes its earlier value, and nothing else.
 func TestMembersLeaveGarbageOut(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	put(t, client, common.WorkerKey("bad"), "{")
 	put(t, client, common.WorkerKey("good"), registration("good", "l", noon))
 	put(t, client, common.WorkerKey("thief"), registration("good", "l", noon))
@@ -227,9 +230,10 @@ func TestMembersLeaveGarbageOut(t *testing.T) {
 // While a follower is disconnected, changes that it has not received are compacted: it takes the complete
 // state, including deletions, and keeps the samples of clocks.
 func TestMembersAfterACompactedGap(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	direct := server.Client()
-	link, client := newLink(t, server)
+	link, client := etcdtest.NewLink(t, server)
 	put(t, direct, common.WorkerSettingsKey("stays"), common.WorkerSettings{Drain: true})
 	m, tr := follow(t, client)
 	for _, id := range []string{"stays", "goes", "writes"} {
@@ -240,7 +244,7 @@ func TestMembersAfterACompactedGap(t *testing.T) {
 		return ids(s) == "goes stays writes" && len(s.Masters) == 1
 	})
 
-	link.cut()
+	link.Cut()
 	remove(t, direct, common.WorkerKey("goes"))
 	remove(t, direct, common.WorkerSettingsKey("stays"))
 	put(t, direct, common.WorkerKey("writes"), registration("writes", "1", noon.Add(5*time.Second)))
@@ -252,7 +256,7 @@ func TestMembersAfterACompactedGap(t *testing.T) {
 	if _, err := direct.Compact(t.Context(), resp.Header.Revision); err != nil {
 		t.Fatal(err)
 	}
-	link.join()
+	link.Join()
 	s := until(t, m, "the gap is closed", func(s *members.Snapshot) bool {
 		return ids(s) == "comes stays writes" && !s.Members[1].Settings.Drain &&
 			s.Members[2].Clock.Equal(noon.Add(5*time.Second))
@@ -276,7 +280,8 @@ func TestMembersAfterACompactedGap(t *testing.T) {
 
 // Many changes make few snapshots, the last of which contains them all.
 func TestMembersGatherChanges(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	m, _ := follow(t, client)
 	const n = 300
 	for i := range n {

@@ -10,11 +10,11 @@ import (
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 )
 
 func TestPresence(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	m, _ := follow(t, client)
 	session := &leases{client: client, ttl: 600}
 	clock := noon

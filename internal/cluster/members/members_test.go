@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,11 @@ import (
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/platform/virtualtime"
 )
+
+// shared is the etcd of the tests that neither stop nor compact it.
+var shared etcdtest.Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
 // leases is a session that takes a new lease whenever the last one was found to be gone.
 type leases struct {
@@ -152,7 +158,8 @@ func eventually(t testing.TB, what string, holds func() bool) {
 }
 
 func TestRegisterRefreshList(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	if workers, err := members.List(t.Context(), client); err != nil || len(workers) != 0 {
 		t.Fatalf("%v, %v", err, workers)
 	}
@@ -208,7 +215,8 @@ func TestRegisterRefreshList(t *testing.T) {
 }
 
 func TestKeeperEndsWithItsContext(t *testing.T) {
-	w := newWorker(t, etcdtest.Start(t), "w", "life")
+	t.Parallel()
+	w := newWorker(t, shared.Start(t), "w", "life")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.keeper.Run(ctx) }()
@@ -221,7 +229,8 @@ func TestKeeperEndsWithItsContext(t *testing.T) {
 
 // Another process under the same id waits, gives up, and has changed nothing.
 func TestTwin(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	first, twin := newWorker(t, client, "w", "first"), newWorker(t, client, "w", "twin")
 	first.register()
 	before := key(t, client, "w")
@@ -244,7 +253,8 @@ func TestTwin(t *testing.T) {
 
 // An unreadable key belongs to another process while it has a lease.
 func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	lease, err := client.Grant(t.Context(), 600)
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +272,8 @@ func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
 
 // A key without a lease belongs to no process: it must neither end a worker nor prevent its start.
 func TestKeyWithoutALeaseIsReplaced(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	plant := func(value string) {
 		t.Helper()
 		if _, err := client.Put(t.Context(), common.WorkerKey("w"), value); err != nil {
@@ -289,7 +300,8 @@ func TestKeyWithoutALeaseIsReplaced(t *testing.T) {
 
 // Of many processes that start at the same time under one id, one registers.
 func TestTwinsAtTheSameTime(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
@@ -340,7 +352,8 @@ func TestRegisterBacksOff(t *testing.T) {
 
 // A restart waits for the lease of the earlier incarnation to expire.
 func TestRegisterAfterAnEarlierLife(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	earlier := newWorker(t, client, "w", "first")
 	earlier.leases.ttl = 2 // without keep-alives
 	earlier.register()
@@ -356,7 +369,8 @@ func TestRegisterAfterAnEarlierLife(t *testing.T) {
 }
 
 func TestEarlier(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	if reg, found, err := members.Earlier(t.Context(), client, "w"); err != nil || found {
 		t.Fatalf("%v, %+v", err, reg)
 	}
@@ -381,7 +395,8 @@ func TestEarlier(t *testing.T) {
 
 // The lease expires and its registration is deleted: the registration is written again under a new lease.
 func TestLostLease(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	w := newWorker(t, client, "w", "life")
 	w.register()
 	lost := w.leases.live
@@ -418,7 +433,8 @@ func TestLostLease(t *testing.T) {
 // A session with a new lease moves the registration while the old lease is alive, so that the expiry of the
 // old one does not delete it.
 func TestMovesToANewLease(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	w := newWorker(t, client, "w", "life")
 	w.register()
 	old, created := w.leases.live, key(t, client, "w").CreateRevision
@@ -435,7 +451,8 @@ func TestMovesToANewLease(t *testing.T) {
 // A worker that was suspended beyond its lease and finds another process registered does not replace it, but
 // ends.
 func TestReplacedWhileAway(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	sleeper, other := newWorker(t, client, "w", "sleeper"), newWorker(t, client, "w", "other")
 	sleeper.register()
 	if _, err := client.Revoke(t.Context(), sleeper.leases.live); err != nil {

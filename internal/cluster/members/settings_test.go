@@ -13,7 +13,6 @@ import (
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/etcdkit/etcdtest"
 )
 
 var operator = common.Actor{Name: "olga", Remote: "192.0.2.1"}
@@ -26,7 +25,7 @@ type settingsStory struct {
 }
 
 func newSettings(t testing.TB) *settingsStory {
-	s := &settingsStory{TB: t, client: etcdtest.Start(t)}
+	s := &settingsStory{TB: t, client: shared.Start(t)}
 	s.settings = members.NewSettings(s.client, func() time.Time { return noon }, func() { s.told++ })
 	return s
 }
@@ -245,7 +244,8 @@ func TestDamagedSettings(t *testing.T) {
 
 // Operators who change the settings at the same time lose none of each other's changes.
 func TestSettingsChangedAtTheSameTime(t *testing.T) {
-	client := etcdtest.Start(t)
+	t.Parallel()
+	client := shared.Start(t)
 	put(t, client, common.WorkerKey("w"), registration("w", "1", noon))
 	settings := members.NewSettings(client, func() time.Time { return noon }, func() {})
 	var all sync.WaitGroup

@@ -2,21 +2,26 @@
 package etcdtest
 
 import (
+	"errors"
 	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/namespace"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 )
 
 // Server is an etcd that ends with the test.
 type Server struct {
 	*embed.Etcd
 	Endpoint string // host:port on loopback
-	t        testing.TB
+
+	namespace string // prefix of all keys; "" in an etcd of the test's own
+	t         testing.TB
 }
 
 // Start starts an etcd and returns a client of it.
@@ -29,14 +34,14 @@ func Start(t testing.TB) *clientv3.Client {
 func StartServer(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t}
-	s.start(settings(t))
+	s.start(settings(t.TempDir()))
 	return s
 }
 
 // settings returns the config of an etcd that is quick and quiet.
-func settings(t testing.TB) *embed.Config {
+func settings(dir string) *embed.Config {
 	cfg := embed.NewConfig()
-	cfg.Dir = filepath.Join(t.TempDir(), "etcd")
+	cfg.Dir = filepath.Join(dir, "etcd")
 	cfg.Logger = "zap"
 	cfg.LogLevel = "panic"
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
@@ -51,28 +56,55 @@ func settings(t testing.TB) *embed.Config {
 
 func (s *Server) start(cfg *embed.Config) {
 	s.t.Helper()
-	server, err := embed.StartEtcd(cfg)
+	server, err := launch(cfg)
 	if err != nil {
 		s.t.Fatalf("start etcd: %v", err)
 	}
 	s.t.Cleanup(server.Close)
+	s.Etcd, s.Endpoint = server, server.Clients[0].Addr().String()
+}
+
+// launch starts an etcd and waits until it is ready.
+func launch(cfg *embed.Config) (*embed.Etcd, error) {
+	server, err := embed.StartEtcd(cfg)
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case <-server.Server.ReadyNotify():
-	case err := <-server.Err():
-		s.t.Fatalf("start etcd: %v", err)
+		return server, nil
+	case err = <-server.Err():
 	case <-time.After(time.Minute):
-		s.t.Fatal("etcd was not ready within a minute")
+		err = errors.New("not ready within a minute")
 	}
-	s.Etcd, s.Endpoint = server, server.Clients[0].Addr().String()
+	server.Close()
+	return nil, err
 }
 
 // Client returns a client that is closed with the test.
 func (s *Server) Client() *clientv3.Client {
 	s.t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Endpoint}, Logger: zap.NewNop()})
+	return s.dial(clientv3.Config{Endpoints: []string{s.Endpoint}})
+}
+
+// ClientWith returns a client with further options of its connection. It is closed with the test.
+func (s *Server) ClientWith(options ...grpc.DialOption) *clientv3.Client {
+	s.t.Helper()
+	return s.dial(clientv3.Config{Endpoints: []string{s.Endpoint}, DialOptions: options})
+}
+
+func (s *Server) dial(cfg clientv3.Config) *clientv3.Client {
+	s.t.Helper()
+	cfg.Logger = zap.NewNop()
+	client, err := clientv3.New(cfg)
 	if err != nil {
 		s.t.Fatalf("dial etcd: %v", err)
 	}
 	s.t.Cleanup(func() { _ = client.Close() })
+	if s.namespace != "" {
+		client.KV = namespace.NewKV(client.KV, s.namespace)
+		client.Watcher = namespace.NewWatcher(client.Watcher, s.namespace)
+		client.Lease = namespace.NewLease(client.Lease, s.namespace)
+	}
 	return client
 }

@@ -17,7 +17,7 @@ const (
 func StartWithPasswords(t testing.TB, tokenTTL uint) *Server {
 	t.Helper()
 	s := &Server{t: t}
-	cfg := settings(t)
+	cfg := settings(t.TempDir())
 	cfg.BcryptCost = 4 // the minimum: passwords of tests are no secrets
 	cfg.AuthTokenTTL = tokenTTL
 	s.start(cfg)

@@ -46,7 +46,7 @@ func StartSecure(t testing.TB) *Secure {
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	})
-	cfg := settings(t)
+	cfg := settings(t.TempDir())
 	free := url.URL{Scheme: "https", Host: "127.0.0.1:0"}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 	secure := &cfg.ClientTLSInfo

@@ -150,6 +150,7 @@ func TestChannels(t *testing.T) {
 
 // A missing key is reported, and a key that was replaced still decrypts its values.
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	ctx := t.Context()
 	without := notifyetcd.New(client, nil, time.Now, func() {})
@@ -485,6 +486,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestReseal(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	old, next := crypt.NewKey(), crypt.NewKey()
 	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "ops",

@@ -75,6 +75,7 @@ func wantCode(t *testing.T, err error, code common.Code) {
 }
 
 func TestStore_SaveAndDelete(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	key := crypt.NewKey()
 	s := storeOver(client, boxOf(t, key))
@@ -165,6 +166,7 @@ func TestStore_SaveAndDelete(t *testing.T) {
 }
 
 func TestFaultsOfJobs(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	s := storeOver(client, boxOf(t, crypt.NewKey()))
 	save(t, s, "shared", canary)
@@ -200,6 +202,7 @@ func follow(t *testing.T, table *secretsetcd.Table) {
 }
 
 func TestOpening(t *testing.T) {
+	t.Parallel()
 	server := etcdtest.StartServer(t)
 	client := server.Client()
 	key := crypt.NewKey()
@@ -272,6 +275,7 @@ func TestOpening(t *testing.T) {
 }
 
 func TestReseal(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	old, next := crypt.NewKey(), crypt.NewKey()
 	s := storeOver(client, boxOf(t, old))
@@ -319,6 +323,7 @@ func TestReseal(t *testing.T) {
 }
 
 func TestSaveSecret_AtLimit_Refused(t *testing.T) {
+	t.Parallel()
 	client := etcdtest.Start(t)
 	const most = 2000
 	for from := 0; from < most; from += 100 {
