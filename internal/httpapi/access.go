@@ -27,56 +27,45 @@ type gate struct {
 	cookie   string
 	rates    *rates
 	refused  *refusals
-	next     http.Handler
 }
 
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	open := g.public(r)
+func (g *gate) check(_ http.ResponseWriter, r *http.Request) *core.Problem {
+	v, open := core.VisitOf(r.Context()), g.public(r)
 	credential, given := g.credential(r)
-	credential.Remote = core.VisitOf(r.Context()).Remote
+	credential.Remote = v.Remote
 	pass := ticket{rates: g.rates}
 	if alive := health(r); given || !alive {
 		var wait time.Duration
 		var ok bool
-		pass, wait, ok = g.rates.admit(credential, given, core.VisitOf(r.Context()).Remote)
+		pass, wait, ok = g.rates.admit(credential, given, v.Remote)
 		switch {
 		case ok:
 		case alive: // a refused health check would count as a dead process, so it is answered without identity
 			given = false
 		default:
-			g.problems.Write(w, r, g.refused.problem(g.problems, r, "rate", "too many requests",
+			return g.refused.problem(g.problems, r, "rate", "too many requests",
 				"wait for the time in Retry-After; the setting apiRate limits the requests per second of a token, "+
-					"session or address", wait))
-			return
+					"session or address", wait)
 		}
 	}
-	if !given {
-		if !open {
-			g.problems.Write(w, r, g.problems.Of(r.Context(), core.ErrNoCredentials()))
-			return
+	err := core.ErrNoCredentials()
+	if given {
+		var who access.Identity
+		who, err = g.auth.Authenticate(r.Context(), credential)
+		if code := common.CodeOf(err); err == nil || code == common.CodeUnauthenticated {
+			pass.judged(err == nil) // otherwise it is unknown
 		}
-		g.next.ServeHTTP(w, r)
-		return
-	}
-	who, err := g.auth.Authenticate(r.Context(), credential)
-	if code := common.CodeOf(err); err == nil || code == common.CodeUnauthenticated {
-		pass.judged(err == nil) // otherwise it is unknown
-	}
-	if err != nil {
-		// An invalid cookie on a public route counts as no credential.
-		if !open {
-			g.problems.Write(w, r, g.problems.Of(r.Context(), err))
-			return
+		if err == nil {
+			v.Caller, v.Session = &who, credential.Session
+			v.Reauthenticate = func(ctx context.Context) (access.Identity, error) {
+				return g.auth.Authenticate(ctx, credential)
+			}
 		}
-		g.next.ServeHTTP(w, r)
-		return
 	}
-	v := core.VisitOf(r.Context())
-	v.Caller, v.Session = &who, credential.Session
-	v.Reauthenticate = func(ctx context.Context) (access.Identity, error) {
-		return g.auth.Authenticate(ctx, credential)
+	if err != nil && !open { // an invalid credential on a public route counts as none
+		return g.problems.Of(r.Context(), err)
 	}
-	g.next.ServeHTTP(w, r)
+	return nil
 }
 
 // credential returns the credential of a request. A request with an Authorization header
@@ -96,24 +85,10 @@ func (g *gate) credential(r *http.Request) (c access.Credential, given bool) {
 	return access.Credential{Session: cookie.Value}, true
 }
 
-// crossSite refuses requests that a page of another site makes a browser send. For older browsers,
-// which send only the page's origin, the check compares hosts, so a page without TLS of the same
-// host passes. own is the console's public address, "" if unknown: its pages are accepted whatever
-// Host a proxy sends.
-func crossSite(p core.Problems, secure bool, own string, next http.Handler) (http.Handler, error) {
-	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		problem := p.Refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
-		problem.Reason = "other_site"
-		if origin := r.Header.Get("Origin"); origin != "" && r.Header.Get("Sec-Fetch-Site") == "" {
-			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
-			problem.Data = common.WordsOf("origin", origin, "host", host)
-			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while its header "+
-				"Host is %q", origin, host)
-			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: " +
-				"proxy_set_header Host $http_host), or set publicURL to the console's address"
-		}
-		p.Write(w, r, problem)
-	})
+// newCrossSite returns the check that refuses requests that a page of another site makes a browser send. For older
+// browsers, which send only the page's origin, the check compares hosts, so a page without TLS of the same host passes.
+// own is the console's public address, "" if unknown: its pages are accepted whatever Host a proxy sends.
+func newCrossSite(p core.Problems, secure bool, own string) (check, error) {
 	protection := http.NewCrossOriginProtection()
 	if own != "" {
 		base, err := url.Parse(own)
@@ -124,34 +99,41 @@ func crossSite(p core.Problems, secure bool, own string, next http.Handler) (htt
 			return nil, fmt.Errorf("publicURL: %w", err)
 		}
 	}
-	protection.SetDenyHandler(deny)
-	protected := protection.Handler(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if secure && r.Header.Get("Sec-Fetch-Site") == "" && strings.HasPrefix(r.Header.Get("Origin"), "http://") &&
-			r.Method != http.MethodGet && r.Method != http.MethodHead {
-			deny.ServeHTTP(w, r)
-			return
+	return func(_ http.ResponseWriter, r *http.Request) *core.Problem {
+		origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+		plain := secure && site == "" && strings.HasPrefix(origin, "http://") &&
+			r.Method != http.MethodGet && r.Method != http.MethodHead
+		if !plain && protection.Check(r) == nil {
+			return nil
 		}
-		protected.ServeHTTP(w, r)
-	}), nil
+		problem := p.Refuse(r.Context(), common.CodeForbidden, "the request comes from another site")
+		problem.Reason = "other_site"
+		if origin != "" && site == "" {
+			host, origin := common.Excerpt(r.Host), common.Excerpt(origin)
+			problem.Data = common.WordsOf("origin", origin, "host", host)
+			problem.Detail = fmt.Sprintf("the request comes from another site: from a page of %s, while its header "+
+				"Host is %q", origin, host)
+			problem.Hint = "if the page is the console, let the proxy pass on the header Host (nginx: " +
+				"proxy_set_header Host $http_host), or set publicURL to the console's address"
+		}
+		return problem
+	}, nil
 }
 
 // plainPaths refuses encoded characters in API paths: no name needs them, and %2F, %2E%2E and %00
 // could be misused.
-func plainPaths(p core.Problems, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isAPI(r.URL.Path) && strings.Contains(r.URL.EscapedPath(), "%") {
-			p.Write(w, r, p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid",
-				common.Fault{
-					Location: "path",
-					Code:     "name",
-					Message:  "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",
-					Value:    common.Excerpt(r.URL.EscapedPath()),
-				}))
-			return
+func plainPaths(p core.Problems) check {
+	return func(_ http.ResponseWriter, r *http.Request) *core.Problem {
+		if !isAPI(r.URL.Path) || !strings.Contains(r.URL.EscapedPath(), "%") {
+			return nil
 		}
-		next.ServeHTTP(w, r)
-	})
+		return p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid", common.Fault{
+			Location: "path",
+			Code:     "name",
+			Message:  "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",
+			Value:    common.Excerpt(r.URL.EscapedPath()),
+		})
+	}
 }
 
 func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }

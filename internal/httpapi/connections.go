@@ -241,18 +241,16 @@ func (s *Connections) context(ctx context.Context, conn net.Conn) context.Contex
 }
 
 // spareOnly refuses all requests on a spare connection except health checks.
-func spareOnly(p core.Problems, refused *refusals, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func spareOnly(p core.Problems, refused *refusals) check {
+	return func(w http.ResponseWriter, r *http.Request) *core.Problem {
 		if r.Context().Value(spareKey{}) == nil {
-			next.ServeHTTP(w, r)
-			return
+			return nil
 		}
 		w.Header().Set("Connection", "close")
 		if health(r) {
-			next.ServeHTTP(w, r)
-			return
+			return nil
 		}
-		p.Write(w, r, refused.problem(p, r, "connections", "too many connections",
-			"use fewer connections, and close unused ones", time.Second))
-	})
+		return refused.problem(p, r, "connections", "too many connections",
+			"use fewer connections, and close unused ones", time.Second)
+	}
 }

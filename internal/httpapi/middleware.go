@@ -42,7 +42,7 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // observe assigns each request an id, logs it, and converts a panic to a problem. The stack is only
 // in the log; paths are logged escaped and without their query.
-func observe(log *slog.Logger, p core.Problems, trusted proxies, next http.Handler) http.Handler {
+func observe(log *slog.Logger, p core.Problems, trusted proxies, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		v := &core.Visit{RequestID: common.NewID(), Remote: trusted.remoteOf(r)}
@@ -78,7 +78,7 @@ func observe(log *slog.Logger, p core.Problems, trusted proxies, next http.Handl
 				panic(thrown)
 			}
 		}()
-		next.ServeHTTP(rec, r)
+		next(rec, r)
 	})
 }
 
@@ -106,8 +106,8 @@ const (
 )
 
 // harden sets security headers.
-func harden(secure bool, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func harden(secure bool) check {
+	return func(w http.ResponseWriter, _ *http.Request) *core.Problem {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
@@ -119,6 +119,6 @@ func harden(secure bool, next http.Handler) http.Handler {
 		if secure {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		next.ServeHTTP(w, r)
-	})
+		return nil
+	}
 }

@@ -99,6 +99,9 @@ type Config struct {
 	Refused func(reason string)
 }
 
+// check returns the problem of a request that is refused before it is routed.
+type check func(http.ResponseWriter, *http.Request) *core.Problem
+
 // releaseMode keeps gin from printing. Its mode is global to the process, so it is set once.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
@@ -206,32 +209,41 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 	engine.NoRoute(gin.WrapH(noRoute(files, p)))
 	engine.NoMethod(gin.WrapH(noMethod(p)))
 
-	var h http.Handler = engine
-	h = plainPaths(p, h)
-	h, err = crossSite(p, cfg.Secure, cfg.PublicURL, h)
+	crossSite, err := newCrossSite(p, cfg.Secure, cfg.PublicURL)
 	if err != nil {
 		return nil, nil, err
 	}
 	refused := newRefusals(cfg.Refused, cfg.Now, cfg.Logger)
-	h = &gate{
+	gate := &gate{
 		auth:     cfg.Auth,
 		problems: p,
 		cookie:   accounts.CookieName(cfg.Secure),
 		rates:    newRates(cfg.APIRate, cfg.Now),
 		refused:  refused,
-		next:     h,
 		public: func(req *http.Request) bool {
 			if r.Public(req.Method, req.URL.Path) {
 				return true
 			}
-			if r.Knows(req.URL.Path) {
-				return false
-			}
 			_, ok := files.find(req)
-			return ok
+			return ok && !r.Knows(req.URL.Path)
 		},
 	}
-	h = spareOnly(p, refused, h)
-	h = harden(cfg.Secure, h)
-	return observe(cfg.Logger, p, cfg.TrustedProxies, h), r, nil
+	// What a request passes, in this order. Around it, observe assigns an id, logs, and converts a panic to a problem;
+	// after it come the router, which counts requests, and the guard of the operation (role, parameters, body).
+	checks := []check{
+		harden(cfg.Secure),    // sets security headers
+		spareOnly(p, refused), // serves health checks only, beyond the limit of connections
+		gate.check,            // limits rates, and requires credentials
+		crossSite,             // refuses what pages of other sites send
+		plainPaths(p),         // refuses encoded characters in paths of the API
+	}
+	return observe(cfg.Logger, p, cfg.TrustedProxies, func(w http.ResponseWriter, req *http.Request) {
+		for _, check := range checks {
+			if problem := check(w, req); problem != nil {
+				p.Write(w, req, problem)
+				return
+			}
+		}
+		engine.ServeHTTP(w, req)
+	}), r, nil
 }

@@ -139,8 +139,6 @@ type passwordInput struct {
 	Body passwordBody `nameHint:"PasswordInput"`
 }
 
-type meOutput struct{ Body Me }
-
 type loginOutput struct {
 	SetCookie string `header:"Set-Cookie"`
 	Body      Me
@@ -154,8 +152,6 @@ type logoutOutput struct {
 type SessionPath struct {
 	ID string `path:"id" pattern:"^[0-9a-f]{16}$" doc:"Id of the session."`
 }
-
-type sessionsOutput struct{ Body core.Page[Session] }
 
 // maxLoginBody has room for the longest password in any encoding: unauthenticated clients may send
 // it.
@@ -271,9 +267,9 @@ func (s *sessionsResource) logout(ctx context.Context, _ *struct{}) (*logoutOutp
 	return &logoutOutput{SetCookie: cookie.String()}, nil
 }
 
-func (s *sessionsResource) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
+func (s *sessionsResource) me(ctx context.Context, _ *struct{}) (*core.Body[Me], error) {
 	who, _ := core.Identity(ctx)
-	return &meOutput{Body: meOf(&who)}, nil
+	return core.Reply(meOf(&who))
 }
 
 func meOf(who *access.Identity) Me {
@@ -326,7 +322,7 @@ func ownsSession(ctx context.Context, r *access.SessionRecord) bool {
 	return ok && (who.May(access.Admin, "") || r.Of(&who))
 }
 
-func (s *sessionsResource) list(ctx context.Context, in *core.Paging) (*sessionsOutput, error) {
+func (s *sessionsResource) list(ctx context.Context, in *core.Paging) (*core.Body[core.Page[Session]], error) {
 	found, err := s.sessions.Sessions(ctx, func(r *access.SessionRecord) bool { return ownsSession(ctx, r) })
 	if err != nil {
 		return nil, err
@@ -357,7 +353,7 @@ func (s *sessionsResource) list(ctx context.Context, in *core.Paging) (*sessions
 			Current:   r.ID == current,
 		}
 	}
-	return &sessionsOutput{Body: core.NewPage(items, next)}, nil
+	return core.Reply(core.NewPage(items, next))
 }
 
 // distant is later than any session; keys count down from it.

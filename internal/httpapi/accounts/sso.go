@@ -64,8 +64,6 @@ type SSOMethod struct {
 	Start string `json:"start" doc:"Address for the browser; to=/path selects the console path to return to." example:"/api/v1/auth/oidc/start"`
 }
 
-type methodsOutput struct{ Body LoginMethods }
-
 func (s *ssoResource) register(r *core.Router) {
 	op := core.Operations("access", "/api/v1")
 	core.Register(r, op("login-methods", http.MethodGet, "/auth/methods", "List login methods", core.Public), s.methods)
@@ -117,12 +115,12 @@ func redirection(doc, cookies string) *huma.Response {
 		"Cache-Control": text("no-store: the answer is for this browser and this attempt alone.", "")}}
 }
 
-func (s *ssoResource) methods(context.Context, *struct{}) (*methodsOutput, error) {
+func (s *ssoResource) methods(context.Context, *struct{}) (*core.Body[LoginMethods], error) {
 	m := LoginMethods{Password: true}
 	if s.sso != nil {
 		m.OIDC = &SSOMethod{Title: s.sso.Title(), Start: ssoPath + "/start"}
 	}
-	return &methodsOutput{Body: m}, nil
+	return core.Reply(m)
 }
 
 func (s *ssoResource) start(w http.ResponseWriter, r *http.Request) {

@@ -65,10 +65,6 @@ type tokensInput struct {
 	User string `query:"user" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only tokens of this user."`
 }
 
-type tokenOutput struct{ Body Token }
-
-type tokensOutput struct{ Body core.Page[Token] }
-
 func (s *tokensResource) register(r *core.Router) {
 	op := core.Operations("access", "/api/v1/tokens")
 	core.Register(r, op("list-tokens", http.MethodGet, "", "List tokens", core.Viewer), s.list)
@@ -93,7 +89,7 @@ func ownsToken(ctx context.Context, t *access.TokenRecord) bool {
 	return t.ID == who.Token
 }
 
-func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutput, error) {
+func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*core.Body[core.Page[Token]], error) {
 	found, err := s.tokens.Tokens(ctx)
 	if err != nil {
 		return nil, err
@@ -111,7 +107,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*tokensOutp
 	for i := range found {
 		items[i] = s.tokenOf(&found[i])
 	}
-	return &tokensOutput{Body: core.NewPage(items, next)}, nil
+	return core.Reply(core.NewPage(items, next))
 }
 
 func (s *tokensResource) own(ctx context.Context, id string) (access.TokenRecord, error) {
@@ -122,15 +118,15 @@ func (s *tokensResource) own(ctx context.Context, id string) (access.TokenRecord
 	return t, err
 }
 
-func (s *tokensResource) get(ctx context.Context, in *TokenPath) (*tokenOutput, error) {
+func (s *tokensResource) get(ctx context.Context, in *TokenPath) (*core.Body[Token], error) {
 	t, err := s.own(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &tokenOutput{Body: s.tokenOf(&t)}, nil
+	return core.Reply(s.tokenOf(&t))
 }
 
-func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*tokenOutput, error) {
+func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*core.Body[Token], error) {
 	wish, err := wishOf(&in.Body)
 	if err != nil {
 		return nil, err
@@ -142,7 +138,7 @@ func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*tok
 	if err != nil {
 		return nil, err
 	}
-	out := &tokenOutput{Body: s.tokenOf(&t)}
+	out := &core.Body[Token]{Body: s.tokenOf(&t)}
 	out.Body.Token = text
 	return out, nil
 }

@@ -80,8 +80,6 @@ type userOutput struct {
 	Body User
 }
 
-type usersOutput struct{ Body core.Page[User] }
-
 func (s *usersResource) register(r *core.Router) {
 	op := core.Operations("access", "/api/v1/users")
 	core.Register(r, op("list-users", http.MethodGet, "", "List users", core.Admin), s.list)
@@ -93,7 +91,7 @@ func (s *usersResource) register(r *core.Router) {
 	core.Register(r, op("delete-user", http.MethodDelete, "/{name}", "Delete a user", core.Admin), s.delete)
 }
 
-func (s *usersResource) list(ctx context.Context, in *core.Paging) (*usersOutput, error) {
+func (s *usersResource) list(ctx context.Context, in *core.Paging) (*core.Body[core.Page[User]], error) {
 	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
@@ -109,7 +107,7 @@ func (s *usersResource) list(ctx context.Context, in *core.Paging) (*usersOutput
 	for i := range found {
 		items[i] = userOf(&found[i])
 	}
-	return &usersOutput{Body: core.NewPage(items, next)}, nil
+	return core.Reply(core.NewPage(items, next))
 }
 
 func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, error) {

@@ -102,15 +102,11 @@ type auditListInput struct {
 	Cursor string    `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
-type auditListOutput struct{ Body core.HistoryPage[AuditEntry] }
-
 type auditVerifyInput struct {
 	From  int64 `query:"from" minimum:"1" default:"1" doc:"Place to begin at; a place that is no longer kept counts as the oldest one kept."`
 	Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"500" doc:"Maximum number of entries to verify."`
 	Links bool  `query:"links" doc:"Include the hashed content, for verification elsewhere."`
 }
-
-type auditVerifyOutput struct{ Body AuditStep }
 
 func (s *Resource) Register(r *core.Router) {
 	op := core.Operations("access", "/api/v1")
@@ -119,7 +115,7 @@ func (s *Resource) Register(r *core.Router) {
 		core.Admin), s.verify)
 }
 
-func (s *Resource) list(ctx context.Context, in *auditListInput) (*auditListOutput, error) {
+func (s *Resource) list(ctx context.Context, in *auditListInput) (*core.Body[core.HistoryPage[AuditEntry]], error) {
 	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
@@ -137,28 +133,23 @@ func (s *Resource) list(ctx context.Context, in *auditListInput) (*auditListOutp
 	}
 	list := core.ListOf("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from",
 		core.OfTime(in.From), "to", core.OfTime(in.To))
-	if in.Cursor != "" {
-		var err error
-		if q.Before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
-			return nil, err
-		}
+	var err error
+	if q.Before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
+		return nil, err
 	}
 	found, partial, err := s.Audit.List(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	next := ""
-	if len(found) > in.Limit {
-		found = found[:in.Limit]
-		if next, err = core.WriteCursor(list, found[in.Limit-1].ID); err != nil {
-			return nil, err
-		}
+	found, next, err := core.Take(list, found, in.Limit, func(c *common.Change) string { return c.ID })
+	if err != nil {
+		return nil, err
 	}
 	items := make([]AuditEntry, len(found))
 	for i := range found {
 		items[i] = auditEntry(&found[i])
 	}
-	return &auditListOutput{Body: core.NewHistoryPage(items, next, partial)}, nil
+	return core.Reply(core.NewHistoryPage(items, next, partial))
 }
 
 func auditEntry(c *common.Change) AuditEntry {
@@ -185,7 +176,7 @@ func auditEntry(c *common.Change) AuditEntry {
 	return e
 }
 
-func (s *Resource) verify(ctx context.Context, in *auditVerifyInput) (*auditVerifyOutput, error) {
+func (s *Resource) verify(ctx context.Context, in *auditVerifyInput) (*core.Body[AuditStep], error) {
 	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
@@ -221,5 +212,5 @@ func (s *Resource) verify(ctx context.Context, in *auditVerifyInput) (*auditVeri
 			})
 		}
 	}
-	return &auditVerifyOutput{Body: out}, nil
+	return core.Reply(out)
 }

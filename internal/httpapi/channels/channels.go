@@ -84,10 +84,6 @@ type channelOutput struct {
 	Body   Channel
 }
 
-type channelsOutput struct{ Body core.Page[Channel] }
-
-type deliveryOutput struct{ Body Delivery }
-
 type deliveriesInput struct {
 	Channel string        `query:"channel" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries to this channel."`
 	Job     string        `query:"job" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only deliveries about this job."`
@@ -95,8 +91,6 @@ type deliveriesInput struct {
 	Limit   int           `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum number of items."`
 	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
-
-type deliveriesOutput struct{ Body core.Page[Delivery] }
 
 func (s *Resource) Register(r *core.Router) {
 	op := core.Operations("notifications", "/api/v1")
@@ -113,7 +107,7 @@ func (s *Resource) Register(r *core.Router) {
 		"List pending deliveries and those of the last seven days, newest first", core.Viewer), s.deliveries)
 }
 
-func (s *Resource) list(ctx context.Context, _ *struct{}) (*channelsOutput, error) {
+func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Channel]], error) {
 	found, err := s.Channels.Channels(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +116,7 @@ func (s *Resource) list(ctx context.Context, _ *struct{}) (*channelsOutput, erro
 	for i := range found {
 		items[i] = channelOf(ctx, &found[i])
 	}
-	return &channelsOutput{Body: core.NewPage(items, "")}, nil
+	return core.Reply(core.NewPage(items, ""))
 }
 
 func (s *Resource) get(ctx context.Context, in *ChannelPath) (*channelOutput, error) {
@@ -173,7 +167,7 @@ func (s *Resource) delete(ctx context.Context, in *channelDeleteInput) (*struct{
 	return nil, s.Channels.Delete(ctx, core.Actor(ctx), in.Name, pre)
 }
 
-func (s *Resource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, error) {
+func (s *Resource) test(ctx context.Context, in *ChannelPath) (*core.Body[Delivery], error) {
 	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
@@ -181,18 +175,15 @@ func (s *Resource) test(ctx context.Context, in *ChannelPath) (*deliveryOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return &deliveryOutput{Body: deliveryOf(ctx, &n)}, nil
+	return core.Reply(deliveryOf(ctx, &n))
 }
 
-func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*deliveriesOutput, error) {
+func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*core.Body[core.Page[Delivery]], error) {
 	list := core.ListOf("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
 	q := notify.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
-	if in.Cursor != "" {
-		after, err := core.ReadCursor[string](list, in.Cursor)
-		if err != nil {
-			return nil, err
-		}
-		q.Before = after
+	var err error
+	if q.Before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
+		return nil, err
 	}
 	found, more, err := s.Channels.Notices(ctx, q)
 	if err != nil {
@@ -203,11 +194,11 @@ func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*delive
 		items[i] = deliveryOf(ctx, &found[i])
 	}
 	if more {
-		if next, err = core.WriteCursor(list, found[len(found)-1].ID); err != nil {
+		if next, err = core.WriteCursor(list, &found[len(found)-1].ID); err != nil {
 			return nil, err
 		}
 	}
-	return &deliveriesOutput{Body: core.NewPage(items, next)}, nil
+	return core.Reply(core.NewPage(items, next))
 }
 
 // isAdmin reports whether the caller may see destinations and their responses.

@@ -22,8 +22,8 @@ func FuzzCursor(f *testing.F) {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
-		if after, err := ReadCursor[string](list, text); err == nil {
-			again, err := WriteCursor(list, after)
+		if after, err := ReadCursor[string](list, text); err == nil && text != "" {
+			again, err := WriteCursor(list, &after)
 			if back, err2 := ReadCursor[string](list, again); err != nil || err2 != nil || back != after {
 				t.Errorf("%q becomes %q (%v, %v)", after, back, err, err2)
 			}

@@ -3,10 +3,17 @@ package core
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"carillon/internal/common"
 )
+
+// Body is a response that has only a body.
+type Body[T any] struct{ Body T }
+
+// Reply returns a response that has only a body.
+func Reply[T any](body T) (*Body[T], error) { return &Body[T]{Body: body}, nil }
 
 // Page is a page of a list.
 type Page[T any] struct {
@@ -42,23 +49,21 @@ type Paging struct {
 
 // Cut returns the requested page of a list, ordered by its keys.
 func Cut[T any](list string, all []T, key func(*T) string, in *Paging) (items []T, next string, err error) {
-	after := ""
-	if in.Cursor != "" {
-		if after, err = ReadCursor[string](list, in.Cursor); err != nil {
-			return nil, "", err
-		}
+	after, err := ReadCursor[string](list, in.Cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	for i := range all {
-		switch at := key(&all[i]); {
-		case at <= after:
-		case len(items) == in.Limit:
-			next, err = WriteCursor(list, key(&items[len(items)-1]))
-			return items, next, err
-		default:
-			items = append(items, all[i])
-		}
+	all = slices.DeleteFunc(all, func(item T) bool { return key(&item) <= after })
+	return Take(list, all, in.Limit, key)
+}
+
+// Take returns the first items of a list, up to a limit, and the cursor of the page after them.
+func Take[T any](list string, all []T, limit int, key func(*T) string) (items []T, next string, err error) {
+	if len(all) <= limit {
+		return all, "", nil
 	}
-	return items, "", nil
+	next, err = WriteCursor(list, new(key(&all[limit-1])))
+	return all[:limit], next, err
 }
 
 // Cursors are opaque to clients: the position in a list, as JSON in base64, with the name of the
@@ -68,13 +73,21 @@ type cursor[T any] struct {
 	After T      `json:"a"`
 }
 
-func WriteCursor[T any](list string, after T) (string, error) {
-	data, err := json.Marshal(cursor[T]{List: list, After: after})
+// WriteCursor returns the cursor of the page after a position; "" for nil.
+func WriteCursor[T any](list string, at *T) (string, error) {
+	if at == nil {
+		return "", nil
+	}
+	data, err := json.Marshal(cursor[T]{List: list, After: *at})
 	return base64.RawURLEncoding.EncodeToString(data), err
 }
 
+// ReadCursor returns the position of a cursor; the zero value without one.
 func ReadCursor[T any](list, text string) (T, error) {
 	var c cursor[T]
+	if text == "" {
+		return c.After, nil
+	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
 		err = json.Unmarshal(data, &c)

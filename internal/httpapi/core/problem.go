@@ -50,33 +50,21 @@ func (p *Problem) ContentType(string) string { return ProblemType }
 
 // StatusOf maps error codes to HTTP status codes; there is no other place that does.
 func StatusOf(code common.Code) int {
-	switch code {
-	case common.CodeInvalid:
-		return http.StatusUnprocessableEntity
-	case common.CodeNotFound:
-		return http.StatusNotFound
-	case common.CodeExists, common.CodeConflict:
-		return http.StatusConflict
-	case common.CodeStale:
-		return http.StatusPreconditionFailed
-	case common.CodeUnauthenticated:
-		return http.StatusUnauthorized
-	case common.CodeForbidden:
-		return http.StatusForbidden
-	case common.CodeUnavailable:
-		return http.StatusServiceUnavailable
-	case common.CodeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case common.CodeUnsupportedType:
-		return http.StatusUnsupportedMediaType
-	case common.CodeNotAllowed:
-		return http.StatusMethodNotAllowed
-	case common.CodeTooMany:
-		return http.StatusTooManyRequests
-	case common.CodeInternal:
-		return http.StatusInternalServerError
-	}
-	return http.StatusInternalServerError
+	status := map[common.Code]int{
+		common.CodeInvalid:         http.StatusUnprocessableEntity,
+		common.CodeNotFound:        http.StatusNotFound,
+		common.CodeExists:          http.StatusConflict,
+		common.CodeConflict:        http.StatusConflict,
+		common.CodeStale:           http.StatusPreconditionFailed,
+		common.CodeUnauthenticated: http.StatusUnauthorized,
+		common.CodeForbidden:       http.StatusForbidden,
+		common.CodeUnavailable:     http.StatusServiceUnavailable,
+		common.CodeTooLarge:        http.StatusRequestEntityTooLarge,
+		common.CodeUnsupportedType: http.StatusUnsupportedMediaType,
+		common.CodeNotAllowed:      http.StatusMethodNotAllowed,
+		common.CodeTooMany:         http.StatusTooManyRequests,
+	}[code]
+	return cmp.Or(status, http.StatusInternalServerError)
 }
 
 // Problems converts errors to problems, and logs internal ones.

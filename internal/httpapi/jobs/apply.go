@@ -98,8 +98,6 @@ type applyInput struct {
 	Body           applyBody
 }
 
-type applyOutput struct{ Body ApplyAnswer }
-
 func (s *manyResource) register(r *core.Router) {
 	op := core.Operations("jobs", "/api/v1")
 	s.registerBulk(r)
@@ -108,7 +106,7 @@ func (s *manyResource) register(r *core.Router) {
 	core.Register(r, apply, s.apply)
 }
 
-func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput, error) {
+func (s *manyResource) apply(ctx context.Context, in *applyInput) (*core.Body[ApplyAnswer], error) {
 	body := core.VisitOf(ctx).Body
 	sent, err := jobsOf(body)
 	if err != nil {
@@ -151,7 +149,7 @@ func (s *manyResource) apply(ctx context.Context, in *applyInput) (*applyOutput,
 	for i := range answer.Items {
 		answer.Counts.add(answer.Items[i].Result)
 	}
-	return &applyOutput{Body: answer}, context.Cause(ctx)
+	return &core.Body[ApplyAnswer]{Body: answer}, context.Cause(ctx)
 }
 
 func (c *ApplyCounts) add(result string) {

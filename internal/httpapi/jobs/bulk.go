@@ -53,8 +53,6 @@ type bulkInput struct {
 	Body           BulkRequest
 }
 
-type bulkOutput struct{ Body BulkAnswer }
-
 // maxBulk is how many jobs a filter may match.
 const maxBulk = 5000
 
@@ -104,7 +102,7 @@ func (s *manyResource) registerBulk(r *core.Router) {
 	core.Register(r, bulk, s.bulk)
 }
 
-func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
+func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[BulkAnswer], error) {
 	b := &in.Body
 	if err := b.check(); err != nil {
 		return nil, err
@@ -146,7 +144,7 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*bulkOutput, er
 			answer.Done++
 		}
 	}
-	return &bulkOutput{Body: answer}, context.Cause(ctx)
+	return &core.Body[BulkAnswer]{Body: answer}, context.Cause(ctx)
 }
 
 // named returns the names of the jobs, without duplicates, and the versions of jobs found by a

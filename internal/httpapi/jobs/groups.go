@@ -57,13 +57,9 @@ type LabelList struct {
 	Cut   bool         `json:"cut,omitempty" doc:"There are more labels."`
 }
 
-type groupListOutput struct{ Body GroupList }
-
 type labelListInput struct {
 	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only labels of jobs of this group."`
 }
-
-type labelListOutput struct{ Body LabelList }
 
 func (s *groupsResource) register(r *core.Router) {
 	op := core.Operations("jobs", "/api/v1")
@@ -73,24 +69,24 @@ func (s *groupsResource) register(r *core.Router) {
 		s.labels)
 }
 
-func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*groupListOutput, error) {
+func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*core.Body[GroupList], error) {
 	found, err := s.grouping.Groups(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &groupListOutput{Body: GroupList{Items: make([]GroupCount, len(found))}}
+	out := &core.Body[GroupList]{Body: GroupList{Items: make([]GroupCount, len(found))}}
 	for i, g := range found {
 		out.Body.Items[i] = GroupCount(g)
 	}
 	return out, nil
 }
 
-func (s *groupsResource) labels(ctx context.Context, in *labelListInput) (*labelListOutput, error) {
+func (s *groupsResource) labels(ctx context.Context, in *labelListInput) (*core.Body[LabelList], error) {
 	found, cut, err := s.grouping.Labels(ctx, in.Group, maxLabelKeys, maxLabelValues)
 	if err != nil {
 		return nil, err
 	}
-	out := &labelListOutput{Body: LabelList{Items: make([]LabelCount, len(found)), Cut: cut}}
+	out := &core.Body[LabelList]{Body: LabelList{Items: make([]LabelCount, len(found)), Cut: cut}}
 	for i, l := range found {
 		values := make([]ValueCount, len(l.Values))
 		for j, v := range l.Values {

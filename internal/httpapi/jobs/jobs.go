@@ -184,12 +184,9 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 	}
 	list := core.ListOf("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", core.OfFlag(in.Ungrouped),
 		"selector", in.Selector, "state", in.State, "sort", in.Sort)
-	if in.Cursor != "" {
-		after, err := core.ReadCursor[string](list, in.Cursor)
-		if err != nil {
-			return nil, err
-		}
-		q.After = after
+	var err error
+	if q.After, err = core.ReadCursor[string](list, in.Cursor); err != nil {
+		return nil, err
 	}
 	jobs, next, err := s.Jobs.List(ctx, q)
 	if err != nil {
@@ -203,7 +200,7 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 		return nil, err
 	}
 	if next != "" {
-		if next, err = core.WriteCursor(list, next); err != nil {
+		if next, err = core.WriteCursor(list, &next); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
 )
 
@@ -13,9 +14,7 @@ type Ranking struct {
 	Reason *common.Reason `json:"reason,omitempty" doc:"Why no worker is eligible, if there is none."`
 }
 
-type placementOutput struct{ Body Ranking }
-
-func (s *Resource) placement(ctx context.Context, in *view.JobPath) (*placementOutput, error) {
+func (s *Resource) placement(ctx context.Context, in *view.JobPath) (*core.Body[Ranking], error) {
 	state, err := s.Jobs.Get(ctx, in.Name)
 	if err != nil {
 		return nil, err
@@ -24,7 +23,7 @@ func (s *Resource) placement(ctx context.Context, in *view.JobPath) (*placementO
 	if err != nil {
 		return nil, err
 	}
-	return &placementOutput{Body: *ranking}, nil
+	return core.Reply(*ranking)
 }
 
 func (s *Resource) ranking(ctx context.Context, job *common.StoredJob) (*Ranking, error) {

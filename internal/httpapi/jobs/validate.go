@@ -25,9 +25,7 @@ type validateInput struct {
 	Body      JobInput
 }
 
-type validationOutput struct{ Body Validation }
-
-func (s *Resource) validate(ctx context.Context, in *validateInput) (*validationOutput, error) {
+func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[Validation], error) {
 	// An existing job of this name would be replaced.
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
@@ -45,7 +43,7 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*validation
 	if err != nil {
 		return nil, err
 	}
-	out := &validationOutput{Body: Validation{Valid: len(faults) == 0, Faults: placed(faults)}}
+	out := &core.Body[Validation]{Body: Validation{Valid: len(faults) == 0, Faults: placed(faults)}}
 	warnings, err := s.warnings(ctx, &job)
 	if err != nil {
 		return nil, err

@@ -25,9 +25,7 @@ type versionDiffInput struct {
 	To      int64 `query:"to" minimum:"1" doc:"The version to compare with. Default: the current job."`
 }
 
-type versionDiffOutput struct{ Body VersionDiff }
-
-func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*versionDiffOutput, error) {
+func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*core.Body[VersionDiff], error) {
 	from, err := s.definition(ctx, in.JobPath, in.Version)
 	if err != nil {
 		return nil, err
@@ -45,7 +43,7 @@ func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*ver
 	} else if to, err = s.definition(ctx, in.JobPath, in.To); err != nil {
 		return nil, err
 	}
-	out := &versionDiffOutput{Body: VersionDiff{From: in.Version, To: in.To, Fields: []string{}}}
+	out := &core.Body[VersionDiff]{Body: VersionDiff{From: in.Version, To: in.To, Fields: []string{}}}
 	fields, err := diff.Fields(from, to)
 	if err != nil {
 		return nil, err

@@ -50,10 +50,6 @@ type versionInput struct {
 	Version int64 `path:"version" minimum:"1" doc:"The version."`
 }
 
-type versionListOutput struct{ Body core.HistoryPage[JobVersion] }
-
-type jobVersionOutput struct{ Body VersionOfJob }
-
 func (s *versionsResource) register(r *core.Router) {
 	op := core.Operations("jobs", "/api/v1/jobs/{name}/versions")
 	core.Register(r, op("list-versions", http.MethodGet, "", "List the versions of a job, newest first", core.Viewer),
@@ -63,13 +59,12 @@ func (s *versionsResource) register(r *core.Router) {
 		core.Viewer), s.diff)
 }
 
-func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*versionListOutput, error) {
-	list, before := "versions of "+in.Name, ""
-	if in.Cursor != "" {
-		var err error
-		if before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
-			return nil, err
-		}
+func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*core.Body[core.HistoryPage[JobVersion]],
+	error) {
+	list := "versions of " + in.Name
+	before, err := core.ReadCursor[string](list, in.Cursor)
+	if err != nil {
+		return nil, err
 	}
 	found, partial, err := s.changes.Of(ctx, "job", in.Name, versionVerbs, before, in.Limit+1)
 	if err != nil {
@@ -86,12 +81,9 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 			return nil, err
 		}
 	}
-	next := ""
-	if len(found) > in.Limit {
-		found = found[:in.Limit]
-		if next, err = core.WriteCursor(list, found[in.Limit-1].ID); err != nil {
-			return nil, err
-		}
+	found, next, err := core.Take(list, found, in.Limit, func(c *common.Change) string { return c.ID })
+	if err != nil {
+		return nil, err
 	}
 	items := make([]JobVersion, 0, len(found))
 	for i := range found {
@@ -101,7 +93,7 @@ func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*ver
 			items = append(items, version)
 		}
 	}
-	return &versionListOutput{Body: core.NewHistoryPage(items, next, partial)}, nil
+	return core.Reply(core.NewHistoryPage(items, next, partial))
 }
 
 func versionOf(c *common.Change) JobVersion {
@@ -152,7 +144,7 @@ const (
 
 // get searches for the version from the newest on. Changes are ordered by the clocks of their
 // authors, versions are not: the search continues one read beyond the expected position.
-func (s *versionsResource) get(ctx context.Context, in *versionInput) (*jobVersionOutput, error) {
+func (s *versionsResource) get(ctx context.Context, in *versionInput) (*core.Body[VersionOfJob], error) {
 	before, passed := "", false
 	for range versionReads {
 		found, partial, err := s.changes.Of(ctx, "job", in.Name, versionVerbs, before, versionsPerRead)
@@ -220,8 +212,8 @@ func groupThen(c *common.Change) string {
 	return then.Group
 }
 
-func versionAnswer(c *common.Change) (*jobVersionOutput, error) {
-	out := &jobVersionOutput{Body: VersionOfJob{JobVersion: versionOf(c)}}
+func versionAnswer(c *common.Change) (*core.Body[VersionOfJob], error) {
+	out := &core.Body[VersionOfJob]{Body: VersionOfJob{JobVersion: versionOf(c)}}
 	if len(c.After) == 0 || string(c.After) == "null" {
 		return out, nil
 	}

@@ -43,8 +43,6 @@ type jobFireListInput struct {
 	FireFilter
 }
 
-type fireListOutput struct{ Body core.HistoryPage[common.Fire] }
-
 func (s *firesResource) register(r *core.Router) {
 	op := core.Operations("fires", "/api/v1")
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
@@ -56,11 +54,13 @@ func (s *firesResource) register(r *core.Router) {
 	core.Enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
 
-func (s *firesResource) list(ctx context.Context, in *fireListInput) (*fireListOutput, error) {
+func (s *firesResource) list(ctx context.Context, in *fireListInput) (*core.Body[core.HistoryPage[common.Fire]],
+	error) {
 	return s.page(ctx, "fires", &in.FireFilter, runlog.FireQuery{Group: in.Group}, maxAhead)
 }
 
-func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*fireListOutput, error) {
+func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*core.Body[core.HistoryPage[common.Fire]],
+	error) {
 	out, err := s.page(ctx, "fires of "+in.Name, &in.FireFilter, runlog.FireQuery{Job: in.Name}, maxAheadOfJob)
 	if err != nil || len(out.Body.Items) > 0 || out.Body.Partial {
 		return out, err
@@ -78,7 +78,7 @@ func (f *FireFilter) plain() bool {
 }
 
 func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
-	ahead time.Duration) (*fireListOutput, error) {
+	ahead time.Duration) (*core.Body[core.HistoryPage[common.Fire]], error) {
 	if err := core.CheckTime("from", in.From); err != nil {
 		return nil, err
 	}
@@ -88,11 +88,11 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 	list = core.ListOf(list, "from", core.OfTime(in.From), "to", core.OfTime(in.To), "status", core.OfSet(in.Status),
 		"group", q.Group)
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
-	if in.Cursor != "" {
-		c, err := core.ReadCursor[runlog.FireCursor](list, in.Cursor)
-		if err != nil {
-			return nil, err
-		}
+	c, err := core.ReadCursor[*runlog.FireCursor](list, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
 		q.Before, q.Now, q.Settled = &c.Position, c.Now, c.Settled
 	}
 	if q.To.IsZero() {
@@ -110,11 +110,9 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 			f.Reason = view.HiddenReason(f.Status, f.Reason)
 		}
 	}
-	next := ""
-	if found.Next != nil {
-		if next, err = core.WriteCursor(list, *found.Next); err != nil {
-			return nil, err
-		}
+	next, err := core.WriteCursor(list, found.Next)
+	if err != nil {
+		return nil, err
 	}
-	return &fireListOutput{Body: core.NewHistoryPage(found.Fires, next, found.Partial)}, nil
+	return core.Reply(core.NewHistoryPage(found.Fires, next, found.Partial))
 }

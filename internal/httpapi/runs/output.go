@@ -40,10 +40,7 @@ func outputResponses() map[string]*huma.Response {
 	number := &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	headers := map[string]*huma.Param{
 		"Carillon-Next-Offset": {Description: "Offset at which to continue.", Schema: number},
-		"Carillon-Output-Size": {
-			Description: "Known number of bytes that the command has printed.",
-			Schema:      number,
-		},
+		"Carillon-Output-Size": {Description: "Known number of bytes that the command has printed.", Schema: number},
 		"Accept-Ranges": {
 			Description: "bytes, if a range may be requested.",
 			Schema:      &huma.Schema{Type: huma.TypeString},

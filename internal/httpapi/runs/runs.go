@@ -59,10 +59,6 @@ func (in *runListInput) list() string {
 
 func (in *runListInput) oldest() bool { return in.Order == "oldest" }
 
-type runListOutput struct{ Body core.HistoryPage[view.Run] }
-
-type runOutput struct{ Body view.Run }
-
 // KillRequest contains the signal and the reason.
 type KillRequest struct {
 	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
@@ -98,7 +94,7 @@ func (s *Resource) Register(r *core.Router) {
 	(&firesResource{runs: s.Runs, jobs: s.Jobs, now: s.Now}).register(r)
 }
 
-func (s *Resource) list(ctx context.Context, in *runListInput) (*runListOutput, error) {
+func (s *Resource) list(ctx context.Context, in *runListInput) (*core.Body[core.HistoryPage[view.Run]], error) {
 	if err := core.CheckRange(in.From, in.To); err != nil {
 		return nil, err
 	}
@@ -122,36 +118,31 @@ func (s *Resource) list(ctx context.Context, in *runListInput) (*runListOutput, 
 		q.FoundBy = func(r *common.Run) string { return view.ShownText(r, view.MayRun(ctx, s.Jobs, access.Viewer, r)) }
 	}
 	list := in.list()
-	if in.Cursor != "" {
-		before, err := core.ReadCursor[runlog.Position](list, in.Cursor)
-		if err != nil {
-			return nil, err
-		}
-		q.Before = &before
+	var err error
+	if q.Before, err = core.ReadCursor[*runlog.Position](list, in.Cursor); err != nil {
+		return nil, err
 	}
 	found, err := s.Runs.Runs(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	runs, next := found.Runs, ""
-	last := found.Until
+	runs, last := found.Runs, found.Until
 	if len(runs) > in.Limit {
 		runs = runs[:in.Limit]
 		last = new(runlog.PositionOf(&runs[len(runs)-1]))
 	}
-	if last != nil {
-		if next, err = core.WriteCursor(list, *last); err != nil {
-			return nil, err
-		}
+	next, err := core.WriteCursor(list, last)
+	if err != nil {
+		return nil, err
 	}
 	items, err := s.Estimator.Runs(ctx, runs)
 	if err != nil {
 		return nil, err
 	}
-	return &runListOutput{Body: core.NewHistoryPage(items, next, found.Partial)}, nil
+	return core.Reply(core.NewHistoryPage(items, next, found.Partial))
 }
 
-func (s *Resource) get(ctx context.Context, in *view.RunPath) (*runOutput, error) {
+func (s *Resource) get(ctx context.Context, in *view.RunPath) (*core.Body[view.Run], error) {
 	run, err := s.Runs.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -160,7 +151,7 @@ func (s *Resource) get(ctx context.Context, in *view.RunPath) (*runOutput, error
 	if err != nil {
 		return nil, err
 	}
-	return &runOutput{Body: items[0]}, nil
+	return core.Reply(items[0])
 }
 
 func (s *Resource) kill(ctx context.Context, in *runKillInput) (*struct{}, error) {

@@ -109,10 +109,6 @@ type runSearchInput struct {
 	Cursor string          `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the other parameters must be the same."`
 }
 
-type outputSearchOutput struct{ Body OutputSearch }
-
-type runSearchOutput struct{ Body RunSearch }
-
 func newSearch(runs Store, jobs Jobs, o *view.Estimator, p core.Problems) *searchResource {
 	return &searchResource{runs: runs, jobs: jobs, outlook: o, problems: p, turns: make(chan struct{}, searchTurns)}
 }
@@ -153,7 +149,7 @@ func (s *searchResource) turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*outputSearchOutput, error) {
+func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*core.Body[OutputSearch], error) {
 	run, err := s.runs.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -196,7 +192,7 @@ func (s *searchResource) inRun(ctx context.Context, in *outputSearchInput) (*out
 	case found.Short:
 		body.Stopped = "bounds"
 	}
-	return &outputSearchOutput{Body: body}, nil
+	return core.Reply(body)
 }
 
 func matches(found []search.Match) []OutputMatch {
@@ -216,16 +212,14 @@ func (in *runSearchInput) list() string {
 		"status", core.OfSet(in.Status), "worker", in.Worker, "from", core.OfTime(in.From), "to", core.OfTime(in.To))
 }
 
-func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*runSearchOutput, error) {
+func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*core.Body[RunSearch], error) {
 	if err := core.CheckRange(in.From, in.To); err != nil {
 		return nil, err
 	}
-	from, list := search.Place{}, in.list()
-	if in.Cursor != "" {
-		var err error
-		if from, err = core.ReadCursor[search.Place](list, in.Cursor); err != nil {
-			return nil, err
-		}
+	list := in.list()
+	from, err := core.ReadCursor[search.Place](list, in.Cursor)
+	if err != nil {
+		return nil, err
 	}
 	done, err := s.turn(ctx)
 	if err != nil {
@@ -273,10 +267,8 @@ func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*run
 	for i, hit := range found.Hits {
 		body.Items[i] = RunMatches{Run: shown[i], Matches: matches(hit.Matches), More: hit.More}
 	}
-	if found.Next != nil {
-		if body.NextCursor, err = core.WriteCursor(list, *found.Next); err != nil {
-			return nil, err
-		}
+	if body.NextCursor, err = core.WriteCursor(list, found.Next); err != nil {
+		return nil, err
 	}
-	return &runSearchOutput{Body: body}, nil
+	return core.Reply(body)
 }

@@ -58,8 +58,6 @@ type Crontab struct {
 
 type crontabInput struct{ Body CrontabRequest }
 
-type crontabOutput struct{ Body Crontab }
-
 func (s *crontabResource) register(r *core.Router) {
 	op := core.Operations("schedules", "/api/v1")
 	parse := op("parse-crontab", http.MethodPost, "/crontab/parse", "Convert a crontab to jobs, without saving them",
@@ -68,7 +66,7 @@ func (s *crontabResource) register(r *core.Router) {
 	core.Register(r, parse, s.parse)
 }
 
-func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontabOutput, error) {
+func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*core.Body[Crontab], error) {
 	b := &in.Body
 	zone := b.Timezone
 	if zone == "" {
@@ -106,7 +104,7 @@ func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*crontab
 		line.Job, line.Faults = new(view.Definition(entries[0].Job)), faults
 		entries = entries[1:]
 	}
-	return &crontabOutput{Body: c.whole()}, nil
+	return core.Reply(c.whole())
 }
 
 // crontabLines collects the results by line.

@@ -118,8 +118,6 @@ type forecastInput struct {
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 }
 
-type forecastOutput struct{ Body Forecast }
-
 func (s *forecastResource) register(r *core.Router) {
 	op := core.Operations("fires", "/api/v1")
 	get := op("get-forecast", http.MethodGet, "/forecast", "Count planned fires, by minute or hour", core.Viewer)
@@ -127,7 +125,7 @@ func (s *forecastResource) register(r *core.Router) {
 	core.Register(r, get, s.get)
 }
 
-func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecastOutput, error) {
+func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*core.Body[Forecast], error) {
 	if err := core.CheckSelector("query.selector", in.Selector); err != nil {
 		return nil, err
 	}
@@ -169,7 +167,7 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*forecas
 	for i := range found.Nights {
 		out.DST = append(out.DST, dstTimeOf(&found.Nights[i]))
 	}
-	return &forecastOutput{Body: out}, nil
+	return core.Reply(out)
 }
 
 // span returns the part of the requested range that can be counted.

@@ -67,8 +67,6 @@ type secretOutput struct {
 	Body   Secret
 }
 
-type secretsOutput struct{ Body core.Page[Secret] }
-
 func (s *Resource) Register(r *core.Router) {
 	op := core.Operations("secrets", "/api/v1/secrets")
 	core.Register(r, op("list-secrets", http.MethodGet, "", "List secrets", core.Editor), s.list)
@@ -79,7 +77,7 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret", core.Admin), s.delete)
 }
 
-func (s *Resource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error) {
+func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Secret]], error) {
 	found, err := s.Secrets.Secrets(ctx)
 	if err != nil {
 		return nil, err
@@ -90,7 +88,7 @@ func (s *Resource) list(ctx context.Context, _ *struct{}) (*secretsOutput, error
 			items = append(items, secretOf(&found[i]))
 		}
 	}
-	return &secretsOutput{Body: core.NewPage(items, "")}, nil
+	return core.Reply(core.NewPage(items, ""))
 }
 
 // maySee returns an error for callers who cannot define jobs that may use the secret.

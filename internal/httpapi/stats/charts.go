@@ -66,8 +66,6 @@ type jobChartInput struct {
 	ChartFilter
 }
 
-type chartOutput struct{ Body Statistics }
-
 func (s *Resource) registerCharts(r *core.Router) {
 	op := core.Operations("stats", "/api/v1/stats")
 	core.Register(r, op("get-statistics", http.MethodGet, "/runs", "Get statistics of all runs, by hour or day",
@@ -76,11 +74,11 @@ func (s *Resource) registerCharts(r *core.Router) {
 		core.Viewer), s.ofJob)
 }
 
-func (s *Resource) ofAll(ctx context.Context, in *chartInput) (*chartOutput, error) {
+func (s *Resource) ofAll(ctx context.Context, in *chartInput) (*core.Body[Statistics], error) {
 	return s.chart(ctx, &in.ChartFilter, "")
 }
 
-func (s *Resource) ofJob(ctx context.Context, in *jobChartInput) (*chartOutput, error) {
+func (s *Resource) ofJob(ctx context.Context, in *jobChartInput) (*core.Body[Statistics], error) {
 	out, err := s.chart(ctx, &in.ChartFilter, in.Name)
 	if err != nil || out.Body.Total.Statuses != (view.StatusCounts{}) {
 		return out, err
@@ -92,7 +90,7 @@ func (s *Resource) ofJob(ctx context.Context, in *jobChartInput) (*chartOutput, 
 	return out, nil
 }
 
-func (s *Resource) chart(ctx context.Context, in *ChartFilter, job string) (*chartOutput, error) {
+func (s *Resource) chart(ctx context.Context, in *ChartFilter, job string) (*core.Body[Statistics], error) {
 	chart, to, err := s.bounds(in)
 	if err != nil {
 		return nil, err
@@ -101,7 +99,7 @@ func (s *Resource) chart(ctx context.Context, in *ChartFilter, job string) (*cha
 	if err != nil {
 		return nil, err
 	}
-	out := &chartOutput{Body: Statistics{
+	out := &core.Body[Statistics]{Body: Statistics{
 		From:     chart.Starts[0],
 		To:       to.In(chart.Zone),
 		By:       "hour",

@@ -100,8 +100,6 @@ type Trend struct {
 	DelayP95Ms  float64           `json:"delayP95Ms" doc:"95th percentile of the start delay of scheduled fires, in milliseconds."`
 }
 
-type overviewOutput struct{ Body Overview }
-
 func (s *Resource) Register(r *core.Router) {
 	op := core.Operations("stats", "/api/v1")
 	core.Register(r, op("get-overview", http.MethodGet, "/stats/overview", "Get cluster totals and active problems",
@@ -109,7 +107,7 @@ func (s *Resource) Register(r *core.Router) {
 	s.registerCharts(r)
 }
 
-func (s *Resource) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error) {
+func (s *Resource) overview(ctx context.Context, _ *struct{}) (*core.Body[Overview], error) {
 	overview, err := s.Stats.Overview(ctx)
 	if err != nil {
 		return nil, err
@@ -120,7 +118,7 @@ func (s *Resource) overview(ctx context.Context, _ *struct{}) (*overviewOutput, 
 	if overview.LastDay, err = s.lastDay(ctx); err != nil {
 		return nil, err
 	}
-	return &overviewOutput{Body: overview}, nil
+	return core.Reply(overview)
 }
 
 func (s *Resource) lastDay(ctx context.Context) (*LastDay, error) {

@@ -3,7 +3,9 @@ package strict
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"carillon/internal/common"
@@ -12,8 +14,8 @@ import (
 // MaxDepth is the maximum nesting of objects and arrays.
 const MaxDepth = 32
 
-// Parse reads one JSON value like encoding/json's decoder, but refuses invalid UTF-8,
-// duplicate keys, text after the value, and nesting beyond MaxDepth. Numbers stay json.Number.
+// Parse reads one JSON value like encoding/json's decoder, but refuses invalid UTF-8, duplicate keys, text after the
+// value, and nesting beyond MaxDepth. Numbers stay json.Number.
 func Parse(data []byte) (any, *common.Fault) { return ParseAt("body", data) }
 
 // ParseAt parses a part of the body at a location.
@@ -21,139 +23,65 @@ func ParseAt(at string, data []byte) (any, *common.Fault) {
 	if !utf8.Valid(data) {
 		return nil, &common.Fault{Location: at, Code: "utf8", Message: "is not valid UTF-8"}
 	}
-	if !json.Valid(data) {
-		return nil, notJSON(at, data)
+	p := &parser{Decoder: json.NewDecoder(bytes.NewReader(data)), at: at}
+	p.UseNumber()
+	v, fault := p.value(at, 0)
+	if fault != nil {
+		return nil, fault
 	}
-	p := &parser{data: data}
-	return p.value(at, 0)
-}
-
-// notJSON returns the fault of a text that is not one JSON value.
-func notJSON(at string, data []byte) *common.Fault {
-	in := json.NewDecoder(bytes.NewReader(data))
-	for depth := 0; ; {
-		t, err := in.Token()
-		if err != nil {
-			return &common.Fault{
-				Location: at,
-				Code:     "json",
-				Message:  fmt.Sprintf("is not valid JSON near byte %d", in.InputOffset()),
-			}
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		switch {
-		case depth > MaxDepth:
-			return tooDeep()
-		case depth == 0:
-			return &common.Fault{Location: at, Code: "trailing", Message: "has text after the JSON value"}
-		}
+	if _, err := p.Token(); !errors.Is(err, io.EOF) {
+		return nil, &common.Fault{Location: at, Code: "trailing", Message: "has text after the JSON value"}
 	}
+	return v, nil
 }
 
-func tooDeep() *common.Fault {
-	return &common.Fault{Location: "body", Code: "depth", Message: fmt.Sprintf("is nested deeper than %d", MaxDepth)}
-}
-
-// parser reads JSON that is known to be valid, in UTF-8.
 type parser struct {
-	data []byte
-	next int // current position
+	*json.Decoder
+	at string // location of the whole text
 }
 
-// peek returns the next byte that is not a space.
-func (p *parser) peek() byte {
-	for {
-		switch c := p.data[p.next]; c {
-		case ' ', '\t', '\r', '\n':
-			p.next++
-		default:
-			return c
-		}
-	}
+func (p *parser) invalid() *common.Fault {
+	message := fmt.Sprintf("is not valid JSON near byte %d", p.InputOffset())
+	return &common.Fault{Location: p.at, Code: "json", Message: message}
 }
 
-// more moves to the next member of an object or array; false at its end.
-func (p *parser) more() bool {
-	c := p.peek()
-	if c == ',' {
-		p.next++
-		c = p.peek()
+func (p *parser) value(at string, depth int) (v any, fault *common.Fault) {
+	t, err := p.Token()
+	open, nested := t.(json.Delim)
+	switch {
+	case err != nil:
+		return nil, p.invalid()
+	case !nested:
+		return t, nil
+	case depth >= MaxDepth:
+		message := fmt.Sprintf("is nested deeper than %d", MaxDepth)
+		return nil, &common.Fault{Location: "body", Code: "depth", Message: message}
+	case open == '{':
+		v, fault = p.object(at, depth)
+	default:
+		v, fault = p.array(at, depth)
 	}
-	if c == '}' || c == ']' {
-		p.next++
-		return false
+	if fault != nil {
+		return nil, fault
 	}
-	return true
-}
-
-func (p *parser) value(at string, depth int) (any, *common.Fault) {
-	c := p.peek()
-	if (c == '{' || c == '[') && depth >= MaxDepth {
-		return nil, tooDeep()
+	if _, err := p.Token(); err != nil { // its end
+		return nil, p.invalid()
 	}
-	switch c {
-	case '{':
-		p.next++
-		return p.object(at, depth)
-	case '[':
-		p.next++
-		return p.array(at, depth)
-	case '"':
-		return p.text(), nil
-	}
-	word := p.word()
-	switch c {
-	case 't', 'f':
-		return c == 't', nil
-	case 'n':
-		return nil, nil
-	}
-	return json.Number(word), nil
-}
-
-// word reads a number, true, false or null.
-func (p *parser) word() string {
-	from := p.next
-	if length := bytes.IndexAny(p.data[from:], ",]} \t\r\n"); length >= 0 {
-		p.next += length
-	} else {
-		p.next = len(p.data)
-	}
-	return string(p.data[from:p.next])
-}
-
-// text reads a string.
-func (p *parser) text() (s string) {
-	from, escaped := p.next, false
-	for p.next++; p.data[p.next] != '"'; p.next++ {
-		if p.data[p.next] == '\\' {
-			escaped = true
-			p.next++
-		}
-	}
-	p.next++
-	if quoted := p.data[from:p.next]; escaped {
-		_ = json.Unmarshal(quoted, &s) // the text is valid
-		return s
-	}
-	return string(p.data[from+1 : p.next-1])
+	return v, nil
 }
 
 func (p *parser) object(at string, depth int) (any, *common.Fault) {
 	m := map[string]any{}
-	for p.more() {
-		key := p.text()
+	for p.More() {
+		t, err := p.Token()
+		key, ok := t.(string)
+		if err != nil || !ok {
+			return nil, p.invalid()
+		}
 		in := at + "." + common.Excerpt(key)
 		if _, twice := m[key]; twice {
 			return nil, &common.Fault{Location: in, Code: "duplicate", Message: "is a duplicate"}
 		}
-		p.peek() // the colon
-		p.next++
 		v, fault := p.value(in, depth+1)
 		if fault != nil {
 			return nil, fault
@@ -165,7 +93,7 @@ func (p *parser) object(at string, depth int) (any, *common.Fault) {
 
 func (p *parser) array(at string, depth int) (any, *common.Fault) {
 	list := []any{}
-	for p.more() {
+	for p.More() {
 		v, fault := p.value(fmt.Sprintf("%s[%d]", at, len(list)), depth+1)
 		if fault != nil {
 			return nil, fault

@@ -47,19 +47,17 @@ type Examination struct {
 
 type doctorResource struct{ doctor Doctor }
 
-type examinationOutput struct{ Body Examination }
-
 func (d *doctorResource) register(r *core.Router) {
 	op := core.Operations("system", "/api/v1")
 	core.Register(r, op("get-doctor", http.MethodGet, "/system/doctor", "Diagnose the cluster", core.Viewer), d.examine)
 }
 
-func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*examinationOutput, error) {
+func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*core.Body[Examination], error) {
 	found := d.doctor.Examine(ctx)
 	if found.Findings == nil {
 		found.Findings = []Finding{}
 	}
-	return &examinationOutput{Body: found}, nil
+	return core.Reply(found)
 }
 
 // Worst returns the worst status. Unknown is worse than ok and better than a warning.

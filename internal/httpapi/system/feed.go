@@ -47,8 +47,7 @@ func (s *feedResource) register(r *core.Router) {
 	op := core.Operations("system", "/api/v1")
 	follow := op("follow-events", http.MethodGet, "/events", "Follow changes of jobs, runs and workers", core.Viewer)
 	follow.Responses = map[string]*huma.Response{"200": {Description: feedDoc,
-		Content: map[string]*huma.MediaType{
-			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	core.Register(r, follow, s.follow)
 }
 

@@ -29,17 +29,15 @@ type Master struct {
 	Answers    bool       `json:"answers,omitempty" doc:"The master that sent this response."`
 }
 
-type mastersOutput struct{ Body core.Page[Master] }
-
 func (s *mastersResource) register(r *core.Router) {
 	op := core.Operations("system", "/api/v1")
 	core.Register(r, op("list-masters", http.MethodGet, "/masters", "List live masters", core.Viewer), s.list)
 }
 
-func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*mastersOutput, error) {
+func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Master]], error) {
 	found, err := s.masters.Masters(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &mastersOutput{Body: core.NewPage(found, "")}, nil
+	return core.Reply(core.NewPage(found, ""))
 }

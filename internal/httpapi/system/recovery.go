@@ -44,8 +44,6 @@ type RecoverAnswer struct {
 	Jobs     []RecoveredJob `json:"jobs" nullable:"false" maxItems:"1000" doc:"The first jobs, by name."`
 }
 
-type recoverOutput struct{ Body RecoverAnswer }
-
 // mostRecovered bounds the jobs that are listed.
 const mostRecovered = 1000
 
@@ -55,7 +53,8 @@ func (s *recoveryResource) register(r *core.Router) {
 		"Recover cursors after a wrong clock or a restore of etcd", core.Admin), s.recover)
 }
 
-func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*recoverOutput, error) {
+func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*core.Body[RecoverAnswer],
+	error) {
 	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body Recover
 	if err != nil {
 		return nil, err
 	}
-	out := &recoverOutput{Body: RecoverAnswer{
+	out := &core.Body[RecoverAnswer]{Body: RecoverAnswer{
 		At:       done.At,
 		Restored: done.Restored,
 		DryRun:   done.DryRun,

@@ -79,20 +79,16 @@ type Version struct {
 	Go      string `json:"go"`
 }
 
-type livenessOutput struct{ Body Liveness }
-
 type readinessOutput struct {
 	Status int
 	Body   Readiness
 }
 
-type versionOutput struct{ Body Version }
-
 func (s *Resource) Register(r *core.Router) {
 	op := core.Operations("system", "")
 	core.Register(r, op("healthz", http.MethodGet, "/healthz", "Check liveness", core.Public),
-		func(context.Context, *struct{}) (*livenessOutput, error) {
-			return &livenessOutput{Body: Liveness{Status: "ok"}}, nil
+		func(context.Context, *struct{}) (*core.Body[Liveness], error) {
+			return core.Reply(Liveness{Status: "ok"})
 		})
 	ready := op("readyz", http.MethodGet, "/readyz", "Check readiness", core.Public)
 	ready.Responses = map[string]*huma.Response{"503": {Description: "The process cannot work.",
@@ -100,8 +96,8 @@ func (s *Resource) Register(r *core.Router) {
 			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}
 	core.Register(r, ready, s.ready)
 	core.Register(r, op("version", http.MethodGet, "/version", "Get the version", core.Viewer),
-		func(context.Context, *struct{}) (*versionOutput, error) {
-			return &versionOutput{Body: Version{Version: s.Version, Go: runtime.Version()}}, nil
+		func(context.Context, *struct{}) (*core.Body[Version], error) {
+			return core.Reply(Version{Version: s.Version, Go: runtime.Version()})
 		})
 	(&doctorResource{doctor: s.Doctor}).register(r)
 	(&recoveryResource{recovery: s.Recovery}).register(r)

@@ -63,8 +63,6 @@ type WorkerPatch struct {
 	Weight core.Optional[int]               `json:"weight,omitzero" minimum:"0" maximum:"1000" doc:"Share with the strategy weight; null for 1."`
 }
 
-type workersOutput struct{ Body core.Page[Worker] }
-
 // WorkerPath names a worker.
 type WorkerPath struct {
 	ID string `path:"id" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Id of the worker, or its name if unique."`
@@ -80,8 +78,6 @@ type workerPatchInput struct {
 	Body WorkerPatch
 }
 
-type workerOutput struct{ Body Worker }
-
 func (s *Resource) Register(r *core.Router) {
 	op := core.Operations("workers", "/api/v1/workers")
 	core.Register(r, op("list-workers", http.MethodGet, "", "List workers", core.Viewer), s.list)
@@ -93,7 +89,7 @@ func (s *Resource) Register(r *core.Router) {
 		s.undrain)
 }
 
-func (s *Resource) list(ctx context.Context, _ *struct{}) (*workersOutput, error) {
+func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Worker]], error) {
 	found, err := s.Workers.Workers(ctx)
 	if err != nil {
 		return nil, err
@@ -102,15 +98,15 @@ func (s *Resource) list(ctx context.Context, _ *struct{}) (*workersOutput, error
 	for i := range found {
 		items[i] = workerOf(&found[i])
 	}
-	return &workersOutput{Body: core.NewPage(items, "")}, nil
+	return core.Reply(core.NewPage(items, ""))
 }
 
-func (s *Resource) get(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
+func (s *Resource) get(ctx context.Context, in *WorkerPath) (*core.Body[Worker], error) {
 	m, err := s.find(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &workerOutput{Body: workerOf(&m)}, nil
+	return core.Reply(workerOf(&m))
 }
 
 // find finds a worker by its id, or by its name.
@@ -143,21 +139,21 @@ func (s *Resource) find(ctx context.Context, id string) (common.Member, error) {
 	}
 }
 
-func (s *Resource) drain(ctx context.Context, in *workerDrainInput) (*workerOutput, error) {
+func (s *Resource) drain(ctx context.Context, in *workerDrainInput) (*core.Body[Worker], error) {
 	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = true, in.Body.text()
 		return nil
 	})
 }
 
-func (s *Resource) undrain(ctx context.Context, in *WorkerPath) (*workerOutput, error) {
+func (s *Resource) undrain(ctx context.Context, in *WorkerPath) (*core.Body[Worker], error) {
 	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = false, ""
 		return nil
 	})
 }
 
-func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*workerOutput, error) {
+func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*core.Body[Worker], error) {
 	return s.change(ctx, access.Admin, in.ID, func(w *common.WorkerSettings) error {
 		if in.Body.Labels.Given {
 			w.Labels = nil
@@ -177,7 +173,7 @@ func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*workerOutp
 
 // change changes what is said of a worker, and answers with the worker. Workers are everybody's.
 func (s *Resource) change(ctx context.Context, need access.Role, id string,
-	change func(*common.WorkerSettings) error) (*workerOutput, error) {
+	change func(*common.WorkerSettings) error) (*core.Body[Worker], error) {
 	if err := core.AllowEverywhere(ctx, need); err != nil {
 		return nil, err
 	}
@@ -188,7 +184,7 @@ func (s *Resource) change(ctx context.Context, need access.Role, id string,
 	if m.Settings, err = s.Workers.UpdateWorker(ctx, core.Actor(ctx), m.Worker, change); err != nil {
 		return nil, err
 	}
-	return &workerOutput{Body: workerOf(&m)}, nil
+	return core.Reply(workerOf(&m))
 }
 
 func workerOf(m *common.Member) Worker {
