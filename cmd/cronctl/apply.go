@@ -50,13 +50,13 @@ documents, or a list. Exit code 2: at least one job was refused.`,
   cronctl apply -f jobs/ --prune managed-by=git --dry-run
   cronctl export --group shop | cronctl apply -f - --context other`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			answer, err := c.applyFiles(cmd.Context(), &f)
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
+			applied, err := c.applyFiles(ctx, api, &f)
 			if err != nil {
 				return err
 			}
-			return c.showApplied(answer)
-		},
+			return c.showApplied(applied)
+		}),
 	}
 	f.declare(cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the differences and write nothing")
@@ -76,31 +76,27 @@ differences, 1 with differences.`,
   cronctl diff -f jobs/ --prune managed-by=git
   cronctl diff nightly-report --from 1042          # compare with the current version
   cronctl diff nightly-report --from 1042 --to 1055`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args: valid("job", cobra.MaximumNArgs(1)),
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if len(args) == 1 {
 				if f.file != "" || f.prune != "" {
-					return &common.Error{
-						Code:    common.CodeInvalid,
-						Message: "-f and a job name exclude each other",
-						Hint:    "use either -f, or a job and --from",
-					}
+					return invalid("-f and a job name exclude each other", "use either -f, or a job and --from")
 				}
-				return c.diffVersions(cmd.Context(), args[0], from, to)
+				return c.diffVersions(ctx, api, args[0], from, to)
 			}
 			f.dryRun = true
-			answer, err := c.applyFiles(cmd.Context(), &f)
+			applied, err := c.applyFiles(ctx, api, &f)
 			if err != nil {
 				return err
 			}
-			if err := c.showDiff(answer); err != nil {
+			if err := c.showDiff(applied); err != nil {
 				return err
 			}
-			if answer.Counts.Created+answer.Counts.Changed+answer.Counts.Deleted > 0 {
+			if applied.Counts.Created+applied.Counts.Changed+applied.Counts.Deleted > 0 {
 				return exitError(exitJobFailed)
 			}
 			return nil
-		},
+		}),
 	}
 	f.declare(cmd)
 	cmd.Flags().Int64Var(&from, "from", 0, "older version of the job; cronctl get versions lists them")
@@ -109,19 +105,11 @@ differences, 1 with differences.`,
 }
 
 // applyFiles sends the jobs of the files, in as few requests as possible.
-func (c *cli) applyFiles(ctx context.Context, f *applyFlags) (*apiclient.ApplyAnswer, error) {
+func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags) (*apiclient.ApplyAnswer, error) {
 	if f.file == "" {
-		return nil, &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "no files given",
-			Hint:    "use -f FILE, -f DIR, or -f - for standard input",
-		}
+		return nil, invalid("no files given", "use -f FILE, -f DIR, or -f - for standard input")
 	}
 	docs, err := c.documents(f.file)
-	if err != nil {
-		return nil, err
-	}
-	api, err := c.api()
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +173,7 @@ func requestOf(docs []document) (body []byte, n int) {
 }
 
 func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
-	if c.format == "json" || c.format == "yaml" {
+	if c.structured() {
 		if err := c.print(a); err != nil {
 			return err
 		}
@@ -212,7 +200,7 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 		}
 		fmt.Fprintln(c.stdout, oneLine(line)+note)
 		if dry {
-			c.printDiff(text(item.Diff))
+			c.printDiff(value(item.Diff))
 		}
 	}
 	c.sayRefused(a)
@@ -226,14 +214,14 @@ func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 }
 
 func (c *cli) showDiff(a *apiclient.ApplyAnswer) error {
-	if c.format == "json" || c.format == "yaml" {
+	if c.structured() {
 		if err := c.print(a); err != nil {
 			return err
 		}
 		return refusedAny(a)
 	}
 	for i := range a.Items {
-		c.printDiff(text(a.Items[i].Diff))
+		c.printDiff(value(a.Items[i].Diff))
 	}
 	c.sayRefused(a)
 	return refusedAny(a)
@@ -251,7 +239,7 @@ func (c *cli) sayRefused(a *apiclient.ApplyAnswer) {
 
 // refusal returns the refusal of one item of a request as an error.
 func refusal(name string, r *apiclient.Refusal) *common.Error {
-	e := &common.Error{Code: common.Code(r.Code), Message: oneLine(name + ": " + r.Detail), Hint: text(r.Hint)}
+	e := &common.Error{Code: common.Code(r.Code), Message: oneLine(name + ": " + r.Detail), Hint: value(r.Hint)}
 	if r.Errors != nil {
 		for _, f := range *r.Errors {
 			_, at, found := strings.Cut(f.Location, "].") // the job is named already
@@ -262,7 +250,7 @@ func refusal(name string, r *apiclient.Refusal) *common.Error {
 				Location: at,
 				Code:     f.Code,
 				Message:  f.Message,
-				Hint:     text(f.Hint),
+				Hint:     value(f.Hint),
 			})
 		}
 	}
@@ -300,26 +288,12 @@ func (c *cli) printDiff(diff string) {
 	}
 }
 
-func (c *cli) diffVersions(ctx context.Context, job string, from, to int64) error {
-	if err := named("job", job); err != nil {
-		return err
-	}
+func (c *cli) diffVersions(ctx context.Context, api *apiclient.API, job string, from, to int64) error {
 	if from <= 0 {
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "no version given",
-			Hint:    "name one with --from; cronctl get versions " + job + " lists them",
-		}
+		return invalid("no version given", "name one with --from; cronctl get versions "+job+" lists them")
 	}
-	api, err := c.api()
-	if err != nil {
-		return err
-	}
-	params := &apiclient.DiffJobVersionsParams{}
-	if to > 0 {
-		params.To = &to
-	}
-	raw, err := apiclient.Decode[json.RawMessage](api.DiffJobVersions(ctx, job, from, params))
+	raw, err := apiclient.Decode[json.RawMessage](api.DiffJobVersions(ctx, job, from,
+		&apiclient.DiffJobVersionsParams{To: set(max(to, 0))}))
 	if err != nil {
 		return err
 	}
@@ -327,7 +301,7 @@ func (c *cli) diffVersions(ctx context.Context, job string, from, to int64) erro
 	if err != nil {
 		return err
 	}
-	if c.format == "json" || c.format == "yaml" {
+	if c.structured() {
 		err = c.print(raw)
 	} else {
 		c.printDiff(d.Diff)

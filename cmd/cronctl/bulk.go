@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -15,37 +16,49 @@ import (
 // maxNamed is the maximum number of jobs that a request may name.
 const maxNamed = 5000
 
+// selection is the filters of jobs.
+func selection() filters {
+	return filters{
+		{name: "selector", help: "all jobs with these labels, such as team=data,tier!=slow"},
+		{name: "group", help: "all jobs of this group"},
+		{name: "query", help: "all jobs with this text in their name or title"},
+		{name: "state", help: "of those, only jobs in this state: active, paused, done or manual"},
+	}
+}
+
 // choice selects jobs, by name or by a filter.
 type choice struct {
-	names                         []string
-	selector, group, query, state string
+	names []string
+	query url.Values
+	cmd   *cobra.Command
 }
 
 func (f *choice) declare(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.selector, "selector", "l", "", "all jobs with these labels, such as team=data,tier!=slow")
-	cmd.Flags().StringVar(&f.group, "group", "", "all jobs of this group")
-	cmd.Flags().StringVarP(&f.query, "query", "q", "", "all jobs with this text in their name or title")
-	cmd.Flags().StringVar(&f.state, "state", "", "of those, only jobs in this state: active, paused, done or manual")
+	f.cmd = cmd
+	selection().declare(cmd)
 }
 
-func (f *choice) filtered() bool { return f.selector != "" || f.group != "" || f.query != "" }
+// read reads the filter.
+func (f *choice) read() (err error) {
+	f.query, err = selection().values(f.cmd)
+	return err
+}
 
-// take stores the names; it refuses names together with a filter.
-func (f *choice) take(names []string) error {
+func (f *choice) filtered() bool {
+	return f.query.Has("selector") || f.query.Has("group") || f.query.Has("q")
+}
+
+// take stores the names and the filter; it refuses both together.
+func (f *choice) take(_ *cobra.Command, names []string) error {
+	if err := f.read(); err != nil {
+		return err
+	}
 	f.names = names
 	switch {
 	case len(names) == 0 && !f.filtered():
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "no jobs given",
-			Hint:    "name them, or use --selector, --group or --query",
-		}
-	case len(names) > 0 && (f.filtered() || f.state != ""):
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "names and a filter exclude each other",
-			Hint:    "use either of them",
-		}
+		return invalid("no jobs given", "name them, or use --selector, --group or --query")
+	case len(names) > 0 && len(f.query) > 0:
+		return invalid("names and a filter exclude each other", "use either of them")
 	}
 	for _, name := range names {
 		if err := named("job", name); err != nil {
@@ -59,45 +72,38 @@ func (f *choice) take(names []string) error {
 func (f *choice) one() bool { return len(f.names) == 1 }
 
 // bulk requests an operation on the jobs, and prints the result for each.
-func (c *cli) bulk(ctx context.Context, f *choice, request apiclient.BulkRequest, key, done string) error {
-	api, err := c.api()
-	if err != nil {
-		return err
+func (c *cli) bulk(ctx context.Context, api *apiclient.API, f *choice, request apiclient.BulkRequest,
+	key, done string) error {
+	parts := slices.Collect(slices.Chunk(f.names, maxNamed))
+	if f.filtered() {
+		request.Selector, request.Group = set(f.query.Get("selector")), set(f.query.Get("group"))
+		request.Q, request.State = set(f.query.Get("q")), set(apiclient.BulkRequestState(f.query.Get("state")))
+		parts = [][]string{nil}
 	}
 	all := apiclient.BulkAnswer{Items: []apiclient.BulkItem{}}
-	ask := func() error {
+	for _, names := range parts {
+		request.Jobs = setList(names)
 		part, err := apiclient.Decode[apiclient.BulkAnswer](api.BulkJobs(ctx,
 			&apiclient.BulkJobsParams{IdempotencyKey: set(key)}, request))
-		all.Items, all.Done, all.Refused, all.Unknown = append(all.Items, part.Items...), all.Done+part.Done,
-			all.Refused+part.Refused, all.Unknown+part.Unknown
-		return err
-	}
-	if f.filtered() {
-		request.Selector, request.Group, request.Q, request.State = set(f.selector), set(f.group), set(f.query),
-			set(apiclient.BulkRequestState(f.state))
-		if err := ask(); err != nil {
+		if err != nil {
 			return err
 		}
-	} else {
-		for names := range slices.Chunk(f.names, maxNamed) {
-			request.Jobs = &names
-			if err := ask(); err != nil {
-				return err
-			}
-		}
+		all.Items = append(all.Items, part.Items...)
+		all.Done += part.Done
+		all.Refused += part.Refused
+		all.Unknown += part.Unknown
 	}
 	return c.showBulk(&all, done)
 }
 
-func (c *cli) showBulk(a *apiclient.BulkAnswer, done string) error {
-	var failed error
-	switch c.format {
-	case "json", "yaml":
+func (c *cli) showBulk(a *apiclient.BulkAnswer, done string) (failed error) {
+	if c.structured() {
 		if err := c.print(a); err != nil {
 			return err
 		}
-	default:
-		for i := range a.Items {
+	}
+	for i := range a.Items {
+		if !c.structured() {
 			c.sayDone(&a.Items[i], done)
 		}
 	}
@@ -119,7 +125,7 @@ func (c *cli) showBulk(a *apiclient.BulkAnswer, done string) error {
 // sayDone prints the result for one of the jobs; done is empty if its runs were killed.
 func (c *cli) sayDone(item *apiclient.BulkItem, done string) {
 	switch {
-	case item.Killed != nil && len(*item.Killed) > 0:
+	case len(value(item.Killed)) > 0:
 		for _, run := range *item.Killed {
 			fmt.Fprintln(c.stdout, "requested kill of "+run)
 		}
@@ -127,7 +133,7 @@ func (c *cli) sayDone(item *apiclient.BulkItem, done string) {
 	case done == "":
 		fmt.Fprintln(c.stdout, "no run of "+item.Name+" is active")
 	default:
-		fmt.Fprintln(c.stdout, oneLine(strings.TrimSpace(done+" "+item.Name+" "+text(item.Run))))
+		fmt.Fprintln(c.stdout, oneLine(strings.TrimSpace(done+" "+item.Name+" "+value(item.Run))))
 	}
 }
 
@@ -137,11 +143,7 @@ func (c *cli) sure(yes bool, what string) error {
 		return nil
 	}
 	if !c.asks() {
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "this would change all jobs that match",
-			Hint:    "confirm with --yes, or name the jobs",
-		}
+		return invalid("this would change all jobs that match", "confirm with --yes, or name the jobs")
 	}
 	answer, err := c.ask(what + " all that match? [y/N] ")
 	if err != nil {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -36,8 +36,8 @@ type shownContext struct {
 }
 
 func (c *cli) showContexts(all *contexts, which []savedContext, one bool) error {
-	current := firstOf(c.env["CARILLON_CONTEXT"], all.Current)
-	shown, items := []shownContext{}, []json.RawMessage{}
+	current := cmp.Or(c.env["CARILLON_CONTEXT"], all.Current)
+	shown := []shownContext{}
 	for i := range which {
 		s := &which[i]
 		shown = append(shown, shownContext{
@@ -50,51 +50,67 @@ func (c *cli) showContexts(all *contexts, which []savedContext, one bool) error 
 			CA:        s.CA,
 			Insecure:  s.InsecureHTTP,
 		})
-		item, err := json.Marshal(shown[i])
-		if err != nil {
-			return err
-		}
-		items = append(items, item)
+	}
+	items, err := rawItems(shown)
+	if err != nil {
+		return err
 	}
 	var v any = map[string]any{"items": shown}
 	if one {
 		v = shown[0]
 	}
-	return show(c, v, items, []string{"CURRENT", "NAME", "SERVER", "USER", "TOKEN UNTIL"},
-		func(s shownContext) []string {
-			current, until := "", "not logged in"
-			if s.Current {
-				current = "*"
-			}
-			switch {
-			case s.LoggedIn && s.ExpiresAt != nil:
-				until = when(*s.ExpiresAt)
-			case s.LoggedIn:
-				until = "-"
-			}
-			return []string{current, s.Name, s.Server, or(s.User, "-"), until}
-		})
+	k := columnsOf("CURRENT,NAME,SERVER,USER,TOKEN UNTIL", func(s *shownContext, _ bool) []any {
+		current, until := "", "not logged in"
+		if s.Current {
+			current = "*"
+		}
+		if s.LoggedIn {
+			until = whenSet(s.ExpiresAt)
+		}
+		return []any{current, s.Name, s.Server, cmp.Or(s.User, "-"), until}
+	})
+	return k.show(c, v, items)
+}
+
+// onContexts runs a command with the saved contexts.
+func (c *cli) onContexts(run func(all *contexts, args []string) error) runFunc {
+	return func(_ *cobra.Command, args []string) error {
+		all, err := loadContexts(c.env)
+		if err != nil {
+			return err
+		}
+		return run(&all, args)
+	}
+}
+
+// currentContext returns the context that calls use.
+func (c *cli) currentContext(all *contexts, hint string) (*savedContext, error) {
+	name := cmp.Or(c.context, c.env["CARILLON_CONTEXT"], all.Current)
+	if name == "" {
+		return nil, hinted(common.CodeNotFound, "no current context", hint)
+	}
+	return all.find(name)
 }
 
 func (c *cli) listContexts() *cobra.Command {
-	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the contexts", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			all, err := loadContexts(c.env)
-			if err != nil {
-				return err
-			}
-			return c.showContexts(&all, all.List, false)
-		}}
+	return &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the contexts",
+		Args:    cobra.NoArgs,
+		RunE: c.onContexts(func(all *contexts, _ []string) error {
+			return c.showContexts(all, all.List, false)
+		}),
+	}
 }
 
 func (c *cli) useContext() *cobra.Command {
-	return &cobra.Command{Use: "use NAME", Short: "Choose the default context", Args: cobra.ExactArgs(1),
+	return &cobra.Command{
+		Use:               "use NAME",
+		Short:             "Choose the default context",
+		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeContexts,
-		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := loadContexts(c.env)
-			if err != nil {
-				return err
-			}
+		RunE: c.onContexts(func(all *contexts, args []string) error {
 			if _, err := all.find(args[0]); err != nil {
 				return err
 			}
@@ -108,7 +124,8 @@ func (c *cli) useContext() *cobra.Command {
 					common.Excerpt(other))
 			}
 			return nil
-		}}
+		}),
+	}
 }
 
 func (c *cli) showContext() *cobra.Command {
@@ -117,28 +134,17 @@ func (c *cli) showContext() *cobra.Command {
 		Short:             "Show a context, by default the current one",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.completeContexts,
-		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := loadContexts(c.env)
-			if err != nil {
-				return err
-			}
-			name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
+		RunE: c.onContexts(func(all *contexts, args []string) error {
 			if len(args) == 1 {
-				name = args[0]
+				c.context = args[0]
 			}
-			if name == "" {
-				return &common.Error{
-					Code:    common.CodeNotFound,
-					Message: "no current context",
-					Hint:    "choose one with cronctl context use, or create one with cronctl login SERVER",
-				}
-			}
-			one, err := all.find(name)
+			one, err := c.currentContext(all,
+				"choose one with cronctl context use, or create one with cronctl login SERVER")
 			if err != nil {
 				return err
 			}
-			return c.showContexts(&all, []savedContext{*one}, true)
-		},
+			return c.showContexts(all, []savedContext{*one}, true)
+		}),
 	}
 }
 
@@ -148,11 +154,7 @@ func (c *cli) deleteContexts() *cobra.Command {
 		Short:             "Delete contexts; their tokens stay valid (see logout)",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: c.completeContexts,
-		RunE: func(_ *cobra.Command, names []string) error {
-			all, err := loadContexts(c.env)
-			if err != nil {
-				return err
-			}
+		RunE: c.onContexts(func(all *contexts, names []string) error {
 			for _, name := range names {
 				if _, err := all.find(name); err != nil {
 					return err
@@ -166,6 +168,6 @@ func (c *cli) deleteContexts() *cobra.Command {
 				fmt.Fprintf(c.stdout, "deleted context %s\n", name)
 			}
 			return nil
-		},
+		}),
 	}
 }

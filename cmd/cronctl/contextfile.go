@@ -64,11 +64,7 @@ func loadContexts(env environment) (contexts, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return all, nil
 	case err == nil && info.Mode().Perm()&0o077 != 0:
-		return all, &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "other users can read or write " + file + ", which contains tokens",
-			Hint:    "chmod 600 " + file,
-		}
+		return all, invalid("other users can read or write "+file+", which contains tokens", "chmod 600 "+file)
 	case err == nil && info.Size() > maxContexts:
 		err = fmt.Errorf("larger than %d KiB", maxContexts>>10)
 	}
@@ -80,7 +76,7 @@ func loadContexts(env environment) (contexts, error) {
 		err = yaml.UnmarshalWithOptions(data, &all, yaml.Strict())
 	}
 	if err != nil {
-		return all, &common.Error{Code: common.CodeInvalid, Message: "cannot read contexts from " + file, Err: err}
+		return all, cannot("cannot read contexts from "+file, err)
 	}
 	return all, nil
 }
@@ -89,11 +85,7 @@ func loadContexts(env environment) (contexts, error) {
 func (all *contexts) save(env environment) error {
 	file := env.contextsFile()
 	if file == "" {
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "no directory for the file of contexts",
-			Hint:    "set HOME, or name a file with CARILLON_CONTEXTS",
-		}
+		return invalid("no directory for the file of contexts", "set HOME, or name a file with CARILLON_CONTEXTS")
 	}
 	slices.SortFunc(all.List, func(a, b savedContext) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
 	data, err := yaml.Marshal(all)
@@ -101,7 +93,7 @@ func (all *contexts) save(env environment) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return &common.Error{Code: common.CodeInvalid, Message: "cannot create the folder", Err: err}
+		return cannot("cannot create the folder", err)
 	}
 	return writeFile(file, data)
 }
@@ -113,9 +105,8 @@ func (all *contexts) find(name string) (*savedContext, error) {
 			return &all.List[i], nil
 		}
 	}
-	return nil, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("context %q not found",
-		common.Excerpt(name)),
-		Hint: "list contexts with cronctl context list, or create one with cronctl login SERVER"}
+	return nil, hinted(common.CodeNotFound, fmt.Sprintf("context %q not found", common.Excerpt(name)),
+		"list contexts with cronctl context list, or create one with cronctl login SERVER")
 }
 
 // put adds a context, or replaces that of its name.

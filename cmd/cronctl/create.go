@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,7 +19,8 @@ func (c *cli) create() *cobra.Command {
 	return group("create", "Create jobs, channels, users, tokens or secrets", `  cronctl create jobs -f jobs.yaml
   cronctl get jobs -o json | cronctl create jobs -f - --server https://other.example.com:7070
   cronctl create job nightly --cron '30 2 * * *' --timezone Europe/Berlin -- make report
-  cronctl create job once -- ./manage.py migrate   # no schedule: runs when triggered`, c.createJob(), c.createChannel(), c.createUser(), c.createToken(), c.createSecret())
+  cronctl create job once -- ./manage.py migrate   # no schedule: runs when triggered`,
+		c.createJob(), c.createChannel(), c.createUser(), c.createToken(), c.createSecret())
 }
 
 // jobFlags are the fields of a job that have a flag.
@@ -49,13 +51,13 @@ Several words after -- are joined with spaces and run by the shell, as cron does
 		Example: `  cronctl create jobs -f jobs.yaml --replace
   cronctl create job hello --cron '*/5 * * * *' -- 'date; echo hello'`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			docs, err := f.documents(c, args)
 			if err != nil {
 				return err
 			}
-			return c.createAll(cmd, docs, &f)
-		},
+			return c.createAll(ctx, api, docs, &f)
+		}),
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "file with jobs, or folder of such files; - for standard input")
@@ -82,14 +84,14 @@ Several words after -- are joined with spaces and run by the shell, as cron does
 func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 	if f.file != "" {
 		if len(args) > 0 {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: "-f and a job name exclude each other",
-				Hint: "use either a file with jobs, or a name and a command"}
+			return nil, invalid("-f and a job name exclude each other",
+				"use either a file with jobs, or a name and a command")
 		}
 		return c.documents(f.file)
 	}
 	if len(args) < 2 {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "no job given",
-			Hint: "name a file, or a job: cronctl create job hello --cron '*/5 * * * *' -- echo hello"}
+		return nil, invalid("no job given",
+			"name a file, or a job: cronctl create job hello --cron '*/5 * * * *' -- echo hello")
 	}
 	j := f.job
 	j.Name = args[0]
@@ -100,26 +102,15 @@ func (f *jobFlags) documents(c *cli, args []string) ([]document, error) {
 	} else {
 		j.Command = strings.Join(args[1:], " ")
 	}
-	for _, item := range f.env {
-		name, value, found := strings.Cut(item, "=")
-		if !found {
-			return nil, common.Errorf(common.CodeInvalid, "--env %s is not NAME=VALUE", common.Excerpt(item))
-		}
-		if j.Env == nil {
-			j.Env = map[string]string{}
-		}
-		j.Env[name] = value
+	var err error
+	if j.Env, err = pairs("--env", f.env); err != nil {
+		return nil, err
 	}
 	data, err := json.Marshal(j)
 	return []document{{from: "the job", data: data}}, err
 }
 
-func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error {
-	api, err := c.api()
-	if err != nil {
-		return err
-	}
-	ctx := cmd.Context()
+func (c *cli) createAll(ctx context.Context, api *apiclient.API, docs []document, f *jobFlags) error {
 	names := make([]string, len(docs))
 	var refused common.Error
 	for i, d := range docs {
@@ -138,7 +129,7 @@ func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error 
 		return &refused
 	}
 	for i, d := range docs {
-		verb := "valid"
+		verb, err := "valid", error(nil)
 		switch {
 		case f.dryRun:
 		case f.replace:
@@ -154,14 +145,4 @@ func (c *cli) createAll(cmd *cobra.Command, docs []document, f *jobFlags) error 
 		fmt.Fprintf(c.stdout, "%s %s\n", verb, names[i])
 	}
 	return nil
-}
-
-// within adds to an error's message what it is about.
-func within(from string, err error) error {
-	e, ok := asError(err)
-	if !ok {
-		return err
-	}
-	e.Message = from + ": " + e.Message
-	return &e
 }

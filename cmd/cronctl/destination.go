@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -51,30 +52,26 @@ func (c *cli) destination() (destination, error) {
 func (c *cli) reach() (destination, error) {
 	t := destination{
 		insecure: c.insecure,
-		ca:       firstOf(c.ca, c.env["CARILLON_CA_FILE"]),
-		cert:     firstOf(c.cert, c.env["CARILLON_CERT_FILE"]),
-		key:      firstOf(c.key, c.env["CARILLON_KEY_FILE"]),
+		ca:       cmp.Or(c.ca, c.env["CARILLON_CA_FILE"]),
+		cert:     cmp.Or(c.cert, c.env["CARILLON_CERT_FILE"]),
+		key:      cmp.Or(c.key, c.env["CARILLON_KEY_FILE"]),
 	}
 	if c.context != "" && c.server != "" {
-		return t, &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "--context and --server exclude each other",
-			Hint:    "use either of them",
-		}
+		return t, invalid("--context and --server exclude each other", "use either of them")
 	}
 	saved, err := c.savedContext()
 	if err != nil {
 		return t, err
 	}
 	if c.context == "" {
-		t.server = firstOf(c.server, c.env["CARILLON_SERVER"])
+		t.server = cmp.Or(c.server, c.env["CARILLON_SERVER"])
 	}
 	if saved != nil && (t.server == "" || sameServer(t.server, saved.Server)) {
 		t.context, t.server, t.token, t.insecure = saved.Name, saved.Server, saved.Token, t.insecure ||
 			saved.InsecureHTTP
-		t.ca, t.cert, t.key = firstOf(t.ca, saved.CA), firstOf(t.cert, saved.Cert), firstOf(t.key, saved.Key)
+		t.ca, t.cert, t.key = cmp.Or(t.ca, saved.CA), cmp.Or(t.cert, saved.Cert), cmp.Or(t.key, saved.Key)
 	}
-	t.server = firstOf(t.server, defaultServer)
+	t.server = cmp.Or(t.server, defaultServer)
 	return t, nil
 }
 
@@ -84,7 +81,7 @@ func (c *cli) savedContext() (*savedContext, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
+	name := cmp.Or(c.context, c.env["CARILLON_CONTEXT"], all.Current)
 	if name == "" {
 		return nil, nil //nolint:nilnil // contexts are optional
 	}
@@ -110,7 +107,7 @@ func (t *destination) client(w io.Writer) (*apiclient.API, error) {
 	}
 	var err error
 	if o.TLS, err = t.tls(); err != nil {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot use the TLS files", Err: err}
+		return nil, cannot("cannot use the TLS files", err)
 	}
 	return apiclient.New(o)
 }
@@ -162,14 +159,4 @@ func isLocal(server string) bool {
 		return false
 	}
 	return apiclient.Loopback(base.Hostname())
-}
-
-// firstOf returns the first text that is not empty.
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

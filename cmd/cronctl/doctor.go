@@ -1,15 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
-	"carillon/internal/common"
 )
 
 const (
@@ -53,18 +55,14 @@ The exit code is 1 if a check failed, and 0 if all passed or there are only warn
 		Example: `  cronctl doctor
   cronctl doctor -o json | jq '.findings[] | select(.status != "ok")'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
 			began := time.Now()
-			me, err := apiclient.Decode[apiclient.Me](api.Me(cmd.Context()))
+			me, err := apiclient.Decode[apiclient.Me](api.Me(ctx))
 			if err != nil {
 				return err
 			}
 			took := time.Since(began)
-			resp, err := api.GetDoctor(cmd.Context())
+			resp, err := api.GetDoctor(ctx)
 			e, err := apiclient.Decode[examination](resp, err)
 			if err != nil {
 				return err
@@ -78,20 +76,18 @@ The exit code is 1 if a check failed, and 0 if all passed or there are only warn
 				return exitError(exitJobFailed)
 			}
 			return nil
-		},
+		}),
 	}
 }
 
 // worst returns the worst status of the findings.
 func worst(all []finding) string {
-	rank := map[string]int{"ok": 0, "unknown": 1, "warning": 2, "failing": 3}
-	status := "ok"
+	statuses := []string{"ok", "unknown", "warning", "failing"}
+	rank := 0
 	for i := range all {
-		if rank[all[i].Status] > rank[status] {
-			status = all[i].Status
-		}
+		rank = max(rank, slices.Index(statuses, all[i].Status))
 	}
-	return status
+	return statuses[rank]
 }
 
 // seenFromHere returns the findings that only the client can make.
@@ -132,18 +128,14 @@ func seenFromHere(resp *http.Response, e *examination, me *apiclient.Me, took ti
 }
 
 func (c *cli) showExamination(e *examination) error {
-	items := make([]json.RawMessage, len(e.Findings))
-	for i := range e.Findings {
-		item, err := json.Marshal(e.Findings[i])
-		if err != nil {
-			return &common.Error{Code: common.CodeInternal, Message: "cannot write the findings", Err: err}
-		}
-		items[i] = item
+	items, err := rawItems(e.Findings)
+	if err != nil {
+		return err
 	}
-	err := show(c, e, items, []string{"CHECK", "STATUS", "WHO", "TEXT"}, func(f finding) []string {
-		return []string{f.Check, f.Status, or(f.Who, "-"), f.Text}
+	k := columnsOf("CHECK,STATUS,WHO,TEXT", func(f *finding, _ bool) []any {
+		return []any{f.Check, f.Status, cmp.Or(f.Who, "-"), f.Text}
 	})
-	if err != nil || c.format == "json" || c.format == "yaml" {
+	if err := k.show(c, e, items); err != nil || c.structured() {
 		return err
 	}
 	said := false

@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"carillon/internal/apiclient"
 	"carillon/internal/common"
 )
 
@@ -34,7 +37,7 @@ func (c *cli) documents(file string) ([]document, error) {
 	}
 	var docs []document
 	for _, f := range files {
-		found, err := c.documentsOf(f)
+		found, err := c.documentsOf(f, "job")
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +53,7 @@ func (c *cli) documents(file string) ([]document, error) {
 func jobFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the folder", Err: err}
+		return nil, cannot("cannot read the folder", err)
 	}
 	var files []string
 	for _, e := range entries {
@@ -62,7 +65,8 @@ func jobFiles(dir string) ([]string, error) {
 	return files, nil
 }
 
-func (c *cli) documentsOf(file string) ([]document, error) {
+// documentsOf reads the objects of a kind in a file.
+func (c *cli) documentsOf(file, kind string) ([]document, error) {
 	data, err := c.readFile(file, maxFile)
 	if err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (c *cli) documentsOf(file string) ([]document, error) {
 	var docs []document
 	for _, value := range values {
 		for _, item := range unpack(value) {
-			docs = append(docs, document{from: fmt.Sprintf("%s, job %d", file, len(docs)+1), data: item})
+			docs = append(docs, document{from: fmt.Sprintf("%s, %s %d", file, kind, len(docs)+1), data: item})
 		}
 	}
 	return docs, nil
@@ -86,7 +90,7 @@ func (c *cli) readFile(file string, limit int64) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the file", Err: err}
+			return nil, cannot("cannot read the file", err)
 		}
 		defer f.Close()
 		from = f
@@ -94,7 +98,7 @@ func (c *cli) readFile(file string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, limit+1))
 	switch {
 	case err != nil:
-		return nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the file", Err: err}
+		return nil, cannot("cannot read the file", err)
 	case int64(len(data)) > limit:
 		return nil, common.Errorf(common.CodeTooLarge, "%s is larger than %d KiB", file, limit>>10)
 	}
@@ -150,4 +154,26 @@ func unpack(value json.RawMessage) []json.RawMessage {
 		return unpack(object["items"])
 	}
 	return []json.RawMessage{value}
+}
+
+// validation is the server's check of a job.
+type validation struct {
+	Job    common.Job     `json:"job"` // as it would be stored
+	Faults []common.Fault `json:"faults"`
+}
+
+// validate has the server check a job. A text that is not a job at all is returned as a list of faults as well.
+func validate(ctx context.Context, api *apiclient.API, data []byte) (validation, error) {
+	v, err := apiclient.Decode[validation](api.ValidateJobWithBody(ctx, nil, jsonType, bytes.NewReader(data)))
+	if err != nil {
+		e, ok := asError(err)
+		if !ok || e.Code != common.CodeInvalid || len(e.Faults) == 0 {
+			return v, err
+		}
+		v.Faults = e.Faults
+	}
+	for i, f := range v.Faults {
+		v.Faults[i].Location = strings.TrimPrefix(f.Location, "body.")
+	}
+	return v, nil
 }

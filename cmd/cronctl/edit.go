@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,21 +32,14 @@ empty or unchanged file changes nothing. If another user has changed the job in 
 nothing is written, and your text is kept in a file.`,
 		Example: `  cronctl edit job nightly-report
   EDITOR='code --wait' cronctl edit job nightly-report`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := named("job", args[0]); err != nil {
-				return err
-			}
-			api, err := c.api()
+		Args: valid("job", cobra.ExactArgs(1)),
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+			raw, err := apiclient.Decode[json.RawMessage](api.GetJob(ctx, args[0]))
 			if err != nil {
 				return err
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), args[0]))
-			if err != nil {
-				return err
-			}
-			return c.editText(cmd.Context(), api, raw)
-		},
+			return c.editText(ctx, api, raw)
+		}),
 	}
 }
 
@@ -55,11 +49,8 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 	if err != nil {
 		return err
 	}
-	if seen, err := decode[struct{ Meta struct{ Hidden bool } }](raw); err != nil || seen.Meta.Hidden {
-		return &common.Error{
-			Code:    common.CodeForbidden,
-			Message: "parts of this job are hidden from you, so you cannot edit it",
-		}
+	if value(j.Meta.Hidden) {
+		return common.Errorf(common.CodeForbidden, "parts of this job are hidden from you, so you cannot edit it")
 	}
 	defined, err := asDefined(raw)
 	if err != nil {
@@ -111,11 +102,8 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 			keep = true
 			fmt.Fprintf(c.stderr, "nothing was changed; your text is in %s\n", file)
 			if e.Code == common.CodeStale {
-				return &common.Error{
-					Code:    e.Code,
-					Message: "conflict: " + j.Name + " was changed in the meantime",
-					Hint:    "edit the new version: cronctl edit job " + j.Name,
-				}
+				return hinted(e.Code, "conflict: "+j.Name+" was changed in the meantime",
+					"edit the new version: cronctl edit job "+j.Name)
 			}
 			return refused
 		}
@@ -127,7 +115,7 @@ func (c *cli) editText(ctx context.Context, api *apiclient.API, raw json.RawMess
 func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, text []byte) error {
 	values, err := split(text)
 	if err != nil {
-		return &common.Error{Code: common.CodeInvalid, Message: "cannot parse the text", Err: err}
+		return cannot("cannot parse the text", err)
 	}
 	if len(values) != 1 {
 		return common.Errorf(common.CodeInvalid, "expected one job, found %d", len(values))
@@ -145,7 +133,7 @@ func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, t
 // openEditor runs the editor and waits for its exit. Like git, it takes the value as a command line for the
 // shell.
 func (c *cli) openEditor(ctx context.Context, file string) error {
-	editor := firstOf(c.env["VISUAL"], c.env["EDITOR"], "vi")
+	editor := cmp.Or(c.env["VISUAL"], c.env["EDITOR"], "vi")
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, editor, file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, c.screen, c.screen
 	if err := cmd.Run(); err != nil {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"carillon/internal/apiclient"
 	"carillon/internal/common"
+
+	"github.com/spf13/cobra"
 )
 
 // The exit codes; scripts rely on them.
@@ -56,6 +59,44 @@ func exitCode(ctx context.Context, err error) int {
 	return exitAway
 }
 
+// online runs a command with a client of the server.
+func (c *cli) online(run func(ctx context.Context, api *apiclient.API, args []string) error) runFunc {
+	return func(cmd *cobra.Command, args []string) error {
+		api, err := c.api()
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), api, args)
+	}
+}
+
+// hinted, invalid and cannot create errors with a hint, of wrong usage, and of wrong usage with a cause.
+func hinted(code common.Code, message, hint string) error {
+	return &common.Error{Code: code, Message: message, Hint: hint}
+}
+
+func invalid(message, hint string) error { return hinted(common.CodeInvalid, message, hint) }
+
+func cannot(message string, err error) error {
+	return &common.Error{Code: common.CodeInvalid, Message: message, Err: err}
+}
+
+// within adds to an error's message what it is about.
+func within(from string, err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	e.Message = from + ": " + e.Message
+	return &e
+}
+
+// asError returns a copy of an error that has a code.
+func asError(err error) (common.Error, bool) {
+	e, ok := errors.AsType[*common.Error](err)
+	return value(e), ok
+}
+
 // report prints an error: its message, each field error on a line, and a hint.
 func report(w io.Writer, err error) {
 	if _, silent := errors.AsType[exitError](err); silent || err == nil {
@@ -93,3 +134,6 @@ func hintOf(e *common.Error) string {
 	}
 	return e.Hint
 }
+
+// tag returns the entity tag of a version.
+func tag(version int64) *string { return new(fmt.Sprintf(`"%d"`, version)) }

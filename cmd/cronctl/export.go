@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,27 +34,26 @@ readable by their owner only, since commands and variables may contain secrets.`
 		Example: `  cronctl export -o jobs.yaml
   cronctl export --group reports -o jobs/
   cronctl export nightly-report | cronctl apply -f - --server https://other.example.com:7070`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			switch to {
 			case "yaml", "json", "table", "wide":
-				return &common.Error{
-					Code:    common.CodeInvalid,
-					Message: "-o is the destination here; jobs are always exported as YAML",
-					Hint:    "to write a file of that name, use -o ./" + to,
-				}
+				return invalid("-o is the destination here; jobs are always exported as YAML",
+					"to write a file of that name, use -o ./"+to)
 			}
-			whole := len(args) == 0 && !f.filtered() && f.state == ""
+			if err := f.read(); err != nil {
+				return err
+			}
 			if len(args) > 0 || f.filtered() {
-				if err := f.take(args); err != nil {
+				if err := f.take(nil, args); err != nil {
 					return err
 				}
 			}
-			jobs, err := c.exported(cmd, &f)
+			jobs, err := exported(ctx, api, &f)
 			if err != nil {
 				return err
 			}
-			return c.writeJobs(jobs, to, whole)
-		},
+			return c.writeJobs(jobs, to, len(args) == 0 && len(f.query) == 0)
+		}),
 	}
 	// It hides the global flag of that name, which selects the output format.
 	cmd.Flags().StringVarP(&to, "output", "o", "",
@@ -70,33 +69,17 @@ type exportedJob struct {
 }
 
 // exported fetches the jobs, in the order of the export.
-func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
-	api, err := c.api()
-	if err != nil {
-		return nil, err
-	}
+func exported(ctx context.Context, api *apiclient.API, f *choice) ([]exportedJob, error) {
 	var found []json.RawMessage
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(f.names))) {
-		if err := named("job", name); err != nil {
-			return nil, err
-		}
-		one, err := apiclient.Decode[json.RawMessage](api.GetJob(cmd.Context(), name))
+		one, err := apiclient.Decode[json.RawMessage](api.GetJob(ctx, name))
 		if err != nil {
 			return nil, within(name, err)
 		}
 		found = append(found, one)
 	}
 	if len(f.names) == 0 {
-		params := apiclient.ListJobsParams{
-			Group:    set(f.group),
-			Q:        set(f.query),
-			Selector: set(f.selector),
-			State:    set(apiclient.ListJobsParamsState(f.state)),
-		}
-		all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
-			params.Cursor, params.Limit = cursor, size
-			return api.ListJobs(cmd.Context(), &params)
-		})
+		all, err := jobResource().fetch(ctx, api, f.query, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +90,7 @@ func (c *cli) exported(cmd *cobra.Command, f *choice) ([]exportedJob, error) {
 	}
 	jobs := make([]exportedJob, len(found))
 	for i, data := range found {
+		var err error
 		if jobs[i], err = asDefined(data); err != nil {
 			return nil, err
 		}
@@ -208,7 +192,7 @@ func (c *cli) sayExported(n int, to string) {
 
 func (c *cli) writeFolder(jobs []exportedJob, dir string, whole bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &common.Error{Code: common.CodeInvalid, Message: "a folder cannot be made", Err: err}
+		return cannot("a folder cannot be made", err)
 	}
 	written := map[string]bool{}
 	for _, j := range jobs {
@@ -237,7 +221,7 @@ func (c *cli) writeFolder(jobs []exportedJob, dir string, whole bool) error {
 // writeFile replaces a file atomically, after its content is on disk.
 func writeFile(path string, data []byte) error {
 	failed := func(err error) error {
-		return &common.Error{Code: common.CodeInvalid, Message: "cannot write " + path, Err: err}
+		return cannot("cannot write "+path, err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {

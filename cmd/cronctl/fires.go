@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -14,17 +14,22 @@ import (
 	"carillon/internal/common"
 )
 
-// fireFilter selects fires of the ledger, by flags.
-type fireFilter struct {
-	from, to string
-	statuses []string
-	group    string
-	limit    int
-	next     int
-}
-
 func (c *cli) fires() *cobra.Command {
-	var f fireFilter
+	var next, most int
+	f := filters{
+		{
+			kind: isTime,
+			name: "from",
+			help: "only fires planned at or after this time: a time, or an offset from now such as -2h",
+		},
+		{
+			kind: isTime,
+			name: "to",
+			help: "only fires planned before this time; may be in the future, such as +1d (default now)",
+		},
+		{kind: isList, name: "status", help: "only fires with one of these statuses"},
+		{name: "group", help: "only fires of jobs of this group, if no job is named"},
+	}
 	cmd := &cobra.Command{
 		Use:   "fires [JOB]",
 		Short: "List past and planned fires (the ledger)",
@@ -34,78 +39,38 @@ listed too. --next lists planned fires only, soonest first.`,
 		Example: `  cronctl fires nightly-report --next 10
   cronctl fires --from -1d --status missed,lost,skipped
   cronctl fires --group reports --to +1d --status planned`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
-				if err := named("job", name); err != nil {
-					return err
-				}
-			}
-			var all list
-			switch {
-			case f.next > 0 && (name == "" || f.from != "" || f.to != "" || len(f.statuses) > 0):
-				return &common.Error{Code: common.CodeInvalid, Message: "--next needs a job and excludes other filters",
-					Hint: "to list planned fires of all jobs, use --from +0s --to +1h --status planned"}
-			case f.next > 0:
-				all, err = soonest(cmd.Context(), api, name, f.next)
-			default:
-				all, err = f.fetch(cmd.Context(), api, name)
-			}
-			if err != nil {
-				return err
-			}
-			if f.next == 0 { // planned fires do not need the log store
-				c.partial(all)
-			}
-			return c.showFires(all, all.Items)
-		},
+		Args: valid("job", cobra.MaximumNArgs(1)),
 	}
-	cmd.Flags().IntVar(&f.next, "next", 0, "list this many planned fires")
-	cmd.Flags().StringVar(&f.from, "from", "",
-		"only fires planned at or after this time: a time, or an offset from now such as -2h")
-	cmd.Flags().StringVar(&f.to, "to", "",
-		"only fires planned before this time; may be in the future, such as +1d (default now)")
-	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, "only fires with one of these statuses")
-	cmd.Flags().StringVar(&f.group, "group", "", "only fires of jobs of this group, if no job is named")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "maximum number of fires; 0 for all")
-	return cmd
-}
-
-// fetch lists the fires that match the filter.
-func (f *fireFilter) fetch(ctx context.Context, api *apiclient.API, name string) (list, error) {
-	var p apiclient.ListFiresParams
-	var err error
-	if p.From, p.To, err = between(f.from, f.to); err != nil {
-		return list{}, err
-	}
-	p.Status = listOf[apiclient.ListFiresParamsStatus](f.statuses)
-	p.Group = set(f.group)
-	return pages(f.limit, func(cursor *string, size *int64) (*http.Response, error) {
-		p.Cursor, p.Limit = cursor, size
-		if name == "" {
-			return api.ListFires(ctx, &p)
+	f.declare(cmd)
+	cmd.Flags().IntVar(&next, "next", 0, "list this many planned fires")
+	cmd.Flags().IntVar(&most, "limit", 50, "maximum number of fires; 0 for all")
+	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+		query, err := f.values(cmd)
+		if err != nil {
+			return err
 		}
-		return api.ListJobFires(ctx, name, jobFires(&p))
+		k := columnsOf("PLANNED,+DUE,JOB,STATUS,CAUSE,ATTEMPTS,+LAST RUN,+FIRE,REASON", fireCells)
+		ofJob := len(args) == 1
+		if next > 0 {
+			if !ofJob || query.Has("from") || query.Has("to") || query.Has("status") {
+				return invalid("--next needs a job and excludes other filters",
+					"to list planned fires of all jobs, use --from +0s --to +1h --status planned")
+			}
+			all, err := soonest(ctx, api, args[0], next)
+			if err != nil {
+				return err
+			}
+			return k.show(c, all, all.Items)
+		}
+		return c.list(ctx, listing{columns: k, fetch: func(ctx context.Context) (list, error) {
+			if !ofJob {
+				return some((*client).ListFires).pages(ctx, api, "", query, most)
+			}
+			query.Del("group")
+			return someOf((*client).ListJobFires).pages(ctx, api, args[0], query, most)
+		}})
 	})
-}
-
-// jobFires returns the same parameters for the fires of one job.
-func jobFires(p *apiclient.ListFiresParams) *apiclient.ListJobFiresParams {
-	of := &apiclient.ListJobFiresParams{From: p.From, To: p.To, Limit: p.Limit, Cursor: p.Cursor}
-	if p.Status != nil {
-		statuses := make([]apiclient.ListJobFiresParamsStatus, len(*p.Status))
-		for i, s := range *p.Status {
-			statuses[i] = apiclient.ListJobFiresParamsStatus(s)
-		}
-		of.Status = &statuses
-	}
-	return of
+	return cmd
 }
 
 // farthest limits how far ahead planned fires are listed.
@@ -118,19 +83,13 @@ func soonest(ctx context.Context, api *apiclient.API, name string, n int) (list,
 	if err != nil || one.Meta.NextFire == nil {
 		return list{Items: []json.RawMessage{}}, err
 	}
-	planned := []apiclient.ListJobFiresParamsStatus{apiclient.ListJobFiresParamsStatus(common.StatusPlanned)}
 	now := time.Now()
 	for reach := max(one.Meta.NextFire.Sub(now), 0) + time.Second; ; reach *= 4 {
-		to := now.Add(min(reach, farthest))
-		all, err := pages(0, func(cursor *string, size *int64) (*http.Response, error) {
-			return api.ListJobFires(ctx, name, &apiclient.ListJobFiresParams{
-				From:   &now,
-				To:     &to,
-				Status: &planned,
-				Cursor: cursor,
-				Limit:  size,
-			})
-		})
+		all, err := someOf((*client).ListJobFires).pages(ctx, api, name, url.Values{
+			"from":   {now.Format(time.RFC3339Nano)},
+			"to":     {now.Add(min(reach, farthest)).Format(time.RFC3339Nano)},
+			"status": {string(common.StatusPlanned)},
+		}, 0)
 		if err != nil {
 			return list{}, err
 		}
@@ -142,32 +101,20 @@ func soonest(ctx context.Context, api *apiclient.API, name string, n int) (list,
 	}
 }
 
-func (c *cli) showFires(v any, items []json.RawMessage) error {
-	heads := []string{"PLANNED", "JOB", "STATUS", "CAUSE", "ATTEMPTS", "REASON"}
-	if c.format == "wide" {
-		heads = []string{"PLANNED", "DUE", "JOB", "STATUS", "CAUSE", "ATTEMPTS", "LAST RUN", "FIRE", "REASON"}
+func fireCells(f *common.Fire, wide bool) []any {
+	reason, last := reasonOf(f.Reason), "-"
+	if f.Gap != nil {
+		few := ""
+		if f.Reason != nil && f.Reason.Data["count"] == common.CountAtLeast {
+			few = "at least "
+		}
+		reason = fmt.Sprintf("%s%d fires after %s: %s", few, f.Gap.Count, when(f.Gap.From), reason)
 	}
-	return show(c, v, items, heads, func(f common.Fire) []string {
-		reason, last := "", "-"
-		if f.Reason != nil {
-			reason = f.Reason.Text
-		}
-		if f.Gap != nil {
-			few := ""
-			if f.Reason != nil && f.Reason.Data["count"] == common.CountAtLeast {
-				few = "at least "
-			}
-			reason = fmt.Sprintf("%s%d fires after %s: %s", few, f.Gap.Count, when(f.Gap.From), reason)
-		}
-		if len(f.Attempts) > 0 {
-			last = f.Attempts[len(f.Attempts)-1]
-		}
-		if c.format == "wide" {
-			return []string{when(f.PlannedAt), whenSet(f.DueAt), f.Job, string(f.Status), string(f.Cause),
-				fmt.Sprint(len(f.Attempts)), last, f.ID, reason}
-		}
-		return []string{when(f.PlannedAt), f.Job, string(f.Status), string(f.Cause), fmt.Sprint(len(f.Attempts)),
-			cut(reason,
-				80)}
-	})
+	if len(f.Attempts) > 0 {
+		last = f.Attempts[len(f.Attempts)-1]
+	}
+	if !wide {
+		reason = cut(reason, 80)
+	}
+	return []any{f.PlannedAt, f.DueAt, f.Job, f.Status, f.Cause, len(f.Attempts), last, f.ID, reason}
 }

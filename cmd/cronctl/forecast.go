@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -15,11 +15,15 @@ import (
 // barWidth is the width of the longest bar, in columns.
 const barWidth = 40
 
-// forecastFilter selects the fires to count, by flags.
-type forecastFilter struct{ from, to, by, zone, group, selector string }
-
 func (c *cli) forecast() *cobra.Command {
-	var f forecastFilter
+	f := filters{
+		{kind: isTime, name: "from", help: "start: a time, or an offset from now such as 12h (default now)"},
+		{kind: isTime, name: "to", help: "end (default one day after the start)"},
+		{name: "by", help: "hour or minute", standard: "hour"},
+		{name: "timezone", help: "time zone of hours and times (default this machine's)"},
+		{name: "group", help: "only jobs of this group"},
+		{name: "selector", help: "only jobs with these labels, such as team=data,tier!=slow"},
+	}
 	cmd := &cobra.Command{
 		Use:   "forecast",
 		Short: "Count planned fires by hour or minute, and show peaks",
@@ -32,62 +36,23 @@ Jitter, triggers and retries are not counted.`,
   cronctl forecast --to 7d --group reports
   cronctl forecast --by minute --to 2h --selector team=data`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			if f.zone == "" { // UTC if the machine has no setting
-				f.zone, _, _ = machineZone(c.env["TZ"], "/etc")
-			}
-			raw, err := f.fetch(cmd.Context(), api)
-			if err != nil {
-				return err
-			}
-			if c.format == "json" || c.format == "yaml" {
-				return c.print(raw)
-			}
-			return c.showForecast(raw)
-		},
 	}
-	cmd.Flags().StringVar(&f.from, "from", "", "start: a time, or an offset from now such as 12h (default now)")
-	cmd.Flags().StringVar(&f.to, "to", "", "end (default one day after the start)")
-	cmd.Flags().StringVar(&f.by, "by", "hour", "hour or minute")
-	cmd.Flags().StringVar(&f.zone, "timezone", "", "time zone of hours and times (default this machine's)")
-	cmd.Flags().StringVar(&f.group, "group", "", "only jobs of this group")
-	cmd.Flags().StringVarP(&f.selector, "selector", "l", "",
-		"only jobs with these labels, such as team=data,tier!=slow")
+	f.declare(cmd)
+	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
+		query, err := f.values(cmd)
+		if err != nil {
+			return err
+		}
+		// The server's default is UTC.
+		if zone, _, _ := machineZone(c.env["TZ"], "/etc"); !query.Has("timezone") && zone != "" {
+			query.Set("timezone", zone)
+		}
+		return answer(c, c.showForecast)(api.GetForecast(ctx, nil, with(query)))
+	})
 	return cmd
 }
 
-func (f *forecastFilter) fetch(ctx context.Context, api *apiclient.API) (json.RawMessage, error) {
-	params := apiclient.GetForecastParams{
-		By:       set(apiclient.GetForecastParamsBy(f.by)),
-		Group:    set(f.group),
-		Selector: set(f.selector),
-		Timezone: set(f.zone),
-	}
-	now := time.Now()
-	for _, bound := range []struct {
-		flag, text string
-		to         **time.Time
-	}{{"--from", f.from, &params.From}, {"--to", f.to, &params.To}} {
-		if bound.text != "" {
-			at, err := moment(bound.flag, bound.text, now)
-			if err != nil {
-				return nil, err
-			}
-			*bound.to = &at
-		}
-	}
-	return apiclient.Decode[json.RawMessage](api.GetForecast(ctx, &params))
-}
-
-func (c *cli) showForecast(raw json.RawMessage) error {
-	f, err := decode[apiclient.Forecast](raw)
-	if err != nil {
-		return err
-	}
+func (c *cli) showForecast(f *apiclient.Forecast) error {
 	zone, err := time.LoadLocation(f.Timezone)
 	if err != nil {
 		zone = time.Local
@@ -104,19 +69,19 @@ func (c *cli) showForecast(raw json.RawMessage) error {
 			if f.Starts != nil {
 				at = (*f.Starts)[i]
 			}
-			t.row(at.In(zone).Format("2006-01-02 15:04"), fmt.Sprint(fires),
+			t.row(at.In(zone).Format("2006-01-02 15:04"), fires,
 				strings.Repeat("█", int((fires*barWidth+peak-1)/peak)))
 		}
 	}
-	t.row("all", fmt.Sprint(f.Total), "")
+	t.row("all", f.Total, "")
 	if err := t.print(c.stdout); err != nil {
 		return err
 	}
-	if f.Clamped != nil && *f.Clamped {
+	if value(f.Clamped) {
 		fmt.Fprintf(c.stdout, "counted only from %s to %s: a forecast starts now and is limited in length\n",
 			f.From.In(zone).Format(time.RFC3339), f.To.In(zone).Format(time.RFC3339))
 	}
-	if f.Left != nil && *f.Left > 0 {
+	if value(f.Left) > 0 {
 		fmt.Fprintf(c.stdout, "%d jobs were not counted: the limit of fires per forecast was reached\n", *f.Left)
 	}
 	if f.Paused > 0 {
@@ -136,7 +101,7 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 	for _, p := range all {
 		var groups, jobs []string
 		for _, g := range p.Groups {
-			groups = append(groups, fmt.Sprintf("%s %d", or(g.Name, "(none)"), g.Fires))
+			groups = append(groups, fmt.Sprintf("%s %d", cmp.Or(g.Name, "(none)"), g.Fires))
 		}
 		for _, j := range p.Jobs {
 			name := j.Name
@@ -148,7 +113,7 @@ func (c *cli) showPileUps(all []apiclient.PileUp, zone *time.Location) error {
 		if int(p.JobCount) > len(jobs) {
 			jobs = append(jobs, "…")
 		}
-		t.row("  "+p.At.In(zone).Format("2006-01-02 15:04"), fmt.Sprint(p.Fires), fmt.Sprint(p.JobCount),
+		t.row("  "+p.At.In(zone).Format("2006-01-02 15:04"), p.Fires, p.JobCount,
 			strings.Join(groups, ", "), strings.Join(jobs, ", "))
 	}
 	return t.print(c.stdout)

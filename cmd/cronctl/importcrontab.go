@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os/user"
@@ -131,7 +132,7 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 func (m *importer) options(s *source) crontab.Options {
 	o := crontab.Options{Prefix: s.prefix, System: s.system, Timezone: m.zone, User: m.as, Home: m.home, File: true}
 	if m.keepUsers {
-		o.User, o.Owner = "", or(s.owner, m.as)
+		o.User, o.Owner = "", cmp.Or(s.owner, m.as)
 		if m.keepHome {
 			o.Home, o.HomeOf = "", homeOf
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -37,11 +38,7 @@ In scripts, pass the password with --password-stdin, or a token with --token-fil
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if c.server != "" || c.context != "" {
-					return &common.Error{
-						Code:    common.CodeInvalid,
-						Message: "a server argument excludes --server and --context",
-						Hint:    "name the server once",
-					}
+					return invalid("a server argument excludes --server and --context", "name the server once")
 				}
 				c.server = args[0]
 			}
@@ -97,11 +94,7 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 	switch {
 	case f.code != "" && (f.user != "" || f.passwordStdin) || (c.tokenText != "" || c.tokenFile != "") &&
 		(f.code != "" || f.user != "" || f.passwordStdin):
-		return nil, "", &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "--user, --code and --token-file exclude each other",
-			Hint:    "use one of them",
-		}
+		return nil, "", invalid("--user, --code and --token-file exclude each other", "use one of them")
 	case f.code != "":
 		return &apiclient.LoginJSONRequestBody{Code: &f.code}, "", nil
 	case c.tokenText != "":
@@ -113,17 +106,10 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 		token, err = readToken(c.tokenFile)
 		return nil, token, err
 	case !c.asks() && !f.passwordStdin:
-		return nil, "", &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "no terminal to ask for the password",
-			Hint:    "use --user NAME --password-stdin, or --token-file FILE",
-		}
+		return nil, "", invalid("no terminal to ask for the password",
+			"use --user NAME --password-stdin, or --token-file FILE")
 	case f.user == "" && f.passwordStdin:
-		return nil, "", &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "--password-stdin needs a user",
-			Hint:    "name the user with --user",
-		}
+		return nil, "", invalid("--password-stdin needs a user", "name the user with --user")
 	}
 	if f.user == "" {
 		if f.user, err = c.ask("User (empty to enter a token): "); err != nil {
@@ -191,7 +177,7 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
 	if left != nil {
 		fmt.Fprintln(c.stderr, "note: the session that created the token could not be ended; it expires by itself")
 	}
-	return savedContext{Token: text(made.Token), ExpiresAt: made.ExpiresAt, Ours: true}, nil
+	return savedContext{Token: value(made.Token), ExpiresAt: made.ExpiresAt, Ours: true}, nil
 }
 
 // highest returns the highest role of a user in any group. A token never exceeds the rights of its user.
@@ -216,7 +202,7 @@ func highest(me *apiclient.Me) apiclient.TokenDefinitionRole {
 // keep saves a context and makes it the current one.
 func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
 	one.Name, one.Server, one.InsecureHTTP = to.context, strings.TrimRight(to.server, "/"), to.insecure
-	one.CA, one.Cert, one.Key, one.User = to.ca, to.cert, to.key, firstOf(text(me.User), me.Name)
+	one.CA, one.Cert, one.Key, one.User = to.ca, to.cert, to.key, cmp.Or(value(me.User), me.Name)
 	all, err := loadContexts(c.env)
 	if err != nil {
 		return err
@@ -247,20 +233,16 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 		return to, err
 	}
 	if !strings.Contains(to.server, "://") {
-		return to, &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "server " + common.Excerpt(to.server) + " is not a URL",
-			Hint:    "write it as https://" + common.Excerpt(to.server),
-		}
+		return to, invalid("server "+common.Excerpt(to.server)+" is not a URL",
+			"write it as https://"+common.Excerpt(to.server))
 	}
 	if err := apiclient.Reachable(to.server); err != nil {
 		return to, err
 	}
-	name := firstOf(f.name, to.context, contextName(to.server))
+	name := cmp.Or(f.name, to.context, contextName(to.server))
 	if !common.ValidName(name) {
-		return to, &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("%q is not a valid name of a context",
-			common.Excerpt(name)),
-			Hint: "set one with --name; use only a–z, 0–9, '.', '_' and '-'"}
+		return to, invalid(fmt.Sprintf("%q is not a valid name of a context", common.Excerpt(name)),
+			"set one with --name; use only a–z, 0–9, '.', '_' and '-'")
 	}
 	all, err := loadContexts(c.env)
 	if err != nil {

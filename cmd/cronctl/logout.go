@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +15,7 @@ import (
 )
 
 func (c *cli) logout() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Delete the token of a context, and revoke it",
 		Long: `Delete the token of the current context, or of --context. A token that login created is also
@@ -23,42 +23,31 @@ revoked at the server, so that copies of it are worthless; a token that you supp
 valid there. The context itself is kept.`,
 		Example: "  cronctl logout\n  cronctl logout --context prod",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := loadContexts(c.env)
-			if err != nil {
-				return err
-			}
-			name := firstOf(c.context, c.env["CARILLON_CONTEXT"], all.Current)
-			if name == "" {
-				return &common.Error{
-					Code:    common.CodeNotFound,
-					Message: "no current context",
-					Hint:    "name one with --context",
-				}
-			}
-			one, err := all.find(name)
-			if err != nil {
-				return err
-			}
-			if one.Token == "" {
-				fmt.Fprintf(c.stdout, "not logged in to %s\n", name)
-				return nil
-			}
-			gone := ""
-			if one.Ours {
-				if err := revoke(cmd.Context(), c.stderr, one); err != nil {
-					return err
-				}
-				gone = "; the token is revoked"
-			}
-			one.Token, one.ExpiresAt, one.Ours = "", nil, false
-			if err := all.save(c.env); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.stdout, "logged out of %s%s\n", name, gone)
-			return nil
-		},
 	}
+	cmd.RunE = c.onContexts(func(all *contexts, _ []string) error {
+		one, err := c.currentContext(all, "name one with --context")
+		if err != nil {
+			return err
+		}
+		if one.Token == "" {
+			fmt.Fprintf(c.stdout, "not logged in to %s\n", one.Name)
+			return nil
+		}
+		gone := ""
+		if one.Ours {
+			if err := revoke(cmd.Context(), c.stderr, one); err != nil {
+				return err
+			}
+			gone = "; the token is revoked"
+		}
+		one.Token, one.ExpiresAt, one.Ours = "", nil, false
+		if err := all.save(c.env); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.stdout, "logged out of %s%s\n", one.Name, gone)
+		return nil
+	})
+	return cmd
 }
 
 // revoke revokes a context's token at its server. A token that the server does not have is revoked already.
@@ -104,38 +93,21 @@ func (c *cli) whoami() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			raw, err := apiclient.Read(api.Me(cmd.Context()))
-			if err != nil {
-				return err
-			}
-			if c.format == "json" || c.format == "yaml" {
-				return c.print(json.RawMessage(raw))
-			}
-			me, err := decode[apiclient.Me](raw)
-			if err != nil {
-				return err
-			}
-			var facts table
-			facts.row("Name:", me.Name)
-			if me.User != nil {
-				facts.row("User:", *me.User)
-			}
-			role := "none"
-			if me.Role != nil {
-				role = string(*me.Role)
-			}
-			facts.row("Role everywhere:", role)
-			if me.Groups != nil {
-				facts.row("Roles in groups:", rolesOf(me.Groups))
-			}
-			if me.ExpiresAt != nil {
-				facts.row("Until:", when(*me.ExpiresAt))
-			}
-			facts.row("Server:", to.server)
-			if to.context != "" {
-				facts.row("Context:", to.context)
-			}
-			return facts.print(c.stdout)
+			return answer(c, func(me *apiclient.Me) error { return showMe(c, me, &to) })(api.Me(cmd.Context()))
 		},
 	}
+}
+
+func showMe(c *cli, me *apiclient.Me, to *destination) error {
+	var facts table
+	facts.row("Name:", me.Name)
+	facts.fact("User", value(me.User))
+	facts.row("Role everywhere:", cmp.Or(string(value(me.Role)), "none"))
+	if me.Groups != nil {
+		facts.row("Roles in groups:", pairsOf(me.Groups))
+	}
+	facts.fact("Until", me.ExpiresAt)
+	facts.row("Server:", to.server)
+	facts.fact("Context", to.context)
+	return facts.print(c.stdout)
 }

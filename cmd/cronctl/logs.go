@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/common"
+	"carillon/internal/apiclient"
 )
 
 func (c *cli) logs() *cobra.Command {
-	var ofJob, stream string
+	var ofJob string
 	var follow bool
-	var look lookFor
+	f := append(patterns(), filters{
+		{name: "grep", help: "only lines that contain this text"},
+		{name: "stream", help: "only stdout or only stderr"},
+	}...)
 	cmd := &cobra.Command{
 		Use:   "logs RUN | --job JOB",
 		Short: "Print the output of a run",
@@ -24,48 +28,41 @@ not be downloaded. Long lines are cut around the match.`,
   cronctl logs --job nightly-report --grep 'disk full'
   cronctl logs --job nightly-report --stream stderr > errors.txt`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 1) == (ofJob != "") {
-				return &common.Error{Code: common.CodeInvalid, Message: "no run given",
-					Hint: "name a run (cronctl get runs lists them), or use --job for the latest run of a job"}
-			}
-			grep := cmd.Flags().Changed("grep")
-			if grep && follow {
-				return &common.Error{
-					Code:    common.CodeInvalid,
-					Message: "--grep searches existing output and cannot follow",
-					Hint:    "follow and filter locally: cronctl logs -f … | grep …",
-				}
-			}
-			api, err := c.api()
+	}
+	f.declare(cmd)
+	cmd.Flags().StringVar(&ofJob, "job", "", "latest run of this job")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue until the run has ended")
+	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+		if (len(args) == 1) == (ofJob != "") {
+			return invalid("no run given",
+				"name a run (cronctl get runs lists them), or use --job for the latest run of a job")
+		}
+		query, err := f.values(cmd)
+		if err != nil {
+			return err
+		}
+		grep := cmd.Flags().Changed("grep")
+		if grep && follow {
+			return invalid("--grep searches existing output and cannot follow",
+				"follow and filter locally: cronctl logs -f … | grep …")
+		}
+		id := append(args, "")[0]
+		if ofJob != "" {
+			run, err := latest(ctx, api, ofJob)
 			if err != nil {
 				return err
 			}
-			id := ofJob
-			if ofJob == "" {
-				id = args[0]
-			} else {
-				run, err := latest(cmd.Context(), api, ofJob)
-				if err != nil {
-					return err
-				}
-				id = run.ID
-				fmt.Fprintf(c.stderr, "run %s, planned %s, %s\n", run.ID, when(run.PlannedAt), run.Status)
-			}
-			if grep {
-				return c.grep(cmd.Context(), api, id, stream, &look)
-			}
-			p := &printed{api: api, run: id, stream: stream}
-			if follow {
-				return p.follow(cmd.Context(), c.stdout)
-			}
-			return p.all(cmd.Context(), c.stdout)
-		},
-	}
-	cmd.Flags().StringVar(&ofJob, "job", "", "latest run of this job")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue until the run has ended")
-	cmd.Flags().StringVar(&stream, "stream", "", "only stdout or only stderr")
-	cmd.Flags().StringVar(&look.q, "grep", "", "only lines that contain this text")
-	look.flags(cmd)
+			id = run.ID
+			fmt.Fprintf(c.stderr, "run %s, planned %s, %s\n", run.ID, when(run.PlannedAt), run.Status)
+		}
+		if grep {
+			return c.grep(ctx, api, id, query)
+		}
+		p := &printed{api: api, run: id, stream: query.Get("stream")}
+		if follow {
+			return p.follow(ctx, c.stdout)
+		}
+		return p.all(ctx, c.stdout)
+	})
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"carillon/internal/common"
 )
 
 func (c *cli) man() *cobra.Command {
@@ -23,7 +22,7 @@ func (c *cli) man() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are public
-				return &common.Error{Code: common.CodeInvalid, Message: "cannot create the folder", Err: err}
+				return cannot("cannot create the folder", err)
 			}
 			pages := 0
 			err := eachCommand(cmd.Root(), func(cmd *cobra.Command) error {
@@ -33,7 +32,7 @@ func (c *cli) man() *cobra.Command {
 				pages++
 				file := filepath.Join(args[0], pageName(cmd)+".1")
 				if err := os.WriteFile(file, []byte(manPage(cmd)), 0o644); err != nil { //nolint:gosec // likewise
-					return &common.Error{Code: common.CodeInvalid, Message: "cannot write a manual page", Err: err}
+					return cannot("cannot write a manual page", err)
 				}
 				return nil
 			})
@@ -58,7 +57,7 @@ func manPage(cmd *cobra.Command) string {
 	section("SYNOPSIS")
 	fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(cmd.UseLine()))
 	section("DESCRIPTION")
-	fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(firstOf(cmd.Long, cmd.Short+".")))
+	fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(cmp.Or(cmd.Long, cmd.Short+".")))
 	if len(cmd.Aliases) > 0 {
 		section("ALIASES")
 		fmt.Fprintf(&b, "%s\n", roff(strings.Join(cmd.Aliases, ", ")))

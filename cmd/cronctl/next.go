@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"time"
 
@@ -20,22 +20,14 @@ func (c *cli) next() *cobra.Command {
   cronctl next '0 30 9 1 1 * 2027' -n 3
   cronctl next @daily -o json`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			n := int64(count)
-			request := apiclient.PreviewRequest{CronExpr: args[0], Timezone: set(zone), Name: set(name), Count: &n}
-			raw, err := apiclient.Decode[json.RawMessage](api.PreviewSchedule(cmd.Context(), nil, request))
-			if err != nil {
-				return err
-			}
-			if c.format == "json" || c.format == "yaml" {
-				return c.print(raw)
-			}
-			return c.showPreview(raw)
-		},
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+			return answer(c, c.showPreview)(api.PreviewSchedule(ctx, nil, apiclient.PreviewRequest{
+				CronExpr: args[0],
+				Timezone: set(zone),
+				Name:     set(name),
+				Count:    new(int64(count)),
+			}))
+		}),
 	}
 	cmd.Flags().StringVar(&zone, "timezone", "", "time zone, such as Asia/Shanghai (default: the server's setting)")
 	cmd.Flags().IntVarP(&count, "count", "n", 10, "number of fires to list, at most 100")
@@ -54,11 +46,7 @@ type preview struct {
 	} `json:"notes"`
 }
 
-func (c *cli) showPreview(raw json.RawMessage) error {
-	p, err := decode[preview](raw)
-	if err != nil {
-		return err
-	}
+func (c *cli) showPreview(p *preview) error {
 	fmt.Fprintf(c.stdout, "%s (%s)\n", p.Description, p.Timezone)
 	for _, fire := range p.Fires {
 		fmt.Fprintf(c.stdout, "  %s\n", fire.Format("Mon 2006-01-02 15:04:05 -07:00"))

@@ -2,9 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"carillon/internal/apiclient"
@@ -22,50 +29,85 @@ type list struct {
 	Partial    bool              `json:"partial,omitempty"` // the log store is unavailable
 }
 
-// pages fetches up to limit items; 0 means all.
-func pages(limit int, fetch func(cursor *string, size *int64) (*http.Response, error)) (list, error) {
+// pages fetches up to most items of a list; 0 means all.
+func (f call) pages(ctx context.Context, api *apiclient.API, id string, query url.Values, most int) (list, error) {
 	all := list{Items: []json.RawMessage{}}
-	var cursor *string
+	query = maps.Clone(query)
+	if query == nil {
+		query = url.Values{}
+	}
 	for {
-		size := int64(biggestPage)
-		if limit > 0 {
-			size = min(size, int64(limit-len(all.Items)))
-		}
-		page, err := apiclient.Decode[list](fetch(cursor, &size))
+		query.Set("limit", strconv.Itoa(pageSize(biggestPage, most, len(all.Items))))
+		page, err := apiclient.Decode[list](f(ctx, api, id, query))
 		if err != nil {
 			return list{}, err
 		}
 		all.Items = append(all.Items, page.Items...)
 		all.Partial = all.Partial || page.Partial
-		if page.NextCursor == "" || limit > 0 && len(all.Items) >= limit {
+		if page.NextCursor == "" || most > 0 && len(all.Items) >= most {
 			return all, nil
 		}
-		cursor = &page.NextCursor
+		query.Set("cursor", page.NextCursor)
 	}
 }
 
-// show prints a list or one item: unchanged as JSON or YAML, or as a table built from heads and cells.
-func show[T any](c *cli, v any, items []json.RawMessage, heads []string, cells func(T) []string) error {
-	if c.seen == nil && (c.format == "json" || c.format == "yaml") {
-		return c.print(v)
+// pageSize returns the size of the next page of at most biggest items, if most are wanted in all and some are there.
+func pageSize(biggest, most, there int) int {
+	if most > 0 {
+		return min(biggest, most-there)
 	}
-	rows := make([][]string, len(items))
-	for i, item := range items {
-		v, err := decode[T](item)
+	return biggest
+}
+
+// structured reports whether the output is JSON or YAML.
+func (c *cli) structured() bool { return c.format == "json" || c.format == "yaml" }
+
+// answer prints the response of a call: unchanged as JSON or YAML, otherwise by show.
+func answer[T any](c *cli, show func(*T) error) func(*http.Response, error) error {
+	return func(resp *http.Response, err error) error {
+		raw, err := apiclient.Decode[json.RawMessage](resp, err)
 		if err != nil {
 			return err
 		}
-		rows[i] = cells(v)
+		if c.structured() {
+			return c.print(raw)
+		}
+		v, err := decode[T](raw)
+		if err != nil {
+			return err
+		}
+		return show(&v)
 	}
-	if c.seen != nil {
-		return c.seen.show(c, heads, rows, items)
+}
+
+// answerOne prints the object in the response of a call like a list of one.
+func (c *cli) answerOne(r *resource) func(*http.Response, error) error {
+	return func(resp *http.Response, err error) error {
+		one, err := apiclient.Decode[json.RawMessage](resp, err)
+		if err != nil {
+			return err
+		}
+		return r.columns.show(c, one, []json.RawMessage{one})
 	}
-	t := table{colours: c.colours()}
-	t.row(heads...)
-	for _, row := range rows {
-		t.row(row...)
+}
+
+// section prints a list below a title.
+func (c *cli) section(title string, r *resource, items []json.RawMessage) error {
+	fmt.Fprintln(c.stdout, title)
+	return r.columns.show(c, nil, items)
+}
+
+// rawItems returns values as the items of a list.
+func rawItems[T any](values []T) ([]json.RawMessage, error) {
+	items := make([]json.RawMessage, len(values))
+	for i := range values {
+		item, err := json.Marshal(values[i])
+		if err != nil {
+			return nil, &common.Error{Code: common.CodeInternal, Message: "cannot write the response", Err: err}
+		}
+		items[i] = item
 	}
-	return t.print(c.stdout)
+	return items, nil
 }
 
 func decode[T any](data []byte) (T, error) {
@@ -101,7 +143,7 @@ func when(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.Local().Format("2006-01-02 15:04:05")
+	return t.Local().Format(time.DateTime)
 }
 
 func whenSet(t *time.Time) string {
@@ -123,9 +165,39 @@ func took(start, end *time.Time) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
+// set returns the pointer for an optional parameter; the zero value leaves the parameter out.
+func set[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
 	}
-	return s
+	return &v
+}
+
+// setList is set for a list.
+func setList[T any](v []T) *[]T {
+	if len(v) == 0 {
+		return nil
+	}
+	return &v
+}
+
+// value returns the value of an optional field, by default the zero value.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// pairsOf formats names and values as selectors do.
+func pairsOf(m *map[string]string) string {
+	if m == nil {
+		return "-"
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(*m)) {
+		parts = append(parts, name+"="+(*m)[name])
+	}
+	return cmp.Or(strings.Join(parts, ","), "-")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -20,16 +21,12 @@ func (c *cli) passwd() *cobra.Command {
 from a pipe it reads both, one per line. All your sessions end; tokens stay valid.`,
 		Example: "  cronctl passwd",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
 			current, fresh, err := c.passwords()
 			if err != nil {
 				return err
 			}
-			if _, err := apiclient.Read(api.ChangePassword(cmd.Context(), apiclient.ChangePasswordJSONRequestBody{
+			if _, err := apiclient.Read(api.ChangePassword(ctx, apiclient.ChangePasswordJSONRequestBody{
 				Current: current,
 				New:     fresh,
 			})); err != nil {
@@ -37,7 +34,7 @@ from a pipe it reads both, one per line. All your sessions end; tokens stay vali
 			}
 			fmt.Fprintln(c.stdout, "password changed; all your sessions are ended")
 			return nil
-		},
+		}),
 	}
 }
 
@@ -50,11 +47,7 @@ func (c *cli) passwords() (current, fresh string, err error) {
 		}
 		current, fresh, found := strings.Cut(both, "\n")
 		if !found {
-			return "", "", &common.Error{
-				Code:    common.CodeInvalid,
-				Message: "no new password",
-				Hint:    "send the current password and the new one, each on its own line",
-			}
+			return "", "", invalid("no new password", "send the current password and the new one, each on its own line")
 		}
 		return strings.TrimSuffix(current, "\r"), fresh, nil
 	}

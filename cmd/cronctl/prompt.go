@@ -23,7 +23,7 @@ func (c *cli) ask(question string) (string, error) {
 	fmt.Fprint(c.stderr, question)
 	line, err := bufio.NewReader(io.LimitReader(c.stdin, maxToken)).ReadString('\n')
 	if err != nil && line == "" {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "no input", Err: err}
+		return "", cannot("no input", err)
 	}
 	return strings.TrimSpace(line), nil
 }
@@ -38,7 +38,7 @@ func (c *cli) askSecret(question string) (string, error) {
 	data, err := term.ReadPassword(int(f.Fd()))
 	fmt.Fprintln(c.stderr)
 	if err != nil {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "cannot read the input", Err: err}
+		return "", cannot("cannot read the input", err)
 	}
 	return string(data), nil
 }
@@ -47,14 +47,18 @@ func (c *cli) askSecret(question string) (string, error) {
 func (c *cli) secretFrom(what string, limit int64) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(c.stdin, limit+1))
 	if err != nil {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "cannot read " + what, Err: err}
+		return "", cannot("cannot read "+what, err)
 	}
 	if int64(len(data)) > limit {
 		return "", common.Errorf(common.CodeTooLarge, "%s is larger than %d bytes", what, limit)
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	text := withoutNewline(data)
 	if text == "" {
 		return "", common.Errorf(common.CodeInvalid, "%s is empty", what)
 	}
 	return text, nil
+}
+
+func withoutNewline(data []byte) string {
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 }

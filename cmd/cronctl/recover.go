@@ -1,13 +1,12 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
-	"carillon/internal/common"
 )
 
 func (c *cli) recover() *cobra.Command {
@@ -29,50 +28,30 @@ since, and lets the workers accept runs again.`,
   cronctl recover --yes
   cronctl recover --restored --yes`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			dry := !yes
-			answer, err := apiclient.Decode[apiclient.RecoverAnswer](api.Recover(cmd.Context(),
-				apiclient.RecoverRequest{
-					DryRun:   &dry,
-					Restored: &restored,
-				}))
-			if err != nil {
-				return err
-			}
-			return c.showRecovered(&answer)
-		},
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
+			return c.showRecovered(apiclient.Decode[apiclient.RecoverAnswer](api.Recover(ctx, apiclient.RecoverRequest{
+				DryRun:   new(!yes),
+				Restored: &restored,
+			})))
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "apply the changes instead of listing them")
 	cmd.Flags().BoolVar(&restored, "restored", false, "etcd was restored from a backup, even if no process detected it")
 	return cmd
 }
 
-func (c *cli) showRecovered(a *apiclient.RecoverAnswer) error {
-	items := make([]json.RawMessage, len(a.Jobs))
-	for i := range a.Jobs {
-		item, err := json.Marshal(a.Jobs[i])
-		if err != nil {
-			return &common.Error{Code: common.CodeInternal, Message: "cannot write the response", Err: err}
-		}
-		items[i] = item
+func (c *cli) showRecovered(a apiclient.RecoverAnswer, err error) error {
+	if err != nil {
+		return err
 	}
-	err := show(c, a, items, []string{"JOB", "EFFECT", "CURSOR", "TO", "RUNS", "TRIGGERS"},
-		func(j apiclient.RecoveredJob) []string {
-			runs, triggers := 0, int64(0)
-			if j.Runs != nil {
-				runs = len(*j.Runs)
-			}
-			if j.Triggers != nil {
-				triggers = *j.Triggers
-			}
-			return []string{j.Job, string(j.Effect), whenSet(j.Cursor), whenSet(j.To), fmt.Sprint(runs),
-				fmt.Sprint(triggers)}
-		})
-	if err != nil || c.format == "json" || c.format == "yaml" {
+	items, err := rawItems(a.Jobs)
+	if err != nil {
+		return err
+	}
+	k := columnsOf("JOB,EFFECT,CURSOR,TO,RUNS,TRIGGERS", func(j *apiclient.RecoveredJob, _ bool) []any {
+		return []any{j.Job, j.Effect, j.Cursor, j.To, len(value(j.Runs)), value(j.Triggers)}
+	})
+	if err := k.show(c, a, items); err != nil || c.structured() {
 		return err
 	}
 	if a.Total > int64(len(a.Jobs)) {

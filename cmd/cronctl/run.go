@@ -27,6 +27,9 @@ type cli struct {
 	seen                                  *seen // set if a list is watched
 }
 
+// runFunc is what a command runs.
+type runFunc = func(cmd *cobra.Command, args []string) error
+
 // run executes the program and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, screen: stdout, env: environmentOf(environ)}
@@ -109,29 +112,34 @@ func (c *cli) root() (*cobra.Command, error) {
 		case "table", "wide", "json", "yaml":
 			return nil
 		}
-		return &common.Error{Code: common.CodeInvalid, Message: fmt.Sprintf("unknown output format %q",
-			common.Excerpt(c.format)),
-			Hint: "use table, wide, json or yaml"}
+		return invalid(fmt.Sprintf("unknown output format %q", common.Excerpt(c.format)),
+			"use table, wide, json or yaml")
 	}
-	root.AddCommand(c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(),
-		c.edit(), c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(),
-		c.resume(), c.fires(), c.next(), c.forecast(), c.stats(),
-		c.drain(), c.undrain(), c.set(), c.label(), c.test(), c.importCrontab(), c.login(), c.logout(), c.whoami(),
-		c.passwd(), c.contexts(), c.audit(), c.man(), c.version())
+	root.AddCommand(
+		c.get(), c.describe(), c.status(), c.doctor(), c.recover(), c.create(), c.apply(), c.diff(), c.edit(),
+		c.rollback(), c.export(), c.remove(), c.runJob(), c.logs(), c.search(), c.kill(), c.pause(), c.resume(),
+		c.fires(), c.next(), c.forecast(), c.stats(), c.drain(), c.undrain(), c.set(), c.label(), c.test(),
+		c.importCrontab(), c.login(), c.logout(), c.whoami(), c.passwd(), c.contexts(), c.audit(), c.man(), c.version(),
+	)
 	return root, c.completions(root)
+}
+
+func (c *cli) set() *cobra.Command {
+	return group("set", "Change a worker, a user or a secret",
+		"  cronctl set worker north --slots 4 --weight 2\n  cronctl set user ann --role operator",
+		c.setWorker(), c.setUser(), c.setSecret())
 }
 
 // group creates a command that only has subcommands.
 func group(use, short, example string, below ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var names []string
-			for _, b := range below {
-				names = append(names, b.Name())
-			}
-			return &common.Error{Code: common.CodeInvalid, Message: "no object to " + cmd.Name() + " given",
-				Hint: fmt.Sprintf("use cronctl %s %s", cmd.Name(), strings.Join(names, "|"))}
-		}}
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: cobra.NoArgs}
+	cmd.RunE = func(*cobra.Command, []string) error {
+		var names []string
+		for _, b := range below {
+			names = append(names, b.Name())
+		}
+		return invalid("no object to "+use+" given", "use cronctl "+use+" "+strings.Join(names, "|"))
+	}
 	cmd.AddCommand(below...)
 	return cmd
 }

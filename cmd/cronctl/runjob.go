@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,29 +31,18 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 		Example: `  cronctl run nightly-report --follow
   cronctl run nightly-report --param DAY=2026-12-01 --worker north
   cronctl run backup --exit-code && echo done`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.take(args); err != nil {
-				return err
-			}
+		Args: f.take,
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if !f.one() {
 				if wait || follow || jobsCode || len(params) > 0 || worker != "" {
-					return &common.Error{
-						Code:    common.CodeInvalid,
-						Message: "--wait, --follow, --exit-code, --param and --worker need a single job",
-						Hint:    "name one job",
-					}
+					return invalid("--wait, --follow, --exit-code, --param and --worker need a single job",
+						"name one job")
 				}
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{
+				return c.bulk(ctx, api, &f, apiclient.BulkRequest{
 					Action: apiclient.BulkRequestActionRun,
 					Note:   set(note),
 				}, key, "run")
 			}
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
 			request := apiclient.RunRequest{Note: set(note), Worker: set(worker)}
 			if len(params) > 0 {
 				given, err := pairs("--param", params)
@@ -62,25 +51,20 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				}
 				request.Params = &given
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.RunJob(ctx, args[0],
-				&apiclient.RunJobParams{IdempotencyKey: set(key)}, request))
+			accept := func() (*http.Response, error) {
+				return api.RunJob(ctx, args[0], &apiclient.RunJobParams{IdempotencyKey: set(key)}, request)
+			}
+			if !follow && !jobsCode && !wait {
+				return answer(c, func(a *apiclient.Accepted) error {
+					fmt.Fprintln(c.stdout, a.Run)
+					return nil
+				})(accept())
+			}
+			accepted, err := apiclient.Decode[apiclient.Accepted](accept())
 			if err != nil {
 				return err
 			}
-			accepted, err := decode[apiclient.Accepted](raw)
-			if err != nil {
-				return err
-			}
-			quiet := follow || jobsCode || wait
-			switch {
-			case quiet:
-				fmt.Fprintf(c.stderr, "run %s\n", accepted.Run)
-			case c.format == "json" || c.format == "yaml":
-				return c.print(raw)
-			default:
-				fmt.Fprintln(c.stdout, accepted.Run)
-				return nil
-			}
+			fmt.Fprintf(c.stderr, "run %s\n", accepted.Run)
 			if follow {
 				p := &printed{api: api, run: accepted.Run}
 				if err := p.follow(ctx, c.stdout); err != nil {
@@ -92,7 +76,7 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 				return c.leave(ctx, accepted.Run, err)
 			}
 			return c.ended(&run, jobsCode)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the run's end")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print its output until it ends")
@@ -104,22 +88,6 @@ Several jobs, or all that match, are started at once; --wait, --follow, --param 
 	cmd.Flags().StringVar(&key, "idempotency-key", "", "requests with the same key within a day start one run")
 	f.declare(cmd)
 	return cmd
-}
-
-// pairs parses texts of the form NAME=VALUE; the last one of a name applies.
-func pairs(flag string, texts []string) (map[string]string, error) {
-	all := map[string]string{}
-	for _, text := range texts {
-		name, value, found := strings.Cut(text, "=")
-		if !found || name == "" {
-			return nil, &common.Error{
-				Code:    common.CodeInvalid,
-				Message: fmt.Sprintf("%s %q is not NAME=VALUE", flag, common.Excerpt(text)),
-			}
-		}
-		all[name] = value
-	}
-	return all, nil
 }
 
 // leave prints how to return to a run that continues.
@@ -176,42 +144,32 @@ is being killed already, it ends the grace period.`,
   cronctl kill --job slow-job --signal KILL
   cronctl kill --selector team=data --note 'the database moves'`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+			if err := f.read(); err != nil {
+				return err
+			}
 			name := strings.TrimPrefix(strings.ToUpper(signal), "SIG")
-			if ofJob != "" || f.filtered() {
-				if len(args) > 0 || ofJob != "" && f.filtered() {
-					return &common.Error{
-						Code:    common.CodeInvalid,
-						Message: "run ids and jobs exclude each other",
-						Hint:    "use run ids, --job, or a filter",
-					}
-				}
+			switch byJob := ofJob != "" || f.filtered(); {
+			case byJob && (len(args) > 0 || ofJob != "" && f.filtered()):
+				return invalid("run ids and jobs exclude each other", "use run ids, --job, or a filter")
+			case byJob:
 				var names []string
 				if ofJob != "" {
 					names = []string{ofJob}
 				}
-				if err := f.take(names); err != nil {
+				if err := f.take(nil, names); err != nil {
 					return err
 				}
-				return c.bulk(cmd.Context(), &f, apiclient.BulkRequest{
+				return c.bulk(ctx, api, &f, apiclient.BulkRequest{
 					Action: apiclient.BulkRequestActionKill,
 					Note:   set(note),
 					Signal: set(apiclient.BulkRequestSignal(name)),
 				}, "", "")
-			}
-			if len(args) == 0 {
-				return &common.Error{
-					Code:    common.CodeInvalid,
-					Message: "no runs given",
-					Hint:    "list them with cronctl get runs --status running",
-				}
-			}
-			api, err := c.api()
-			if err != nil {
-				return err
+			case len(args) == 0:
+				return invalid("no runs given", "list them with cronctl get runs --status running")
 			}
 			for _, run := range args {
-				if _, err := apiclient.Read(api.KillRun(cmd.Context(), run, apiclient.KillRequest{
+				if _, err := apiclient.Read(api.KillRun(ctx, run, apiclient.KillRequest{
 					Note:   set(note),
 					Signal: set(apiclient.KillRequestSignal(name)),
 				})); err != nil {
@@ -220,7 +178,7 @@ is being killed already, it ends the grace period.`,
 				fmt.Fprintf(c.stdout, "requested kill of %s\n", run)
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the runs")
 	cmd.Flags().StringVar(&ofJob, "job", "", "all runs of this job")

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
+	"net/url"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -12,15 +15,12 @@ import (
 	"carillon/internal/common"
 )
 
-// lookFor is the pattern of a search, from flags.
-type lookFor struct {
-	q            string
-	regex, exact bool
-}
-
-func (l *lookFor) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&l.regex, "regex", "E", false, "the pattern is a regular expression (RE2)")
-	cmd.Flags().BoolVar(&l.exact, "case", false, "distinguish upper and lower case")
+// patterns are the flags that change the meaning of a pattern.
+func patterns() filters {
+	return filters{
+		{kind: isSwitch, name: "regex", help: "the pattern is a regular expression (RE2)"},
+		{kind: isSwitch, name: "case", help: "distinguish upper and lower case"},
+	}
 }
 
 // foundList is the result of a search, all pages together.
@@ -33,11 +33,8 @@ type foundList struct {
 }
 
 func (c *cli) search() *cobra.Command {
-	var look lookFor
-	var p apiclient.SearchRunsParams
-	var ofJob, inGroup, worker, from, to string
-	var statuses []string
-	var limit int
+	var most int
+	f := slices.Concat(patterns(), ofRuns(), between("runs"))
 	cmd := &cobra.Command{
 		Use:   "search PATTERN",
 		Short: "Search the output of runs",
@@ -49,48 +46,32 @@ last line shows how far the search got.`,
   cronctl search -E 'error: \d+' --job nightly-report --status failed
   cronctl logs RUN --grep 'disk full'`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			look.q = args[0]
-			p.Q, p.Regex, p.Case, p.Job, p.Group, p.Worker = look.q, &look.regex, &look.exact, set(ofJob), set(inGroup),
-				set(worker)
-			if p.From, p.To, err = between(from, to); err != nil {
-				return err
-			}
-			p.Status = listOf[apiclient.SearchRunsParamsStatus](statuses)
-			all, err := c.searchRuns(cmd.Context(), api, &p, limit)
-			if err != nil {
-				return err
-			}
-			return c.showFound(&all)
-		},
 	}
-	look.flags(cmd)
-	cmd.Flags().StringVar(&ofJob, "job", "", "only runs of this job")
-	cmd.Flags().StringVar(&inGroup, "group", "", "only runs of jobs that were in this group at the time")
-	cmd.Flags().StringVar(&worker, "worker", "", "only runs of the worker with this id")
-	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with one of these statuses")
-	betweenFlags(cmd, &from, &to, "runs")
-	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of runs to find; 0 for all")
+	f.declare(cmd)
+	cmd.Flags().IntVar(&most, "limit", 20, "maximum number of runs to find; 0 for all")
+	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+		query, err := f.values(cmd)
+		if err != nil {
+			return err
+		}
+		query.Set("q", args[0])
+		found, err := searchRuns(ctx, api, query, most)
+		if err != nil {
+			return err
+		}
+		return c.showFound(&found)
+	})
 	return cmd
 }
 
 // biggestFind is the maximum page size of a search.
 const biggestFind = 100
 
-func (c *cli) searchRuns(ctx context.Context, api *apiclient.API, p *apiclient.SearchRunsParams,
-	limit int) (foundList, error) {
+func searchRuns(ctx context.Context, api *apiclient.API, query url.Values, most int) (foundList, error) {
 	all := foundList{Items: []json.RawMessage{}, Scanned: &apiclient.Scanned{}}
 	for {
-		size := int64(biggestFind)
-		if limit > 0 {
-			size = min(size, int64(limit-len(all.Items)))
-		}
-		p.Limit = &size
-		page, err := apiclient.Decode[foundList](api.SearchRuns(ctx, p))
+		query.Set("limit", strconv.Itoa(pageSize(biggestFind, most, len(all.Items))))
+		page, err := apiclient.Decode[foundList](api.SearchRuns(ctx, nil, with(query)))
 		if err != nil {
 			return all, err
 		}
@@ -99,54 +80,55 @@ func (c *cli) searchRuns(ctx context.Context, api *apiclient.API, p *apiclient.S
 		if page.Scanned != nil {
 			all.Scanned.Runs += page.Scanned.Runs
 			all.Scanned.Bytes += page.Scanned.Bytes
-			if page.Scanned.Until != nil {
-				all.Scanned.Until = page.Scanned.Until
-			}
+			all.Scanned.Until = cmp.Or(page.Scanned.Until, all.Scanned.Until)
 		}
-		if page.NextCursor == "" || limit > 0 && len(all.Items) >= limit {
+		if page.NextCursor == "" || most > 0 && len(all.Items) >= most {
 			return all, nil
 		}
-		p.Cursor = &page.NextCursor
+		query.Set("cursor", page.NextCursor)
 	}
+}
+
+// hit is a run with its matches.
+type hit struct {
+	Run     common.Run              `json:"run"`
+	Matches []apiclient.OutputMatch `json:"matches"`
 }
 
 func (c *cli) showFound(all *foundList) error {
 	c.partial(list{Partial: all.Partial})
-	if c.format == "json" || c.format == "yaml" {
+	if c.structured() {
 		return c.print(all)
 	}
-	t := table{}
-	heads := []string{"RUN", "JOB", "PLANNED", "STATUS", "LINE"}
-	if c.format == "wide" {
-		heads = []string{"RUN", "JOB", "PLANNED", "STATUS", "STREAM", "OFFSET", "LINE"}
-	}
-	t.row(heads...)
+	k := columnsOf("RUN,JOB,PLANNED,STATUS,+STREAM,+OFFSET,LINE", func(h *hit, wide bool) []any {
+		r, m := &h.Run, &h.Matches[0]
+		line := lineOf(m)
+		if !wide {
+			line = cut(line, 100)
+		}
+		return []any{r.ID, r.Job, r.PlannedAt, r.Status, m.Stream, m.Offset, line}
+	})
+	var lines []hit
 	for _, item := range all.Items {
-		hit, err := decode[struct {
-			Run     common.Run              `json:"run"`
-			Matches []apiclient.OutputMatch `json:"matches"`
-		}](item)
+		found, err := decode[hit](item)
 		if err != nil {
 			return err
 		}
-		for i := range hit.Matches {
-			m, r := &hit.Matches[i], &hit.Run
-			cells := []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), cut(lineOf(m), 100)}
-			if c.format == "wide" {
-				cells = []string{r.ID, r.Job, when(r.PlannedAt), string(r.Status), string(m.Stream),
-					fmt.Sprint(m.Offset), lineOf(m)}
-			}
-			t.row(cells...)
+		for i := range found.Matches {
+			lines = append(lines, hit{found.Run, found.Matches[i : i+1]})
 		}
 	}
-	if err := t.print(c.stdout); err != nil {
+	items, err := rawItems(lines)
+	if err != nil {
 		return err
 	}
-	until := ""
+	if err := k.show(c, nil, items); err != nil {
+		return err
+	}
+	until, rest := "", "no more runs to search"
 	if all.Scanned.Until != nil {
 		until = ", back to " + when(*all.Scanned.Until)
 	}
-	rest := "no more runs to search"
 	if !all.Complete {
 		rest = "there are more runs: raise --limit, or narrow the search"
 	}
@@ -157,7 +139,7 @@ func (c *cli) showFound(all *foundList) error {
 // lineOf returns the shown part of a matching line.
 func lineOf(m *apiclient.OutputMatch) string {
 	line := m.Before + m.Text + m.After
-	if m.Cut != nil && *m.Cut {
+	if value(m.Cut) {
 		line = "… " + line + " …"
 	}
 	return line
@@ -172,25 +154,17 @@ type outputSearch struct {
 }
 
 // grep prints the matching lines of a run, page by page.
-func (c *cli) grep(ctx context.Context, api *apiclient.API, run, stream string, look *lookFor) error {
-	offset, size := int64(0), int64(biggestPage)
-	p := apiclient.SearchOutputParams{
-		Q:      look.q,
-		Regex:  &look.regex,
-		Case:   &look.exact,
-		Stream: set(apiclient.SearchOutputParamsStream(stream)),
-		Offset: &offset,
-		Limit:  &size,
-	}
-	all := list{Items: []json.RawMessage{}}
-	found := 0
-	for {
-		page, err := apiclient.Decode[outputSearch](api.SearchOutput(ctx, run, &p))
+func (c *cli) grep(ctx context.Context, api *apiclient.API, run string, query url.Values) error {
+	query.Set("limit", strconv.Itoa(biggestPage))
+	all, found := list{Items: []json.RawMessage{}}, 0
+	for offset := int64(0); ; {
+		query.Set("offset", strconv.FormatInt(offset, 10))
+		page, err := apiclient.Decode[outputSearch](api.SearchOutput(ctx, run, nil, with(query)))
 		if err != nil {
 			return err
 		}
 		found += len(page.Matches)
-		if c.format == "json" || c.format == "yaml" {
+		if c.structured() {
 			all.Items = append(all.Items, page.Matches...)
 		} else if err := c.printMatches(page.Matches); err != nil {
 			return err
@@ -200,7 +174,7 @@ func (c *cli) grep(ctx context.Context, api *apiclient.API, run, stream string, 
 		}
 		offset = page.NextOffset
 	}
-	if c.format == "json" || c.format == "yaml" {
+	if c.structured() {
 		return c.print(all)
 	}
 	if found == 0 {
@@ -224,42 +198,4 @@ func (c *cli) printMatches(items []json.RawMessage) error {
 		}
 	}
 	return nil
-}
-
-// betweenFlags declares --from and --to.
-func betweenFlags(cmd *cobra.Command, from, to *string, what string) {
-	cmd.Flags().StringVar(from, "from", "",
-		"only "+what+" planned at or after this time: a time, or an offset from now such as -2h")
-	cmd.Flags().StringVar(to, "to", "", "only "+what+" planned before this time")
-}
-
-// between parses the values of --from and --to.
-func between(from, to string) (begin, end *time.Time, err error) {
-	now := time.Now()
-	for _, bound := range []struct {
-		flag, text string
-		to         **time.Time
-	}{{"--from", from, &begin}, {"--to", to, &end}} {
-		if bound.text == "" {
-			continue
-		}
-		at, err := moment(bound.flag, bound.text, now)
-		if err != nil {
-			return nil, nil, err
-		}
-		*bound.to = &at
-	}
-	return begin, end, nil
-}
-
-// listOf returns the pointer for an optional parameter with many values.
-func listOf[T ~string](texts []string) *[]T {
-	if len(texts) == 0 {
-		return nil
-	}
-	all := make([]T, len(texts))
-	for i, text := range texts {
-		all[i] = T(text)
-	}
-	return &all
 }

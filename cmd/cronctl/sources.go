@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 
-	"carillon/internal/common"
 	"carillon/internal/jobmgr/crontab"
 )
 
@@ -52,14 +52,14 @@ func (c *cli) sources(args []string, system bool, prefix string) (found []source
 				file:   "standard input",
 				text:   string(text),
 				system: system,
-				prefix: or(prefix, crontab.PrefixOf(arg)),
+				prefix: cmp.Or(prefix, crontab.PrefixOf(arg)),
 			})
 			continue
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil, &common.Error{Code: common.CodeInvalid, Message: arg + " not found",
-				Hint: "for your own crontab use: crontab -l | cronctl import-crontab -"}
+			return nil, nil, invalid(arg+" not found",
+				"for your own crontab use: crontab -l | cronctl import-crontab -")
 		case err != nil:
-			return nil, nil, &common.Error{Code: common.CodeInvalid, Message: "cannot read the crontab", Err: err}
+			return nil, nil, cannot("cannot read the crontab", err)
 		}
 		files := []string{arg}
 		if info.IsDir() {
@@ -80,7 +80,7 @@ func (c *cli) sources(args []string, system bool, prefix string) (found []source
 				file:   file,
 				text:   string(text),
 				system: system || ofSystem(file),
-				prefix: or(prefix, crontab.PrefixOf(file)),
+				prefix: cmp.Or(prefix, crontab.PrefixOf(file)),
 				owner:  ownerOf(file),
 			})
 		}
@@ -128,12 +128,8 @@ func distinct(found []source, parsed []crontab.Result) error {
 		for _, e := range r.Entries {
 			at := fmt.Sprintf("%s, line %d", found[i].file, e.Line)
 			if first, twice := from[e.Job.Name]; twice {
-				return &common.Error{
-					Code: common.CodeInvalid,
-					Message: fmt.Sprintf("%s and %s would both be the job %s",
-						first, at, e.Job.Name),
-					Hint: "import the files one by one, each with its own --prefix",
-				}
+				return invalid(fmt.Sprintf("%s and %s would both be the job %s", first, at, e.Job.Name),
+					"import the files one by one, each with its own --prefix")
 			}
 			from[e.Job.Name] = at
 		}

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,14 +12,18 @@ import (
 	"carillon/internal/common"
 )
 
-// chartFilter selects the runs to count and their buckets, by flags.
-type chartFilter struct {
-	from, to, by, zone string
-	workers            bool
-}
-
 func (c *cli) stats() *cobra.Command {
-	var f chartFilter
+	f := filters{
+		{
+			kind: isTime,
+			name: "from",
+			help: "start, from its full hour or day: a time, or an offset from now such as -7d (default one day ago)",
+		},
+		{kind: isTime, name: "to", help: "end: only runs planned before this time (default now)"},
+		{name: "by", help: "hour or day (default hour, and day for more than 3 days)"},
+		{name: "timezone", help: "time zone of the days (default: the server's)"},
+		{kind: isSwitch, name: "workers", help: "also show each worker separately"},
+	}
 	cmd := &cobra.Command{
 		Use:   "stats [JOB]",
 		Short: "Show run statistics by hour or day",
@@ -31,78 +34,20 @@ those of succeeded runs; DELAY is the 95th percentile of the start delay of sche
 		Example: `  cronctl stats nightly-report --from -30d
   cronctl stats --by day --from -1d --timezone Europe/Berlin
   cronctl stats --workers`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
-				if err := named("job", name); err != nil {
-					return err
-				}
-			}
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			raw, err := f.fetch(cmd.Context(), api, name)
-			if err != nil {
-				return err
-			}
-			if c.format == "json" || c.format == "yaml" {
-				return c.print(raw)
-			}
-			return c.showStats(raw)
-		},
+		Args: valid("job", cobra.MaximumNArgs(1)),
 	}
-	cmd.Flags().StringVar(&f.from, "from", "",
-		"start, from its full hour or day: a time, or an offset from now such as -7d (default one day ago)")
-	cmd.Flags().StringVar(&f.to, "to", "", "end: only runs planned before this time (default now)")
-	cmd.Flags().StringVar(&f.by, "by", "", "hour or day (default hour, and day for more than 3 days)")
-	cmd.Flags().StringVar(&f.zone, "timezone", "", "time zone of the days (default: the server's)")
-	cmd.Flags().BoolVar(&f.workers, "workers", false, "also show each worker separately")
-	return cmd
-}
-
-// fetch requests the statistics that the flags select, of a job or of all.
-func (f *chartFilter) fetch(ctx context.Context, api *apiclient.API, name string) (json.RawMessage, error) {
-	var from, to *time.Time
-	now := time.Now()
-	for _, bound := range []struct {
-		flag, text string
-		to         **time.Time
-	}{{"--from", f.from, &from}, {"--to", f.to, &to}} {
-		if bound.text != "" {
-			at, err := moment(bound.flag, bound.text, now)
-			if err != nil {
-				return nil, err
-			}
-			*bound.to = &at
+	f.declare(cmd)
+	cmd.RunE = c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+		query, err := f.values(cmd)
+		switch {
+		case err != nil:
+			return err
+		case len(args) == 0:
+			return answer(c, c.showStats)(api.GetStatistics(ctx, nil, with(query)))
 		}
-	}
-	var workers *bool
-	if f.workers {
-		workers = &f.workers
-	}
-	var resp *http.Response
-	var err error
-	if name == "" {
-		resp, err = api.GetStatistics(ctx, &apiclient.GetStatisticsParams{
-			From:     from,
-			To:       to,
-			By:       set(apiclient.GetStatisticsParamsBy(f.by)),
-			Timezone: set(f.zone),
-			Workers:  workers,
-		})
-	} else {
-		resp, err = api.GetJobStatistics(ctx, name, &apiclient.GetJobStatisticsParams{
-			From:     from,
-			To:       to,
-			By:       set(apiclient.GetJobStatisticsParamsBy(f.by)),
-			Timezone: set(f.zone),
-			Workers:  workers,
-		})
-	}
-	return apiclient.Decode[json.RawMessage](resp, err)
+		return answer(c, c.showStats)(api.GetJobStatistics(ctx, args[0], nil, with(query)))
+	})
+	return cmd
 }
 
 // figures are the statistics of a bucket, a worker, or all runs.
@@ -130,17 +75,7 @@ type statistics struct {
 	} `json:"workers"`
 }
 
-func (c *cli) showStats(raw json.RawMessage) error {
-	s, err := decode[statistics](raw)
-	if err != nil {
-		return err
-	}
-	heads := []string{"RUNS", "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "P50", "P95", "DELAY"}
-	wide := c.format == "wide"
-	if wide {
-		heads = append(heads, "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99",
-			"DELAY MAX")
-	}
+func (c *cli) showStats(s *statistics) error {
 	if s.Total.empty() {
 		since := ""
 		if len(s.Buckets) > 0 {
@@ -149,46 +84,51 @@ func (c *cli) showStats(raw json.RawMessage) error {
 		fmt.Fprintln(c.stdout, "no runs"+since)
 		return nil
 	}
-	var t table
-	first, layout := "HOUR ("+s.Timezone+")", "2006-01-02 15:04"
+	first, layout := "HOUR", "2006-01-02 15:04"
 	if s.By == "day" {
-		first, layout = "DAY ("+s.Timezone+")", time.DateOnly
+		first, layout = "DAY", time.DateOnly
 	}
-	t.row(append([]string{first}, heads...)...)
+	wide := c.format == "wide"
+	t := tableOfFigures(first+" ("+s.Timezone+")", wide)
 	for i := range s.Buckets {
-		if s.Buckets[i].empty() {
-			continue
+		if !s.Buckets[i].empty() {
+			t.row(s.Buckets[i].cells(s.Buckets[i].At.Format(layout), wide)...)
 		}
-		t.row(append([]string{s.Buckets[i].At.Format(layout)}, s.Buckets[i].cells(wide)...)...)
 	}
-	t.row(append([]string{"all"}, s.Total.cells(wide)...)...)
+	t.row(s.Total.cells("all", wide)...)
 	if err := t.print(c.stdout); err != nil || len(s.Workers) == 0 {
 		return err
 	}
 	fmt.Fprintln(c.stdout)
-	var workers table
-	workers.row(append([]string{"WORKER"}, heads...)...)
+	workers := tableOfFigures("WORKER", wide)
 	for i := range s.Workers {
-		workers.row(append([]string{or(s.Workers[i].Name, s.Workers[i].Worker)}, s.Workers[i].cells(wide)...)...)
+		workers.row(s.Workers[i].cells(cmp.Or(s.Workers[i].Name, s.Workers[i].Worker), wide)...)
 	}
 	return workers.print(c.stdout)
+}
+
+func tableOfFigures(first string, wide bool) (t table) {
+	t.row(first, "RUNS", "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "P50", "P95", "DELAY")
+	if wide {
+		t.rows[0] = append(t.rows[0], "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99",
+			"DELAY MAX")
+	}
+	return t
 }
 
 // empty reports whether no fire ended in any way.
 func (f *figures) empty() bool { return f.Runs == 0 && f.Statuses == apiclient.StatusCounts{} }
 
-func (f *figures) cells(wide bool) []string {
-	cells := []string{fmt.Sprint(f.Runs), percent(f.SuccessRate)}
-	n := &f.Statuses
-	for _, count := range []int64{n.Failed, n.TimedOut, n.Lost, n.Skipped, n.Missed} {
-		cells = append(cells, fmt.Sprint(count))
+func (f *figures) cells(first string, wide bool) []any {
+	n, duration, delay := &f.Statuses, &f.Duration, &f.Delay
+	cells := []any{
+		first, f.Runs, percent(f.SuccessRate), n.Failed, n.TimedOut, n.Lost, n.Skipped, n.Missed,
+		lasted(duration, duration.P50Ms), lasted(duration, duration.P95Ms), lasted(delay, delay.P95Ms),
 	}
-	cells = append(cells, lasted(&f.Duration, f.Duration.P50Ms), lasted(&f.Duration, f.Duration.P95Ms),
-		lasted(&f.Delay, f.Delay.P95Ms))
 	if wide {
-		cells = append(cells, fmt.Sprint(n.Succeeded), fmt.Sprint(n.Refused), fmt.Sprint(n.Killed), lasted(&f.Duration,
-			f.Duration.MeanMs), lasted(&f.Duration, f.Duration.P99Ms), lasted(&f.Duration, f.Duration.MaxMs),
-			lasted(&f.Delay, f.Delay.P50Ms), lasted(&f.Delay, f.Delay.P99Ms), lasted(&f.Delay, f.Delay.MaxMs))
+		cells = append(cells, n.Succeeded, n.Refused, n.Killed, lasted(duration, duration.MeanMs),
+			lasted(duration, duration.P99Ms), lasted(duration, duration.MaxMs), lasted(delay, delay.P50Ms),
+			lasted(delay, delay.P99Ms), lasted(delay, delay.MaxMs))
 	}
 	return cells
 }
@@ -199,9 +139,9 @@ func sumOf(runs int64, rate *float64, n *apiclient.StatusCounts) string {
 	if rate != nil {
 		text += ", " + percent(rate) + " succeeded"
 	}
-	return text + besides(n.Failed,
-		"failed") + besides(n.TimedOut, "timed out") + besides(n.Lost, "lost") + besides(n.Refused, "refused") +
-		besides(n.Killed, "killed") + besides(n.Skipped, "skipped") + besides(n.Missed, "missed")
+	return text + besides(n.Failed, "failed") + besides(n.TimedOut, "timed out") + besides(n.Lost, "lost") +
+		besides(n.Refused, "refused") + besides(n.Killed, "killed") + besides(n.Skipped, "skipped") +
+		besides(n.Missed, "missed")
 }
 
 // percent formats a share. Less than the whole is never shown as 100 %.
@@ -239,29 +179,19 @@ func span(ms float64) string {
 
 // letter returns the letter for the status of a run.
 func letter(s common.Status) string {
-	switch s {
-	case common.StatusWaiting:
-		return "·"
-	case common.StatusRunning:
-		return "▶"
-	case common.StatusSucceeded:
-		return "✓"
-	case common.StatusFailed:
-		return "✗"
-	case common.StatusTimedOut:
-		return "T"
-	case common.StatusKilled:
-		return "K"
-	case common.StatusLost:
-		return "L"
-	case common.StatusSkipped:
-		return "s"
-	case common.StatusRefused:
-		return "R"
-	case common.StatusMissed:
-		return "M"
+	letters := map[common.Status]string{
+		common.StatusWaiting:   "·",
+		common.StatusRunning:   "▶",
+		common.StatusSucceeded: "✓",
+		common.StatusFailed:    "✗",
+		common.StatusTimedOut:  "T",
+		common.StatusKilled:    "K",
+		common.StatusLost:      "L",
+		common.StatusSkipped:   "s",
+		common.StatusRefused:   "R",
+		common.StatusMissed:    "M",
 	}
-	return "?"
+	return cmp.Or(letters[s], "?")
 }
 
 const lettersHelp = `LAST shows the status of the last runs, newest at the right: ✓ succeeded, ✗ failed, T timed out,
@@ -270,10 +200,8 @@ K killed, L lost, R refused, s skipped, M missed, ▶ running, · waiting.`
 // lastOf formats the last results of a job.
 func lastOf(results *[]apiclient.Result) string {
 	line := ""
-	if results != nil {
-		for _, r := range *results { // the newest first
-			line = letter(common.Status(r.Status)) + line
-		}
+	for _, r := range value(results) { // the newest first
+		line = letter(common.Status(r.Status)) + line
 	}
-	return or(line, "-")
+	return cmp.Or(line, "-")
 }

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,28 +18,13 @@ start time. The exit code is 0 even with active problems: use "cronctl doctor" f
 		Example: `  cronctl status
   cronctl status -o json | jq '.degraded[].code'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
-			raw, err := apiclient.Decode[json.RawMessage](api.GetOverview(cmd.Context()))
-			if err != nil {
-				return err
-			}
-			if c.format == "json" || c.format == "yaml" {
-				return c.print(raw)
-			}
-			return c.showStatus(raw)
-		},
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
+			return answer(c, c.showStatus)(api.GetOverview(ctx))
+		}),
 	}
 }
 
-func (c *cli) showStatus(raw json.RawMessage) error {
-	o, err := decode[apiclient.Overview](raw)
-	if err != nil {
-		return err
-	}
+func (c *cli) showStatus(o *apiclient.Overview) error {
 	var facts table
 	count := func(n *int64) string {
 		if n == nil {
@@ -55,18 +39,18 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	facts.row("State:", state)
 	facts.row("Running:", count(o.Running))
 	facts.row("Waiting:", count(o.Waiting))
-	facts.row("Jobs:",
-		fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+besides(o.Jobs.Unreadable, "unreadable"))
-	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", o.Workers.Alive, besides(o.Workers.Draining,
-		"draining"),
-		besides(o.Workers.Troubled, "with problems"), o.Workers.Used, o.Workers.Slots))
+	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+
+		besides(o.Jobs.Unreadable, "unreadable"))
+	w := &o.Workers
+	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", w.Alive, besides(w.Draining, "draining"),
+		besides(w.Troubled, "with problems"), w.Used, w.Slots))
 	if o.Leader != nil {
-		facts.row("Elected:", fmt.Sprintf("master %s, since %s", text(&o.Leader.Name), when(o.Leader.Since)))
+		facts.row("Elected:", fmt.Sprintf("master %s, since %s", o.Leader.Name, when(o.Leader.Since)))
 	}
 	if o.LastDay != nil {
 		facts.row("Last day:", sumOf(o.LastDay.Total.Runs, o.LastDay.Total.SuccessRate, &o.LastDay.Total.Statuses))
 	}
-	facts.row("Log store:", string(o.LogStore))
+	facts.row("Log store:", o.LogStore)
 	if err := facts.print(c.stdout); err != nil || len(o.Degraded) == 0 {
 		return err
 	}
@@ -74,7 +58,7 @@ func (c *cli) showStatus(raw json.RawMessage) error {
 	var modes table
 	modes.row("CONDITION", "WHO", "SINCE", "TEXT")
 	for _, d := range o.Degraded {
-		modes.row(string(d.Code), or(text(d.Who), "-"), when(d.Since), d.Text)
+		modes.row(d.Code, d.Who, d.Since, d.Text)
 	}
 	return modes.print(c.stdout)
 }
@@ -85,22 +69,6 @@ func besides(n int64, what string) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d %s", n, what)
-}
-
-// conditionsOf lists the conditions of a worker, and marks those that keep it from accepting runs.
-func conditionsOf(w *apiclient.Worker) string {
-	if w.Conditions == nil {
-		return ""
-	}
-	var codes []string
-	for _, d := range *w.Conditions {
-		code := string(d.Code)
-		if d.StopsClaims != nil && *d.StopsClaims {
-			code += "!"
-		}
-		codes = append(codes, code)
-	}
-	return strings.Join(codes, ",")
 }
 
 // partial prints a note if the history of a list is unavailable.

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"carillon/internal/common"
 )
 
 const maxToken = 4 << 10
@@ -74,18 +72,14 @@ func standaloneToken(env environment) (string, error) {
 func readToken(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", &common.Error{Code: common.CodeInvalid, Message: "cannot read the token file", Err: err}
+		return "", cannot("cannot read the token file", err)
 	}
 	defer f.Close()
 	data := make([]byte, maxToken)
 	n, err := f.Read(data)
 	text := strings.TrimSpace(string(data[:n]))
 	if text == "" || strings.ContainsAny(text, " \t\r\n") {
-		return "", &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "file " + file + " does not contain a token",
-			Err:     err,
-		}
+		return "", cannot("file "+file+" does not contain a token", err)
 	}
 	return text, nil
 }

@@ -23,7 +23,7 @@ answer, only that of cronctl is shown, with a note; "cronctl --version" sends no
 				Cronctl string             `json:"cronctl"`
 				Server  *apiclient.Version `json:"server,omitempty"`
 			}{Cronctl: version}
-			structured := c.format == "json" || c.format == "yaml"
+			structured := c.structured()
 			if !structured {
 				fmt.Fprintf(c.stdout, "cronctl  %s\n", version)
 			}

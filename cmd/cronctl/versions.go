@@ -1,9 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ import (
 )
 
 func (c *cli) getVersions() *cobra.Command {
-	var limit int
+	var most int
 	cmd := &cobra.Command{
 		Use:     "versions JOB [VERSION]",
 		Aliases: []string{"version"},
@@ -21,50 +20,27 @@ func (c *cli) getVersions() *cobra.Command {
 		Example: `  cronctl get versions nightly-report
   cronctl get versions nightly-report 1042 -o yaml`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
 			if err := named("job", args[0]); err != nil {
 				return err
 			}
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
+			k := columnsOf("VERSION,WHEN,HOW,BY,NOTE,+FROM", func(v *apiclient.VersionOfJob, _ bool) []any {
+				return []any{v.Version, v.At, v.Verb, v.By, v.Note, v.Remote}
+			})
 			if len(args) == 2 {
 				version, err := strconv.ParseInt(args[1], 10, 64)
 				if err != nil || version <= 0 {
 					return common.Errorf(common.CodeInvalid, "%q is not a version", common.Excerpt(args[1]))
 				}
-				one, err := apiclient.Decode[json.RawMessage](api.GetJobVersion(cmd.Context(), args[0], version))
-				return c.one(one, err, c.showVersions)
+				return c.answerOne(&resource{columns: k})(api.GetJobVersion(ctx, args[0], version))
 			}
-			var params apiclient.ListVersionsParams
-			all, err := pages(limit, func(cursor *string, size *int64) (*http.Response, error) {
-				params.Cursor, params.Limit = cursor, size
-				return api.ListVersions(cmd.Context(), args[0], &params)
-			})
-			if err != nil {
-				return err
-			}
-			c.partial(all)
-			return c.showVersions(all, all.Items)
-		},
+			return c.list(ctx, listing{columns: k, fetch: func(ctx context.Context) (list, error) {
+				return someOf((*client).ListVersions).pages(ctx, api, args[0], nil, most)
+			}})
+		}),
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of versions; 0 for all")
+	cmd.Flags().IntVar(&most, "limit", 20, "maximum number of versions; 0 for all")
 	return cmd
-}
-
-func (c *cli) showVersions(v any, items []json.RawMessage) error {
-	heads := []string{"VERSION", "WHEN", "HOW", "BY", "NOTE"}
-	if c.format == "wide" {
-		heads = append(heads, "FROM")
-	}
-	return show(c, v, items, heads, func(v apiclient.VersionOfJob) []string {
-		cells := []string{fmt.Sprint(v.Version), when(v.At), string(v.Verb), or(text(v.By), "-"), or(text(v.Note), "-")}
-		if c.format == "wide" {
-			cells = append(cells, or(text(v.Remote), "-"))
-		}
-		return cells
-	})
 }
 
 func (c *cli) rollback() *cobra.Command {
@@ -77,39 +53,18 @@ func (c *cli) rollback() *cobra.Command {
 it also restores a deleted job. "cronctl diff JOB --from VERSION" shows the changes first.`,
 		Example: `  cronctl rollback nightly-report
   cronctl rollback nightly-report --to 1042 --note 'the new query is too slow'`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := args[0]
-			if err := named("job", name); err != nil {
-				return err
-			}
-			api, err := c.api()
-			if err != nil {
-				return err
-			}
+		Args: valid("job", cobra.ExactArgs(1)),
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) (err error) {
 			if to == 0 {
-				if to, err = versionBefore(cmd, api, name); err != nil {
+				if to, err = versionBefore(ctx, api, args[0]); err != nil {
 					return err
 				}
 			}
-			raw, err := apiclient.Decode[json.RawMessage](api.RollbackJob(cmd.Context(), name, nil,
-				apiclient.RollbackRequest{
-					Version: to,
-					Note:    set(note),
-				}))
-			if err != nil {
-				return err
-			}
-			if c.format == "json" || c.format == "yaml" {
-				return c.print(raw)
-			}
-			j, err := decode[job](raw)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(c.stdout, "restored %s to version %d, as version %d\n", j.Name, to, j.Meta.Version)
-			return nil
-		},
+			return answer(c, func(j *job) error {
+				fmt.Fprintf(c.stdout, "restored %s to version %d, as version %d\n", j.Name, to, j.Meta.Version)
+				return nil
+			})(api.RollbackJob(ctx, args[0], nil, apiclient.RollbackRequest{Version: to, Note: set(note)}))
+		}),
 	}
 	cmd.Flags().Int64Var(&to, "to", 0, "version to restore (default: the previous one)")
 	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the version")
@@ -117,8 +72,8 @@ it also restores a deleted job. "cronctl diff JOB --from VERSION" shows the chan
 }
 
 // versionBefore returns the version before the newest; deletions are skipped.
-func versionBefore(cmd *cobra.Command, api *apiclient.API, name string) (int64, error) {
-	page, err := apiclient.Decode[struct{ Items []apiclient.VersionOfJob }](api.ListVersions(cmd.Context(), name,
+func versionBefore(ctx context.Context, api *apiclient.API, name string) (int64, error) {
+	page, err := apiclient.Decode[struct{ Items []apiclient.VersionOfJob }](api.ListVersions(ctx, name,
 		&apiclient.ListVersionsParams{Limit: new(int64(20))}))
 	if err != nil {
 		return 0, err
@@ -128,9 +83,5 @@ func versionBefore(cmd *cobra.Command, api *apiclient.API, name string) (int64, 
 			return v.Version, nil
 		}
 	}
-	return 0, &common.Error{
-		Code:    common.CodeNotFound,
-		Message: "no earlier version of " + name,
-		Hint:    "list them with cronctl get versions " + name,
-	}
+	return 0, hinted(common.CodeNotFound, "no earlier version of "+name, "list them with cronctl get versions "+name)
 }

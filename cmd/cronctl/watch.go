@@ -3,16 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
@@ -33,16 +31,12 @@ const (
 
 // listing is a list that can be watched.
 type listing struct {
-	fetch  func(ctx context.Context) (list, error)
-	show   func(v any, items []json.RawMessage) error
-	types  []apiclient.FollowEventsParamsTypes // events that report a change; none: it is polled
-	whole  bool                                // the list is complete: missing items are deleted
-	newest bool                                // newest first; while watched, newest last
-}
-
-// watchFlag adds --watch to a command that lists.
-func (c *cli) watchFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&c.watch, "watch", "w", false, "keep watching and print changes")
+	fetch   func(ctx context.Context) (list, error)
+	columns columns
+	types   events // that report a change; none: it is polled
+	one     bool   // a single object
+	whole   bool   // the list is complete: missing items are deleted
+	newest  bool   // newest first; while watched, newest last
 }
 
 // list prints a list, and with --watch the changes to it.
@@ -52,11 +46,14 @@ func (c *cli) list(ctx context.Context, l listing) error {
 		return err
 	}
 	c.partial(all)
-	if !c.watch {
-		return l.show(all, all.Items)
+	switch {
+	case !c.watch && l.one:
+		return l.columns.show(c, all.Items[0], all.Items)
+	case !c.watch:
+		return l.columns.show(c, all, all.Items)
 	}
 	c.seen = &seen{whole: l.whole, newest: l.newest}
-	if err := l.show(all, all.Items); err != nil {
+	if err := l.columns.show(c, all, all.Items); err != nil {
 		return err
 	}
 	w := &watcher{c: c, listing: l, fetched: time.Now()}
@@ -64,19 +61,6 @@ func (c *cli) list(ctx context.Context, l listing) error {
 		return exitError(exitInterrupted)
 	}
 	return err
-}
-
-// watchOne prints a single object, and with --watch its changes.
-func (c *cli) watchOne(ctx context.Context, fetch func(ctx context.Context) (*http.Response, error),
-	show func(v any, items []json.RawMessage) error, types ...apiclient.FollowEventsParamsTypes) error {
-	if !c.watch {
-		one, err := apiclient.Decode[json.RawMessage](fetch(ctx))
-		return c.one(one, err, show)
-	}
-	return c.list(ctx, listing{show: show, types: types, fetch: func(ctx context.Context) (list, error) {
-		one, err := apiclient.Decode[json.RawMessage](fetch(ctx))
-		return list{Items: []json.RawMessage{one}}, err
-	}})
 }
 
 // watcher fetches a list repeatedly.
@@ -97,7 +81,7 @@ func (w *watcher) run(ctx context.Context) error {
 	var broken time.Time
 	for {
 		if w.polls {
-			err = w.rest(ctx, watchPoll)
+			err = pause(ctx, watchPoll, nil)
 		} else {
 			err = w.follow(ctx, api)
 		}
@@ -151,7 +135,7 @@ func (w *watcher) follow(ctx context.Context, api *apiclient.API) error {
 		if !stale || news.Buffered() > 0 {
 			continue // one fetch for all events that came together
 		}
-		if err := w.rest(ctx, max(watchLeast, watchShare*w.took)-time.Since(w.fetched)); err != nil {
+		if err := pause(ctx, max(watchLeast, watchShare*w.took)-time.Since(w.fetched), nil); err != nil {
 			return err
 		}
 		if err := w.again(ctx); err != nil {
@@ -169,19 +153,7 @@ func (w *watcher) again(ctx context.Context) error {
 		return err
 	}
 	w.fetched, w.took = time.Now(), time.Since(began)
-	return w.show(all, all.Items)
-}
-
-// rest waits for d.
-func (w *watcher) rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(max(d, 0))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	return w.columns.show(w.c, all, all.Items)
 }
 
 // seen is the part of a list that has been printed.
@@ -204,7 +176,7 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 	}
 	titled := !slices.Equal(heads, s.heads)
 	t := table{colours: c.colours(), widths: s.widths, headless: !titled}
-	t.row(slices.Clone(heads)...)
+	t.rows = append(t.rows, heads)
 	listed := map[string]bool{}
 	var changed []json.RawMessage
 	for n := range rows {
@@ -214,7 +186,7 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 		}
 		key, text := keyOf(items[i], rows[i]), lasting(heads, rows[i])
 		listed[key] = true
-		if c.format == "json" || c.format == "yaml" {
+		if c.structured() {
 			text = string(items[i])
 		}
 		before, known := s.rows[key]
@@ -226,13 +198,13 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 		}
 		s.rows[key], s.first[key] = text, rows[i][0]
 		changed = append(changed, items[i])
-		t.row(rows[i]...)
+		t.rows = append(t.rows, rows[i])
 	}
 	for _, key := range s.order {
 		if s.whole && !listed[key] {
 			gone := make([]string, len(heads))
 			gone[0], gone[len(gone)-1] = s.first[key], "(gone)"
-			t.row(gone...)
+			t.rows = append(t.rows, gone)
 			item, err := json.Marshal(map[string]any{"name": key, "gone": true})
 			if err != nil {
 				return err
@@ -251,7 +223,7 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 		return false
 	})
 	s.heads = heads
-	if c.format == "json" || c.format == "yaml" {
+	if c.structured() {
 		return c.printEach(changed)
 	}
 	if len(t.rows) == 1 && !titled {
@@ -266,7 +238,7 @@ func (s *seen) show(c *cli, heads []string, rows [][]string, items []json.RawMes
 func keyOf(item json.RawMessage, row []string) string {
 	var named struct{ ID, Name string }
 	_ = json.Unmarshal(item, &named) // an item without either is identified by its first cell
-	return firstOf(named.ID, named.Name, row[0])
+	return cmp.Or(named.ID, named.Name, row[0])
 }
 
 // lasting returns a row without the columns that change all the time.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // for machines without zone files
-
-	"carillon/internal/common"
 )
 
 // machineZone returns the name of this machine's time zone and its source: TZ, then /etc/timezone, then the
@@ -32,8 +30,8 @@ func machineZone(tz, etc string) (zone, from string, err error) {
 	if _, err := os.Stat(link); os.IsNotExist(err) {
 		return "UTC", "no zone is set on this machine", nil
 	}
-	return "", "", &common.Error{Code: common.CodeInvalid, Message: "cannot find the name of this machine's time zone",
-		Hint: "name it with --timezone, as in --timezone Europe/Berlin"}
+	return "", "", invalid("cannot find the name of this machine's time zone",
+		"name it with --timezone, as in --timezone Europe/Berlin")
 }
 
 // zoneOfPath returns the zone name in the path of a zone file.

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+// job is a job as the API returns it.
+type job struct {
+	common.Job
+	Meta apiclient.JobMeta `json:"meta"`
+}
+
+func jobResource() *resource {
+	return &resource{
+		name: "job", plural: "jobs",
+		get: verb{
+			use:   "jobs [NAME]",
+			short: "List jobs, or show one",
+			long:  "List jobs by name, or show one.\n\nIn a list with -o wide, " + lettersHelp,
+		},
+		describe: verb{use: "job NAME", short: "Show a job with its statistics and eligible workers"},
+		columns: columnsOf("NAME,+GROUP,+STATE,SCHEDULE,ZONE,NEXT,+LAST,+OK,+P95,+VERSION,+UPDATED,+BY,+USER,"+
+			"COMMAND,+TITLE", jobCells),
+		list: some((*client).ListJobs), one: byID((*client).GetJob),
+		filters: append(selection(), filter{
+			name: "sort",
+			help: "name, group, nextFire or updated; with a minus in descending order, as in --sort=-updated " +
+				"(default name)",
+		}),
+		limit:    &limit{0, "maximum number of jobs (default all)"},
+		include:  "results,stats",
+		events:   events{apiclient.FollowEventsParamsTypesJob, apiclient.FollowEventsParamsTypesRun},
+		whole:    true,
+		parts:    describeJob,
+		offer:    func(o *offered) (string, string) { return o.Name, o.Title },
+		searched: true,
+	}
+}
+
+func jobCells(j *job, wide bool) []any {
+	next, command, ok, p95 := nextOf(j), cut(commandOf(j), 60), "-", "-"
+	if wide {
+		next, command = whenSet(j.Meta.NextFire), commandOf(j)
+	}
+	if s := j.Meta.Stats; s != nil {
+		ok = percent(s.SuccessRate)
+		if s.Samples > 0 {
+			p95 = span(s.P95Ms)
+		}
+	}
+	return []any{
+		j.Name, cmp.Or(j.Group, "-"), cmp.Or(stateOf(j), "-"), cmp.Or(j.CronExpr, "-"), cmp.Or(j.Timezone, "-"), next,
+		lastOf(j.Meta.Results), ok, p95, j.Meta.Version, j.Meta.UpdatedAt, j.Meta.UpdatedBy, cmp.Or(j.User, "-"),
+		command, j.Title,
+	}
+}
+
+func commandOf(j *job) string {
+	if len(j.Args) > 0 {
+		return strings.Join(j.Args, " ")
+	}
+	return j.Command
+}
+
+// nextOf returns when a job fires next, or why it does not.
+func nextOf(j *job) string {
+	if state := value(j.Meta.State); j.Meta.NextFire == nil && state != apiclient.JobMetaStateManual && state != "" {
+		return string(state)
+	}
+	return whenSet(j.Meta.NextFire)
+}
+
+// stateOf returns the state of a job.
+func stateOf(j *job) string {
+	state := string(value(j.Meta.State))
+	if state != "" && value(j.Meta.Paused) {
+		if j.PauseUntil != nil {
+			state += " until " + when(*j.PauseUntil)
+		}
+		if j.PauseNote != "" {
+			state += ": " + j.PauseNote
+		}
+	}
+	return state
+}
+
+func (c *cli) deleteJobs() *cobra.Command {
+	var kill, yes bool
+	var f choice
+	cmd := &cobra.Command{
+		Use:     "jobs NAME... | --selector LABELS | --group GROUP",
+		Aliases: []string{"job"},
+		Short:   "Delete jobs; history and active runs are kept",
+		Example: `  cronctl delete jobs old-report older-report --kill
+  cronctl delete jobs --selector app=shop --yes`,
+		Args: f.take,
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, _ []string) error {
+			if f.filtered() {
+				if err := c.sure(yes, "Delete"); err != nil {
+					return err
+				}
+			}
+			request := apiclient.BulkRequest{Action: apiclient.BulkRequestActionDelete, Kill: set(kill)}
+			return c.bulk(ctx, api, &f, request, "", "deleted")
+		}),
+	}
+	f.declare(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete all that match without confirmation")
+	cmd.Flags().BoolVar(&kill, "kill", false, "also kill their runs")
+	return cmd
+}
+
+// description is a job with its placement and statistics.
+type description struct {
+	Job        json.RawMessage `json:"job"`
+	Placement  json.RawMessage `json:"placement"`
+	Statistics json.RawMessage `json:"statistics,omitempty"` // absent while the log store is unavailable
+	Last       list            `json:"last"`
+}
+
+// placed lists the workers that are eligible for a job now.
+type placed struct {
+	Items []struct {
+		Worker, Name string
+		Eligible     bool
+		Rank         int
+		Reason       *common.Reason
+	}
+	Reason *common.Reason
+}
+
+// lastShown is the number of runs in the description of a job or worker.
+const lastShown = 20
+
+func describeJob(ctx context.Context, c *cli, api *apiclient.API, name string) (any, func() error, error) {
+	var d description
+	var err error
+	if d.Job, err = apiclient.Decode[json.RawMessage](api.GetJob(ctx, name)); err != nil {
+		return nil, nil, err
+	}
+	if d.Placement, err = apiclient.Decode[json.RawMessage](api.GetPlacement(ctx, name)); err != nil {
+		return nil, nil, err
+	}
+	week := &apiclient.GetJobStatisticsParams{
+		From: new(time.Now().AddDate(0, 0, -7)),
+		By:   new(apiclient.GetJobStatisticsParamsByDay),
+	}
+	d.Statistics, err = apiclient.Decode[json.RawMessage](api.GetJobStatistics(ctx, name, week))
+	if err != nil && common.CodeOf(err) != common.CodeUnavailable {
+		return nil, nil, err
+	}
+	d.Last, err = runResource().fetch(ctx, api, url.Values{"job": {name}}, lastShown)
+	return d, func() error { return d.show(c) }, err
+}
+
+func (d *description) show(c *cli) error {
+	j, err := decode[job](d.Job)
+	if err != nil {
+		return err
+	}
+	p, err := decode[placed](d.Placement)
+	if err != nil {
+		return err
+	}
+	var facts table
+	facts.fact("Name", j.Name)
+	facts.fact("Title", j.Title)
+	facts.fact("Group", j.Group)
+	zone := ""
+	if j.CronExpr != "" && j.Timezone != "" {
+		zone = "(" + j.Timezone + ")"
+	}
+	facts.fact("Schedule", strings.TrimSpace(j.CronExpr+" "+zone))
+	facts.fact("State", stateOf(&j))
+	facts.fact("Next fire", whenSet(j.Meta.NextFire))
+	if o := j.Meta.Overdue; o != nil {
+		why := ""
+		if o.Reason != nil {
+			why = ": " + o.Reason.Text
+		}
+		facts.fact("Overdue", "no worker has claimed the fire of "+when(o.PlannedAt)+why)
+	}
+	facts.fact("Command", commandOf(&j))
+	terms := j.Terms()
+	facts.fact("Overlap", string(terms.Overlap))
+	facts.fact("Placement", placementOf(&terms))
+	facts.fact("Saved", when(j.Meta.UpdatedAt)+by(value(j.Meta.UpdatedBy)))
+	if err := d.history(&facts); err != nil {
+		return err
+	}
+	if err := facts.print(c.stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stdout, "\nEligible workers, by rank:")
+	if p.Reason != nil {
+		fmt.Fprintln(c.stdout, "  none: "+p.Reason.Text)
+	}
+	var workers table
+	for _, w := range p.Items {
+		rank, effect := fmt.Sprintf("  %d.", w.Rank+1), "takes over"
+		switch {
+		case !w.Eligible && w.Reason != nil:
+			rank, effect = "  -", w.Reason.Text
+		case w.Rank == 0:
+			effect = "would run it"
+		}
+		workers.row(rank, cmp.Or(w.Name, w.Worker), effect)
+	}
+	return workers.print(c.stdout)
+}
+
+// history adds the last runs and the statistics of the job.
+func (d *description) history(facts *table) error {
+	line, unusual := "", ""
+	for _, item := range d.Last.Items { // newest first
+		r, err := decode[apiclient.Run](item)
+		if err != nil {
+			return err
+		}
+		line = letter(common.Status(r.Status)) + line
+		switch {
+		case value(r.Late):
+			unusual = "a run should have started by now: " + r.Id
+		case value(r.Slow):
+			unusual = "a run takes far longer than usual: " + r.Id
+		}
+	}
+	facts.fact("Last runs", line)
+	facts.fact("Unusual", unusual)
+	if d.Statistics == nil {
+		facts.fact("Last week", "unknown: the log store is unavailable")
+		return nil
+	}
+	s, err := decode[statistics](d.Statistics)
+	if err != nil {
+		return err
+	}
+	f := &s.Total
+	facts.fact("Last week", sumOf(f.Runs, f.SuccessRate, &f.Statuses))
+	if f.Duration.Count > 0 {
+		facts.fact("Takes", fmt.Sprintf("median %s, 95th percentile %s, maximum %s", span(f.Duration.P50Ms),
+			span(f.Duration.P95Ms), span(f.Duration.MaxMs)))
+	}
+	if f.Delay.Count > 0 {
+		facts.fact("Starts",
+			fmt.Sprintf("median %s late, 95th percentile %s", span(f.Delay.P50Ms), span(f.Delay.P95Ms)))
+	}
+	return nil
+}
+
+// placementOf describes the workers that a job may run on.
+func placementOf(t *common.Terms) string {
+	placement := string(t.Strategy)
+	if t.Selector != "" {
+		placement += ", workers with " + t.Selector
+	}
+	if t.Workers != "" {
+		placement += ", only " + t.Workers
+	}
+	return placement
+}
+
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " by " + name
+}

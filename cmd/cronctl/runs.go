@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/internal/apiclient"
+	"carillon/internal/common"
+)
+
+func runResource() *resource {
+	return &resource{
+		name: "run", plural: "runs",
+		get:      verb{use: "runs [RUN]", short: "List runs, newest or oldest first, or show one"},
+		describe: verb{use: "run ID", short: "Show a run: times, worker, status and reason"},
+		columns:  columnsOf("RUN,JOB,PLANNED,STATUS,TOOK,EXIT,WORKER,+CAUSE,+ATTEMPT,+OUTPUT,+BY,+REASON", runCells),
+		list:     some((*client).ListRuns), one: byID((*client).GetRun),
+		filters: append(slices.Concat(ofRuns(), between("runs")), filters{
+			{name: "query", help: "only runs with this text in the job, worker, id, reason, note, or user"},
+			{kind: isNumber, name: "exit-code", help: "only runs that ended with this exit code"},
+			{name: "fire", help: "only the attempts of the fire with this id"},
+			{name: "cause", help: "only runs with this cause: cron, catchup, manual, retry or rerun"},
+			{name: "order", help: "newest or oldest first (default newest)"},
+		}...),
+		limit:  &limit{50, "maximum number of runs; 0 for all"},
+		events: events{apiclient.FollowEventsParamsTypesRun},
+		newest: true,
+		parts:  describeRun,
+		offer:  func(o *offered) (string, string) { return o.ID, o.Job + ", " + o.Status },
+	}
+}
+
+// ofRuns are the filters of runs by what is known when they start and end.
+func ofRuns() filters {
+	return filters{
+		{name: "job", help: "only runs of this job"},
+		{name: "group", help: "only runs of jobs that were in this group at the time"},
+		{name: "worker", help: "only runs of the worker with this id"},
+		{kind: isList, name: "status", help: "only runs with one of these statuses"},
+	}
+}
+
+func runCells(r *common.Run, _ bool) []any {
+	return []any{
+		r.ID, r.Job, r.PlannedAt, r.Status, took(r.StartedAt, r.EndedAt), exitOf(r), cmp.Or(r.WorkerName, "-"), r.Cause,
+		r.Attempt, fmt.Sprintf("%dB", r.OutputBytes), cmp.Or(r.TriggeredBy, "-"), reasonOf(r.Reason),
+	}
+}
+
+func reasonOf(r *common.Reason) string { return value(r).Text }
+
+func exitOf(r *common.Run) string {
+	switch {
+	case r.Signal != "":
+		return r.Signal
+	case r.ExitCode != nil:
+		return fmt.Sprint(*r.ExitCode)
+	}
+	return "-"
+}
+
+func describeRun(ctx context.Context, c *cli, api *apiclient.API, id string) (any, func() error, error) {
+	raw, err := apiclient.Decode[json.RawMessage](api.GetRun(ctx, id))
+	return raw, func() error {
+		r, err := decode[describedRun](raw)
+		if err != nil {
+			return err
+		}
+		return r.show(c)
+	}, err
+}
+
+// describedRun is a run, with remarks on an active one.
+type describedRun struct {
+	common.Run
+	ExpectedEndAt *time.Time `json:"expectedEndAt"`
+	Late          bool       `json:"late"`
+	Slow          bool       `json:"slow"`
+}
+
+func (r *describedRun) show(c *cli) error {
+	var facts table
+	facts.fact("Run", r.ID)
+	facts.fact("Job", r.Job)
+	facts.fact("Status", string(r.Status))
+	facts.fact("Reason", reasonOf(r.Reason))
+	if r.Orphaned != nil {
+		facts.fact("Orphaned", lateEnd(r.Orphaned))
+	}
+	if e := r.Ending; e != nil {
+		asked := fmt.Sprintf("requested with %s%s at %s", e.Signal, by(e.By), when(e.At))
+		if e.Note != "" {
+			asked += ": " + e.Note
+		}
+		facts.fact("Ending", asked)
+	}
+	facts.fact("Cause", string(r.Cause)+by(r.TriggeredBy))
+	if r.Attempt > 0 {
+		facts.fact("Attempt", r.Attempt)
+	}
+	facts.fact("Note", r.Note)
+	facts.fact("Worker", cmp.Or(r.WorkerName, r.Worker))
+	facts.fact("Planned", when(r.PlannedAt))
+	facts.fact("Due", r.DueAt)
+	facts.fact("Claimed", r.ClaimedAt)
+	facts.fact("Started", r.StartedAt)
+	facts.fact("Ended", r.EndedAt)
+	facts.fact("Expected", r.ExpectedEndAt)
+	switch {
+	case r.Late:
+		facts.fact("Unusual", "should have started by now")
+	case r.Slow:
+		facts.fact("Unusual", "takes far longer than usual")
+	}
+	if r.StartedAt != nil && r.EndedAt != nil {
+		facts.fact("Took", took(r.StartedAt, r.EndedAt))
+	}
+	if exit := exitOf(&r.Run); exit != "-" {
+		facts.fact("Exit", exit)
+	}
+	if r.Status.Terminal() && r.Attempt > 0 {
+		printed := fmt.Sprintf("%d bytes", r.OutputBytes)
+		if r.OutputTruncated {
+			printed += "; the middle was not kept"
+		}
+		facts.fact("Printed", printed)
+	}
+	return facts.print(c.stdout)
+}
+
+// lateEnd describes how a run ended on its worker after it had been resolved as lost.
+func lateEnd(l *common.LateEnd) string {
+	text := fmt.Sprintf("ended %s on %s", l.Status, cmp.Or(l.WorkerName, l.Worker))
+	if l.EndedAt != nil {
+		text += " at " + when(*l.EndedAt)
+	}
+	if exit := exitOf(&common.Run{Signal: l.Signal, ExitCode: l.ExitCode}); exit != "-" {
+		text += " (" + exit + ")"
+	}
+	return text + ", after it had been resolved as lost"
+}
