@@ -59,6 +59,9 @@ var table = map[string]kind{
 	"internal/httpapi/*":         adapter,
 	"internal/joblock":           adapter,
 	"internal/jobmgr":            adapter,
+	"internal/jobmgr/catalog":    adapter,
+	"internal/jobmgr/live":       adapter,
+	"internal/jobmgr/plan":       adapter,
 	"internal/notify/smtp":       adapter,
 	"internal/notify/webhook":    adapter,
 	"internal/platform/embedded": adapter,
@@ -92,7 +95,8 @@ var table = map[string]kind{
 // etcd lists the packages that may use etcd.
 var etcd = []string{
 	"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/etcdkit",
-	"internal/etcdkit/etcdtest", "internal/joblock", "internal/jobmgr", "internal/platform/embedded",
+	"internal/etcdkit/etcdtest", "internal/joblock", "internal/jobmgr", "internal/jobmgr/catalog",
+	"internal/jobmgr/live", "internal/platform/embedded",
 	"bench/...", "cmd/...", "test/chaos",
 }
 
@@ -101,10 +105,13 @@ var etcd = []string{
 var sibling = map[string][]string{
 	// the chain is stored beside the runs
 	"internal/runlog": {"internal/audit"},
+	// the jobs and the runs that etcd holds
+	"internal/jobmgr/catalog": {"internal/jobmgr", "internal/jobmgr/live", "internal/jobmgr/plan"},
+	"internal/jobmgr/live":    {"internal/jobmgr"},
 	// the base of all etcd packages
 	"internal/etcdkit": {
 		"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/joblock",
-		"internal/jobmgr",
+		"internal/jobmgr", "internal/jobmgr/catalog", "internal/jobmgr/live",
 	},
 	// the API: what its resources have in common, and the router over all of them
 	"internal/httpapi/core":   {"internal/httpapi", "internal/httpapi/*"},

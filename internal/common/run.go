@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -54,6 +55,21 @@ type Reason struct {
 	Code string            `json:"code"`
 	Data map[string]string `json:"data,omitempty"`
 	Text string            `json:"text"`
+}
+
+// Starting returns the reason of a due fire that may run.
+func Starting() *Reason {
+	return &Reason{Code: ReasonStarting, Text: "it is due and is about to be claimed"}
+}
+
+// AtLeast returns the reason of a gap whose count is a lower bound.
+func (r Reason) AtLeast() Reason {
+	r.Data = maps.Clone(r.Data)
+	if r.Data == nil {
+		r.Data = map[string]string{}
+	}
+	r.Data["count"] = CountAtLeast
+	return r
 }
 
 // Run is one execution of a job, or the outcome of a fire that did not run (attempt 0). A gap of fires is one entry

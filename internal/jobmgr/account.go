@@ -3,7 +3,6 @@ package jobmgr
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -29,9 +28,6 @@ func pausedReason(job *common.Job) common.Reason {
 	return r
 }
 
-// lastPaused returns the last instant of a pause: at its end the job fires again.
-func lastPaused(until time.Time) time.Time { return until.Add(-1) }
-
 // unreadable reports why this version cannot count the fires of a job, or nil if it can. An unknown feature
 // may change the meaning of the schedule, so a cron expression that parses proves nothing.
 func (s *Store) unreadable(job *common.StoredJob) error {
@@ -52,11 +48,11 @@ func errUnreadable(job *common.StoredJob, err error) error {
 			"delete the job"}
 }
 
-// passOver accounts for the fires that the cursor passes when the job replaces the old one, and returns the
+// passFires accounts for the fires that the cursor passes when the job replaces the old one, and returns the
 // new cursor. The end of a pause passes the fires up to it; a changed schedule begins now. Pausing passes
 // nothing. An unreadable schedule is passed only if a readable one replaces it: otherwise a master of another
 // version can still count its fires.
-func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time,
+func (s *Store) passFires(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time,
 	ops []clientv3.Op, err error) {
 	edited := timetableChanged(&old.Job, &job.Job)
 	ends := old.Paused && (edited || !job.Paused)
@@ -78,7 +74,7 @@ func (s *Store) passOver(old common.JobState, job *common.StoredJob, now time.Ti
 	if ends {
 		end := now
 		if old.PauseUntil != nil && old.PauseUntil.Before(now) { // as a worker does
-			end = lastPaused(*old.PauseUntil)
+			end = old.PauseUntil.Add(-1) // at its end the job fires again
 			if _, last, err := s.passed(&old, end); err == nil {
 				end = last
 			}
@@ -112,21 +108,11 @@ func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, r
 		last = to
 	}
 	if err != nil || count == mostCounted {
-		reason = countsAtLeast(reason)
+		reason = reason.AtLeast()
 	}
 	run := common.PassedOver(&job, last, count, status, reason)
 	put, err := putOutcome(&run)
 	return []clientv3.Op{put}, err
-}
-
-// countsAtLeast marks the reason of a gap entry whose count is a lower bound.
-func countsAtLeast(reason common.Reason) common.Reason {
-	reason.Data = maps.Clone(reason.Data)
-	if reason.Data == nil {
-		reason.Data = map[string]string{}
-	}
-	reason.Data["count"] = common.CountAtLeast
-	return reason
 }
 
 // passed counts the fires of a job after its cursor, up to now.

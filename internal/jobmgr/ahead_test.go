@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -25,10 +24,10 @@ func TestMasterAheadMovesNoCursor(t *testing.T) {
 	before := s.keys(common.OutboxPrefix)
 
 	refusal := common.Errorf(common.CodeUnavailable, "the clock is ahead")
-	store := jobmgr.NewStore(jobmgr.Config{Client: s.client, Interner: schedule.NewInterner(), Timezone: "UTC",
-		Now:     func() time.Time { return s.clock.now().Add(time.Hour) },
-		Clock:   func() (time.Time, error) { return time.Time{}, refusal },
-		Catalog: s.catalog})
+	store := s.with(jobmgr.Config{
+		Now:   func() time.Time { return s.clock.now().Add(time.Hour) },
+		Clock: func() (time.Time, error) { return time.Time{}, refusal },
+	}, nil)
 	revision := s.revision()
 	edited := minutely("j")
 	edited.CronExpr = "*/2 * * * *"

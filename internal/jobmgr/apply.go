@@ -18,26 +18,26 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		return common.Saved{}, refused(faults)
 	}
 	// A job that is probably new is created without a read: if it exists, its creation fails.
-	likelyNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.has(job.Name)) &&
+	likelyNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.Has(job.Name)) &&
 		s.mayMove() == nil
 	if likelyNew {
-		saved, done, err := s.save(ctx, actor, job, seen{}, false)
+		saved, done, err := s.save(ctx, actor, job, values{}, false)
 		if err != nil || done {
 			return saved, err
 		}
 	}
 	for try := range tries {
-		seen, err := s.look(ctx, job.Name)
+		was, err := s.read(ctx, job.Name)
 		if err != nil {
 			return common.Saved{}, err
 		}
-		if len(faults) > 0 && !seen.hasTimetable(&job) {
+		if len(faults) > 0 && !was.hasTimetable(&job) {
 			return common.Saved{}, refused(faults)
 		}
-		if err := seen.satisfies(job.Name, pre); err != nil {
+		if err := was.check(job.Name, pre); err != nil {
 			return common.Saved{}, err
 		}
-		saved, done, err := s.save(ctx, actor, job, seen, dry)
+		saved, done, err := s.save(ctx, actor, job, was, dry)
 		if err != nil || done {
 			return saved, err
 		}
@@ -49,9 +49,9 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 }
 
 // save replaces the job as it was read, if it is unchanged.
-func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, seen seen, dry bool) (common.Saved,
+func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, was values, dry bool) (common.Saved,
 	bool, error) {
-	if seen.job == nil {
+	if was.job == nil {
 		saved := common.Saved{
 			Effect: common.EffectCreated,
 			State:  common.JobState{StoredJob: common.StoredJob{Job: job}},
@@ -64,7 +64,7 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 		saved.State, done, err = s.create(ctx, actor, job, nil)
 		return saved, done, err
 	}
-	old, err := seen.state()
+	old, err := was.state()
 	if err != nil {
 		return common.Saved{}, false, err
 	}
@@ -84,7 +84,7 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 		return common.Saved{}, false, err
 	}
 	var done bool
-	saved.State, done, err = s.replace(ctx, actor, "replace", job, seen)
+	saved.State, done, err = s.replace(ctx, actor, "replace", job, was)
 	return saved, done, err
 }
 
@@ -93,17 +93,17 @@ func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, se
 func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(common.Job) (common.Job, error)) (common.JobState, error) {
 	for try := range tries {
-		seen, err := s.look(ctx, name)
+		was, err := s.read(ctx, name)
 		if err != nil {
 			return common.JobState{}, err
 		}
-		if seen.job == nil {
+		if was.job == nil {
 			return common.JobState{}, notFound(name)
 		}
-		if err := seen.satisfies(name, pre); err != nil {
+		if err := was.check(name, pre); err != nil {
 			return common.JobState{}, err
 		}
-		old, err := seen.state()
+		old, err := was.state()
 		if err != nil {
 			return common.JobState{}, err
 		}
@@ -132,7 +132,7 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 		if err := s.within(&job, &old.Job); err != nil {
 			return common.JobState{}, err
 		}
-		state, done, err := s.replace(ctx, actor, verb, job, seen)
+		state, done, err := s.replace(ctx, actor, verb, job, was)
 		if err != nil || done {
 			return state, err
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	auditetcd "carillon/internal/audit/etcd"
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -15,10 +15,10 @@ import (
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	backlog := &jobmgr.Backlog{Most: 1 << 20}
+	backlog := &auditetcd.Backlog{Most: 1 << 20}
 	look := func(full bool) {
 		t.Helper()
-		if err := backlog.Look(t.Context(), s.client); err != nil {
+		if err := backlog.Measure(t.Context(), s.client); err != nil {
 			t.Fatal(err)
 		}
 		if _, is := backlog.Waiting(); is != full || (len(backlog.Conditions()) == 1) != full ||
@@ -26,14 +26,9 @@ func TestBacklog(t *testing.T) {
 			t.Fatalf("full %v, want %v", is, full)
 		}
 	}
-	s.store = jobmgr.NewStore(jobmgr.Config{
-		Client:   s.client,
-		Interner: schedule.NewInterner(),
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  s.catalog,
-		Room:     backlog.Room,
-	})
+	s.store = s.with(jobmgr.Config{
+		Room: backlog.Room,
+	}, nil)
 	s.put(minutely("a"))
 	for n := range 300 { // many small ones
 		s.raw(common.ChangeKey(fmt.Sprintf("0%d", n)), "{}")

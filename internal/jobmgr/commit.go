@@ -61,17 +61,17 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 	done bool, err error) {
 	call, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	var out outcome
+	var out result
 	if fits(cmps, ops) {
-		out = s.group.commit(call, name, cmps, ops)
+		out = s.batches.commit(call, name, cmps, ops)
 	} else if resp, err := s.cfg.Client.Txn(call).If(cmps...).Then(ops...).Commit(); err != nil {
 		out.err, out.unsure = err, etcdkit.MayBeDone(err)
 	} else {
-		out = outcome{revision: resp.Header.Revision, done: resp.Succeeded}
+		out = result{revision: resp.Header.Revision, done: resp.Succeeded}
 	}
 	if out.unsure {
 		if at := s.applied(ctx, ops); at != 0 {
-			out = outcome{revision: at, done: true}
+			out = result{revision: at, done: true}
 		}
 	}
 	switch {
@@ -101,7 +101,7 @@ func (s *Store) commit(ctx context.Context, verb, name string, cmps []clientv3.C
 }
 
 // applied returns the revision at which a transaction was applied whose response was lost, or zero if that
-// cannot be seen, or not yet. Except for cursors, the values that it puts are unique: they contain ids, or
+// cannot be was, or not yet. Except for cursors, the values that it puts are unique: they contain ids, or
 // times and names.
 func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -124,12 +124,9 @@ func (s *Store) applied(ctx context.Context, ops []clientv3.Op) int64 {
 	return 0
 }
 
-// wrote records the revision of a change of a job, which the catalog will receive. Of two concurrent changes
-// the later one is kept, in whatever order their responses arrive.
-func (s *Store) wrote(revision int64, done bool) {
-	for last := s.written.Load(); done && revision > last; last = s.written.Load() {
-		if s.written.CompareAndSwap(last, revision) {
-			return
-		}
+// expect makes lists of this master contain its change of a job.
+func (s *Store) expect(revision int64, done bool) {
+	if done {
+		s.cfg.Catalog.Expect(revision)
 	}
 }

@@ -24,24 +24,24 @@ const (
 // continue unless kill requests their end; the ledger stays.
 func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
 	for try := 0; try < tries; {
-		seen, err := s.look(ctx, name)
+		was, err := s.read(ctx, name)
 		if err != nil {
 			return err
 		}
-		if seen.job == nil {
+		if was.job == nil {
 			return notFound(name)
 		}
-		if err := seen.satisfies(name, pre); err != nil {
+		if err := was.check(name, pre); err != nil {
 			return err
 		}
-		if len(seen.triggers) > triggersPerTxn {
-			if err := s.settleTriggers(ctx, seen, name); err != nil {
+		if len(was.triggers) > triggersPerTxn {
+			if err := s.settleTriggers(ctx, was, name); err != nil {
 				return err
 			}
 			continue // not counted as a try: each round settles some triggers
 		}
-		cmps := append(seen.unchanged(name), seen.sameTriggers(name)...)
-		ops, err := s.deleteOps(actor, seen)
+		cmps := append(was.unchanged(name), was.sameTriggers(name)...)
+		ops, err := s.deleteOps(actor, was)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 			cmps = append(cmps, noneNewer)
 		}
 		if revision, done, err := s.commit(ctx, "delete", name, cmps, ops); err != nil || done {
-			s.wrote(revision, done)
+			s.expect(revision, done)
 			return err
 		}
 		if err := again(ctx, try); err != nil {
@@ -64,19 +64,19 @@ func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre
 	return busy(name)
 }
 
-func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) {
-	name := string(seen.job.Key[len(common.JobsPrefix):])
-	old, unreadable := seen.state()
+func (s *Store) deleteOps(actor common.Actor, was values) ([]clientv3.Op, error) {
+	name := string(was.job.Key[len(common.JobsPrefix):])
+	old, unreadable := was.state()
 	if unreadable != nil { // it can still be deleted
-		old = seen.remains(name)
+		old = was.readable(name)
 	}
-	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, seen.job.Value)
+	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, was.job.Value)
 	if err != nil {
 		return nil, err
 	}
 	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
 		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
-	gap, err := s.owedOp(old, unreadable)
+	gap, err := s.missedOp(old, unreadable)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 		}
 	}
 	ops = append(ops, gap...)
-	for _, kv := range seen.triggers {
+	for _, kv := range was.triggers {
 		put, err := settled(kv, deletedReason())
 		if err != nil {
 			return nil, err
@@ -96,9 +96,9 @@ func (s *Store) deleteOps(actor common.Actor, seen seen) ([]clientv3.Op, error) 
 	return ops, nil
 }
 
-// owedOp accounts for the due fires of a deleted job. A job without a uid or a cursor has no plan in any
+// missedOp accounts for the due fires of a deleted job. A job without a uid or a cursor has no plan in any
 // version; one that does not decode here may have one in another version.
-func (s *Store) owedOp(old common.JobState, unreadable error) ([]clientv3.Op, error) {
+func (s *Store) missedOp(old common.JobState, unreadable error) ([]clientv3.Op, error) {
 	if old.UID == "" || old.Cursor.IsZero() {
 		return nil, nil
 	}
@@ -126,9 +126,9 @@ func settled(kv *mvccpb.KeyValue, reason common.Reason) ([]clientv3.Op, error) {
 
 // settleTriggers settles triggers of a job that is about to be deleted, as many as fit into one transaction,
 // each unless it was claimed meanwhile.
-func (s *Store) settleTriggers(ctx context.Context, seen seen, name string) error {
+func (s *Store) settleTriggers(ctx context.Context, was values, name string) error {
 	var ops []clientv3.Op
-	for _, kv := range seen.triggers[:triggersPerTxn] {
+	for _, kv := range was.triggers[:triggersPerTxn] {
 		put, err := settled(kv, deletedReason())
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *Store) settleTriggers(ctx context.Context, seen seen, name string) erro
 			append(put, clientv3.OpDelete(key)), nil))
 	}
 	_, _, err := s.commit(ctx, "settle the triggers of", name,
-		[]clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), seen.job.ModRevision)}, ops)
+		[]clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), was.job.ModRevision)}, ops)
 	return err
 }
 
@@ -175,9 +175,9 @@ func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (n
 
 // sameTriggers returns compares that hold as long as the triggers are those that were read: a new one would
 // be left behind, and the run of a claimed one would be recorded as skipped.
-func (s seen) sameTriggers(name string) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{etcdkit.NoneNewer(common.TriggersOf(name), s.revision)}
-	for _, kv := range s.triggers {
+func (v values) sameTriggers(name string) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.NoneNewer(common.TriggersOf(name), v.revision)}
+	for _, kv := range v.triggers {
 		cmps = append(cmps, etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
 	}
 	return cmps

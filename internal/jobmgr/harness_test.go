@@ -18,6 +18,9 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/jobmgr/live"
+	"carillon/internal/jobmgr/plan"
 	"carillon/internal/runlog"
 )
 
@@ -32,9 +35,37 @@ type story struct {
 	server  *etcdtest.Server
 	client  *clientv3.Client
 	clock   *clock
-	catalog *jobmgr.Catalog
-	store   *jobmgr.Store
+	catalog *watched
+	store   master
 	changed atomic.Int64 // how often the store reported a change
+	// unplaced returns why a job has no worker; may be nil.
+	unplaced func(*common.StoredJob) *common.Reason
+}
+
+// master is what a master does with jobs.
+type master struct {
+	*jobmgr.Store
+	*watched
+	*live.Runs
+	*plan.Fires
+}
+
+// watched is a catalog that remembers what its store expects of it.
+type watched struct {
+	*catalog.Catalog
+	expected atomic.Int64
+}
+
+func (w *watched) Expect(revision int64) {
+	w.expected.Store(max(revision, w.expected.Load()))
+	w.Catalog.Expect(revision)
+}
+
+// UpToDate reports whether the catalog has received the store's writes.
+func (w *watched) UpToDate() bool {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // without waiting
+	return w.Sync(ctx) >= w.expected.Load()
 }
 
 // clock is the master's wall clock; it moves only when the test moves it.
@@ -59,9 +90,9 @@ func storyOn(t testing.TB, server *etcdtest.Server) *story {
 	s := &story{TB: t, server: server, clock: &clock{}}
 	s.client = s.server.Client()
 	s.clock.set(noon)
-	s.catalog = jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(err error) {
+	s.catalog = &watched{Catalog: catalog.New(catalog.NewWatcher(s.client, func(err error) {
 		t.Log("trouble:", err)
-	}, func() {}), schedule.NewInterner())
+	}, func() {}), schedule.NewInterner(), s.clock.now)}
 	s.store = s.master(s.catalog)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -70,18 +101,37 @@ func storyOn(t testing.TB, server *etcdtest.Server) *story {
 	return s
 }
 
-func (s *story) master(catalog *jobmgr.Catalog) *jobmgr.Store { return s.masterWith(catalog, nil) }
+func (s *story) master(catalog *watched) master {
+	return s.with(jobmgr.Config{Catalog: catalog, Changed: func() { s.changed.Add(1) }}, nil)
+}
 
-func (s *story) masterWith(catalog *jobmgr.Catalog, outboxes *jobmgr.Outboxes) *jobmgr.Store {
-	return jobmgr.NewStore(jobmgr.Config{
-		Client:   s.client,
-		Interner: schedule.NewInterner(),
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  catalog,
-		Outboxes: outboxes,
-		Changed:  func() { s.changed.Add(1) },
-	})
+// with returns a master with settings, of which it fills in those that most tests have in common.
+func (s *story) with(cfg jobmgr.Config, outboxes *live.Outboxes) master {
+	unplaced := func(job *common.StoredJob) *common.Reason {
+		if s.unplaced == nil {
+			return nil
+		}
+		return s.unplaced(job)
+	}
+	if cfg.Client == nil {
+		cfg.Client = s.client
+	}
+	if cfg.Now == nil {
+		cfg.Now = s.clock.now
+	}
+	known := s.catalog
+	if given, ok := cfg.Catalog.(*watched); ok {
+		known = given
+	}
+	m := master{
+		watched: known,
+		Runs: live.New(live.Config{Client: cfg.Client, Catalog: known.Catalog, Outboxes: outboxes,
+			Unplaced: unplaced, Now: cfg.Now}),
+		Fires: plan.New(known, unplaced),
+	}
+	cfg.Interner, cfg.Timezone, cfg.Catalog, cfg.Runs = schedule.NewInterner(), "UTC", known, m.Runs
+	m.Store = jobmgr.NewStore(cfg)
+	return m
 }
 
 // minutely returns a job that runs every minute.
@@ -243,7 +293,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 }
 
 // liveRuns returns all runs that etcd holds.
-func liveRuns(ctx context.Context, store *jobmgr.Store) ([]common.Run, error) {
+func liveRuns(ctx context.Context, store master) ([]common.Run, error) {
 	live, err := store.LiveRuns(ctx, &runlog.LiveQuery{})
 	return live.Runs, err
 }

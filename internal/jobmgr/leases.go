@@ -13,10 +13,10 @@ import (
 // leaseEvery is how long new keys share one lease.
 const leaseEvery = time.Hour
 
-// hourly grants one lease an hour, which all keys of that hour share: a lease for each key would cost etcd a
+// leases grants one lease an hour, which all keys of that hour share: a lease for each key would cost etcd a
 // log entry to grant and one to expire, and memory for a day. A key under it lives for at least
 // tombstoneLife.
-type hourly struct {
+type leases struct {
 	client *clientv3.Client
 	boot   func() time.Duration // a clock that continues while the machine is suspended
 
@@ -25,12 +25,12 @@ type hourly struct {
 	since time.Duration    // likewise
 }
 
-func newHourly(client *clientv3.Client, boot func() time.Duration) *hourly {
-	return &hourly{client: client, boot: boot, turn: make(chan struct{}, 1)}
+func newLeases(client *clientv3.Client, boot func() time.Duration) *leases {
+	return &leases{client: client, boot: boot, turn: make(chan struct{}, 1)}
 }
 
 // lease returns the lease of this hour. Callers wait while it is being granted.
-func (h *hourly) lease(ctx context.Context) (clientv3.LeaseID, error) {
+func (h *leases) lease(ctx context.Context) (clientv3.LeaseID, error) {
 	select {
 	case h.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -52,7 +52,7 @@ func (h *hourly) lease(ctx context.Context) (clientv3.LeaseID, error) {
 }
 
 // forget drops a lease that etcd no longer has.
-func (h *hourly) forget(id clientv3.LeaseID) {
+func (h *leases) forget(id clientv3.LeaseID) {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
 	if h.id == id {

@@ -14,23 +14,6 @@ type Limits struct {
 	Bytes, GroupBytes int64 // of their definitions
 }
 
-// usage is the number of jobs and their size.
-type usage struct {
-	jobs  int
-	bytes int64
-}
-
-// weigh adds a job to the usage, or removes it if by is -1.
-func (t *tables) weigh(job *entry, by int) {
-	weight := int64(by * len(job.text))
-	t.all.jobs, t.all.bytes = t.all.jobs+by, t.all.bytes+weight
-	of := t.used[job.group]
-	of.jobs, of.bytes = of.jobs+by, of.bytes+weight
-	if t.used[job.group] = of; of.jobs == 0 {
-		delete(t.used, job.group)
-	}
-}
-
 // within refuses a job that exceeds a limit; old is the job that it replaces, nil if none. It counts what
 // this master has received, so concurrent saves may exceed a limit by a little.
 func (s *Store) within(job, old *common.Job) error {
@@ -38,33 +21,33 @@ func (s *Store) within(job, old *common.Job) error {
 	if limits == (Limits{}) {
 		return nil
 	}
-	weight := func(j *common.Job) int64 {
+	size := func(j *common.Job) int64 {
 		data, err := json.Marshal(j)
 		if err != nil {
 			return 0 // a job can always be encoded
 		}
 		return int64(len(data))
 	}
-	more, bytes := 1, weight(job)
+	more, bytes := 1, size(job)
 	inGroup, bytesInGroup := more, bytes
 	if old != nil {
-		before := weight(old)
+		before := size(old)
 		more, bytes = 0, bytes-before
 		if old.Group == job.Group {
 			inGroup, bytesInGroup = more, bytes
 		}
 	}
-	all, group := s.cfg.Catalog.usage(job.Group)
+	all, group := s.cfg.Catalog.Usage(job.Group)
 	switch {
-	case limits.Jobs > 0 && more > 0 && all.jobs+more > limits.Jobs:
+	case limits.Jobs > 0 && more > 0 && all.Jobs+more > limits.Jobs:
 		return overLimit("jobs_limit", "jobs", "maxJobs", "", int64(limits.Jobs))
-	case limits.Bytes > 0 && bytes > 0 && all.bytes+bytes > limits.Bytes:
+	case limits.Bytes > 0 && bytes > 0 && all.Bytes+bytes > limits.Bytes:
 		return overLimit("job_bytes_limit", "bytes of jobs", "maxJobBytes", "", limits.Bytes)
 	case job.Group == "":
 		return nil
-	case limits.GroupJobs > 0 && inGroup > 0 && group.jobs+inGroup > limits.GroupJobs:
+	case limits.GroupJobs > 0 && inGroup > 0 && group.Jobs+inGroup > limits.GroupJobs:
 		return overLimit("group_jobs_limit", "jobs", "maxGroupJobs", job.Group, int64(limits.GroupJobs))
-	case limits.GroupBytes > 0 && bytesInGroup > 0 && group.bytes+bytesInGroup > limits.GroupBytes:
+	case limits.GroupBytes > 0 && bytesInGroup > 0 && group.Bytes+bytesInGroup > limits.GroupBytes:
 		return overLimit("group_job_bytes_limit", "bytes of jobs", "maxGroupJobBytes", job.Group, limits.GroupBytes)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -17,15 +16,10 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := ownStory(t)
-	store := func(limits jobmgr.Limits) *jobmgr.Store {
-		return jobmgr.NewStore(jobmgr.Config{
-			Client:   s.client,
-			Interner: schedule.NewInterner(),
-			Timezone: "UTC",
-			Now:      s.clock.now,
-			Catalog:  s.catalog,
-			Limits:   limits,
-		})
+	store := func(limits jobmgr.Limits) master {
+		return s.with(jobmgr.Config{
+			Limits: limits,
+		}, nil)
 	}
 	job := func(group, name string, weight int) common.Job {
 		return common.Job{Name: name, Group: group, Command: "true " + strings.Repeat("x", weight)}

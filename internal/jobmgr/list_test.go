@@ -3,15 +3,12 @@ package jobmgr_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
-	"carillon/internal/jobmgr"
 )
 
 // A pause beyond the representable times is refused; one that was stored nevertheless lasts.
@@ -137,45 +134,5 @@ func TestListBelowAndFrom(t *testing.T) {
 	}
 	if _, err := s.store.Count(t.Context(), common.JobQuery{Selector: "="}); common.CodeOf(err) != common.CodeInvalid {
 		t.Error(err)
-	}
-}
-
-// A thousand names stay in order while names are added and removed.
-func TestNamesStayInOrder(t *testing.T) {
-	dice := rand.New(rand.NewPCG(3, 4))
-	there := map[string]bool{}
-	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
-	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: time.Now})
-	var jobs []common.JobState
-	for i := range 3000 {
-		name := fmt.Sprintf("j%04d", dice.IntN(10_000))
-		there[name] = true
-		jobs = append(jobs, common.JobState{
-			StoredJob: common.StoredJob{UID: fmt.Sprint(i), Job: common.Job{Name: name, Command: "true"}},
-			Version:   int64(i),
-		})
-	}
-	catalog.Fill(jobs, false)
-	for name := range there {
-		if dice.IntN(3) == 0 {
-			catalog.Remove(name)
-			delete(there, name)
-		}
-	}
-	var names []string
-	for after := ""; ; {
-		page, next, err := store.List(t.Context(), common.JobQuery{Limit: 100, After: after})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range page {
-			names = append(names, page[i].Name)
-		}
-		if after = next; next == "" {
-			break
-		}
-	}
-	if !slices.IsSorted(names) || len(names) != len(there) {
-		t.Errorf("%d of %d names, sorted: %t", len(names), len(there), slices.IsSorted(names))
 	}
 }

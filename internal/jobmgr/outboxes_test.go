@@ -14,6 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/live"
 	"carillon/internal/runlog"
 )
 
@@ -140,8 +141,8 @@ func (s *story) inOutboxes(runs []common.Run) {
 }
 
 // indexed returns a second store on the same keyspace that finds outcomes by an index.
-func (s *story) indexed(run bool) *jobmgr.Store {
-	outboxes := jobmgr.NewOutboxes(s.client, func(err error) {
+func (s *story) indexed(run bool) master {
+	outboxes := live.NewOutboxes(s.client, func(err error) {
 		if err != nil {
 			s.Log("trouble:", err)
 		}
@@ -152,7 +153,7 @@ func (s *story) indexed(run bool) *jobmgr.Store {
 		go func() { defer close(done); _ = outboxes.Run(ctx) }()
 		s.Cleanup(func() { cancel(); <-done })
 	}
-	return s.masterWith(s.catalog, outboxes)
+	return s.with(jobmgr.Config{}, outboxes)
 }
 
 // For any query, lists are the same whether all outcomes are read or the index finds them.

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/live"
 )
 
 func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	source := jobmgr.NewOutcomes(s.client)
+	source := live.NewMasterOutbox(s.client)
 	if pending, err := source.Pending(t.Context(), 10); err != nil || !pending.Batch.Empty() || pending.More {
 		t.Fatalf("%v, %+v", err, pending)
 	}
@@ -54,7 +54,7 @@ func TestOutcomesInParts(t *testing.T) {
 	s.raw(common.OutboxKey(common.MasterOutbox, "0"), "{")
 	s.raw(common.OutboxKey("w1", "x.1"), encode(t, common.Run{ID: "x.1"})) // a worker's, which delivers it itself
 	s.remove("a")
-	source := jobmgr.NewOutcomes(s.client)
+	source := live.NewMasterOutbox(s.client)
 	seen, parts := map[string]int{}, 0
 	for {
 		pending, err := source.Pending(t.Context(), 10)

@@ -43,23 +43,23 @@ func (s *Store) Resume(ctx context.Context, actor common.Actor, name string,
 func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(*common.Job)) (common.JobState, error) {
 	for try := range tries {
-		seen, err := s.look(ctx, name)
+		was, err := s.read(ctx, name)
 		if err != nil {
 			return common.JobState{}, err
 		}
-		if seen.job == nil {
+		if was.job == nil {
 			return common.JobState{}, notFound(name)
 		}
-		if err := seen.satisfies(name, pre); err != nil {
+		if err := was.check(name, pre); err != nil {
 			return common.JobState{}, err
 		}
-		old, err := seen.state()
+		old, err := was.state()
 		if err != nil {
 			return common.JobState{}, err
 		}
 		job := old.Job
 		change(&job)
-		state, done, err := s.replace(ctx, actor, verb, job, seen)
+		state, done, err := s.replace(ctx, actor, verb, job, was)
 		if err != nil || done {
 			return state, err
 		}

@@ -10,7 +10,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/jobmgr"
 	"carillon/internal/runlog"
 )
 
@@ -34,19 +33,13 @@ func summary(fires []common.Fire) []string {
 func TestDue(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	store := jobmgr.NewStore(jobmgr.Config{
-		Client:   s.client,
-		Interner: schedule.NewInterner(),
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  s.catalog,
-		Unplaced: func(j *common.StoredJob) *common.Reason {
-			if j.Name == "unplaced" {
-				return &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
-			}
-			return nil
-		},
-	})
+	s.unplaced = func(j *common.StoredJob) *common.Reason {
+		if j.Name == "unplaced" {
+			return &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
+		}
+		return nil
+	}
+	store := s.store
 	put := func(name, line string, change func(*common.Job)) {
 		job := minutely(name)
 		job.CronExpr = line
@@ -225,34 +218,5 @@ func TestPlannedIsWhatSteppingFinds(t *testing.T) {
 				t.Fatalf("%+v: fire %d is %+v, want %+v", q, i, got[i], want[i])
 			}
 		}
-	}
-}
-
-// BenchmarkPlanned reads the future of a hundred thousand jobs.
-func BenchmarkPlanned(b *testing.B) {
-	const n = 100_000
-	interner := schedule.NewInterner()
-	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(nil, func(error) {}, func() {}), interner)
-	jobs := make([]common.JobState, n)
-	for i := range jobs {
-		job := minutely(fmt.Sprintf("job-%06d", i))
-		job.CronExpr = fmt.Sprintf("%d %d * * *", i%60, i/60%24)
-		jobs[i] = common.JobState{
-			StoredJob: common.StoredJob{Job: job, UID: fmt.Sprintf("%016d", i)},
-			Version:   1,
-			Cursor:    noon,
-		}
-	}
-	catalog.Fill(jobs, false)
-	store := jobmgr.NewStore(jobmgr.Config{Interner: interner, Catalog: catalog, Now: func() time.Time { return noon }})
-	for _, ahead := range []time.Duration{time.Hour, 31 * 24 * time.Hour} {
-		b.Run(ahead.String(), func(b *testing.B) {
-			for b.Loop() {
-				q := runlog.FireQuery{Now: noon, To: noon.Add(ahead), Limit: 50}
-				if fires, _, err := store.Planned(b.Context(), &q); err != nil || len(fires) < 50 {
-					b.Fatal(len(fires), err)
-				}
-			}
-		})
 	}
 }

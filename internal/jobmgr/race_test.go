@@ -13,7 +13,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/jobmgr"
 )
 
 // claimed is the prefix under which the workers of these stories record the fires that they claimed.
@@ -289,7 +288,7 @@ func TestTrigger_BurstOfOneJob_AllAccepted(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("burst"))
-	masters := []*jobmgr.Store{s.store, s.master(s.catalog), s.master(s.catalog)}
+	masters := []master{s.store, s.master(s.catalog), s.master(s.catalog)}
 	var asking sync.WaitGroup
 	begin := make(chan struct{})
 	for i := range 50 { // the most that one job may have pending

@@ -19,23 +19,23 @@ func restoredReason() common.Reason {
 		Text: "etcd was restored from a backup; fires of this period that ran before have their own entries"}
 }
 
-// bringBack moves a cursor back that a wrong clock has moved into the future. The fires in between have
+// moveCursorBack moves a cursor back that a wrong clock has moved into the future. The fires in between have
 // outcomes already, and the first outcome of a fire is final; so the job gets a new uid, and with it fires of
 // other ids, each with an outcome of its own. Nothing of the old uid may follow: no run of the job may be
-// unresolved, and its triggers move to the new uid. bringBack returns no operations if that is not possible
+// unresolved, and its triggers move to the new uid. moveCursorBack returns no operations if that is not possible
 // now, or if the cursor is not in the future.
-func (s *Store) bringBack(ctx context.Context, seen seen, old *common.JobState, stored *common.StoredJob,
+func (s *Store) moveCursorBack(ctx context.Context, was values, old *common.JobState, stored *common.StoredJob,
 	now time.Time) ([]clientv3.Cmp, []clientv3.Op, error) {
-	if !common.CursorAhead(old.Cursor, now) || len(seen.triggers) > triggersPerTxn {
+	if !common.CursorAhead(old.Cursor, now) || len(was.triggers) > triggersPerTxn {
 		return nil, nil, nil
 	}
 	if records, err := s.records(ctx, old.Name); err != nil || len(records) > 0 {
 		return nil, nil, err
 	}
 	uid := common.NewID()
-	cmps := append(seen.sameTriggers(old.Name), etcdkit.NoneUnder(common.RecordsOf(old.Name)))
+	cmps := append(was.sameTriggers(old.Name), etcdkit.NoneUnder(common.RecordsOf(old.Name)))
 	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now))}
-	for _, kv := range seen.triggers {
+	for _, kv := range was.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.JobUID != old.UID {
 			continue // it names no fire of this job
@@ -101,14 +101,14 @@ const namesPerPage = 5000
 func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest,
 	out *common.Recovered) error {
 	for try := range tries {
-		seen, err := s.look(ctx, name)
+		was, err := s.read(ctx, name)
 		if err != nil {
 			return err
 		}
-		if seen.job == nil {
+		if was.job == nil {
 			return nil
 		}
-		old, err := seen.state()
+		old, err := was.state()
 		if err != nil {
 			out.Jobs = append(out.Jobs, common.RecoveredJob{Job: name, Effect: common.RecoverUnreadable})
 			return nil
@@ -121,7 +121,7 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 		switch {
 		case common.CursorAhead(old.Cursor, now):
 			done.Effect = common.RecoverBroughtBack
-			if cmps, ops, err = s.bringBack(ctx, seen, &old, &stored, now); err != nil {
+			if cmps, ops, err = s.moveCursorBack(ctx, was, &old, &stored, now); err != nil {
 				return err
 			}
 			if ops == nil {
@@ -129,7 +129,7 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 			}
 		case r.Restored:
 			done.Effect = common.RecoverPassedOver
-			if cmps, ops, err = s.restore(ctx, actor, seen, old, now, r, &done); err != nil {
+			if cmps, ops, err = s.restore(ctx, actor, was, old, now, r, &done); err != nil {
 				return err
 			}
 			if ops == nil {
@@ -141,16 +141,16 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 		committed := r.DryRun || ops == nil
 		if !committed {
 			stored.UpdatedAt, stored.UpdatedBy = now, actor.Name
-			write, err := s.writeOps(actor, "recover", &old.StoredJob, &stored, seen.job.Value)
+			write, err := s.writeOps(actor, "recover", &old.StoredJob, &stored, was.job.Value)
 			if err != nil {
 				return err
 			}
 			var revision int64
-			if revision, committed, err = s.commit(ctx, "recover", name, append(seen.unchanged(name), cmps...),
+			if revision, committed, err = s.commit(ctx, "recover", name, append(was.unchanged(name), cmps...),
 				append(write, ops...)); err != nil {
 				return err
 			}
-			s.wrote(revision, committed)
+			s.expect(revision, committed)
 		}
 		if committed {
 			if done.Triggers > triggersPerTxn && !r.DryRun {
@@ -168,7 +168,7 @@ func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string,
 
 // restore passes the fires between the backup and now, and ends the triggers and runs of the backup: they may
 // have been executed since. A pause continues, and passes its fires when it ends.
-func (s *Store) restore(ctx context.Context, actor common.Actor, seen seen, old common.JobState, now time.Time,
+func (s *Store) restore(ctx context.Context, actor common.Actor, was values, old common.JobState, now time.Time,
 	r common.RecoverRequest, done *common.RecoveredJob) (cmps []clientv3.Cmp, ops []clientv3.Op, err error) {
 	records, err := s.records(ctx, old.Name)
 	if err != nil {
@@ -185,15 +185,15 @@ func (s *Store) restore(ctx context.Context, actor common.Actor, seen seen, old 
 	} else {
 		done.To = done.Cursor
 	}
-	done.Triggers += len(seen.triggers)
-	for _, kv := range seen.triggers[:min(len(seen.triggers), triggersPerTxn)] {
+	done.Triggers += len(was.triggers)
+	for _, kv := range was.triggers[:min(len(was.triggers), triggersPerTxn)] {
 		put, err := settled(kv, restoredReason())
 		if err != nil {
 			return nil, nil, err
 		}
 		ops = append(append(ops, put...), clientv3.OpDelete(string(kv.Key)))
 	}
-	return seen.sameTriggers(old.Name), ops, nil
+	return was.sameTriggers(old.Name), ops, nil
 }
 
 // records reads the unresolved runs of a job.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -22,14 +21,9 @@ func (s *story) ahead(job common.Job) common.JobState {
 func TestCursorInFuture_IsMovedBackByASave(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	s.store = jobmgr.NewStore(jobmgr.Config{
-		Client:   s.client,
-		Interner: schedule.NewInterner(),
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  s.catalog,
-		Proven:   func() bool { return true },
-	})
+	s.store = s.with(jobmgr.Config{
+		Proven: func() bool { return true },
+	}, nil)
 	for name, save := range map[string]func(common.Job) error{
 		"saved": func(j common.Job) error { j.Command = "false"; s.put(j); return nil },
 		"resumed": func(j common.Job) error {

@@ -4,8 +4,7 @@ import (
 	"testing"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 )
 
 // Before the jobs were listed no job may be taken for deleted; a job that cannot be read is not deleted
@@ -13,7 +12,7 @@ import (
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	if jobmgr.NewCatalog(jobmgr.NewWatcher(s.client, func(error) {}, func() {}), schedule.NewInterner()).Whole() {
+	if catalog.New(catalog.NewWatcher(s.client, nil, nil), nil, nil).Whole() {
 		t.Error("a catalog without a list is complete")
 	}
 	s.put(common.Job{Name: "plain", Command: "true"})

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
 )
 
@@ -14,12 +13,7 @@ func TestSecretsOfAJob(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	away := false
-	store := jobmgr.NewStore(jobmgr.Config{
-		Client:   s.client,
-		Interner: schedule.NewInterner(),
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  s.catalog,
+	store := s.with(jobmgr.Config{
 		Secrets: func(_ context.Context, job *common.Job) (faults []common.Fault, err error) {
 			if away {
 				return nil, common.Errorf(common.CodeUnavailable, "etcd does not answer")
@@ -31,7 +25,7 @@ func TestSecretsOfAJob(t *testing.T) {
 			}
 			return faults, nil
 		},
-	})
+	}, nil)
 	job := common.Job{Name: "j", Command: "true", Env: map[string]string{"A": "secret:known"}}
 	made, err := store.Create(t.Context(), actor, job)
 	if err != nil || len(made.Needs) != 1 || made.Needs[0] != common.FeatureSecrets {

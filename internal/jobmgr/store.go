@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -15,6 +14,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/jobmgr/live"
 	"carillon/internal/platform/bootclock"
 )
 
@@ -39,6 +40,20 @@ func again(ctx context.Context, try int) error {
 	return nil
 }
 
+// Catalog is the copy of all jobs.
+type Catalog interface {
+	Has(name string) bool
+	Usage(group string) (all, of catalog.Usage)
+	// Expect makes lists wait until they have received a revision.
+	Expect(revision int64)
+}
+
+// Runs finds runs in etcd.
+type Runs interface {
+	// Find returns a run by its id; nil if etcd does not hold it.
+	Find(ctx context.Context, id string) (*live.StoredRun, error)
+}
+
 // Config holds the dependencies of a Store.
 type Config struct {
 	Client   *clientv3.Client
@@ -48,10 +63,9 @@ type Config struct {
 	// Clock returns the wall-clock time to which a cursor may be moved, and an error while the clock is ahead
 	// of the cluster's. May be nil if this is the only clock.
 	Clock   func() (time.Time, error)
-	Catalog *Catalog
-	// Outboxes finds undelivered outcomes in etcd. May be nil: then all of them are read.
-	Outboxes *Outboxes
-	Changed  func() // called after a change, which is then to be delivered; may be nil
+	Catalog Catalog
+	Runs    Runs
+	Changed func() // called after a change, which is then to be delivered; may be nil
 	// Room refuses to save jobs while too many changes are undelivered. May be nil.
 	Room func() error
 	// Held returns why only Recover may move cursors now, or nil. May be nil.
@@ -60,8 +74,6 @@ type Config struct {
 	Proven func() bool
 	// Lives reports whether an incarnation of a worker is alive. May be nil.
 	Lives func(common.Life) bool
-	// Unplaced returns why no worker may run a job now, or nil if one may. May be nil.
-	Unplaced func(*common.StoredJob) *common.Reason
 	// Limits bounds the number and size of jobs; the zero value does not.
 	Limits    Limits
 	KeysOfOne int // different idempotency keys of one identity within a day; default 50,000
@@ -72,11 +84,8 @@ type Config struct {
 // Store is the masters' access to jobs, triggers and kill requests in etcd.
 type Store struct {
 	cfg     Config
-	written atomic.Int64 // the revision of this master's last change of a job, for List
-	group   group
-	readers chan struct{} // a semaphore of the readers of undelivered changes
-	ahead   *forecasts
-	leases  *hourly
+	batches batches
+	leases  *leases
 	keys    *access.Limiter // idempotency keys, by identity
 }
 
@@ -84,24 +93,22 @@ type Store struct {
 func NewStore(cfg Config) *Store {
 	return &Store{
 		cfg:     cfg,
-		group:   group{client: cfg.Client},
-		readers: make(chan struct{}, changesReaders),
-		ahead:   newForecasts(),
-		leases:  newHourly(cfg.Client, bootclock.Now),
+		batches: batches{client: cfg.Client},
+		leases:  newLeases(cfg.Client, bootclock.Now),
 		keys:    access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife),
 	}
 }
 
 // Get reads a job.
 func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
-	seen, err := s.look(ctx, name)
+	was, err := s.read(ctx, name)
 	if err != nil {
 		return common.JobState{}, err
 	}
-	if seen.job == nil {
+	if was.job == nil {
 		return common.JobState{}, notFound(name)
 	}
-	return seen.state()
+	return was.state()
 }
 
 // Create creates a job that must not exist.
@@ -133,11 +140,11 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 		return common.JobState{}, refused(faults)
 	}
 	for try := range tries {
-		seen, err := s.look(ctx, job.Name, mark.ops()...)
+		was, err := s.read(ctx, job.Name, mark.ops()...)
 		if err != nil {
 			return common.JobState{}, err
 		}
-		made, answer, err := mark.answered(seen)
+		made, answer, err := mark.answered(was)
 		if err != nil {
 			return common.JobState{}, err
 		}
@@ -149,7 +156,7 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 			}
 			return state, err
 		}
-		if seen.job != nil {
+		if was.job != nil {
 			return common.JobState{}, exists(job.Name)
 		}
 		state, done, err := s.create(ctx, actor, job, mark)
@@ -244,13 +251,13 @@ func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, 
 	if mark.written(s, done, err) {
 		err = nil // try again, under another lease
 	}
-	s.wrote(revision, done)
+	s.expect(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
 }
 
 func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, job common.Job,
-	seen seen) (common.JobState, bool, error) {
-	old, err := seen.state()
+	was values) (common.JobState, bool, error) {
+	old, err := was.state()
 	if err != nil {
 		return common.JobState{}, false, err
 	}
@@ -260,21 +267,21 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
 	stored.NoteNeeds(old.Needs)
-	cmps := seen.unchanged(job.Name)
+	cmps := was.unchanged(job.Name)
 	var back []clientv3.Op
 	// If the clock is right, a cursor in the future is wrong.
 	if verb != "pause" && s.cfg.Proven != nil && s.cfg.Proven() {
-		more, ops, err := s.bringBack(ctx, seen, &old, &stored, now)
+		more, ops, err := s.moveCursorBack(ctx, was, &old, &stored, now)
 		if err != nil {
 			return common.JobState{}, false, err
 		}
 		cmps, back = append(cmps, more...), ops
 	}
-	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored, seen.job.Value)
+	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored, was.job.Value)
 	if err != nil {
 		return common.JobState{}, false, err
 	}
-	cursor, passed, err := s.passOver(old, &stored, now)
+	cursor, passed, err := s.passFires(old, &stored, now)
 	if err != nil {
 		return common.JobState{}, false, err
 	}
@@ -288,7 +295,7 @@ func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, jo
 		ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(cursor)))
 	}
 	revision, done, err := s.commit(ctx, verb, job.Name, cmps, ops)
-	s.wrote(revision, done)
+	s.expect(revision, done)
 	return common.JobState{StoredJob: stored, Version: revision, Created: old.Created, Cursor: cursor}, done, err
 }
 

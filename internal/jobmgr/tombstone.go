@@ -99,11 +99,11 @@ func (t *tombstone) ops() []clientv3.Op {
 }
 
 // answered returns the previous answer to the key, if there is one.
-func (t *tombstone) answered(seen seen) (bool, common.Trigger, error) {
-	if t == nil || len(seen.more) == 0 {
+func (t *tombstone) answered(was values) (bool, common.Trigger, error) {
+	if t == nil || len(was.more) == 0 {
 		return false, common.Trigger{}, nil
 	}
-	given, err := common.Decode[answer](seen.more[0].Value)
+	given, err := common.Decode[answer](was.more[0].Value)
 	switch {
 	case err != nil:
 		return false, common.Trigger{}, fmt.Errorf("decode %s: %w", t.key, err)
@@ -184,7 +184,7 @@ func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) 
 		if err != nil {
 			return etcdkit.Wrap(fmt.Errorf("read tombstone: %w", err))
 		}
-		if used, _, err := mark.answered(seen{more: resp.Kvs}); used || err != nil {
+		if used, _, err := mark.answered(values{more: resp.Kvs}); used || err != nil {
 			return err
 		}
 		put, err := mark.put(ctx, s, &common.Trigger{})

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr/live"
 )
 
 // maxTriggers bounds the pending triggers of one job.
@@ -25,20 +25,20 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 	}
 	defer mark.release(s)
 	for try := range triggerTries {
-		seen, err := s.look(ctx, r.Job, mark.ops()...)
+		was, err := s.read(ctx, r.Job, mark.ops()...)
 		if err != nil {
 			return common.Trigger{}, err
 		}
-		if done, answer, err := mark.answered(seen); done || err != nil {
+		if done, answer, err := mark.answered(was); done || err != nil {
 			if err == nil {
-				err = allowed(&r, &answer, seen)
+				err = allowed(&r, &answer, was)
 			}
 			if err != nil {
 				return common.Trigger{}, err
 			}
 			return answer, nil
 		}
-		trigger, err := s.newTrigger(actor, &r, seen)
+		trigger, err := s.newTrigger(actor, &r, was)
 		if err != nil {
 			return common.Trigger{}, err
 		}
@@ -52,8 +52,8 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		}
 		key := common.TriggerKey(r.Job, trigger.ID)
 		// No other trigger may have been created since they were counted.
-		cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(r.Job), seen.job.ModRevision), etcdkit.Absent(key),
-			etcdkit.NoneNewer(common.TriggersOf(r.Job), seen.revision)}
+		cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(r.Job), was.job.ModRevision), etcdkit.Absent(key),
+			etcdkit.NoneNewer(common.TriggersOf(r.Job), was.revision)}
 		ops := []clientv3.Op{clientv3.OpPut(key, string(data)), change}
 		if mark != nil {
 			put, err := mark.put(ctx, s, &trigger)
@@ -75,17 +75,17 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 
 // allowed refuses the previous answer to a caller that may no longer see it: both the group that the job had
 // then, and the one that it has now, must be permitted.
-func allowed(r *common.TriggerRequest, given *common.Trigger, seen seen) error {
+func allowed(r *common.TriggerRequest, given *common.Trigger, was values) error {
 	if r.May == nil {
 		return nil
 	}
 	if err := r.May(given.Group); err != nil {
 		return err
 	}
-	if seen.job == nil {
+	if was.job == nil {
 		return nil
 	}
-	state, err := seen.state()
+	state, err := was.state()
 	if err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func allowed(r *common.TriggerRequest, given *common.Trigger, seen seen) error {
 }
 
 // newTrigger returns the trigger, for the job as it was read.
-func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen seen) (common.Trigger, error) {
-	if seen.job == nil {
+func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was values) (common.Trigger, error) {
+	if was.job == nil {
 		return common.Trigger{}, notFound(r.Job)
 	}
-	state, err := seen.state()
+	state, err := was.state()
 	if err != nil {
 		return common.Trigger{}, err
 	}
@@ -109,12 +109,12 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 	if faults := state.ParamFaults(r.Params); len(faults) > 0 {
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)
 	}
-	if len(seen.triggers) >= maxTriggers {
+	if len(was.triggers) >= maxTriggers {
 		return common.Trigger{}, &common.Error{
 			Code:    common.CodeTooMany,
 			Reason:  "too_many_wait",
-			Data:    common.WordsOf("count", len(seen.triggers)),
-			Message: fmt.Sprintf("%d runs of job %q are pending already", len(seen.triggers), r.Job),
+			Data:    common.WordsOf("count", len(was.triggers)),
+			Message: fmt.Sprintf("%d runs of job %q are pending already", len(was.triggers), r.Job),
 			Hint:    "wait until they have ended, or kill them",
 		}
 	}
@@ -139,27 +139,27 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, seen se
 // Kill requests the end of a run, or deletes a pending one. The last request counts.
 func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r common.KillRequest) error {
 	for try := range tries {
-		where, found, err := s.locate(ctx, id)
+		found, err := s.cfg.Runs.Find(ctx, id)
 		if err != nil {
 			return err
 		}
-		if !found {
+		if found == nil {
 			return common.Errorf(common.CodeNotFound, "there is no run %q, or it has ended", common.Excerpt(id))
 		}
 		var cmps []clientv3.Cmp
 		var ops []clientv3.Op
-		switch where.kind {
-		case inRecord:
-			cmps = []clientv3.Cmp{etcdkit.Unchanged(where.key, where.modRevision)}
-			op, err := s.killOp(actor, where.run, r)
+		switch found.State {
+		case live.Active:
+			cmps = []clientv3.Cmp{etcdkit.Unchanged(found.Key, found.ModRevision)}
+			op, err := s.killOp(actor, found.Run, r)
 			if err != nil {
 				return err
 			}
 			ops = append(ops, op)
-		case inTrigger:
-			cmps = []clientv3.Cmp{etcdkit.Unchanged(where.key, where.modRevision)}
+		case live.Pending:
+			cmps = []clientv3.Cmp{etcdkit.Unchanged(found.Key, found.ModRevision)}
 			now := s.cfg.Now().UTC()
-			run := where.run
+			run := found.Run
 			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
 			run.Reason = &common.Reason{
 				Code: "killed_before_start",
@@ -170,7 +170,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 			if err != nil {
 				return err
 			}
-			ops = append(ops, clientv3.OpDelete(where.key), put)
+			ops = append(ops, clientv3.OpDelete(found.Key), put)
 		default:
 			return &common.Error{
 				Code:    common.CodeConflict,
@@ -178,11 +178,11 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 				Message: fmt.Sprintf("run %q has ended", id),
 			}
 		}
-		change, err := s.changeOp(actor, "kill", "run", id, nil, killed(&where, r))
+		change, err := s.changeOp(actor, "kill", "run", id, nil, killed(found, r))
 		if err != nil {
 			return err
 		}
-		if _, done, err := s.commit(ctx, "kill a run of", where.run.Job, cmps, append(ops, change)); err != nil ||
+		if _, done, err := s.commit(ctx, "kill a run of", found.Job, cmps, append(ops, change)); err != nil ||
 			done {
 			return err
 		}
@@ -194,9 +194,9 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 }
 
 // killed returns the details of a kill request for its audit entry: no signal for a run that did not start.
-func killed(where *place, r common.KillRequest) map[string]string {
-	after := map[string]string{"job": where.run.Job, "note": r.Note}
-	if where.kind == inRecord {
+func killed(run *live.StoredRun, r common.KillRequest) map[string]string {
+	after := map[string]string{"job": run.Job, "note": r.Note}
+	if run.State == live.Active {
 		after["signal"] = string(cmp.Or(r.Signal, common.SignalTerm))
 	}
 	return after
@@ -214,10 +214,4 @@ func (s *Store) killOp(actor common.Actor, run common.Run, r common.KillRequest)
 		return clientv3.Op{}, fmt.Errorf("encode kill request for %s: %w", run.ID, err)
 	}
 	return clientv3.OpPut(common.KillKey(run.Worker, run.ID), string(data)), nil
-}
-
-// uidOf returns the uid that a run id begins with.
-func uidOf(run string) string {
-	uid, _, _ := strings.Cut(run, ".")
-	return uid
 }

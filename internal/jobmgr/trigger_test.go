@@ -13,8 +13,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/live"
 )
 
 func TestTriggerWithParameters(t *testing.T) {
@@ -183,14 +183,9 @@ func TestIdempotencyUnderConcurrency(t *testing.T) {
 func TestIdempotencyKeys_ShareALeaseAndAreBounded(t *testing.T) {
 	t.Parallel()
 	s := ownStory(t)
-	s.store = jobmgr.NewStore(jobmgr.Config{
-		Client:    s.client,
-		Interner:  schedule.NewInterner(),
-		Timezone:  "UTC",
-		Now:       s.clock.now,
-		Catalog:   s.catalog,
+	s.store = s.with(jobmgr.Config{
 		KeysOfOne: 40,
-	})
+	}, nil)
 	s.put(minutely("a"))
 	once := func(who, key, asks string) error {
 		return s.store.Once(t.Context(), common.Actor{Name: who, User: who}, key, asks)
@@ -301,23 +296,18 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 	noWorker := &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}
 	var asked []string
 	var mu sync.Mutex
-	store := jobmgr.NewStore(jobmgr.Config{
-		Client:   s.client,
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  s.catalog,
-		Unplaced: func(j *common.StoredJob) *common.Reason {
-			mu.Lock()
-			defer mu.Unlock()
-			if j.Placement != nil {
-				asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
-			}
-			if j.Name == "unplaced" {
-				return noWorker
-			}
-			return nil
-		},
-	})
+	s.unplaced = func(j *common.StoredJob) *common.Reason {
+		mu.Lock()
+		defer mu.Unlock()
+		if j.Placement != nil {
+			asked = append(asked, j.Name+" "+j.Placement.Selector+" on "+strings.Join(j.Placement.Workers, "+"))
+		}
+		if j.Name == "unplaced" {
+			return noWorker
+		}
+		return nil
+	}
+	store := s.store
 	put := func(name string, overlap common.Overlap) common.JobState {
 		return s.put(common.Job{Name: name, Command: "true", Overlap: overlap})
 	}
@@ -392,11 +382,11 @@ func TestForeignValues(t *testing.T) {
 	s.raw(common.RecordKey("a", "other.1.1"), encode(t, r))
 	s.raw(common.OutboxKey("w1", "other.1.1"), encode(t, run))
 	s.raw(common.OutboxKey(common.MasterOutbox, "other.1.1"), encode(t, run))
-	live, err := liveRuns(t.Context(), s.store)
-	if err != nil || len(live) != 1 || live[0].ID != trigger.RunID() {
-		t.Fatalf("%+v, %v", live, err)
+	open, err := liveRuns(t.Context(), s.store)
+	if err != nil || len(open) != 1 || open[0].ID != trigger.RunID() {
+		t.Fatalf("%+v, %v", open, err)
 	}
-	pending, err := jobmgr.NewOutcomes(s.client).Pending(t.Context(), 100)
+	pending, err := live.NewMasterOutbox(s.client).Pending(t.Context(), 100)
 	if err != nil || len(pending.Bad) != 1 || len(pending.Batch.Runs) != 0 {
 		t.Fatalf("%+v, %v", pending, err)
 	}

@@ -9,13 +9,15 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	auditetcd "carillon/internal/audit/etcd"
 	"carillon/internal/common"
 	"carillon/internal/runlog"
 )
 
 // live returns all changes that match a query.
 func (s *story) live(q runlog.ChangeQuery) ([]common.Change, error) {
-	found, partial, err := s.store.LiveChanges(s.Context(), q, func(*common.Change) bool { return true })
+	found, partial, err := auditetcd.NewUnsealed(s.client, s.clock.now).LiveChanges(s.Context(), q,
+		func(*common.Change) bool { return true })
 	if partial {
 		s.Error("partial")
 	}
@@ -98,7 +100,8 @@ func TestLiveChangesInPages(t *testing.T) {
 			t.Errorf("pages of %d: %d changes, or in another order", limit, len(got))
 		}
 	}
-	of, _, err := s.store.LiveChanges(t.Context(), runlog.ChangeQuery{Kind: "job", Name: "j3", Limit: 10_000},
+	query := runlog.ChangeQuery{Kind: "job", Name: "j3", Limit: 10_000}
+	of, _, err := auditetcd.NewUnsealed(s.client, s.clock.now).LiveChanges(t.Context(), query,
 		func(c *common.Change) bool {
 			return c.Verb == "run"
 		})

@@ -13,13 +13,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"carillon/internal/common"
-	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit"
 	"carillon/internal/jobmgr"
 )
 
 // unreliable returns a store whose next write transaction is lost: its response only, or all of it.
-func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
+func (s *story) unreliable() (store master, lose func(answerOnly bool)) {
 	var answer, all atomic.Bool
 	away := status.Error(codes.Unavailable, "lost")
 	client := s.server.ClientWith(grpc.WithChainUnaryInterceptor(
@@ -38,13 +37,9 @@ func (s *story) unreliable() (store *jobmgr.Store, lose func(answerOnly bool)) {
 			}
 			return err
 		}))
-	store = jobmgr.NewStore(jobmgr.Config{
-		Client:   client,
-		Interner: schedule.NewInterner(),
-		Timezone: "UTC",
-		Now:      s.clock.now,
-		Catalog:  s.catalog,
-	})
+	store = s.with(jobmgr.Config{
+		Client: client,
+	}, nil)
 	return store, func(answerOnly bool) {
 		answer.Store(answerOnly)
 		all.Store(!answerOnly)

@@ -14,7 +14,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 )
 
 // table holds what a receiver of the watcher's updates knows.
@@ -24,12 +24,12 @@ type table struct {
 	bad     map[string]error
 	wholes  int
 	updates int
-	worst   []jobmgr.BadJob // all jobs that were ever bad
-	last    jobmgr.JobsUpdate
+	worst   []catalog.BadJob // all jobs that were ever bad
+	last    catalog.Update
 	trouble []error
 }
 
-func (r *table) receive(_ context.Context, u jobmgr.JobsUpdate) error {
+func (r *table) receive(_ context.Context, u catalog.Update) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.updates++
@@ -78,12 +78,12 @@ func (r *table) count() (wholes, troubles int) {
 // watch runs a watcher until the test ends.
 func watch(t testing.TB, client *clientv3.Client, silence time.Duration) *table {
 	r := &table{jobs: map[string]common.JobState{}, bad: map[string]error{}}
-	w := jobmgr.NewWatcher(client, func(err error) {
+	w := catalog.NewWatcher(client, func(err error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.trouble = append(r.trouble, err)
 	}, func() {})
-	w.SetSilence(silence)
+	w.Silence = silence
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.Run(ctx, r.receive) }()
@@ -271,15 +271,15 @@ func TestWatcherDeliversAllAgainAfterACut(t *testing.T) {
 func TestWatcherEnds(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	w := jobmgr.NewWatcher(s.client, func(err error) { t.Error(err) }, func() {})
+	w := catalog.NewWatcher(s.client, func(err error) { t.Error(err) }, func() {})
 	refusal := common.Errorf(common.CodeInternal, "no more")
-	if err := w.Run(t.Context(), func(context.Context, jobmgr.JobsUpdate) error {
+	if err := w.Run(t.Context(), func(context.Context, catalog.Update) error {
 		return refusal
 	}); !errors.Is(err, refusal) {
 		t.Fatalf("ended with %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := w.Run(ctx, func(context.Context, jobmgr.JobsUpdate) error { cancel(refusal); return nil })
+	err := w.Run(ctx, func(context.Context, catalog.Update) error { cancel(refusal); return nil })
 	if !errors.Is(err, refusal) {
 		t.Fatalf("ended with %v", err)
 	}

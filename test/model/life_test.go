@@ -17,7 +17,7 @@ import (
 	"carillon/internal/dispatch"
 	"carillon/internal/etcdkit"
 	"carillon/internal/joblock"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
 )
@@ -152,8 +152,8 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 		func() { _ = joblock.FollowKills(ctx, client, l.id.Worker, quiet, l.dispatcher.Kills) },
 		func() { _ = l.dispatcher.Run(ctx); cancel() },
 		func() {
-			_ = jobmgr.NewWatcher(client, quiet, func() {}).Run(ctx,
-				func(ctx context.Context, u jobmgr.JobsUpdate) error {
+			_ = catalog.NewWatcher(client, quiet, func() {}).Run(ctx,
+				func(ctx context.Context, u catalog.Update) error {
 					for _, b := range u.Bad {
 						l.world.complain("worker %s cannot read job %s: %v", l.id.Worker, b.Name, b.Err)
 					}

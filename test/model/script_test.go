@@ -15,6 +15,8 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/jobmgr/live"
 )
 
 const (
@@ -133,9 +135,11 @@ func run(ctx context.Context, w *world, jobs []string, skews []time.Duration,
 func (s *script) newMaster(ctx context.Context, name string, skew time.Duration) *master {
 	m := &master{link: newLink(s.world, name)}
 	client, interner := m.link.client(ctx), schedule.NewInterner()
-	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC",
-		Now:     func() time.Time { return time.Now().Add(skew).Round(0) },
-		Catalog: jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), interner)})
+	now := func() time.Time { return time.Now().Add(skew).Round(0) }
+	jobs := catalog.New(catalog.NewWatcher(client, func(error) {}, func() {}), interner, now)
+	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC", Now: now,
+		Catalog: jobs, Runs: live.New(live.Config{Client: client, Catalog: jobs, Now: now,
+			Unplaced: func(*common.StoredJob) *common.Reason { return nil }})})
 	session := joblock.NewSession(client, ttl, sinceNow(), s.world.log, func() {})
 	presence := members.NewPresence(client, session, s.world.log, s.world.registerEvery(), func(error) {},
 		func() common.MasterPresence {

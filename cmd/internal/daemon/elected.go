@@ -14,7 +14,6 @@ import (
 	"carillon/internal/etcdkit"
 	"carillon/internal/health"
 	"carillon/internal/housekeeping"
-	"carillon/internal/jobmgr"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/jobgauges"
 	"carillon/internal/watchdog"
@@ -125,7 +124,7 @@ func (d diary) Write(ctx context.Context, at time.Time) error {
 
 // upkeep returns the duties that enforce retention, detect jobs that do not run, and publish findings. tell
 // returns further conditions of the elected master.
-func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog.Reader, staff workers,
+func (m *Master) upkeep(jobs jobSet, history *runlog.View, stored runlog.Reader, staff workers,
 	guard *members.Guard, tell ...func() []common.Condition) []duty {
 	// Deletions wait until all jobs are known and enough time has passed.
 	now := func() (time.Time, error) {
@@ -143,7 +142,7 @@ func (m *Master) upkeep(store *jobmgr.Store, history *runlog.View, stored runlog
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
 	fires := watchdog.New(watchdog.Config{
 		Catalog:  m.catalog,
-		State:    store,
+		State:    jobs,
 		Ledger:   history,
 		Why:      staff.unplaced,
 		Now:      now,

@@ -11,6 +11,9 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/jobmgr/live"
+	"carillon/internal/jobmgr/plan"
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/sqlitelog"
@@ -25,9 +28,10 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 	client := shared.Start(t)
 	log := slog.New(slog.DiscardHandler)
 	session := joblock.NewSession(client, 15*time.Second, bootclock.Now, log, func() {})
-	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(client, func(error) {}, func() {}), schedule.NewInterner())
+	known := catalog.New(catalog.NewWatcher(client, func(error) {}, func() {}), schedule.NewInterner(), time.Now)
+	unplaced := func(*common.StoredJob) *common.Reason { return nil }
 	done := make(chan struct{}, 2)
-	for _, serve := range []func(context.Context) error{session.Run, catalog.Run} {
+	for _, serve := range []func(context.Context) error{session.Run, known.Run} {
 		go func() { _ = serve(ctx); done <- struct{}{} }()
 	}
 	t.Cleanup(func() { stop(); <-done; <-done })
@@ -36,14 +40,15 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 		Interner: schedule.NewInterner(),
 		Timezone: "UTC",
 		Now:      time.Now,
-		Catalog:  catalog,
+		Catalog:  known,
 	})
 	store, err := sqlitelog.Open(ctx, filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	view := runlog.NewView(jobs, jobs, store)
+	view := runlog.NewView(live.New(live.Config{Client: client, Catalog: known, Unplaced: unplaced, Now: time.Now}),
+		plan.New(known, unplaced), store)
 
 	const owner, other = "owner", "survivor"
 	claimer := joblock.NewClaimer(client, session, owner, func(error) {}, nil)

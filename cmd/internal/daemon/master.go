@@ -16,6 +16,7 @@ import (
 
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/audit"
+	auditetcd "carillon/internal/audit/etcd"
 	"carillon/internal/cluster/election"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
@@ -25,6 +26,10 @@ import (
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/jobmgr/forecast"
+	"carillon/internal/jobmgr/live"
+	"carillon/internal/jobmgr/plan"
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
@@ -77,14 +82,21 @@ type MasterConfig struct {
 	loopLimit time.Duration // as in WorkerConfig
 }
 
+// jobSet provides the jobs to the API: their changes, their lists, and their runs.
+type jobSet struct {
+	*jobmgr.Store
+	*catalog.Catalog
+	*live.Runs
+}
+
 // Master is a master's wiring.
 type Master struct {
 	cfg      MasterConfig
 	session  *joblock.Session
 	presence *members.Presence
 	members  *members.Members
-	catalog  *jobmgr.Catalog
-	outboxes *jobmgr.Outboxes
+	catalog  *catalog.Catalog
+	outboxes *live.Outboxes
 	changes  *runlog.Sink
 	elector  *election.Elector
 	duties   []duty // duties of the elected master
@@ -142,12 +154,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Report:  m.loops.report,
 	})
 	m.findings = findings{election.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
-	watcher := jobmgr.NewWatcher(cfg.Etcd, m.loops.of(watchJobs),
+	watcher := catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs),
 		func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
 	interner := schedule.NewInterner()
-	m.catalog = jobmgr.NewCatalog(watcher, interner)
-	m.outboxes = jobmgr.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
-	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, jobmgr.NewOutcomes(cfg.Etcd),
+	m.catalog = catalog.New(watcher, interner, WallClock)
+	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
+	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, live.NewMasterOutbox(cfg.Etcd),
 		cfg.Store, cfg.Log, delivery{cfg.Metrics})
 	m.feed = events.NewHub(events.Config{
 		Source: eventsetcd.New(cfg.Etcd),
@@ -176,20 +188,23 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
 	secrets := secretsetcd.New(cfg.Etcd, box, WallClock, changed)
+	runs := live.New(live.Config{Client: cfg.Etcd, Catalog: m.catalog, Outboxes: m.outboxes, Unplaced: staff.unplaced,
+		Now: WallClock})
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
-		Catalog: m.catalog, Outboxes: m.outboxes, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits),
-		Unplaced: staff.unplaced, Secrets: secrets.Faults})
+		Catalog: m.catalog, Runs: runs, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits),
+		Secrets: secrets.Faults})
+	jobs := jobSet{store, m.catalog, runs}
 	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
-	changes := runlog.NewChanges(store, there)
-	history := runlog.NewView(store, store, there)
+	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, WallClock), there)
+	history := runlog.NewView(runs, plan.New(m.catalog, staff.unplaced), there)
 	following := tail.New(history, tail.Config{})
-	if m.notices, err = newNotices(&cfg, changed, told{jobs: store, catalog: m.catalog, history: history,
+	if m.notices, err = newNotices(&cfg, changed, told{jobs: jobs, catalog: m.catalog, history: history,
 		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue,
 		report: m.loops.duties[dutyNotifications].Done}); err != nil {
 		return nil, err
 	}
-	m.duties = append(m.upkeep(store, history, there, staff, guard, m.notices.Conditions,
+	m.duties = append(m.upkeep(jobs, history, there, staff, guard, m.notices.Conditions,
 		m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions), sealer.Unreadable),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, m.notices.notifier.Run),
@@ -201,7 +216,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: store, Ahead: store, Grouping: store, Runs: history, Following: following, Workers: staff,
+		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, Runs: history, Following: following,
+		Workers: staff,
 		Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth,
 		Access:  cfg.Auth,
 		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(),

@@ -13,11 +13,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	auditetcd "carillon/internal/audit/etcd"
 	"carillon/internal/cluster/election"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/system"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 )
 
 const (
@@ -39,10 +40,10 @@ type monitor struct {
 	etcd    *clientv3.Client
 	store   Pinger
 	fresh   *freshness
-	catalog *jobmgr.Catalog
+	catalog *catalog.Catalog
 	members *members.Members
 	guard   *members.Guard
-	backlog jobmgr.Backlog
+	backlog auditetcd.Backlog
 	elector *election.Elector
 	loops   *masterLoops
 
@@ -98,7 +99,7 @@ func (l *monitor) look(ctx context.Context) {
 	asked.Go(func() {
 		if _, s.etcd = l.etcd.Get(ctx, common.JobsPrefix, clientv3.WithKeysOnly()); s.etcd == nil {
 			s.full, s.used = spaceOf(ctx, l.etcd)
-			s.etcd = l.backlog.Look(ctx, l.etcd)
+			s.etcd = l.backlog.Measure(ctx, l.etcd)
 		}
 	})
 	asked.Wait()

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 )
 
@@ -42,26 +42,26 @@ func newRig(t *testing.T) *rig {
 	r.etcd = r.server.Client()
 	r.away(nil)
 	workers := members.NewMembers(r.etcd, WallClock, func(string, error) {})
-	catalog := jobmgr.NewCatalog(jobmgr.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner())
+	jobs := catalog.New(catalog.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner(), WallClock)
 	elector := election.New(election.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
 	look := &monitor{
 		etcd:    r.etcd,
 		store:   r,
 		fresh:   &r.fresh,
-		catalog: catalog,
+		catalog: jobs,
 		members: workers,
 		guard:   members.NewGuard(workers, "m", WallClock, nil, nil),
 		elector: elector,
 		loops:   loops,
 	}
-	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: catalog, members: workers,
+	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: jobs, members: workers,
 		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
 		elector: elector}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)
 	go func() { _ = workers.Run(ctx); ended <- struct{}{} }()
-	go func() { _ = catalog.Run(ctx); ended <- struct{}{} }()
+	go func() { _ = jobs.Run(ctx); ended <- struct{}{} }()
 	t.Cleanup(func() { cancel(); <-ended; <-ended })
 	<-workers.Ready()
 	return r

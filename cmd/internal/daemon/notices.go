@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/notify"
 	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/notify/smtp"
@@ -36,8 +36,8 @@ const failingLook = 15 * time.Second
 
 // told provides the notifier with the data of a master.
 type told struct {
-	jobs    *jobmgr.Store
-	catalog *jobmgr.Catalog
+	jobs    jobSet
+	catalog *catalog.Catalog
 	history *runlog.View
 	habits  *runlog.Habits
 	overdue func(ctx context.Context) ([]common.Overdue, error)
@@ -148,7 +148,7 @@ func (n *notices) Conditions() []common.Condition {
 }
 
 // Told returns the jobs with notifications.
-func (t told) Told() (jobs []common.JobState, known bool) { return t.catalog.Told() }
+func (t told) Told() (jobs []common.JobState, known bool) { return t.catalog.Notifying() }
 
 // AtLeast returns a job at a version or a later one: from etcd if the catalog has not received that version
 // yet.

@@ -10,6 +10,8 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/live"
+	"carillon/internal/jobmgr/plan"
 	"carillon/internal/notify"
 	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/runlog"
@@ -75,25 +77,28 @@ func toldRig(t *testing.T) (*rig, *shelf, told) {
 	t.Helper()
 	r := newRig(t)
 	log := &shelf{cells: map[string]rollup.Cell{}}
-	jobs := jobmgr.NewStore(jobmgr.Config{
+	known := r.state.catalog
+	unplaced := func(*common.StoredJob) *common.Reason { return nil }
+	runs := live.New(live.Config{Client: r.etcd, Catalog: known, Unplaced: unplaced, Now: WallClock})
+	store := jobmgr.NewStore(jobmgr.Config{
 		Client:   r.etcd,
 		Interner: schedule.NewInterner(),
 		Timezone: "UTC",
 		Now:      WallClock,
-		Catalog:  r.state.catalog,
+		Catalog:  known,
 		Changed:  func() {},
 		Clock:    func() (time.Time, error) { return WallClock(), nil },
 	})
 	return r, log, told{
-		jobs:    jobs,
-		catalog: r.state.catalog,
-		history: runlog.NewView(jobs, jobs, log),
+		jobs:    jobSet{store, known, runs},
+		catalog: known,
+		history: runlog.NewView(runs, plan.New(known, unplaced), log),
 		habits:  runlog.NewHabits(log, WallClock),
 		overdue: func(context.Context) ([]common.Overdue, error) { return nil, nil },
 	}
 }
 
-func saveJob(t *testing.T, to *jobmgr.Store, name string, on ...common.Event) common.JobState {
+func saveJob(t *testing.T, to jobSet, name string, on ...common.Event) common.JobState {
 	t.Helper()
 	job, err := to.Create(t.Context(), common.Actor{Name: "ann"}, common.Job{
 		Name:    name,

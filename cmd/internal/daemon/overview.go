@@ -13,7 +13,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -24,7 +24,7 @@ type state struct {
 	id      string      // id of this master
 	own     *conditions // id of this master
 	etcd    *clientv3.Client
-	catalog *jobmgr.Catalog
+	catalog *catalog.Catalog
 	members *members.Members
 	elector *election.Elector
 }

@@ -22,7 +22,7 @@ import (
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
 	"carillon/internal/joblock"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
@@ -97,7 +97,7 @@ type Worker struct {
 	orphaned   chan struct{} // a worker left: the recovery scans
 	bequeathed chan struct{} // likewise
 	feed       *dispatch.Feed
-	watcher    *jobmgr.Watcher
+	watcher    *catalog.Watcher
 	secrets    *secretsetcd.Table
 	started    time.Time
 	draining   atomic.Bool
@@ -177,7 +177,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
 	w.secrets = secretsetcd.NewTable(client, cfg.Box, time.Now)
-	w.watcher = jobmgr.NewWatcher(client, w.loops.of(watchJobs),
+	w.watcher = catalog.NewWatcher(client, w.loops.of(watchJobs),
 		func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
 	return w
 }
@@ -407,7 +407,7 @@ func (w *Worker) followCluster(ctx context.Context) error {
 }
 
 func (w *Worker) followJobs(ctx context.Context) error {
-	return w.watcher.Run(ctx, func(ctx context.Context, u jobmgr.JobsUpdate) error {
+	return w.watcher.Run(ctx, func(ctx context.Context, u catalog.Update) error {
 		bad := make([]string, len(u.Bad))
 		for i, b := range u.Bad {
 			w.cfg.Log.Error("job_unreadable", "job", b.Name, "error", b.Err)

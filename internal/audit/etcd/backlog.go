@@ -1,4 +1,4 @@
-package jobmgr
+package etcd
 
 import (
 	"context"
@@ -16,16 +16,16 @@ const (
 	// mostWaiting is the size of the changes in etcd above which jobs cannot be saved: the rest of the quota
 	// is kept for urgent writes and for the claims and outcomes of runs.
 	mostWaiting = 256 << 20
-	// readsPerLook bounds the number of pages whose size one call of Look measures.
-	readsPerLook = 20
+	// readsPerCall bounds the number of pages whose size one call of Measure measures.
+	readsPerCall = 20
 )
 
 // Backlog measures how many changes in etcd are not yet sealed and delivered to the log store. Its zero value
-// is ready for use. Look must be called from one goroutine; the other methods are safe for concurrent use.
+// is ready for use. Measure must be called from one goroutine; the other methods are safe for concurrent use.
 type Backlog struct {
 	Most int64 // bytes; 0: 256 MiB
 
-	// Owned by Look.
+	// Owned by Measure.
 	next            string // the key from which measuring continues; empty: from the beginning
 	weighed, weight int64  // changes that were measured, and their bytes
 
@@ -41,28 +41,28 @@ func (b *Backlog) most() int64 {
 	return mostWaiting
 }
 
-// Look counts the changes. If they may exceed the limit, it measures a part of those not yet measured at each
+// Measure counts the changes. If they may exceed the limit, it measures a part of those not yet measured at each
 // call; changes that were delivered since are subtracted at the mean size.
-func (b *Backlog) Look(ctx context.Context, client *clientv3.Client) error {
-	resp, err := client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(),
+func (b *Backlog) Measure(ctx context.Context, client *clientv3.Client) error {
+	resp, err := etcdkit.Range(ctx, client, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(),
 		clientv3.WithSerializable())
 	if err != nil {
-		return etcdkit.Wrap(fmt.Errorf("count changes: %w", err))
+		return err
 	}
 	if resp.Count*2*common.MaxJobBytes < b.most() {
 		b.next, b.weighed, b.weight = "", 0, 0
 		b.set(resp.Count, 0)
 		return nil
 	}
-	for range readsPerLook {
+	for range readsPerCall {
 		key := b.next
 		if key == "" {
 			key = common.ChangesPrefix
 		}
-		part, err := client.Get(ctx, key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)),
-			clientv3.WithLimit(changesPerRead), clientv3.WithSerializable())
+		part, err := etcdkit.Range(ctx, client, key, clientv3.WithLimit(changesPerRead), clientv3.WithSerializable(),
+			clientv3.WithRange(clientv3.GetPrefixRangeEnd(common.ChangesPrefix)))
 		if err != nil {
-			return etcdkit.Wrap(fmt.Errorf("measure changes: %w", err))
+			return err
 		}
 		for _, kv := range part.Kvs {
 			b.weighed, b.weight = b.weighed+1, b.weight+int64(len(kv.Key)+len(kv.Value))

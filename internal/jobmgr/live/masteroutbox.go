@@ -1,4 +1,4 @@
-package jobmgr
+package live
 
 import (
 	"context"
@@ -13,18 +13,18 @@ import (
 	"carillon/internal/runlog"
 )
 
-// Outcomes is the masters' outbox: the outcomes that changes of jobs accounted for, on their way to the log
+// MasterOutbox is the masters' outbox: the outcomes that changes of jobs accounted for, on their way to the log
 // store. It implements runlog.Source. Every master delivers; storing is idempotent, and delivered keys are
 // deleted. The audit entries of the changes are delivered by the elected master alone, which seals them.
-type Outcomes struct {
+type MasterOutbox struct {
 	client *clientv3.Client
 }
 
-// NewOutcomes returns the source.
-func NewOutcomes(client *clientv3.Client) *Outcomes { return &Outcomes{client: client} }
+// NewMasterOutbox returns the source.
+func NewMasterOutbox(client *clientv3.Client) *MasterOutbox { return &MasterOutbox{client: client} }
 
 // Pending reads up to limit outcomes.
-func (c *Outcomes) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
+func (c *MasterOutbox) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
 	callCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	outcomes, err := c.client.Get(callCtx, common.OutboxOf(common.MasterOutbox), clientv3.WithPrefix(),

@@ -1,4 +1,4 @@
-package jobmgr
+package catalog
 
 import (
 	"cmp"
@@ -9,15 +9,15 @@ import (
 // maxChunk is the length of a chunk at which it is cut in two.
 const maxChunk = 512
 
-// ordered holds slots in the order of their names, in chunks, so that the cost of an insertion does not grow
+// ordered holds rows in the order of their names, in chunks, so that the cost of an insertion does not grow
 // with their number.
-type ordered struct{ chunks [][]slot }
+type ordered struct{ chunks [][]row }
 
-func byName(s slot, name string) int { return cmp.Compare(s.job.name, name) }
+func byName(r row, name string) int { return cmp.Compare(r.job.Name, name) }
 
-// place returns the chunk and the index at which a name is, or would be inserted.
-func (o *ordered) place(name string) (chunk, at int, found bool) {
-	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []slot, name string) int {
+// search returns the chunk and the index at which a name is, or would be inserted.
+func (o *ordered) search(name string) (chunk, at int, found bool) {
+	chunk, _ = slices.BinarySearchFunc(o.chunks, name, func(c []row, name string) int {
 		return byName(c[len(c)-1], name)
 	})
 	if chunk == len(o.chunks) {
@@ -30,18 +30,18 @@ func (o *ordered) place(name string) (chunk, at int, found bool) {
 	return chunk, at, found
 }
 
-// put inserts a slot, or replaces the one of the same name.
-func (o *ordered) put(s slot) {
-	chunk, at, found := o.place(s.job.name)
+// put inserts a row, or replaces the one of the same name.
+func (o *ordered) put(r row) {
+	chunk, at, found := o.search(r.job.Name)
 	switch {
 	case found:
-		o.chunks[chunk][at] = s
+		o.chunks[chunk][at] = r
 		return
 	case len(o.chunks) == 0:
-		o.chunks = append(o.chunks, []slot{s})
+		o.chunks = append(o.chunks, []row{r})
 		return
 	}
-	o.chunks[chunk] = slices.Insert(o.chunks[chunk], at, s)
+	o.chunks[chunk] = slices.Insert(o.chunks[chunk], at, r)
 	if c := o.chunks[chunk]; len(c) >= maxChunk {
 		half := slices.Clone(c[maxChunk/2:])
 		clear(c[maxChunk/2:])
@@ -51,7 +51,7 @@ func (o *ordered) put(s slot) {
 }
 
 func (o *ordered) drop(name string) {
-	chunk, at, found := o.place(name)
+	chunk, at, found := o.search(name)
 	if !found {
 		return
 	}
@@ -60,10 +60,10 @@ func (o *ordered) drop(name string) {
 	}
 }
 
-// after returns the slots whose names come after one.
-func (o *ordered) after(name string) iter.Seq[*slot] {
-	return func(yield func(*slot) bool) {
-		chunk, at, found := o.place(name)
+// after returns the rows whose names come after one.
+func (o *ordered) after(name string) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		chunk, at, found := o.search(name)
 		if found {
 			at++
 		}
@@ -77,13 +77,13 @@ func (o *ordered) after(name string) iter.Seq[*slot] {
 	}
 }
 
-// before returns the slots whose names come before one, in descending order; all of them if the name is
+// before returns the rows whose names come before one, in descending order; all of them if the name is
 // empty.
-func (o *ordered) before(name string) iter.Seq[*slot] {
-	return func(yield func(*slot) bool) {
+func (o *ordered) before(name string) iter.Seq[*row] {
+	return func(yield func(*row) bool) {
 		chunk, at := len(o.chunks), 0
 		if name != "" {
-			chunk, at, _ = o.place(name)
+			chunk, at, _ = o.search(name)
 		}
 		for {
 			for at--; at >= 0; at-- {

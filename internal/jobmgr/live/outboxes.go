@@ -1,4 +1,4 @@
-package jobmgr
+package live
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 // read from etcd for the outcomes of a page. Before its first list, and after a gap in the watch until the
 // next list, it is incomplete and reports so. Run is one goroutine; the rest is safe for concurrent use.
 type Outboxes struct {
-	client *clientv3.Client
-	report func(error)
-	probe  chan struct{}
-	deep   chan struct{} // a semaphore of one for searches, which read many values
+	client   *clientv3.Client
+	report   func(error)
+	probe    chan struct{}
+	searches chan struct{} // a semaphore of one for text searches, which read many values
 
 	mu       sync.Mutex
 	rows     *outboxRows
@@ -34,7 +34,7 @@ type Outboxes struct {
 // NewOutboxes returns an index. report is called with the error when the watch is interrupted, and with nil
 // when it is complete.
 func NewOutboxes(client *clientv3.Client, report func(error)) *Outboxes {
-	return &Outboxes{client: client, report: report, probe: make(chan struct{}, 1), deep: make(chan struct{}, 1),
+	return &Outboxes{client: client, report: report, probe: make(chan struct{}, 1), searches: make(chan struct{}, 1),
 		rows: newOutboxRows(), late: map[string]bool{}, changed: make(chan struct{})}
 }
 
@@ -90,7 +90,7 @@ func (o *Outboxes) put(kv *mvccpb.KeyValue) {
 	if err != nil {
 		return
 	}
-	if run, err := common.Decode[narrow](kv.Value); err == nil && run.ID == id {
+	if run, err := common.Decode[outcomeFields](kv.Value); err == nil && run.ID == id {
 		o.rows.put(owner, &run, o.round)
 	} else {
 		o.rows.drop(owner, id)
@@ -123,11 +123,11 @@ func (o *Outboxes) advance(revision int64) {
 	}
 }
 
-// small reports whether the index holds so few outcomes that all can be read directly.
-func (o *Outboxes) small() bool {
+// isSmall reports whether the index holds so few outcomes that all can be read maxDirect.
+func (o *Outboxes) isSmall() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.rows.count <= directly
+	return o.rows.count <= maxDirect
 }
 
 const (

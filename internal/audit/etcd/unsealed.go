@@ -1,10 +1,9 @@
-package jobmgr
+package etcd
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -23,24 +22,36 @@ const (
 	changesReaders = 2
 	// changesLimit bounds the time of one read; what it has found by then is part of the answer.
 	changesLimit = 10 * time.Second
-	// firstStretch is the period whose changes are read first. The next periods are sized by the number of
+	// firstPeriod is the period whose changes are read first. The next periods are sized by the number of
 	// changes found.
-	firstStretch = time.Second
-	leastStretch = time.Millisecond
+	firstPeriod = time.Second
+	leastPeriod = time.Millisecond
 )
+
+// Unsealed lists the changes that are not yet sealed and delivered to the log store.
+type Unsealed struct {
+	client *clientv3.Client
+	now    func() time.Time
+	sem    chan struct{} // a semaphore of the readers
+}
+
+// NewUnsealed returns the list.
+func NewUnsealed(client *clientv3.Client, now func() time.Time) *Unsealed {
+	return &Unsealed{client: client, now: now, sem: make(chan struct{}, changesReaders)}
+}
 
 // LiveChanges returns the newest of the undelivered changes that match q and that keep accepts, the newest
 // first, at most q.Limit. partial reports that there was no time to read all. A change that does not decode
 // is skipped.
-func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
+func (u *Unsealed) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
 	keep func(*common.Change) bool) (found []common.Change, partial bool, err error) {
 	select {
-	case s.readers <- struct{}{}:
-		defer func() { <-s.readers }()
+	case u.sem <- struct{}{}:
+		defer func() { <-u.sem }()
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
-	oldest, waits, err := s.oldestChange(ctx)
+	oldest, waits, err := u.oldestChange(ctx)
 	if err != nil || !waits {
 		return nil, false, err
 	}
@@ -55,22 +66,22 @@ func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
 	named = append([]byte(`"name":`), named...)
 	began := time.Now()
 	w := changesWalk{
-		client: s.cfg.Client,
+		client: u.client,
 		end:    clientv3.GetPrefixRangeEnd(common.ChangesPrefix),
-		from:   s.cfg.Now(),
+		from:   u.now(),
 		oldest: oldest,
 		least:  least,
-		width:  firstStretch,
+		width:  firstPeriod,
 		limit:  changesPerRead,
 	}
 	w.before(q.Before)
-	if !q.To.IsZero() && q.To.Before(s.cfg.Now()) {
+	if !q.To.IsZero() && q.To.Before(u.now()) {
 		w.before(common.TimeKey(q.To))
 	}
 	for !w.over {
 		kvs, err := w.next(ctx)
 		if err != nil {
-			return nil, false, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
+			return nil, false, err
 		}
 		for _, kv := range slices.Backward(kvs) {
 			if q.Name != "" && !bytes.Contains(kv.Value, named) {
@@ -93,16 +104,11 @@ func (s *Store) LiveChanges(ctx context.Context, q runlog.ChangeQuery,
 }
 
 // oldestChange returns the time of the first undelivered change. The ids of changes begin with it.
-func (s *Store) oldestChange(ctx context.Context) (at time.Time, waits bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.cfg.Client.Get(ctx, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithLimit(1),
+func (u *Unsealed) oldestChange(ctx context.Context) (at time.Time, waits bool, err error) {
+	resp, err := etcdkit.Range(ctx, u.client, common.ChangesPrefix, clientv3.WithPrefix(), clientv3.WithLimit(1),
 		clientv3.WithKeysOnly())
-	if err != nil {
-		return time.Time{}, false, etcdkit.Wrap(fmt.Errorf("list changes: %w", err))
-	}
-	if len(resp.Kvs) == 0 {
-		return time.Time{}, false, nil
+	if err != nil || len(resp.Kvs) == 0 {
+		return time.Time{}, false, err
 	}
 	return changedAt(resp.Kvs[0].Key), true, nil
 }
@@ -153,22 +159,20 @@ func (w *changesWalk) next(ctx context.Context) ([]*mvccpb.KeyValue, error) {
 			w.from = begin
 			continue
 		}
-		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := w.client.Get(callCtx, key, clientv3.WithRange(w.end), clientv3.WithLimit(w.limit))
-		cancel()
+		resp, err := etcdkit.Range(ctx, w.client, key, clientv3.WithRange(w.end), clientv3.WithLimit(w.limit))
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case resp.More && w.width > leastStretch:
+		case resp.More && w.width > leastPeriod:
 			share := float64(w.limit) / float64(2*resp.Count)
-			w.width = max(leastStretch, time.Duration(float64(w.width)*share))
+			w.width = max(leastPeriod, time.Duration(float64(w.width)*share))
 			continue
 		case resp.More: // many within one instant
 			w.limit = resp.Count
 			continue
 		case resp.Count < w.limit/4:
-			w.width = min(4*w.width, w.from.Sub(w.oldest)+firstStretch)
+			w.width = min(4*w.width, w.from.Sub(w.oldest)+firstPeriod)
 		}
 		w.end, w.from, w.limit = key, begin, changesPerRead
 		w.over = key == w.least

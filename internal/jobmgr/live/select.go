@@ -1,4 +1,4 @@
-package jobmgr
+package live
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 )
 
@@ -28,8 +29,8 @@ type foundRows struct {
 	edge *runlog.Position // up to which all outcomes were read; nil: all were
 }
 
-// want selects the outcomes of a list from the index.
-func (o *Outboxes) want(q *runlog.LiveQuery) foundRows {
+// find selects the outcomes of a list from the index.
+func (o *Outboxes) find(q *runlog.LiveQuery) foundRows {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -203,7 +204,7 @@ func (o *Outboxes) matcher(q *runlog.LiveQuery) matcher {
 		m.from = q.From.UnixNano()
 	}
 	if !q.To.IsZero() {
-		m.to = nanos(q.To)
+		m.to = catalog.Nanos(q.To)
 	}
 	for _, s := range q.Statuses {
 		m.statuses = append(m.statuses, uint8(slices.Index(common.Statuses[:], s)))
@@ -247,20 +248,20 @@ func (m *matcher) after(r *outboxRow) bool {
 }
 
 // read reads outcomes by their keys. Those deleted meanwhile are in the log store.
-func (o *Outboxes) read(ctx context.Context, keys []string) ([]place, error) {
-	places := make([]place, 0, len(keys))
+func (o *Outboxes) read(ctx context.Context, keys []string) ([]StoredRun, error) {
+	runs := make([]StoredRun, 0, len(keys))
 	for part := range slices.Chunk(keys, readsPerTxn) {
 		kvs, err := readKeys(ctx, o.client, part)
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
-			if p, ok := placeOf(kv); ok {
-				places = append(places, p)
+			if run, ok := decode(kv); ok {
+				runs = append(runs, run)
 			}
 		}
 	}
-	return places, nil
+	return runs, nil
 }
 
 // keyOf returns the key of a run's outcome; empty if no outbox has one.
@@ -282,33 +283,33 @@ func (o *Outboxes) lateKeys() []string {
 }
 
 // outcomes returns those that a list wants, and the position up to which it has read.
-func (o *Outboxes) outcomes(ctx context.Context, q *runlog.LiveQuery) ([]place, *runlog.Position, error) {
+func (o *Outboxes) outcomes(ctx context.Context, q *runlog.LiveQuery) ([]StoredRun, *runlog.Position, error) {
 	if q.Text == "" {
-		f := o.want(q)
-		places, err := o.read(ctx, f.keys)
-		return places, f.edge, err
+		f := o.find(q)
+		runs, err := o.read(ctx, f.keys)
+		return runs, f.edge, err
 	}
 	select {
-	case o.deep <- struct{}{}:
-		defer func() { <-o.deep }()
+	case o.searches <- struct{}{}:
+		defer func() { <-o.searches }()
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
-	var all []place
+	var all []StoredRun
 	step := *q
 	step.Limit = searchedAtOnce
-	for looked := 0; ; looked += searchedAtOnce {
-		f := o.want(&step)
-		places, err := o.read(ctx, f.keys)
+	for searched := 0; ; searched += searchedAtOnce {
+		f := o.find(&step)
+		runs, err := o.read(ctx, f.keys)
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range places {
-			if q.Matches(&places[i].run) {
-				all = append(all, places[i])
+		for i := range runs {
+			if q.Matches(&runs[i].Run) {
+				all = append(all, runs[i])
 			}
 		}
-		if f.edge == nil || q.Limit > 0 && len(all) > q.Limit || looked >= mostSearched {
+		if f.edge == nil || q.Limit > 0 && len(all) > q.Limit || searched >= mostSearched {
 			return all, f.edge, nil
 		}
 		step.Before = f.edge

@@ -1,15 +1,16 @@
-package jobmgr
+// Package plan lists the fires of jobs that no worker has claimed: those that are due, and the planned ones.
+// It is safe for concurrent use and bounds the cost of each list.
+package plan
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
-
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 )
 
@@ -30,73 +31,73 @@ const (
 	firstWindow = time.Minute
 )
 
+// Catalog provides the jobs and their cursors.
+type Catalog interface {
+	Scheduled(group string) []*catalog.Entry
+	EachCursor(ctx context.Context, visit func(job string, cursor time.Time)) error
+	// Read returns a job as it is in etcd now; nil if it does not exist or cannot be read.
+	Read(ctx context.Context, name string) (*catalog.Entry, error)
+}
+
+// Fires lists fires that no worker has claimed.
+type Fires struct {
+	catalog  Catalog
+	unplaced func(*common.StoredJob) *common.Reason
+}
+
+// New returns the fires of a catalog. unplaced returns why no worker may run a job now, or nil if one may.
+func New(catalog Catalog, unplaced func(*common.StoredJob) *common.Reason) *Fires {
+	return &Fires{catalog: catalog, unplaced: unplaced}
+}
+
 // Due returns the unclaimed fires after the cursors, up to q.Now: the newest that the query wants, in no
 // order. whole is false if there may be older ones.
-func (s *Store) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
+func (f *Fires) Due(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
 	found := newest{q: q}
-	look := &dueLook{
+	search := &dueSearch{
 		now:     q.Now,
 		each:    dueOfEach,
 		budget:  dueEffort,
 		tallies: map[time.Time]*schedule.Tally{},
 		more:    map[string]bool{},
 	}
-	jobs := map[string]*entry{}
+	jobs := map[string]*catalog.Entry{}
 	if q.Job != "" {
-		job, err := s.planOf(ctx, q.Job)
-		if err != nil || job == nil {
+		job, err := f.catalog.Read(ctx, q.Job)
+		if err != nil || job == nil || job.Timetable.IsZero() {
 			return nil, true, err
 		}
-		look.each = dueOfJob
-		jobs[job.name] = job
-		look.at(job, job.cursor, &found)
+		search.each = dueOfJob
+		jobs[job.Name] = job
+		search.addJob(job, job.Cursor, &found)
 	} else {
-		for _, job := range s.cfg.Catalog.entries(q.Group) {
-			jobs[job.name] = job
+		for _, job := range f.catalog.Scheduled(q.Group) {
+			jobs[job.Name] = job
 		}
-		err := allCursors(ctx, s.cfg.Client, func(name string, kv *mvccpb.KeyValue) {
+		err := f.catalog.EachCursor(ctx, func(name string, cursor time.Time) {
 			if job := jobs[name]; job != nil {
-				if cursor, err := common.ParseTimeKey(string(kv.Value)); err == nil {
-					look.at(job, cursor, &found)
-				}
+				search.addJob(job, cursor, &found)
 			}
 		})
 		if err != nil {
-			return nil, false, etcdkit.Wrap(err)
+			return nil, false, err
 		}
 	}
 	for i := range found.fires {
-		f := &found.fires[i]
-		if f.Status == common.StatusWaiting && f.Reason == nil {
-			job := jobs[f.Job].state()
-			f.Reason = s.unplaced(&job.StoredJob)
+		fire := &found.fires[i]
+		if fire.Status == common.StatusWaiting && fire.Reason == nil {
+			job := jobs[fire.Job].State()
+			fire.Reason = cmp.Or(f.unplaced(&job.StoredJob), common.Starting())
 		}
-		if look.more[f.ID] {
-			f.Reason = new(countsAtLeast(*f.Reason))
+		if search.more[fire.ID] {
+			fire.Reason = new(fire.Reason.AtLeast())
 		}
 	}
 	return found.fires, !found.cut, nil
 }
 
-// planOf reads a job's plan; nil if it has none.
-func (s *Store) planOf(ctx context.Context, name string) (*entry, error) {
-	seen, err := s.look(ctx, name)
-	if err != nil || seen.job == nil {
-		return nil, err
-	}
-	state, err := seen.state()
-	if err != nil {
-		return nil, nil //nolint:nilerr // a job that cannot be read has no plan, and is reported elsewhere
-	}
-	timetable, err := s.cfg.Interner.OfJob(&state.Job)
-	if err != nil || timetable.IsZero() {
-		return nil, nil //nolint:nilerr // likewise
-	}
-	return newEntry(&state, timetable)
-}
-
-// dueLook finds the due fires of jobs.
-type dueLook struct {
+// dueSearch finds the due fires of jobs.
+type dueSearch struct {
 	now     time.Time
 	each    int                           // fires of a job that are listed one by one
 	budget  int64                         // effort that is left for counting
@@ -104,35 +105,35 @@ type dueLook struct {
 	more    map[string]bool               // ids of entries whose count is a lower bound
 }
 
-// at adds the due fires of one job. A schedule that fails has no fires; the error is reported elsewhere.
-func (l *dueLook) at(job *entry, cursor time.Time, found *newest) {
-	first, ok, err := job.timetable.Next(cursor)
-	if err != nil || !ok || first.After(l.now) {
+// addJob adds the due fires of one job. A schedule that fails has no fires; the error is reported elsewhere.
+func (s *dueSearch) addJob(job *catalog.Entry, cursor time.Time, found *newest) {
+	first, ok, err := job.Timetable.Next(cursor)
+	if err != nil || !ok || first.After(s.now) {
 		return
 	}
-	if job.paused {
-		end := l.now
-		if job.pauseUntil != nil && job.pauseUntil.Before(end) {
-			end = lastPaused(*job.pauseUntil)
+	if job.Paused {
+		end := s.now
+		if job.PauseUntil != nil && job.PauseUntil.Before(end) {
+			end = job.PauseUntil.Add(-1) // at its end the job fires again
 		}
-		state := job.state()
-		l.stretch(job, cursor, end, new(waitsPaused(&state.Job)), found)
+		state := job.State()
+		s.addGap(job, cursor, end, new(waitsPaused(&state.Job)), found)
 		cursor = later(cursor, end)
 	}
 	var fires []time.Time
-	for at := cursor; len(fires) <= l.each; {
-		next, ok, err := job.timetable.Next(at)
-		if err != nil || !ok || next.After(l.now) {
+	for at := cursor; len(fires) <= s.each; {
+		next, ok, err := job.Timetable.Next(at)
+		if err != nil || !ok || next.After(s.now) {
 			break
 		}
 		fires, at = append(fires, next), next
 	}
-	if len(fires) > l.each {
-		l.stretch(job, cursor, l.now, nil, found)
+	if len(fires) > s.each {
+		s.addGap(job, cursor, s.now, nil, found)
 		return
 	}
 	for _, at := range fires {
-		found.add(planned(job, at, l.now))
+		found.add(planned(job, at, s.now))
 	}
 }
 
@@ -149,20 +150,20 @@ func waitsPaused(job *common.Job) common.Reason {
 	return r
 }
 
-// stretch adds one entry for the fires after a cursor, up to a time.
-func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reason, found *newest) {
-	count, last, all, err := l.count(job.timetable, cursor, to)
+// addGap adds one entry for the fires after a cursor, up to a time.
+func (s *dueSearch) addGap(job *catalog.Entry, cursor, to time.Time, reason *common.Reason, found *newest) {
+	count, last, all, err := s.count(job.Timetable, cursor, to)
 	if err != nil || count == 0 {
 		return
 	}
-	state := job.plan()
+	state := job.Plan()
 	state.Cursor = cursor
 	run := common.PassedOver(state, last, count, common.StatusWaiting, common.Reason{})
 	f := common.Fire{
 		ID:        run.Fire,
-		Job:       job.name,
-		JobUID:    job.uid,
-		Group:     job.group.Value(),
+		Job:       job.Name,
+		JobUID:    job.UID,
+		Group:     job.Group(),
 		PlannedAt: run.PlannedAt,
 		Cause:     common.CauseCron,
 		Status:    common.StatusWaiting,
@@ -171,59 +172,59 @@ func (l *dueLook) stretch(job *entry, cursor, to time.Time, reason *common.Reaso
 		Gap:       run.Gap,
 	}
 	if !all {
-		l.more[f.ID] = true
+		s.more[f.ID] = true
 	}
 	found.add(f)
 }
 
 // count counts the fires after a cursor, up to a time, and returns the last of them. If that exceeds the
 // budget, all is false, and the last one may be any up to that time.
-func (l *dueLook) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool,
+func (s *dueSearch) count(timetable schedule.Schedule, cursor, to time.Time) (count int64, last time.Time, all bool,
 	err error) {
 	effort := int64(1)
 	if timetable.Lines() {
 		effort += int64(to.Sub(cursor) / time.Hour)
 	}
-	if effort > l.budget {
-		most := int64(l.each) + 1
+	if effort > s.budget {
+		most := int64(s.each) + 1
 		if count, last, err = timetable.Passed(cursor, to, most); count < most {
 			return count, last, true, err
 		}
 		return count, to, false, err
 	}
-	tally := l.tally(cursor)
+	tally := s.tally(cursor)
 	asked := tally.Asked
 	count, last, err = tally.Count(timetable, cursor, to)
-	l.budget -= effort + dueAsked*int64(tally.Asked-asked)
+	s.budget -= effort + dueAsked*int64(tally.Asked-asked)
 	return count, last, true, err
 }
 
 // tally returns a tally from a cursor or earlier, up to now; it is shared by cursors of about the same age.
-func (l *dueLook) tally(cursor time.Time) *schedule.Tally {
+func (s *dueSearch) tally(cursor time.Time) *schedule.Tally {
 	age := 24 * time.Hour
-	for l.now.Sub(cursor) > age {
+	for s.now.Sub(cursor) > age {
 		age *= 2
 	}
-	begin := l.now.Add(-age)
-	if l.tallies[begin] == nil {
-		l.tallies[begin] = schedule.NewTally(begin, l.now.Add(1))
+	begin := s.now.Add(-age)
+	if s.tallies[begin] == nil {
+		s.tallies[begin] = schedule.NewTally(begin, s.now.Add(1))
 	}
-	return l.tallies[begin]
+	return s.tallies[begin]
 }
 
 // Planned returns the fires after q.Now and after the cursors: the newest that the query wants, in no order.
 // It reads one window after the other, backwards from the end of the requested time, until it has enough.
 // Cursors may be outdated: a fire that was claimed since is also found as a run, under the same id.
-func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
-	var jobs []*entry
+func (f *Fires) Planned(ctx context.Context, q *runlog.FireQuery) (fires []common.Fire, whole bool, err error) {
+	var jobs []*catalog.Entry
 	if q.Job != "" {
-		job, err := s.planOf(ctx, q.Job)
-		if err != nil || job == nil {
+		job, err := f.catalog.Read(ctx, q.Job)
+		if err != nil || job == nil || job.Timetable.IsZero() {
 			return nil, true, err
 		}
-		jobs = []*entry{job}
+		jobs = []*catalog.Entry{job}
 	} else {
-		jobs = s.cfg.Catalog.entries(q.Group)
+		jobs = f.catalog.Scheduled(q.Group)
 	}
 	low, end := later(q.Now.Add(1), q.From), q.To
 	if q.Before != nil && q.Before.PlannedAt.Before(end) {
@@ -255,21 +256,21 @@ func (s *Store) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 
 // window returns the newest fires of a window of the future, its end exclusive. enough is false if the window
 // has more fires than the budget allows to read.
-func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end time.Time, budget int) (found newest,
-	enough bool, err error) {
+func window(ctx context.Context, jobs []*catalog.Entry, q *runlog.FireQuery, start, end time.Time,
+	budget int) (found newest, enough bool, err error) {
 	found.q = q
 	for i, job := range jobs {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return found, false, context.Cause(ctx)
 		}
 		from := start.Add(-1)
-		if job.paused {
-			if job.pauseUntil == nil {
+		if job.Paused {
+			if job.PauseUntil == nil {
 				continue
 			}
-			from = later(from, lastPaused(*job.pauseUntil))
+			from = later(from, job.PauseUntil.Add(-1))
 		}
-		at, ok, failed := job.timetable.Upcoming(job.cursor, from)
+		at, ok, failed := job.Timetable.Upcoming(job.Cursor, from)
 		if failed != nil || !ok || !at.Before(end) {
 			continue
 		}
@@ -278,7 +279,7 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 				return found, false, nil
 			}
 			found.add(planned(job, at, q.Now))
-			at, ok, failed = job.timetable.Next(at)
+			at, ok, failed = job.Timetable.Next(at)
 		}
 	}
 	return found, true, nil
@@ -286,19 +287,19 @@ func window(ctx context.Context, jobs []*entry, q *runlog.FireQuery, start, end 
 
 // planned returns a fire of the plan that no worker has claimed: it is due, or its planned time or jitter is
 // still to come.
-func planned(job *entry, at, now time.Time) common.Fire {
+func planned(job *catalog.Entry, at, now time.Time) common.Fire {
 	f := common.Fire{
-		ID:        common.PlannedFire(job.uid, at),
-		Job:       job.name,
-		JobUID:    job.uid,
-		Group:     job.group.Value(),
+		ID:        common.PlannedFire(job.UID, at),
+		Job:       job.Name,
+		JobUID:    job.UID,
+		Group:     job.Group(),
 		PlannedAt: at.UTC(),
 		Cause:     common.CauseCron,
 		Status:    common.StatusWaiting,
 		Attempts:  []string{},
 	}
 	due := at
-	if delay := job.delay(at); delay > 0 {
+	if delay := job.Delay(at); delay > 0 {
 		due = at.Add(delay)
 		f.DueAt = new(due.UTC())
 	}

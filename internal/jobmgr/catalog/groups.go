@@ -1,4 +1,4 @@
-package jobmgr
+package catalog
 
 import (
 	"cmp"
@@ -6,20 +6,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unique"
 
 	"carillon/internal/common"
+	"carillon/internal/jobmgr/forecast"
 )
 
 // Groups counts the jobs of each group, by name; the name of no group is "".
-func (s *Store) Groups(ctx context.Context) ([]common.GroupCount, error) {
-	c := s.cfg.Catalog
-	c.reach(ctx, s.written.Load(), time.Second)
-	return c.groups(s.cfg.Now().UnixNano()), nil
-}
-
-func (c *Catalog) groups(now int64) []common.GroupCount {
+func (c *Catalog) Groups(ctx context.Context) ([]common.GroupCount, error) {
+	c.Sync(ctx)
+	now := c.now().UnixNano()
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	counts := map[unique.Handle[string]]*common.GroupCount{}
@@ -39,15 +35,14 @@ func (c *Catalog) groups(now int64) []common.GroupCount {
 		groups = append(groups, *g)
 	}
 	slices.SortFunc(groups, func(a, b common.GroupCount) int { return cmp.Compare(a.Name, b.Name) })
-	return groups
+	return groups, nil
 }
 
 // Labels counts the jobs that have each label, of one group if a group is given: at most so many keys, and so
 // many values of each, those with the most jobs. cut reports whether there are more keys.
-func (s *Store) Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool,
+func (c *Catalog) Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool,
 	err error) {
-	c := s.cfg.Catalog
-	c.reach(ctx, s.written.Load(), time.Second)
+	c.Sync(ctx)
 	counts := map[string]map[string]int{}
 	for text, jobs := range c.labels(group) {
 		for key, value := range labelsOf(text.Value()) {
@@ -90,4 +85,31 @@ func (c *Catalog) labels(group string) map[unique.Handle[string]]int {
 		}
 	}
 	return counts
+}
+
+// Firing returns the scheduled jobs that a query matches, and the number of those that are paused without an
+// end, all as of a revision.
+func (c *Catalog) Firing(q common.JobQuery) (jobs []forecast.Job, paused int, revision int64, err error) {
+	f, err := c.filter(q)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	jobs = make([]forecast.Job, 0, len(c.jobs))
+	for r := range c.names.after("") {
+		if r.job.Timetable.IsZero() || !f.matches(r) {
+			continue
+		}
+		job := forecast.Job{Name: r.job.Name, Group: r.job.Group(), Timetable: r.job.Timetable, Cursor: r.job.Cursor}
+		if r.job.Paused {
+			if r.job.PauseUntil == nil {
+				paused++
+				continue
+			}
+			job.Resumes = *r.job.PauseUntil
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, paused, c.revision, nil
 }

@@ -1,4 +1,4 @@
-package jobmgr
+package catalog
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 	"carillon/internal/common"
 )
 
-// slot holds the fields of a job that lists filter and sort by. Slots are adjacent, so that a scan of all
+// row holds the fields of a job that lists filter and sort by. Rows are adjacent, so that a scan of all
 // jobs reads memory in order.
-type slot struct {
-	job           *entry
+type row struct {
+	job           *Entry
 	search        string // name and title in lower case, with a NUL between them
 	group, labels unique.Handle[string]
 	updated       int64 // Unix nanoseconds
@@ -26,23 +26,29 @@ type slot struct {
 // noFire is the next fire of a job that has none.
 const noFire = math.MaxInt64
 
-// newSlot returns the slot of a new entry.
-func newSlot(job *common.JobState, e *entry) slot {
+// newRow returns the row of a new entry.
+func newRow(job *common.JobState, e *Entry) row {
 	search := job.Name + "\x00" + strings.ToLower(job.Title)
-	e.name = search[:len(job.Name)] // the same memory
-	s := slot{job: e, search: search, group: e.group, labels: unique.Make(labelsText(job.Labels)),
-		updated: job.UpdatedAt.UnixNano(), timed: job.CronExpr != ""}
+	e.Name = search[:len(job.Name)] // the same memory
+	r := row{
+		job:     e,
+		search:  search,
+		group:   e.group,
+		labels:  unique.Make(labelsText(job.Labels)),
+		updated: job.UpdatedAt.UnixNano(),
+		timed:   job.CronExpr != "",
+	}
 	switch {
 	case job.Paused && job.PauseUntil == nil:
-		s.pausedUntil = noFire
+		r.pausedUntil = noFire
 	case job.Paused:
-		s.pausedUntil = nanos(*job.PauseUntil)
+		r.pausedUntil = Nanos(*job.PauseUntil)
 	}
-	return s
+	return r
 }
 
-// nanos returns a time in Unix nanoseconds. Those end in 2262: a later time never comes.
-func nanos(t time.Time) int64 {
+// Nanos returns a time in Unix nanoseconds. Those end in 2262: a later time never comes.
+func Nanos(t time.Time) int64 {
 	if t.Unix() >= noFire/int64(time.Second) {
 		return noFire
 	}
@@ -69,29 +75,29 @@ func labelsOf(text string) (labels map[string]string) {
 }
 
 // nextFire returns when the job fires next. A computed time is valid until it has passed.
-func (s *slot) nextFire(now int64) int64 {
-	if s.pausedUntil == noFire || s.job.timetable.IsZero() {
+func (r *row) nextFire(now int64) int64 {
+	if r.pausedUntil == noFire || r.job.Timetable.IsZero() {
 		return noFire
 	}
-	if known := atomic.LoadInt64(&s.next); known > now {
+	if known := atomic.LoadInt64(&r.next); known > now {
 		return known
 	}
 	next := int64(noFire)
-	if fire, ok, err := s.job.timetable.Upcoming(s.job.cursor, time.Unix(0, max(now, s.pausedUntil))); err == nil &&
+	if fire, ok, err := r.job.Timetable.Upcoming(r.job.Cursor, time.Unix(0, max(now, r.pausedUntil))); err == nil &&
 		ok {
-		next = nanos(fire)
+		next = Nanos(fire)
 	}
-	atomic.StoreInt64(&s.next, next)
+	atomic.StoreInt64(&r.next, next)
 	return next
 }
 
-func (s *slot) phase(now int64) common.Phase {
+func (r *row) phase(now int64) common.Phase {
 	switch {
-	case now < s.pausedUntil:
+	case now < r.pausedUntil:
 		return common.PhasePaused
-	case !s.timed:
+	case !r.timed:
 		return common.PhaseManual
-	case s.nextFire(now) == noFire:
+	case r.nextFire(now) == noFire:
 		return common.PhaseDone
 	}
 	return common.PhaseActive

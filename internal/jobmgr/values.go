@@ -10,37 +10,38 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr/catalog"
 )
 
 // hasTimetable reports whether the stored job has this very schedule: it may be saved again even if its last
 // fire has passed.
-func (s seen) hasTimetable(job *common.Job) bool {
-	if s.job == nil {
+func (v values) hasTimetable(job *common.Job) bool {
+	if v.job == nil {
 		return false
 	}
-	old, err := s.state()
+	old, err := v.state()
 	return err == nil && !timetableChanged(&old.Job, job)
 }
 
-// seen holds the values that a change is decided on.
-type seen struct {
+// values holds the values that a change is decided on.
+type values struct {
 	job, cursor *mvccpb.KeyValue // nil where absent
 	triggers    []*mvccpb.KeyValue
 	more        []*mvccpb.KeyValue // results of further operations of look
 	revision    int64
 }
 
-// look reads all values of a job that changes are decided on, and those of further operations.
-func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (seen, error) {
+// read reads all values of a job that changes are decided on, and those of further operations.
+func (s *Store) read(ctx context.Context, name string, more ...clientv3.Op) (values, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	ops := append([]clientv3.Op{clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
 		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())}, more...)
 	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
-		return seen{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
+		return values{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
 	}
-	found := seen{revision: resp.Header.Revision, triggers: resp.Responses[2].GetResponseRange().Kvs}
+	found := values{revision: resp.Header.Revision, triggers: resp.Responses[2].GetResponseRange().Kvs}
 	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
 		found.job = kvs[0]
 	}
@@ -53,9 +54,9 @@ func (s *Store) look(ctx context.Context, name string, more ...clientv3.Op) (see
 	return found, nil
 }
 
-// state decodes what was seen.
-func (s seen) state() (common.JobState, error) {
-	state, err := decodeJob(s.job, s.cursor)
+// state decodes the job.
+func (v values) state() (common.JobState, error) {
+	state, err := catalog.Decode(v.job, v.cursor)
 	if err != nil {
 		return common.JobState{}, &common.Error{
 			Code:    common.CodeInternal,
@@ -67,16 +68,16 @@ func (s seen) state() (common.JobState, error) {
 	return state, nil
 }
 
-// remains returns the readable fields of a job that does not decode, or has no cursor.
-func (s seen) remains(name string) common.JobState {
+// readable returns the readable fields of a job that does not decode, or has no cursor.
+func (v values) readable(name string) common.JobState {
 	state := common.JobState{
 		StoredJob: common.StoredJob{Job: common.Job{Name: name}},
-		Version:   s.job.ModRevision,
-		Created:   s.job.CreateRevision,
+		Version:   v.job.ModRevision,
+		Created:   v.job.CreateRevision,
 	}
-	if stored, err := common.Decode[common.StoredJob](s.job.Value); err == nil && stored.Name == name {
+	if stored, err := common.Decode[common.StoredJob](v.job.Value); err == nil && stored.Name == name {
 		state.StoredJob = stored
-	} else if fields, err := common.Decode[map[string]json.RawMessage](s.job.Value); err == nil {
+	} else if fields, err := common.Decode[map[string]json.RawMessage](v.job.Value); err == nil {
 		text := func(field string) (value string) {
 			_ = json.Unmarshal(fields[field], &value) // a value that is no text stays empty
 			return value
@@ -85,30 +86,30 @@ func (s seen) remains(name string) common.JobState {
 			state.UID, state.Group = text("uid"), text("group")
 		}
 	}
-	if s.cursor != nil {
-		if at, err := common.ParseTimeKey(string(s.cursor.Value)); err == nil {
+	if v.cursor != nil {
+		if at, err := common.ParseTimeKey(string(v.cursor.Value)); err == nil {
 			state.Cursor = at
 		}
 	}
 	return state
 }
 
-func (s seen) satisfies(name string, pre common.Precondition) error {
-	if s.job != nil && pre.May != nil && !pre.Absent {
+func (v values) check(name string, pre common.Precondition) error {
+	if v.job != nil && pre.May != nil && !pre.Absent {
 		// The group of a job that cannot be read is unknown, and treated as empty.
-		if err := pre.May(s.remains(name).Group); err != nil {
+		if err := pre.May(v.readable(name).Group); err != nil {
 			return err
 		}
 	}
 	switch {
-	case pre.Absent && s.job != nil:
+	case pre.Absent && v.job != nil:
 		return common.Errorf(common.CodeStale, "job %q exists", name)
-	case pre.Version != 0 && s.job == nil:
+	case pre.Version != 0 && v.job == nil:
 		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
-	case pre.Version != 0 && s.job.ModRevision != pre.Version:
+	case pre.Version != 0 && v.job.ModRevision != pre.Version:
 		return &common.Error{
 			Code:    common.CodeStale,
-			Message: fmt.Sprintf("job %q is at version %d, not %d", name, s.job.ModRevision, pre.Version),
+			Message: fmt.Sprintf("job %q is at version %d, not %d", name, v.job.ModRevision, pre.Version),
 			Hint:    "another client saved it: read it again and repeat the change",
 		}
 	}
@@ -116,12 +117,12 @@ func (s seen) satisfies(name string, pre common.Precondition) error {
 }
 
 // unchanged returns compares of the job and its cursor with the values that were read.
-func (s seen) unchanged(name string) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), s.job.ModRevision)}
-	if s.cursor == nil {
+func (v values) unchanged(name string) []clientv3.Cmp {
+	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), v.job.ModRevision)}
+	if v.cursor == nil {
 		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
 	}
-	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), s.cursor.ModRevision))
+	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), v.cursor.ModRevision))
 }
 
 func notFound(name string) error {

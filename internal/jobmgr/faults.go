@@ -8,41 +8,28 @@ import (
 	"reflect"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
-
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/scheduler/placement"
 )
 
-// decodeJob reads a job and its cursor. A job without a cursor is an error: its plan would have no beginning.
-func decodeJob(job, cursor *mvccpb.KeyValue) (common.JobState, error) {
-	stored, err := decodeStored(job)
-	if err != nil {
-		return common.JobState{}, err
+// selectorFaults lists the faults of the selector of a job's placement.
+func selectorFaults(job *common.Job) []common.Fault {
+	if job.Placement == nil {
+		return nil
 	}
-	return withCursor(stored, job, cursor)
-}
-
-func decodeStored(job *mvccpb.KeyValue) (common.StoredJob, error) {
-	stored, err := common.Decode[common.StoredJob](job.Value)
-	if err != nil {
-		return stored, fmt.Errorf("decode %s: %w", job.Key, err)
+	_, err := placement.ParseSelector(job.Placement.Selector)
+	refusal, ok := errors.AsType[*common.Error](err)
+	if !ok {
+		return nil
 	}
-	if key := common.JobKey(stored.Name); key != string(job.Key) {
-		return stored, fmt.Errorf("%s holds a job of another name", job.Key)
-	}
-	return stored, nil
-}
-
-func withCursor(stored common.StoredJob, job, cursor *mvccpb.KeyValue) (common.JobState, error) {
-	if cursor == nil {
-		return common.JobState{}, fmt.Errorf("%s has no cursor", job.Key)
-	}
-	at, err := common.ParseTimeKey(string(cursor.Value))
-	if err != nil {
-		return common.JobState{}, fmt.Errorf("decode %s: %w", cursor.Key, err)
-	}
-	return common.JobState{StoredJob: stored, Version: job.ModRevision, Created: job.CreateRevision, Cursor: at}, nil
+	return []common.Fault{{
+		Location: "placement.selector",
+		Code:     "selector",
+		Message:  refusal.Message,
+		Hint:     refusal.Hint,
+		Value:    common.Excerpt(job.Placement.Selector),
+	}}
 }
 
 // timetableFaults lists the faults of a job's schedule: of the cron expression, and of the time zone, which

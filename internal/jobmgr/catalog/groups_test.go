@@ -1,4 +1,4 @@
-package jobmgr_test
+package catalog_test
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/jobmgr/forecast"
 )
 
 func TestGroupsAndLabels(t *testing.T) {
@@ -28,10 +29,9 @@ func TestGroupsAndLabels(t *testing.T) {
 			Version:   int64(i + 1),
 		})
 	}
-	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
-	catalog.Fill(jobs, false)
-	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: func() time.Time { return now }})
-	groups, err := store.Groups(t.Context())
+	all := catalog.New(nil, schedule.NewInterner(), func() time.Time { return now })
+	all.Fill(jobs, false)
+	groups, err := all.Groups(t.Context())
 	if want := []common.GroupCount{{Jobs: 1}, {Name: "a", Jobs: 1, Paused: 1},
 		{Name: "b", Jobs: 3, Paused: 1}}; err != nil || !reflect.DeepEqual(groups, want) {
 		t.Errorf("groups %+v, %v; want %+v", groups, err, want)
@@ -58,7 +58,7 @@ func TestGroupsAndLabels(t *testing.T) {
 		}, zone}, false},
 		{"none", 3, 3, nil, false},
 	} {
-		got, cut, err := store.Labels(t.Context(), c.group, c.keys, c.values)
+		got, cut, err := all.Labels(t.Context(), c.group, c.keys, c.values)
 		if err != nil || cut != c.cut || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("labels of %q, %d keys, %d values: %+v, cut %v, %v; want %+v", c.group, c.keys, c.values, got, cut,
 				err, c.want)
@@ -67,28 +67,28 @@ func TestGroupsAndLabels(t *testing.T) {
 }
 
 func BenchmarkGroupsAndLabels(b *testing.B) {
-	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
-	catalog.Fill(manyJobs(b, 100_000), false)
-	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: time.Now})
+	all := catalog.New(nil, schedule.NewInterner(), time.Now)
+	all.Fill(manyJobs(b, 100_000), false)
 	b.Run("groups", func(b *testing.B) {
 		for b.Loop() {
-			if groups, err := store.Groups(b.Context()); err != nil || len(groups) != 50 {
+			if groups, err := all.Groups(b.Context()); err != nil || len(groups) != 50 {
 				b.Fatal(groups, err)
 			}
 		}
 	})
 	b.Run("labels", func(b *testing.B) {
 		for b.Loop() {
-			if labels, _, err := store.Labels(b.Context(), "", 100, 100); err != nil || len(labels) != 2 {
+			if labels, _, err := all.Labels(b.Context(), "", 100, 100); err != nil || len(labels) != 2 {
 				b.Fatal(labels, err)
 			}
 		}
 	})
 	b.Run("forecast", func(b *testing.B) {
-		from, i := time.Now(), 0
+		forecasts, from, i := forecast.NewCache(all), time.Now(), 0
 		for b.Loop() {
 			i++
-			f, _, err := store.Forecast(b.Context(), common.JobQuery{}, from, from.Add(24*time.Hour+time.Duration(i)))
+			to := from.Add(24*time.Hour + time.Duration(i))
+			f, _, err := forecasts.Forecast(b.Context(), common.JobQuery{}, from, to)
 			if err != nil || f.Total == 0 {
 				b.Fatal(f, err)
 			}
@@ -114,12 +114,12 @@ func TestForecastIsCached(t *testing.T) {
 			Cursor:    now.Add(-time.Hour),
 		})
 	}
-	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
-	catalog.Fill(jobs, false)
-	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: func() time.Time { return now }})
+	all := catalog.New(nil, schedule.NewInterner(), func() time.Time { return now })
+	all.Fill(jobs, false)
+	forecasts := forecast.NewCache(all)
 	ask := func(group string, from time.Time) (fires, idle int, begins time.Time) {
 		t.Helper()
-		f, idle, err := store.Forecast(t.Context(), common.JobQuery{Group: group}, from, now.Add(24*time.Hour))
+		f, idle, err := forecasts.Forecast(t.Context(), common.JobQuery{Group: group}, from, now.Add(24*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestForecastIsCached(t *testing.T) {
 				begins.Sub(now), c.fires, c.idle, c.as)
 		}
 	}
-	catalog.Remove("job-0")
+	all.Remove("job-0")
 	if fires, _, begins := ask("", now.Add(12*time.Second)); fires != 12 || !begins.Equal(now.Add(12*time.Second)) {
 		t.Errorf("after a change: %d fires as of %v", fires, begins.Sub(now))
 	}

@@ -1,4 +1,4 @@
-package jobmgr
+package live
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"carillon/internal/common"
 )
 
-// narrow holds the fields of an outcome that the index reads.
-type narrow struct {
+// outcomeFields holds the fields of an outcome that the index reads.
+type outcomeFields struct {
 	ID        string        `json:"id"`
 	Job       string        `json:"job"`
 	JobUID    string        `json:"jobUid"`
@@ -169,7 +169,7 @@ func (t *outboxRows) chain(stem string) (rows []*outboxRow) {
 }
 
 // put adds an outcome of an outbox.
-func (t *outboxRows) put(owner string, o *narrow, round uint16) {
+func (t *outboxRows) put(owner string, o *outcomeFields, round uint16) {
 	n := t.find(owner, o.ID)
 	if n == 0 {
 		n = t.take()

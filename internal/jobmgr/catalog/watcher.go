@@ -1,4 +1,4 @@
-package jobmgr
+package catalog
 
 import (
 	"context"
@@ -13,9 +13,11 @@ import (
 	"carillon/internal/etcdkit"
 )
 
-// JobsUpdate is a change of the jobs. If Whole is set, Jobs and Bad are all jobs, or the first part of them
+const callLimit = 5 * time.Second
+
+// Update is a change of the jobs. If Whole is set, Jobs and Bad are all jobs, or the first part of them
 // if More is set.
-type JobsUpdate struct {
+type Update struct {
 	Whole    bool
 	More     bool
 	Revision int64
@@ -32,8 +34,9 @@ type BadJob struct {
 
 // Watcher follows /cron/jobs and reads the cursor of each job that changes.
 type Watcher struct {
+	Silence time.Duration // how long a watch may be silent; 0: the default of etcdkit.Follower
+
 	client  *clientv3.Client
-	silence time.Duration
 	trouble func(error)
 	alive   func()
 }
@@ -46,12 +49,12 @@ func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Wat
 
 // Run delivers all jobs, in parts, then every change, and all jobs again after any gap, until the context
 // ends.
-func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpdate) error) error {
+func (w *Watcher) Run(ctx context.Context, receive func(context.Context, Update) error) error {
 	follower := etcdkit.Watch{
 		Client:  w.client,
 		Prefix:  common.JobsPrefix,
 		Paged:   true,
-		Silence: w.silence,
+		Silence: w.Silence,
 		Report: func(err error) {
 			if err != nil {
 				w.trouble(err)
@@ -65,10 +68,10 @@ func (w *Watcher) Run(ctx context.Context, receive func(context.Context, JobsUpd
 		page := u.Whole || listing
 		listing = page && u.More
 		puts := decodePuts(u.Puts)
-		if err := w.cursors(ctx, puts, page && len(puts) > 0); err != nil {
+		if err := w.readCursors(ctx, puts, page && len(puts) > 0); err != nil {
 			return err
 		}
-		return receive(ctx, jobsUpdate(&u, puts))
+		return receive(ctx, newUpdate(&u, puts))
 	})
 }
 
@@ -91,8 +94,8 @@ func decodePuts(kvs []*mvccpb.KeyValue) []put {
 	return puts
 }
 
-func jobsUpdate(u *etcdkit.Changes, puts []put) JobsUpdate {
-	out := JobsUpdate{Whole: u.Whole, More: u.More, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(puts))}
+func newUpdate(u *etcdkit.Changes, puts []put) Update {
+	out := Update{Whole: u.Whole, More: u.More, Revision: u.Revision, Jobs: make([]common.JobState, 0, len(puts))}
 	for i := range puts {
 		p := &puts[i]
 		if p.gone {
@@ -117,19 +120,19 @@ func jobsUpdate(u *etcdkit.Changes, puts []put) JobsUpdate {
 // cursorsPerTxn keeps a transaction, of two operations for each cursor, below etcd's limit.
 const cursorsPerTxn = 50
 
-// cursors reads the cursors of the jobs that an update puts, trying until it succeeds: an update must not be
+// readCursors reads the cursors of the jobs that an update puts, trying until it succeeds: an update must not be
 // delivered without them. It marks jobs that were deleted since. A page is a part of a list, and so in the
 // order of its keys.
-func (w *Watcher) cursors(ctx context.Context, puts []put, page bool) error {
+func (w *Watcher) readCursors(ctx context.Context, puts []put, page bool) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		var err error
 		if page {
-			err = w.rangeOfCursors(ctx, puts)
+			err = w.readCursorRange(ctx, puts)
 		} else {
-			ofNew(puts)
+			setInitialCursors(puts)
 		}
 		if err == nil {
-			err = w.someCursors(ctx, puts)
+			err = w.readMissingCursors(ctx, puts)
 		}
 		if err == nil {
 			return nil
@@ -143,9 +146,9 @@ func (w *Watcher) cursors(ctx context.Context, puts []put, page bool) error {
 	}
 }
 
-// ofNew gives new jobs the cursors that they were created with, which saves a read. A cursor that has moved
+// setInitialCursors gives new jobs the cursors that they were created with, which saves a read. A cursor that has moved
 // since does no harm: it is compared when it is used.
-func ofNew(puts []put) {
+func setInitialCursors(puts []put) {
 	for i := range puts {
 		if p := &puts[i]; p.kv.CreateRevision == p.kv.ModRevision && p.err == nil && !p.stored.CreatedAt.IsZero() {
 			p.cursor = &mvccpb.KeyValue{
@@ -156,9 +159,9 @@ func ofNew(puts []put) {
 	}
 }
 
-// rangeOfCursors reads the cursors of a page in one range. They may be newer than the jobs, which does no
+// readCursorRange reads the cursors of a page in one range. They may be newer than the jobs, which does no
 // harm either.
-func (w *Watcher) rangeOfCursors(ctx context.Context, puts []put) error {
+func (w *Watcher) readCursorRange(ctx context.Context, puts []put) error {
 	first, last := common.CursorKey(puts[0].name), common.CursorKey(puts[len(puts)-1].name)
 	at := 0
 	return eachCursor(ctx, w.client, first, last+"\x00", func(job string, kv *mvccpb.KeyValue) {
@@ -171,36 +174,10 @@ func (w *Watcher) rangeOfCursors(ctx context.Context, puts []put) error {
 	})
 }
 
-// allCursors reads every cursor.
-func allCursors(ctx context.Context, client *clientv3.Client, visit func(job string, kv *mvccpb.KeyValue)) error {
-	return eachCursor(ctx, client, common.CursorPrefix, clientv3.GetPrefixRangeEnd(common.CursorPrefix), visit)
-}
-
-// eachCursor reads the cursors of a range of keys, page by page.
-func eachCursor(ctx context.Context, client *clientv3.Client, key, end string,
-	visit func(job string, kv *mvccpb.KeyValue)) error {
-	for key < end {
-		callCtx, cancel := context.WithTimeout(ctx, 2*callLimit)
-		resp, err := client.Get(callCtx, key, clientv3.WithRange(end), clientv3.WithLimit(5000))
-		cancel()
-		if err != nil {
-			return fmt.Errorf("list cursors: %w", err)
-		}
-		for _, kv := range resp.Kvs {
-			visit(string(kv.Key[len(common.CursorPrefix):]), kv)
-		}
-		if !resp.More || len(resp.Kvs) == 0 {
-			return nil
-		}
-		key = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
-	}
-	return nil
-}
-
-// someCursors reads the missing cursors, with their jobs. A job that has neither a cursor nor the version of
+// readMissingCursors reads the missing cursors, with their jobs. A job that has neither a cursor nor the version of
 // the update was deleted meanwhile: it is not broken, and the watch delivers its deletion, or the event after
 // it.
-func (w *Watcher) someCursors(ctx context.Context, puts []put) error {
+func (w *Watcher) readMissingCursors(ctx context.Context, puts []put) error {
 	var without []*put
 	for i := range puts {
 		if puts[i].cursor == nil && puts[i].err == nil {

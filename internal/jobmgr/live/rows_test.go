@@ -1,4 +1,4 @@
-package jobmgr
+package live
 
 import (
 	"encoding/json"
@@ -80,7 +80,7 @@ func TestOutboxes_HoldWhatIsThere(t *testing.T) {
 			there[key] = &mvccpb.KeyValue{Key: []byte(key), Value: data}
 			o.take(etcdkit.Changes{Revision: revision, Puts: []*mvccpb.KeyValue{there[key]}})
 		}
-		found := o.want(&runlog.LiveQuery{Query: runlog.Query{Limit: mostOutcomes}})
+		found := o.find(&runlog.LiveQuery{Query: runlog.Query{Limit: mostOutcomes}})
 		want := slices.Sorted(maps.Keys(there))
 		if slices.Sort(found.keys); !slices.Equal(found.keys, want) || o.rows.count != len(want) ||
 			o.revision != revision {

@@ -1,4 +1,4 @@
-package jobmgr_test
+package catalog_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
-	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 )
 
 // manyJobs returns jobs of some groups and teams, as the watcher reads them: each decoded separately.
@@ -61,13 +61,13 @@ func TestCatalogIsSmall(t *testing.T) {
 	const n = 20_000
 	jobs := manyJobs(t, n)
 	before := heap()
-	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
+	all := catalog.New(nil, schedule.NewInterner(), time.Now)
 	for at := 0; at < n; at += 1000 { // in pages
-		catalog.Fill(jobs[at:at+1000], at+1000 < n)
+		all.Fill(jobs[at:at+1000], at+1000 < n)
 	}
 	after := heap()
 	runtime.KeepAlive(jobs)
-	if count, _ := catalog.Len(); count != n {
+	if count, _ := all.Len(); count != n {
 		t.Fatal(count)
 	}
 	if each := (int64(after) - int64(before)) / n; each > 1024 {
@@ -78,9 +78,8 @@ func TestCatalogIsSmall(t *testing.T) {
 }
 
 func BenchmarkCatalogList100k(b *testing.B) {
-	catalog := jobmgr.NewCatalog(nil, schedule.NewInterner())
-	catalog.Fill(manyJobs(b, 100_000), false)
-	store := jobmgr.NewStore(jobmgr.Config{Catalog: catalog, Now: time.Now})
+	all := catalog.New(nil, schedule.NewInterner(), time.Now)
+	all.Fill(manyJobs(b, 100_000), false)
 	for name, q := range map[string]common.JobQuery{
 		"all": {}, "middle": {After: "8000"}, "q": {Q: "99"}, "nowhere": {Q: "nowhere"}, "group": {Group: "group-07"},
 		"selector": {Selector: "team=none"}, "done": {Phase: common.PhaseDone},
@@ -94,7 +93,7 @@ func BenchmarkCatalogList100k(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := store.List(b.Context(), q); err != nil {
+				if _, _, err := all.List(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,0 +1,89 @@
+package catalog
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unique"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+)
+
+// Entry is a job as a catalog keeps it: the fields for look-ups and planning, and the rest as text, since a
+// catalog may hold a hundred thousand jobs. It is immutable; its cursor is the one of when the job was saved
+// or first received.
+type Entry struct {
+	Name, UID  string
+	Cursor     time.Time
+	Paused     bool
+	PauseUntil *time.Time
+	Timetable  schedule.Schedule // zero if the job has none that can be read
+
+	group            unique.Handle[string]
+	text             []byte // the stored job as JSON
+	version, created int64
+	jitter           time.Duration
+	retention        *common.Retention
+	needs            []string
+	notifies         bool // it has notifications
+}
+
+// NewEntry returns the entry of a job. A schedule that cannot be read counts as none.
+func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error) {
+	text, err := json.Marshal(&job.StoredJob)
+	if err != nil {
+		return nil, err
+	}
+	timetable, err := interner.OfJob(&job.Job)
+	if err != nil {
+		timetable = schedule.Schedule{}
+	}
+	return &Entry{
+		Name:       job.Name,
+		UID:        strings.Clone(job.UID),
+		Cursor:     job.Cursor,
+		Paused:     job.Paused,
+		PauseUntil: job.PauseUntil,
+		Timetable:  timetable,
+		group:      unique.Make(job.Group),
+		text:       text,
+		version:    job.Version,
+		created:    job.Created,
+		jitter:     job.Jitter.Or(0),
+		retention:  job.Retention,
+		needs:      job.MustHave(),
+		notifies:   job.Notify != nil && len(job.Notify.To) > 0,
+	}, nil
+}
+
+// Group returns the group of the job.
+func (e *Entry) Group() string { return e.group.Value() }
+
+// State returns the job as it was received.
+func (e *Entry) State() common.JobState {
+	s := common.JobState{Version: e.version, Created: e.created, Cursor: e.Cursor}
+	_ = json.Unmarshal(e.text, &s.StoredJob) // NewEntry wrote it
+	return s
+}
+
+// Plan returns what planning needs of the job: its identity, cursor, pause, jitter and retention.
+func (e *Entry) Plan() *common.JobState {
+	s := &common.JobState{Version: e.version, Created: e.created, Cursor: e.Cursor}
+	s.Name, s.UID, s.Group, s.Paused, s.PauseUntil, s.Retention = e.Name, e.UID, e.Group(), e.Paused, e.PauseUntil,
+		e.retention
+	if e.jitter > 0 {
+		s.Jitter = common.Duration(e.jitter.String())
+	}
+	return s
+}
+
+// Delay returns the jitter of a fire.
+func (e *Entry) Delay(at time.Time) time.Duration {
+	terms := common.Terms{Jitter: e.jitter}
+	return terms.Delay(e.UID, at)
+}
+
+func (e *Entry) pausedAt(now time.Time) bool {
+	return e.Paused && (e.PauseUntil == nil || now.Before(*e.PauseUntil))
+}

@@ -1,0 +1,301 @@
+// Package live reads the runs that etcd holds now: pending and active ones, and the outcomes in the outboxes
+// that the log store has not acknowledged, of which an index keeps the fields that lists need.
+//
+// Outboxes.Run is a goroutine of its caller; everything else is safe for concurrent use.
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"carillon/internal/common"
+	"carillon/internal/etcdkit"
+	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/runlog"
+)
+
+const callLimit = 5 * time.Second
+
+// StoredRun is a run and its key in etcd.
+type StoredRun struct {
+	common.Run
+	State       State
+	Key         string
+	ModRevision int64
+	Trigger     common.Trigger // of a pending run
+}
+
+// State tells the kinds of keys apart that hold a run.
+type State int
+
+// The states of a run.
+const (
+	Pending State = iota // a trigger
+	Active               // a record
+	Ended                // an outcome in an outbox
+)
+
+// Config holds the dependencies of Runs.
+type Config struct {
+	Client  *clientv3.Client
+	Catalog *catalog.Catalog
+	// Outboxes finds undelivered outcomes in etcd. May be nil: then all of them are read.
+	Outboxes *Outboxes
+	// Unplaced returns why no worker may run a job now, or nil if one may.
+	Unplaced func(*common.StoredJob) *common.Reason
+	Now      func() time.Time // wall clock
+}
+
+// Runs reads the runs that etcd holds.
+type Runs struct{ cfg Config }
+
+// New returns the runs.
+func New(cfg Config) *Runs { return &Runs{cfg: cfg} }
+
+// maxDirect is the number of outcomes up to which they are read together with pending and active runs, without
+// a look-up in the index.
+const maxDirect = 500
+
+// LiveRuns returns the runs that etcd holds: all pending and active ones, and of the outcomes in the outboxes
+// those that the list wants. If there are few outcomes, all are read at the same revision as the runs.
+// Otherwise the index selects them, once it has all changes up to that revision.
+func (r *Runs) LiveRuns(ctx context.Context, q *runlog.LiveQuery) (runlog.Lives, error) {
+	o := r.cfg.Outboxes
+	if o == nil || o.isSmall() {
+		limit := int64(maxDirect)
+		if o == nil {
+			limit = 0 // unlimited
+		}
+		runs, _, more, err := r.read(ctx, append(openOps(common.TriggersPrefix, common.RunsPrefix),
+			clientv3.OpGet(common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithLimit(limit)))...)
+		if err != nil || !more {
+			return runlog.Lives{Runs: r.explained(runs)}, err
+		}
+	}
+	runs, revision, _, err := r.read(ctx, openOps(common.TriggersPrefix, common.RunsPrefix)...)
+	if err != nil {
+		return runlog.Lives{}, err
+	}
+	whole := o.await(ctx, revision)
+	outcomes, edge, err := o.outcomes(ctx, q)
+	if err != nil {
+		return runlog.Lives{}, err
+	}
+	return runlog.Lives{
+		Runs:     r.explained(append(outcomes, runs...)),
+		Edge:     edge,
+		Narrowed: true,
+		Partial:  !whole,
+	}, nil
+}
+
+// OpenRuns returns the runs that have not ended. Its cost does not depend on the size of the outboxes, which
+// are full while the log store is unavailable.
+func (r *Runs) OpenRuns(ctx context.Context) ([]common.Run, error) {
+	runs, _, _, err := r.read(ctx, openOps(common.TriggersPrefix, common.RunsPrefix)...)
+	return r.explained(runs), err
+}
+
+// openOps returns the operations that read pending and active runs under two prefixes, and the kill requests.
+func openOps(triggers, records string) []clientv3.Op {
+	return []clientv3.Op{clientv3.OpGet(triggers, clientv3.WithPrefix()),
+		clientv3.OpGet(records, clientv3.WithPrefix()), clientv3.OpGet(common.KillerPrefix, clientv3.WithPrefix())}
+}
+
+// LiveRun returns one of the runs that etcd holds.
+func (r *Runs) LiveRun(ctx context.Context, id string) (common.Run, bool, error) {
+	found, err := r.Find(ctx, id)
+	if err != nil || found == nil {
+		return common.Run{}, false, err
+	}
+	return found.Run, true, nil
+}
+
+// Find returns a run by its id; nil if etcd does not hold it. The id contains the job's uid, for which the
+// catalog has the name; only for a deleted job all runs are read. Pending and active runs are read before the
+// outboxes, since a run moves from there to an outbox.
+func (r *Runs) Find(ctx context.Context, id string) (*StoredRun, error) {
+	triggers, records := common.TriggersPrefix, common.RunsPrefix
+	uid, _, _ := strings.Cut(id, ".")
+	if job, known := r.cfg.Catalog.Name(uid); known {
+		triggers, records = common.TriggersOf(job), common.RecordsOf(job)
+	}
+	runs, revision, _, err := r.read(ctx, openOps(triggers, records)...)
+	if err != nil {
+		return nil, err
+	}
+	r.explain(runs)
+	for i := range runs {
+		if runs[i].ID == id {
+			return &runs[i], nil
+		}
+	}
+	key, err := r.outboxKey(ctx, id, revision)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	runs, _, _, err = r.read(ctx, clientv3.OpGet(key))
+	if err != nil || len(runs) == 0 || runs[0].ID != id { // delivered since
+		return nil, err
+	}
+	return &runs[0], nil
+}
+
+// outboxKey returns the key at which an outbox had the outcome of a run at a revision or later; empty if none
+// had it. If the index is incomplete, all keys are read.
+func (r *Runs) outboxKey(ctx context.Context, id string, revision int64) (string, error) {
+	if o := r.cfg.Outboxes; o != nil && !o.isSmall() && o.await(ctx, revision) {
+		return o.keyOf(id), nil
+	}
+	keys, err := r.outboxKeys(ctx)
+	at := slices.IndexFunc(keys, func(key string) bool { return strings.HasSuffix(key, "/"+id) })
+	if err != nil || at < 0 {
+		return "", err
+	}
+	return keys[at], nil
+}
+
+// outboxKeys lists the keys of all outboxes.
+func (r *Runs) outboxKeys(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := r.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("list the outboxes: %w", err))
+	}
+	keys := make([]string, len(resp.Kvs))
+	for i, kv := range resp.Kvs {
+		keys[i] = string(kv.Key)
+	}
+	return keys, nil
+}
+
+// LateEnds returns the notes of late ends in the outboxes. A note that does not decode is skipped.
+func (r *Runs) LateEnds(ctx context.Context) (found []common.LateEnd, err error) {
+	var keys []string
+	if o := r.cfg.Outboxes; o != nil && !o.isSmall() {
+		keys = o.lateKeys()
+	} else {
+		if keys, err = r.outboxKeys(ctx); err != nil {
+			return nil, err
+		}
+		keys = slices.DeleteFunc(keys, func(key string) bool { return !common.IsLateKey(key) })
+	}
+	for part := range slices.Chunk(keys, readsPerTxn) {
+		kvs, err := readKeys(ctx, r.cfg.Client, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range kvs {
+			late, err := common.Decode[common.LateEnd](kv.Value)
+			worker, _, badKey := common.SplitKey(common.OutboxPrefix, string(kv.Key))
+			if err == nil && badKey == nil && common.LateKey(worker, late.Run) == string(kv.Key) {
+				found = append(found, late)
+			}
+		}
+	}
+	return found, nil
+}
+
+// Busy reports which of the jobs have an unresolved run.
+func (r *Runs) Busy(ctx context.Context, jobs []string) (map[string]bool, error) {
+	busy := map[string]bool{}
+	for part := range slices.Chunk(jobs, readsPerTxn) {
+		ops := make([]clientv3.Op, len(part))
+		for i, job := range part {
+			ops[i] = clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithCountOnly())
+		}
+		resp, err := commit(ctx, r.cfg.Client, ops)
+		if err != nil {
+			return nil, err
+		}
+		for i, records := range resp.Responses {
+			if records.GetResponseRange().Count > 0 {
+				busy[part[i]] = true
+			}
+		}
+	}
+	return busy, nil
+}
+
+// readKeys reads up to readsPerTxn values.
+func readKeys(ctx context.Context, client *clientv3.Client, keys []string) (kvs []*mvccpb.KeyValue, err error) {
+	ops := make([]clientv3.Op, len(keys))
+	for i, key := range keys {
+		ops[i] = clientv3.OpGet(key)
+	}
+	resp, err := commit(ctx, client, ops)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range resp.Responses {
+		kvs = append(kvs, r.GetResponseRange().Kvs...)
+	}
+	return kvs, nil
+}
+
+// commit executes reads in one transaction.
+func commit(ctx context.Context, client *clientv3.Client, ops []clientv3.Op) (*clientv3.TxnResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	resp, err := client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return nil, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
+	}
+	return resp, nil
+}
+
+// read reads values of the three prefixes at one revision, and the kill requests of active runs. A value that
+// does not decode is skipped; more reports whether a limit cut a range short.
+func (r *Runs) read(ctx context.Context, ops ...clientv3.Op) (runs []StoredRun, revision int64, more bool,
+	err error) {
+	resp, err := commit(ctx, r.cfg.Client, ops)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	kills := map[string]*common.Ending{} // by key
+	for _, part := range resp.Responses {
+		more = more || part.GetResponseRange().More
+		for _, kv := range part.GetResponseRange().Kvs {
+			if key := string(kv.Key); strings.HasPrefix(key, common.KillerPrefix) {
+				if kill, err := common.Decode[common.Kill](kv.Value); err == nil {
+					kills[key] = kill.Ending()
+				}
+			} else if run, ok := decode(kv); ok {
+				runs = append(runs, run)
+			}
+		}
+	}
+	for i := range runs {
+		if run := &runs[i]; run.State == Active {
+			run.Ending = kills[common.KillKey(run.Worker, run.ID)]
+		}
+	}
+	return runs, resp.Header.Revision, more, nil
+}
+
+// decode decodes a run. A value that does not match its key is ignored.
+func decode(kv *mvccpb.KeyValue) (StoredRun, bool) {
+	r := StoredRun{Key: string(kv.Key), ModRevision: kv.ModRevision}
+	switch {
+	case strings.HasPrefix(r.Key, common.TriggersPrefix):
+		trigger, err := common.Decode[common.Trigger](kv.Value)
+		r.State, r.Run, r.Trigger = Pending, trigger.AsRun(), trigger
+		return r, err == nil && common.TriggerKey(trigger.Job, trigger.ID) == r.Key
+	case strings.HasPrefix(r.Key, common.RunsPrefix):
+		record, err := common.Decode[common.Record](kv.Value)
+		r.State, r.Run = Active, record.AsRun(common.StatusRunning)
+		return r, err == nil && common.RecordKey(record.Job, record.Run) == r.Key
+	default:
+		run, err := common.Decode[common.Run](kv.Value)
+		r.State, r.Run = Ended, run
+		_, id, badKey := common.SplitKey(common.OutboxPrefix, r.Key)
+		return r, err == nil && badKey == nil && id == run.ID
+	}
+}
