@@ -10,25 +10,24 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -
 DATA    ?= ./data
 BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/cronctl
 
-# What the tests are made of beyond Go: a server that speaks MongoDB's protocol,
-# an etcd, and a browser.
+# Test dependencies besides Go: a server that speaks MongoDB's protocol, an etcd, and a browser.
 DOUBLE   := bin/mongodouble
 ETCD     := bin/etcd
 ETCD35   := bin/etcd35
 CHROMIUM ?= $(or $(wildcard /usr/bin/chromium),$(shell command -v chromium chromium-browser google-chrome 2>/dev/null | head -1))
 
 .PHONY: help
-help: ## list the targets
+help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/\1\t\2/' | expand -t 14
 
 .PHONY: run
-run: bin/carillon-standalone bin/cronctl ## start everything in one process, with its data in ./data
+run: bin/carillon-standalone bin/cronctl ## Start everything in one process, with its data in ./data
 	exec bin/carillon-standalone --data-dir $(DATA)
 
 .PHONY: build
-build: $(BINARIES) ## build all four programs into bin/
+build: $(BINARIES) ## Build all four programs into bin/
 
-# Go knows best what is out of date.
+# Go decides what is out of date.
 .PHONY: $(BINARIES) $(DOUBLE) $(ETCD) $(ETCD35)
 bin/carillon-master bin/carillon-worker bin/carillon-standalone: bin/carillon-%:
 	$(BUILD) -o $@ ./cmd/$*
@@ -42,20 +41,20 @@ $(ETCD35):
 	cd test/etcd35 && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o $(CURDIR)/$(ETCD35) .
 
 .PHONY: test
-test: test-go test-web e2e-main ## run what a change must pass, within six minutes: Go, two stories of processes, the console's units, its main stories
+test: test-go test-web e2e-main ## Run the tests that each change must pass, within six minutes: Go, processes, console, browser
 
 .PHONY: test-full
-test-full: test-go-full e2e-rest chaos-quick ## run all that "make test" does not: -race everywhere, all stories, the model, faults; about 12 minutes
+test-full: test-go-full e2e-rest chaos-quick ## Run all further tests: -race everywhere, all stories, the model, faults; about 12 minutes
 
 # The packages in which goroutines meet: their tests run with the race detector at once, and are not repeated.
 MEET    := $(addprefix ./internal/,dispatch etcdkit events executor runlog runlog/spool runlog/tail scheduler)
 OTHERS  := $$($(GO) list ./... | grep -vxF -e "$$($(GO) list $(MEET) ./test/model ./test/system)")
 STORIES := ^(TestKillAndComeBack|TestGuardianKilledOneAttempt)$$
 
-# The race detector watches what is ours: SQLite, which is C made into Go, has no goroutines and is five times slower
-# under it, and so is the hashing of passwords. The model runs in virtual time, which takes one processor under it;
-# the packages that it is made of are watched in their own tests. Three packages at a time, since most tests wait for
-# an etcd; the one that takes longest comes first. Without the detector tests are compiled as the programs are.
+# The race detector instruments our code only: SQLite (C translated to Go) has no goroutines and is five times slower
+# under it, and so is password hashing. The model runs in virtual time, on one processor under the race detector; its
+# packages are tested under it on their own. Three packages at a time, since most tests wait for an etcd; the slowest
+# one first. Without the detector, tests are compiled as the programs are.
 RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/crypto/...=-race=false'
 PURE := CGO_ENABLED=0 $(GO) test -trimpath -buildvcs=false
 TESTBIN := CARILLON_TEST_BIN='$(CURDIR)/bin'
@@ -70,11 +69,11 @@ test-go-full: need-gcc $(BINARIES) $(DOUBLE) $(ETCD)
 	$(TESTBIN) CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -p 3 -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system $(OTHERS)
 	$(PURE) -timeout 15m ./test/model
 
-# The oldest etcd that Carillon works with, as a server: clusters, elections, backups, passwords, and rolling upgrades.
+# The oldest supported etcd server: clusters, elections, backups, passwords, and rolling upgrades.
 ETCD35TESTS ?= TestCluster|TestSurvivors|TestTokensEnd|TestNotifications$$|TestElected|TestDrain|TestRollingRestart|TestTwins|TestStoresAway
 
 .PHONY: test-etcd35
-test-etcd35: $(DOUBLE) $(ETCD35) ## run system tests against etcd 3.5.33, about 5 minutes
+test-etcd35: $(DOUBLE) $(ETCD35) ## Run system tests against etcd 3.5.33, about 5 minutes
 	CARILLON_ETCD='$(CURDIR)/$(ETCD35)' CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test -count 1 -timeout 15m ./test/system -run '$(ETCD35TESTS)'
 
 .PHONY: test-web
@@ -85,49 +84,48 @@ test-web: need-node web/node_modules
 BROWSER := CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_CLUSTER_BIN='$(CURDIR)/bin' CARILLON_SHOTS='$(CURDIR)/web/shots'
 
 .PHONY: e2e e2e-main e2e-rest
-e2e: e2e-main e2e-rest ## tell all stories of the console in a browser
+e2e: e2e-main e2e-rest ## Run all browser tests of the console
 e2e-main: need-node need-chromium web/node_modules bin/carillon-standalone
 	cd web && $(BROWSER) npm run e2e:main
 e2e-rest: need-node need-chromium web/node_modules $(BINARIES) $(DOUBLE) $(ETCD)
 	cd web && $(BROWSER) npm run e2e:rest
 
 .PHONY: screens
-screens: need-node need-chromium web/node_modules bin/carillon-standalone ## see every screen in all themes, languages and widths, accessible and fitting: about 8 minutes; pictures in web/shots
+screens: need-node need-chromium web/node_modules bin/carillon-standalone ## Check each screen in all themes, languages and widths, about 8 minutes; pictures in web/shots
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_SHOTS='$(CURDIR)/web/shots' CARILLON_SCREENS=all node --test --test-concurrency=1 e2e/screens.test.mjs
 
 .PHONY: pictures
-pictures: need-node need-chromium web/node_modules bin/carillon-standalone ## take the pictures of docs/console.md, about 6 minutes
+pictures: need-node need-chromium web/node_modules bin/carillon-standalone ## Take the pictures of docs/console.md, about 6 minutes
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' node e2e/pictures.mjs ../docs/console
 
-# Go fuzzes one target at a time. What it finds stands under testdata, and is tried by every test from then on.
+# Go fuzzes one target at a time. Its findings are stored under testdata, and every later test run tries them.
 FUZZTIME ?= 60s
 
 .PHONY: fuzz
-fuzz: ## look for what breaks decoders and the router, $(FUZZTIME) each
+fuzz: ## Fuzz decoders and the router, FUZZTIME=60s each
 	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd internal | sed -E 's|/[^/]*_test.go:[0-9]+:func | |' | sort -u | while read -r dir name; do \
 		echo "== $$dir $$name"; $(GO) test ./$$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; done
 
 .PHONY: bench
-bench: $(DOUBLE) ## run the benchmarks; compare two outputs with benchstat
+bench: $(DOUBLE) ## Run the benchmarks; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./internal/...
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./test/system
 
-# What the cluster bench starts: our programs (the worker listens to a variable that
-# sets its clock wrong), an etcd, the double, and two small C programs that share
-# nothing with what they measure.
+# Programs of the cluster bench: ours (with a worker whose clock can be set wrong by a variable), an etcd, the double,
+# and two small C programs that share no code with the measured ones.
 BENCHBIN := bin/bench
 ROWS     ?= all
 
 .PHONY: bench-cluster bench-cluster-quick bench-programs
-bench-cluster: bench-programs ## measure the whole as real processes, about 12 minutes; ROWS=sustained,lone for some of it
+bench-cluster: bench-programs ## Measure a cluster of real processes, about 12 minutes; ROWS=sustained,lone for some rows
 	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(ROWS)'
 
-# A few seconds for each row: to try it out, not to believe it.
+# A few seconds for each row: for a trial run, not for figures.
 bench-cluster-quick: bench-programs
 	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row '$(ROWS)' -quick
 
 .PHONY: bench-outage
-bench-outage: ## measure a day without the log store at 100 fires a second: etcd, lists, memory, the way back; about 6 minutes
+bench-outage: ## Measure a day without the log store at 100 fires a second, about 6 minutes
 	$(MAKE) bench-cluster ROWS=outage
 
 bench-programs: need-gcc
@@ -145,13 +143,13 @@ RATE    ?= 50
 PAGE    ?= /
 
 .PHONY: bench-console
-bench-console: need-node need-chromium web/node_modules bin/carillon-standalone ## measure the memory of a tab while $(RATE) runs a second come and go, for $(MINUTES) minutes; PAGE=/jobs for another page
+bench-console: need-node need-chromium web/node_modules bin/carillon-standalone ## Measure the memory of a browser tab, 30 minutes; MINUTES, RATE (runs a second) and PAGE change that
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' MINUTES='$(MINUTES)' RATE='$(RATE)' PAGE='$(PAGE)' node bench/console.mjs
 
 APIROWS ?= all
 
 .PHONY: bench-api
-bench-api: ## measure the API of a real standalone over HTTP, about 4 minutes; APIROWS=lists,put for some of it
+bench-api: ## Measure the API of a standalone over HTTP, about 4 minutes; APIROWS=lists,put for some rows
 	mkdir -p $(BENCHBIN)
 	$(BUILD) -o $(BENCHBIN)/carillon-standalone ./cmd/standalone
 	$(BUILD) -o $(BENCHBIN)/api ./bench/api
@@ -162,28 +160,28 @@ HISTORY    ?= sqlite
 HISTORYROW ?= all
 
 .PHONY: bench-history
-bench-history: ## measure a log store with a million runs in it; HISTORY=mongodb://… for one in MongoDB
+bench-history: ## Measure a log store with a million runs; HISTORY=mongodb://… for one in MongoDB
 	mkdir -p $(BENCHBIN)
 	$(BUILD) -o $(BENCHBIN)/history ./bench/history
 	cd $(BENCHBIN) && ./history -store '$(HISTORY)' -runs $(RUNS) -rows '$(HISTORYROW)'
 
-# What the chaos harness breaks: our programs (the worker listens to a variable that
-# sets its clock wrong), etcd and what restores it, a store that speaks MongoDB's protocol, and the command of its jobs.
+# Programs of the chaos harness: ours (with a worker whose clock can be set wrong by a variable), etcd and etcdutl, a
+# store that speaks MongoDB's protocol, and the command of its jobs.
 CHAOSBIN := bin/chaos
 SEED     ?= 1
 RESULTS  ?= $(CHAOSBIN)/results.json
 
 .PHONY: chaos chaos-quick soak chaos-table chaos-programs
-chaos: chaos-programs ## break everything: each fault once alone, then 20 mixes; about three hours
+chaos: chaos-programs ## Inject each fault once, then 20 mixes of faults, about three hours
 	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -all -mixes 20 -seed $(SEED) -results $(RESULTS)
 
-chaos-quick: chaos-programs ## break some things, within two minutes
+chaos-quick: chaos-programs ## Inject some faults, within two minutes
 	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -quick -seed $(SEED)
 
-soak: chaos-programs ## break things at random for half an hour, under 200 jobs; draws the seed by the clock
+soak: chaos-programs ## Inject random faults for half an hour, under 200 jobs, with a random seed
 	$(CHAOSBIN)/chaos -bin $(CHAOSBIN) -soak 30m $(if $(filter-out file,$(origin SEED)),-seed $(SEED)) -results $(RESULTS)
 
-# The table of docs/reliability.md, of what has been run last.
+# The table of docs/reliability.md for the last results.
 chaos-table:
 	@$(CHAOSBIN)/chaos -table $(RESULTS)
 
@@ -198,28 +196,29 @@ chaos-programs: need-gcc
 	$(BUILD) -o $(CHAOSBIN)/mongofast ./bench/mongofast
 
 .PHONY: model
-model: ## try the protocol on simulated workers, many seeds: make model SEEDS=1000
+model: ## Test the protocol on simulated workers with many seeds: make model SEEDS=1000
 	$(GO) test -count 1 -timeout 30m ./test/model -run TestModel -v -seeds $(or $(SEEDS),250) | grep -E 'model:|^(ok|FAIL|---)|    --- FAIL|: G[0-9]:' ; exit $${PIPESTATUS[0]}
 
 .PHONY: test-systemd
-test-systemd: bin/carillon-master bin/carillon-worker bin/cronctl $(DOUBLE) $(ETCD) ## boot systemd in a container and hold the units to what docs/deploy.md says: about 2 minutes; needs root and systemd-nspawn
+test-systemd: bin/carillon-master bin/carillon-worker bin/cronctl $(DOUBLE) $(ETCD) ## Test the units with systemd in a container, about 2 minutes; needs root and systemd-nspawn
 	bash test/systemd/run.sh
 
 .PHONY: check
-check: ## gofmt, vet, go fix and the floor plan
+check: ## Check formatting, vet, go fix, the layers of packages, and commit subjects
 	@files=$$(gofmt -l bench cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
 	$(GO) vet ./...
 	@fixes=$$($(GO) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
 	$(GO) test ./internal/archtest
+	tools/subjects.sh
 
 .PHONY: lint
-lint: ## golangci-lint; building it takes some minutes, once
+lint: ## Run golangci-lint; building it takes some minutes, once
 	cd tools && $(GO) build -buildvcs=false -o $(CURDIR)/bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./...
 
-# The linters are in a folder of their own, so that the console does not have to install them.
+# The linters have a folder of their own, so that the console need not install them.
 .PHONY: lint-api
-lint-api: need-node tools/openapi/node_modules ## hold the API's documents against the recommended rules of Redocly and Spectral
+lint-api: need-node tools/openapi/node_modules ## Lint the OpenAPI documents with Redocly and Spectral
 	cd tools/openapi && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install redocly lint
 	cd tools/openapi && npx --no-install spectral lint --fail-severity=warn ../../api/openapi.json ../../api/openapi-3.0.json
 
@@ -227,36 +226,36 @@ tools/openapi/node_modules: tools/openapi/package-lock.json
 	cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
-# What a release is held to. govulncheck asks the database at VULNDB.
+# Checks of a release. govulncheck uses the database at VULNDB.
 VULNDB ?= https://vuln.go.dev
 
 .PHONY: supply-chain verify reproducible sbom govulncheck
-supply-chain: verify reproducible sbom govulncheck ## what a release is held to: modules, builds, contents, known holes
+supply-chain: verify reproducible sbom govulncheck ## Check a release: modules, reproducible builds, contents, known vulnerabilities
 
-verify: ## every module is what go.sum says
+verify: ## Verify all modules against go.sum
 	@for m in . tools test/etcd35 test/etcdctl test/mongodouble; do echo "$$m: $$(cd $$m && $(GO) mod verify)" || exit 1; done
 
-# With nothing of the first build but the sources: another folder, another build cache.
-reproducible: build ## build twice, and compare; bin/SHA256SUMS
+# The second build uses only the sources: another folder, another build cache.
+reproducible: build ## Build twice, compare, and write bin/SHA256SUMS
 	@dir=$$(mktemp -d); trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; mkdir "$$dir/again"; \
 	git ls-files -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$$dir/again"; \
 	GOCACHE="$$dir/cache" $(MAKE) -s -C "$$dir/again" build VERSION='$(VERSION)'; \
-	for b in $(BINARIES); do cmp "$$b" "$$dir/again/$$b" || { echo "$$b is not what its sources alone give" >&2; exit 1; }; done
+	for b in $(BINARIES); do cmp "$$b" "$$dir/again/$$b" || { echo "$$b cannot be reproduced from its sources" >&2; exit 1; }; done
 	cd bin && sha256sum $(notdir $(BINARIES)) > SHA256SUMS && cat SHA256SUMS
 
-sbom: build ## write what the programs are made of: bin/sbom.cdx.json
+sbom: build ## Write the bill of materials: bin/sbom.cdx.json
 	$(GO) run ./deploy/sbom -version '$(VERSION)' -console web/package-lock.json $(BINARIES) > bin/sbom.cdx.json
 
-govulncheck: ## look for known holes in what is reachable
+govulncheck: ## Report known vulnerabilities in reachable code
 	cd tools && $(GO) build -buildvcs=false -o $(CURDIR)/bin/govulncheck golang.org/x/vuln/cmd/govulncheck
 	bin/govulncheck -db '$(VULNDB)' ./...
 
 .PHONY: web
-web: need-node web/node_modules ## make the console's types and build it into web/dist
+web: need-node web/node_modules ## Generate the console's types and build it into web/dist
 	cd web && npm run gen && npm run build
 
 .PHONY: generate
-generate: need-node web/node_modules ## write the files that tests compare: pages, OpenAPI, types
+generate: need-node web/node_modules ## Write the files that tests compare: pages, OpenAPI, types
 	@for p in $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' cmd internal deploy | xargs -n1 dirname | sort -u); do \
 		echo "generate ./$$p"; $(GO) test ./$$p -update >/dev/null || exit 1; done
 	cd web && npm run gen
@@ -266,10 +265,10 @@ web/node_modules: web/package-lock.json
 	touch web/node_modules
 
 .PHONY: mongodouble
-mongodouble: $(DOUBLE) ## build the server that stands in for MongoDB in tests
+mongodouble: $(DOUBLE) ## Build the MongoDB double that tests use
 
 .PHONY: clean
-clean: ## remove what was built
+clean: ## Remove built files
 	rm -rf bin web/node_modules
 
 .PHONY: need-gcc need-node need-chromium
@@ -278,4 +277,4 @@ need-gcc:
 need-node:
 	@command -v node >/dev/null && command -v npm >/dev/null || { echo 'make: Node is missing: install Node 20.19 or newer, with npm' >&2; exit 1; }
 need-chromium:
-	@test -x "$(CHROMIUM)" || { echo 'make: Chromium is missing (the browser test drives one): install chromium, or set CHROMIUM=/path/to/it' >&2; exit 1; }
+	@test -x "$(CHROMIUM)" || { echo 'make: Chromium is missing (for the browser tests): install chromium, or set CHROMIUM=/path/to/it' >&2; exit 1; }
