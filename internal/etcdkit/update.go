@@ -76,14 +76,15 @@ func (t *Txn) put(key string, data []byte, err error, opts ...clientv3.OpOption)
 }
 
 // Swap is Put of a key that still holds what was read; held is nil if it did not exist. Fields that a newer
-// version wrote are kept.
-func Swap[T any](t *Txn, key string, held *mvccpb.KeyValue, value *T) {
+// version wrote are kept. It returns the value as JSON.
+func Swap[T any](t *Txn, key string, held *mvccpb.KeyValue, value *T) json.RawMessage {
 	if held == nil {
 		held = &mvccpb.KeyValue{}
 	}
 	t.If(Unchanged(key, held.ModRevision))
 	data, err := common.EncodeOver(held.Value, value)
 	t.put(key, data, err)
+	return data
 }
 
 // Nest adds a transaction that is applied with this one if its own compares hold as well.

@@ -1,14 +1,12 @@
 package jobmgr
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 )
 
 // mostCounted bounds how many fires of a gap are counted: eleven days at one per second.
@@ -52,23 +50,20 @@ func errUnreadable(job *common.StoredJob, err error) error {
 // new cursor. The end of a pause passes the fires up to it; a changed schedule begins now. Pausing passes
 // nothing. An unreadable schedule is passed only if a readable one replaces it: otherwise a master of another
 // version can still count its fires.
-func (s *Store) passFires(old common.JobState, job *common.StoredJob, now time.Time) (cursor time.Time,
-	ops []clientv3.Op, err error) {
+func (s *Store) passFires(t *etcdkit.Txn, old common.JobState, job *common.StoredJob,
+	now time.Time) (cursor time.Time, err error) {
 	edited := timetableChanged(&old.Job, &job.Job)
 	ends := old.Paused && (edited || !job.Paused)
 	if !edited && !ends {
-		return old.Cursor, nil, nil
+		return old.Cursor, nil
 	}
 	if why := s.unreadable(&old.StoredJob); why != nil && (!edited || s.unreadable(job) != nil) {
-		return old.Cursor, nil, errUnreadable(&old.StoredJob, why)
+		return old.Cursor, errUnreadable(&old.StoredJob, why)
 	}
 	pass := func(to time.Time, status common.Status, reason common.Reason) {
-		if err != nil || !to.After(old.Cursor) {
-			return
-		}
-		var gap []clientv3.Op
-		if gap, err = s.gapOp(old, to, status, reason, nil); err == nil {
-			ops, old.Cursor = append(ops, gap...), to
+		if to.After(old.Cursor) {
+			s.putGap(t, old, to, status, reason, nil)
+			old.Cursor = to
 		}
 	}
 	if ends {
@@ -84,26 +79,26 @@ func (s *Store) passFires(old common.JobState, job *common.StoredJob, now time.T
 	if edited {
 		pass(now, common.StatusMissed, editedReason())
 	}
-	return old.Cursor, ops, err
+	return old.Cursor, nil
 }
 
-// gapOp accounts for the fires of a job after its cursor, up to a time: one gap entry in the ledger, or none
+// putGap accounts for the fires of a job after its cursor, up to a time: one gap entry in the ledger, or none
 // if no fire is passed. If the fires cannot be counted (unreadable, or because of the schedule), the entry
-// covers the whole period.
-func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, reason common.Reason,
-	unreadable error) ([]clientv3.Op, error) {
+// covers the whole period. It reports whether fires are passed.
+func (s *Store) putGap(t *etcdkit.Txn, job common.JobState, to time.Time, status common.Status, reason common.Reason,
+	unreadable error) bool {
 	count, last, err := s.passed(&job, to)
 	if unreadable != nil {
 		err = unreadable
 	}
 	switch {
 	case err != nil && !to.After(job.Cursor):
-		return nil, nil
+		return false
 	case err != nil:
 		count, last = 0, to
 		reason.Text += "; this version cannot read the schedule, so their number is unknown"
 	case count == 0:
-		return nil, nil
+		return false
 	case count == mostCounted: // the entry covers the fires that were not counted as well
 		last = to
 	}
@@ -111,8 +106,8 @@ func (s *Store) gapOp(job common.JobState, to time.Time, status common.Status, r
 		reason = reason.AtLeast()
 	}
 	run := common.PassedOver(&job, last, count, status, reason)
-	put, err := putOutcome(&run)
-	return []clientv3.Op{put}, err
+	putOutcome(t, &run)
+	return true
 }
 
 // passed counts the fires of a job after its cursor, up to now.
@@ -127,11 +122,7 @@ func (s *Store) passed(job *common.JobState, now time.Time) (count int64, last t
 	return timetable.Passed(job.Cursor, now, mostCounted)
 }
 
-// putOutcome returns the operation that puts an outcome into the masters' outbox.
-func putOutcome(run *common.Run) (clientv3.Op, error) {
-	data, err := json.Marshal(run)
-	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode outcome of %s: %w", run.ID, err)
-	}
-	return clientv3.OpPut(common.OutboxKey(common.MasterOutbox, run.ID), string(data)), nil
+// putOutcome adds the write of an outcome into the masters' outbox.
+func putOutcome(t *etcdkit.Txn, run *common.Run) {
+	t.Put(common.OutboxKey(common.MasterOutbox, run.ID), run)
 }

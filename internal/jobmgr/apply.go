@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 )
 
 // Apply does what Put does, and also returns the previous state. A dry run checks the job in the same way and
@@ -18,81 +19,102 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		return common.Saved{}, refused(faults)
 	}
 	// A job that is probably new is created without a read: if it exists, its creation fails.
-	likelyNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.Has(job.Name)) &&
+	isNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.Has(job.Name)) &&
 		s.mayMove() == nil
-	if likelyNew {
-		saved, done, err := s.save(ctx, actor, job, values{}, false)
-		if err != nil || done {
-			return saved, err
+	var saved common.Saved
+	state, err := s.update(ctx, job.Name, func(t *etcdkit.Txn) (state common.JobState, err error) {
+		var was values
+		if !isNew {
+			if was, err = s.read(ctx, job.Name); err != nil {
+				return state, err
+			}
+			if len(faults) > 0 && !was.hasTimetable(&job) {
+				return state, refused(faults)
+			}
+			if err := was.check(job.Name, pre); err != nil {
+				return state, err
+			}
 		}
+		isNew = false
+		saved, err = s.save(ctx, t, actor, job, was, dry)
+		return saved.State, err
+	})
+	if err != nil {
+		return common.Saved{}, err
 	}
-	for try := range tries {
-		was, err := s.read(ctx, job.Name)
-		if err != nil {
-			return common.Saved{}, err
-		}
-		if len(faults) > 0 && !was.hasTimetable(&job) {
-			return common.Saved{}, refused(faults)
-		}
-		if err := was.check(job.Name, pre); err != nil {
-			return common.Saved{}, err
-		}
-		saved, done, err := s.save(ctx, actor, job, was, dry)
-		if err != nil || done {
-			return saved, err
-		}
-		if err := again(ctx, try); err != nil {
-			return common.Saved{}, err
-		}
-	}
-	return common.Saved{}, busy(job.Name)
+	saved.State = state
+	return saved, nil
 }
 
-// save replaces the job as it was read, if it is unchanged.
-func (s *Store) save(ctx context.Context, actor common.Actor, job common.Job, was values, dry bool) (common.Saved,
-	bool, error) {
+// save adds the creation of a job, or its replacement as it was read.
+func (s *Store) save(ctx context.Context, t *etcdkit.Txn, actor common.Actor, job common.Job, was values,
+	dry bool) (saved common.Saved, err error) {
+	wanted := common.JobState{StoredJob: common.StoredJob{Job: job}}
 	if was.job == nil {
-		saved := common.Saved{
-			Effect: common.EffectCreated,
-			State:  common.JobState{StoredJob: common.StoredJob{Job: job}},
+		saved = common.Saved{Effect: common.EffectCreated, State: wanted}
+		if !dry {
+			saved.State, err = s.create(ctx, t, actor, job, nil)
 		}
-		if dry {
-			return saved, true, nil
-		}
-		var done bool
-		var err error
-		saved.State, done, err = s.create(ctx, actor, job, nil)
-		return saved, done, err
+		return saved, err
 	}
 	old, err := was.state()
 	if err != nil {
-		return common.Saved{}, false, err
+		return saved, err
 	}
-	saved := common.Saved{Effect: common.EffectChanged, Before: &old.Job, State: old}
+	saved = common.Saved{Effect: common.EffectChanged, Before: &old.Job, State: old}
 	if same(&job, &old.Job) {
 		saved.Effect = common.EffectUnchanged
-		return saved, true, nil
+		return saved, nil
 	}
 	if dry {
-		saved.State = common.JobState{StoredJob: common.StoredJob{Job: job}}
-		return saved, true, nil
+		saved.State = wanted
+		return saved, nil
 	}
 	if err := s.room(); err != nil {
-		return common.Saved{}, false, err
+		return saved, err
 	}
 	if err := s.within(&job, &old.Job); err != nil {
-		return common.Saved{}, false, err
+		return saved, err
 	}
-	var done bool
-	saved.State, done, err = s.replace(ctx, actor, "replace", job, was)
-	return saved, done, err
+	saved.State, err = s.replace(ctx, t, actor, "replace", job, was)
+	return saved, err
 }
 
 // Change replaces an existing job by the result of change, which is validated as a whole. change is called
 // again after a conflict with another writer; if it returns an error, the job stays as it is.
 func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
 	change func(common.Job) (common.Job, error)) (common.JobState, error) {
-	for try := range tries {
+	return s.edit(ctx, actor, verb, name, pre, func(old common.Job) (common.Job, error) {
+		job, err := change(old)
+		if err != nil {
+			return job, err
+		}
+		job, faults, err := s.prepare(ctx, job)
+		if err != nil {
+			return job, err
+		}
+		if job.Name != name {
+			faults = append(faults, common.Fault{
+				Location: "name",
+				Code:     "mismatch",
+				Message:  "must not change: a job cannot be renamed",
+				Value:    common.Excerpt(job.Name),
+			})
+		}
+		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old, &job) {
+			return job, refused(faults)
+		}
+		if err := s.room(); err != nil {
+			return job, err
+		}
+		return job, s.within(&job, &old)
+	})
+}
+
+// edit replaces an existing job by the result of change.
+func (s *Store) edit(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+	change func(common.Job) (common.Job, error)) (common.JobState, error) {
+	return s.update(ctx, name, func(t *etcdkit.Txn) (common.JobState, error) {
 		was, err := s.read(ctx, name)
 		if err != nil {
 			return common.JobState{}, err
@@ -111,34 +133,6 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 		if err != nil {
 			return common.JobState{}, err
 		}
-		job, faults, err := s.prepare(ctx, job)
-		if err != nil {
-			return common.JobState{}, err
-		}
-		if job.Name != name {
-			faults = append(faults, common.Fault{
-				Location: "name",
-				Code:     "mismatch",
-				Message:  "must not change: a job cannot be renamed",
-				Value:    common.Excerpt(job.Name),
-			})
-		}
-		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old.Job, &job) {
-			return common.JobState{}, refused(faults)
-		}
-		if err := s.room(); err != nil {
-			return common.JobState{}, err
-		}
-		if err := s.within(&job, &old.Job); err != nil {
-			return common.JobState{}, err
-		}
-		state, done, err := s.replace(ctx, actor, verb, job, was)
-		if err != nil || done {
-			return state, err
-		}
-		if err := again(ctx, try); err != nil {
-			return common.JobState{}, err
-		}
-	}
-	return common.JobState{}, busy(name)
+		return s.replace(ctx, t, actor, verb, job, was)
+	})
 }

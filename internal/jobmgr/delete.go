@@ -2,7 +2,6 @@ package jobmgr
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -23,154 +22,137 @@ const (
 // Delete removes a job with its cursor and its triggers, and accounts for the fires that were due. Its runs
 // continue unless kill requests their end; the ledger stays.
 func (s *Store) Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition, kill bool) error {
-	for try := 0; try < tries; {
-		was, err := s.read(ctx, name)
-		if err != nil {
-			return err
-		}
-		if was.job == nil {
-			return notFound(name)
-		}
-		if err := was.check(name, pre); err != nil {
-			return err
-		}
-		if len(was.triggers) > triggersPerTxn {
+	_, err := s.update(ctx, name, func(t *etcdkit.Txn) (none common.JobState, err error) {
+		var was values
+		for {
+			if was, err = s.read(ctx, name); err != nil {
+				return none, err
+			}
+			if was.job == nil {
+				return none, notFound(name)
+			}
+			if err := was.check(name, pre); err != nil {
+				return none, err
+			}
+			if len(was.triggers) <= triggersPerTxn {
+				break
+			}
 			if err := s.settleTriggers(ctx, was, name); err != nil {
-				return err
+				return none, err
 			}
-			continue // not counted as a try: each round settles some triggers
 		}
-		cmps := append(was.unchanged(name), was.sameTriggers(name)...)
-		ops, err := s.deleteOps(actor, was)
-		if err != nil {
-			return err
+		if err := s.delete(t, actor, was); err != nil || !kill {
+			return none, err
 		}
-		if kill {
-			noneNewer, err := s.killAll(ctx, actor, name)
-			if err != nil {
-				return err
-			}
-			cmps = append(cmps, noneNewer)
-		}
-		if revision, done, err := s.commit(ctx, "delete", name, cmps, ops); err != nil || done {
-			s.expect(revision, done)
-			return err
-		}
-		if err := again(ctx, try); err != nil {
-			return err
-		}
-		try++
-	}
-	return busy(name)
+		noneNewer, err := s.killAll(ctx, actor, name)
+		t.If(noneNewer)
+		return none, err
+	})
+	return err
 }
 
-func (s *Store) deleteOps(actor common.Actor, was values) ([]clientv3.Op, error) {
+// delete adds the deletion of a job as it was read.
+func (s *Store) delete(t *etcdkit.Txn, actor common.Actor, was values) error {
 	name := string(was.job.Key[len(common.JobsPrefix):])
 	old, unreadable := was.state()
 	if unreadable != nil { // it can still be deleted
 		old = was.readable(name)
 	}
-	ops, err := s.writeOps(actor, "delete", &old.StoredJob, nil, was.job.Value)
-	if err != nil {
-		return nil, err
-	}
-	ops = append(ops, clientv3.OpDelete(common.CursorKey(name)),
-		clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
-	gap, err := s.missedOp(old, unreadable)
-	if err != nil {
-		return nil, err
-	}
-	if len(gap) > 0 {
+	write(t, actor, "delete", &old.StoredJob, nil, was)
+	t.If(was.sameCursor(name))
+	t.If(was.sameTriggers(name)...)
+	t.Delete(common.CursorKey(name))
+	t.Then(clientv3.OpDelete(common.TriggersOf(name), clientv3.WithPrefix()))
+	if s.putMissed(t, old, unreadable) {
 		if err := s.mayMove(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	ops = append(ops, gap...)
 	for _, kv := range was.triggers {
-		put, err := settled(kv, deletedReason())
-		if err != nil {
-			return nil, err
-		}
-		ops = append(ops, put...)
+		putSkipped(t, kv, deletedReason())
 	}
-	return ops, nil
+	return nil
 }
 
-// missedOp accounts for the due fires of a deleted job. A job without a uid or a cursor has no plan in any
-// version; one that does not decode here may have one in another version.
-func (s *Store) missedOp(old common.JobState, unreadable error) ([]clientv3.Op, error) {
+// putMissed accounts for the due fires of a deleted job, and reports whether there are any. A job without a
+// uid or a cursor has no plan in any version; one that does not decode here may have one in another version.
+func (s *Store) putMissed(t *etcdkit.Txn, old common.JobState, unreadable error) bool {
 	if old.UID == "" || old.Cursor.IsZero() {
-		return nil, nil
+		return false
 	}
-	return s.gapOp(old, s.cfg.Now().UTC(), common.StatusMissed, deletedReason(), unreadable)
+	return s.putGap(t, old, s.cfg.Now().UTC(), common.StatusMissed, deletedReason(), unreadable)
 }
 
 func deletedReason() common.Reason {
 	return common.Reason{Code: common.ReasonDeleted, Text: "the job was deleted"}
 }
 
-// settled returns the outcome of a trigger that is removed. A trigger that cannot be read names no fire.
-func settled(kv *mvccpb.KeyValue, reason common.Reason) ([]clientv3.Op, error) {
+// putSkipped adds the outcome of a trigger that is removed. A trigger that cannot be read names no fire.
+func putSkipped(t *etcdkit.Txn, kv *mvccpb.KeyValue, reason common.Reason) {
 	trigger, err := common.Decode[common.Trigger](kv.Value)
 	if err != nil || common.TriggerKey(trigger.Job, trigger.ID) != string(kv.Key) {
-		return nil, nil
+		return
 	}
 	run := trigger.AsRun()
 	run.Status, run.Reason, run.DueAt = common.StatusSkipped, &reason, nil
-	put, err := putOutcome(&run)
-	if err != nil {
-		return nil, err
-	}
-	return []clientv3.Op{put}, nil
+	putOutcome(t, &run)
 }
 
 // settleTriggers settles triggers of a job that is about to be deleted, as many as fit into one transaction,
 // each unless it was claimed meanwhile.
 func (s *Store) settleTriggers(ctx context.Context, was values, name string) error {
-	var ops []clientv3.Op
+	t := s.etcd.Txn()
+	t.If(etcdkit.Unchanged(common.JobKey(name), was.job.ModRevision))
 	for _, kv := range was.triggers[:triggersPerTxn] {
-		put, err := settled(kv, deletedReason())
-		if err != nil {
-			return err
-		}
-		key := string(kv.Key)
-		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(key, kv.ModRevision)},
-			append(put, clientv3.OpDelete(key)), nil))
+		one := s.etcd.Txn()
+		one.If(etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
+		putSkipped(one, kv, deletedReason())
+		one.Delete(string(kv.Key))
+		t.Nest(one)
 	}
-	_, _, err := s.commit(ctx, "settle the triggers of", name,
-		[]clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), was.job.ModRevision)}, ops)
+	_, _, err := s.etcd.Commit(ctx, "triggers of "+subject(name), t)
 	return err
 }
 
 // killAll requests the end of a job's runs, each as long as it is unresolved. The compare that it returns
 // holds as long as no other run has begun.
 func (s *Store) killAll(ctx context.Context, actor common.Actor, name string) (noneNewer clientv3.Cmp, err error) {
-	listCtx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.cfg.Client.Get(listCtx, common.RecordsOf(name), clientv3.WithPrefix())
+	resp, err := etcdkit.Range(ctx, s.cfg.Client, common.RecordsOf(name), clientv3.WithPrefix())
 	if err != nil {
-		return clientv3.Cmp{}, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
+		return clientv3.Cmp{}, err
 	}
-	for part := range slices.Chunk(resp.Kvs, killsPerTxn) {
-		var ops []clientv3.Op
+	_, err = s.putKills(ctx, actor, resp.Kvs, "the job was deleted", func(*common.Record) bool { return true })
+	return etcdkit.NoneNewer(common.RecordsOf(name), resp.Header.Revision), err
+}
+
+// putKills requests the end of those runs that wanted accepts, each as long as it is unresolved. It returns the
+// ids of all readable ones.
+func (s *Store) putKills(ctx context.Context, actor common.Actor, records []*mvccpb.KeyValue, note string,
+	wanted func(*common.Record) bool) (runs []string, err error) {
+	for part := range slices.Chunk(records, killsPerTxn) {
+		t, empty := s.etcd.Txn(), true
 		for _, kv := range part {
 			record, err := common.Decode[common.Record](kv.Value)
 			if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
 				continue // its worker is unknown
 			}
-			kill, err := s.killOp(actor, record.AsRun(common.StatusRunning),
-				common.KillRequest{Note: "the job was deleted"})
-			if err != nil {
-				return clientv3.Cmp{}, err
+			runs = append(runs, record.Run)
+			if !wanted(&record) {
+				continue
 			}
-			ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)},
-				[]clientv3.Op{kill}, nil))
+			one := s.etcd.Txn()
+			one.If(etcdkit.Unchanged(string(kv.Key), kv.ModRevision))
+			s.putKill(one, actor, record.AsRun(common.StatusRunning), common.KillRequest{Note: note})
+			t.Nest(one)
+			empty = false
 		}
-		if _, _, err := s.commit(ctx, "kill the runs of", name, nil, ops); err != nil {
-			return clientv3.Cmp{}, err
+		if !empty {
+			if _, _, err := s.etcd.Commit(ctx, "kill requests", t); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return etcdkit.NoneNewer(common.RecordsOf(name), resp.Header.Revision), nil
+	return runs, nil
 }
 
 // sameTriggers returns compares that hold as long as the triggers are those that were read: a new one would

@@ -41,13 +41,11 @@ func (h *leases) lease(ctx context.Context) (clientv3.LeaseID, error) {
 	if h.id != clientv3.NoLease && now-h.since < leaseEvery {
 		return h.id, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	granted, err := h.client.Grant(ctx, int64((tombstoneLife+2*leaseEvery)/time.Second))
+	id, err := etcdkit.Grant(ctx, h.client, tombstoneLife+2*leaseEvery)
 	if err != nil {
-		return clientv3.NoLease, etcdkit.Wrap(fmt.Errorf("grant a lease: %w", err))
+		return clientv3.NoLease, err
 	}
-	h.id, h.since = granted.ID, now
+	h.id, h.since = id, now
 	return h.id, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -22,33 +21,29 @@ func restoredReason() common.Reason {
 // moveCursorBack moves a cursor back that a wrong clock has moved into the future. The fires in between have
 // outcomes already, and the first outcome of a fire is final; so the job gets a new uid, and with it fires of
 // other ids, each with an outcome of its own. Nothing of the old uid may follow: no run of the job may be
-// unresolved, and its triggers move to the new uid. moveCursorBack returns no operations if that is not possible
-// now, or if the cursor is not in the future.
-func (s *Store) moveCursorBack(ctx context.Context, was values, old *common.JobState, stored *common.StoredJob,
-	now time.Time) ([]clientv3.Cmp, []clientv3.Op, error) {
+// unresolved, and its triggers move to the new uid. moveCursorBack returns false if that is not possible now, or
+// if the cursor is not in the future.
+func (s *Store) moveCursorBack(ctx context.Context, t *etcdkit.Txn, was values, old *common.JobState,
+	stored *common.StoredJob, now time.Time) (bool, error) {
 	if !common.CursorAhead(old.Cursor, now) || len(was.triggers) > triggersPerTxn {
-		return nil, nil, nil
+		return false, nil
 	}
 	if records, err := s.records(ctx, old.Name); err != nil || len(records) > 0 {
-		return nil, nil, err
+		return false, err
 	}
-	uid := common.NewID()
-	cmps := append(was.sameTriggers(old.Name), etcdkit.NoneUnder(common.RecordsOf(old.Name)))
-	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now))}
+	stored.UID = common.NewID()
+	t.If(was.sameTriggers(old.Name)...)
+	t.If(etcdkit.NoneUnder(common.RecordsOf(old.Name)))
+	t.Then(clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now)))
 	for _, kv := range was.triggers {
 		trigger, err := common.Decode[common.Trigger](kv.Value)
 		if err != nil || trigger.JobUID != old.UID {
 			continue // it names no fire of this job
 		}
-		trigger.JobUID = uid
-		data, err := json.Marshal(&trigger)
-		if err != nil {
-			return nil, nil, fmt.Errorf("encode trigger of %q: %w", old.Name, err)
-		}
-		ops = append(ops, clientv3.OpPut(string(kv.Key), string(data)))
+		trigger.JobUID = stored.UID
+		t.Put(string(kv.Key), &trigger)
 	}
-	stored.UID = uid
-	return cmps, ops, nil
+	return true, nil
 }
 
 // Recover moves cursors back that a wrong clock has moved into the future. If etcd was restored from a
@@ -76,23 +71,11 @@ func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.Recove
 
 // names lists all jobs, including those that do not decode.
 func (s *Store) names(ctx context.Context) (names []string, err error) {
-	from, end := common.JobsPrefix, clientv3.GetPrefixRangeEnd(common.JobsPrefix)
-	for {
-		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.cfg.Client.Get(callCtx, from, clientv3.WithRange(end), clientv3.WithKeysOnly(),
-			clientv3.WithLimit(namesPerPage))
-		cancel()
-		if err != nil {
-			return nil, etcdkit.Wrap(fmt.Errorf("list jobs: %w", err))
-		}
-		for _, kv := range resp.Kvs {
-			names = append(names, string(kv.Key[len(common.JobsPrefix):]))
-		}
-		if !resp.More {
-			return names, nil
-		}
-		from = common.JobKey(names[len(names)-1]) + "\x00"
-	}
+	_, err = etcdkit.Each(ctx, s.cfg.Client, common.JobsPrefix, func(kv *mvccpb.KeyValue) error {
+		names = append(names, string(kv.Key[len(common.JobsPrefix):]))
+		return nil
+	}, clientv3.WithKeysOnly(), clientv3.WithLimit(namesPerPage))
+	return names, err
 }
 
 const namesPerPage = 5000
@@ -100,187 +83,128 @@ const namesPerPage = 5000
 // recoverJob recovers one job, and adds the result to out.
 func (s *Store) recoverJob(ctx context.Context, actor common.Actor, name string, r common.RecoverRequest,
 	out *common.Recovered) error {
-	for try := range tries {
-		was, err := s.read(ctx, name)
-		if err != nil {
+	for {
+		var done *common.RecoveredJob
+		if _, err := s.update(ctx, name, func(t *etcdkit.Txn) (none common.JobState, err error) {
+			done, err = s.recoverOnce(ctx, t, actor, name, r)
+			return none, err
+		}); err != nil || done == nil {
 			return err
 		}
-		if was.job == nil {
+		if done.Triggers <= triggersPerTxn || r.DryRun {
+			out.Jobs = append(out.Jobs, *done)
 			return nil
-		}
-		old, err := was.state()
-		if err != nil {
-			out.Jobs = append(out.Jobs, common.RecoveredJob{Job: name, Effect: common.RecoverUnreadable})
-			return nil
-		}
-		now := s.cfg.Now().UTC()
-		done := common.RecoveredJob{Job: name, Cursor: old.Cursor.UTC(), To: now}
-		var cmps []clientv3.Cmp
-		var ops []clientv3.Op
-		stored := old.StoredJob
-		switch {
-		case common.CursorAhead(old.Cursor, now):
-			done.Effect = common.RecoverBroughtBack
-			if cmps, ops, err = s.moveCursorBack(ctx, was, &old, &stored, now); err != nil {
-				return err
-			}
-			if ops == nil {
-				done.Effect = common.RecoverBusy
-			}
-		case r.Restored:
-			done.Effect = common.RecoverPassedOver
-			if cmps, ops, err = s.restore(ctx, actor, was, old, now, r, &done); err != nil {
-				return err
-			}
-			if ops == nil {
-				return nil
-			}
-		default:
-			return nil
-		}
-		committed := r.DryRun || ops == nil
-		if !committed {
-			stored.UpdatedAt, stored.UpdatedBy = now, actor.Name
-			write, err := s.writeOps(actor, "recover", &old.StoredJob, &stored, was.job.Value)
-			if err != nil {
-				return err
-			}
-			var revision int64
-			if revision, committed, err = s.commit(ctx, "recover", name, append(was.unchanged(name), cmps...),
-				append(write, ops...)); err != nil {
-				return err
-			}
-			s.expect(revision, committed)
-		}
-		if committed {
-			if done.Triggers > triggersPerTxn && !r.DryRun {
-				continue // with the remaining ones
-			}
-			out.Jobs = append(out.Jobs, done)
-			return nil
-		}
-		if err := again(ctx, try); err != nil {
-			return err
-		}
+		} // otherwise again, with the remaining ones
 	}
-	return busy(name)
+}
+
+// recoverOnce adds the recovery of a job and returns its result; nil if the job needs none.
+func (s *Store) recoverOnce(ctx context.Context, t *etcdkit.Txn, actor common.Actor, name string,
+	r common.RecoverRequest) (*common.RecoveredJob, error) {
+	was, err := s.read(ctx, name)
+	if err != nil || was.job == nil {
+		return nil, err
+	}
+	old, err := was.state()
+	if err != nil {
+		return &common.RecoveredJob{Job: name, Effect: common.RecoverUnreadable}, nil
+	}
+	now := s.cfg.Now().UTC()
+	done := &common.RecoveredJob{Job: name, Cursor: old.Cursor.UTC(), To: now}
+	stored := old.StoredJob
+	change := s.etcd.Txn() // discarded in a dry run
+	if !r.DryRun {
+		change = t
+	}
+	switch {
+	case common.CursorAhead(old.Cursor, now):
+		done.Effect = common.RecoverBroughtBack
+		if moved, err := s.moveCursorBack(ctx, change, was, &old, &stored, now); err != nil {
+			return nil, err
+		} else if !moved {
+			done.Effect = common.RecoverBusy
+			return done, nil
+		}
+	case r.Restored:
+		done.Effect = common.RecoverPassedOver
+		if writes, err := s.restore(ctx, change, actor, was, old, now, r, done); err != nil || !writes {
+			return nil, err
+		}
+	default:
+		return nil, nil
+	}
+	stored.UpdatedAt, stored.UpdatedBy = now, actor.Name
+	change.If(was.sameCursor(name))
+	write(change, actor, "recover", &old.StoredJob, &stored, was)
+	return done, nil
 }
 
 // restore passes the fires between the backup and now, and ends the triggers and runs of the backup: they may
 // have been executed since. A pause continues, and passes its fires when it ends.
-func (s *Store) restore(ctx context.Context, actor common.Actor, was values, old common.JobState, now time.Time,
-	r common.RecoverRequest, done *common.RecoveredJob) (cmps []clientv3.Cmp, ops []clientv3.Op, err error) {
+func (s *Store) restore(ctx context.Context, t *etcdkit.Txn, actor common.Actor, was values, old common.JobState,
+	now time.Time, r common.RecoverRequest, done *common.RecoveredJob) (writes bool, err error) {
 	records, err := s.records(ctx, old.Name)
 	if err != nil {
-		return nil, nil, err
+		return false, err
 	}
-	if done.Runs, err = s.endRuns(ctx, actor, records, r.DryRun); err != nil {
-		return nil, nil, err
+	// Runs of a live worker are left to that worker, which finishes or releases them; the others are not re-run.
+	ends := func(run *common.Record) bool {
+		return !r.DryRun && (s.cfg.Lives == nil || !s.cfg.Lives(run.Owner))
+	}
+	if done.Runs, err = s.putKills(ctx, actor, records, "etcd was restored from a backup", ends); err != nil {
+		return false, err
 	}
 	if now.After(old.Cursor) && !old.PausedAt(now) {
-		if ops, err = s.gapOp(old, now, common.StatusMissed, restoredReason(), nil); err != nil {
-			return nil, nil, err
-		}
-		ops = append(ops, clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now)))
+		s.putGap(t, old, now, common.StatusMissed, restoredReason(), nil)
+		t.Then(clientv3.OpPut(common.CursorKey(old.Name), common.TimeKey(now)))
+		writes = true
 	} else {
 		done.To = done.Cursor
 	}
 	done.Triggers += len(was.triggers)
 	for _, kv := range was.triggers[:min(len(was.triggers), triggersPerTxn)] {
-		put, err := settled(kv, restoredReason())
-		if err != nil {
-			return nil, nil, err
-		}
-		ops = append(append(ops, put...), clientv3.OpDelete(string(kv.Key)))
+		putSkipped(t, kv, restoredReason())
+		t.Delete(string(kv.Key))
+		writes = true
 	}
-	return was.sameTriggers(old.Name), ops, nil
+	t.If(was.sameTriggers(old.Name)...)
+	return writes, nil
 }
 
 // records reads the unresolved runs of a job.
 func (s *Store) records(ctx context.Context, name string) ([]*mvccpb.KeyValue, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := s.cfg.Client.Get(ctx, common.RecordsOf(name), clientv3.WithPrefix())
+	resp, err := etcdkit.Range(ctx, s.cfg.Client, common.RecordsOf(name), clientv3.WithPrefix())
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("list runs of %q: %w", name, err))
+		return nil, err
 	}
 	return resp.Kvs, nil
-}
-
-// endRuns requests the end of runs whose worker has died, so that they are not re-run; those of a live worker
-// are left to that worker, which finishes or releases them. It returns all of them.
-func (s *Store) endRuns(ctx context.Context, actor common.Actor, records []*mvccpb.KeyValue, dry bool) (runs []string,
-	err error) {
-	var ops []clientv3.Op
-	for _, kv := range records {
-		record, err := common.Decode[common.Record](kv.Value)
-		if err != nil || common.RecordKey(record.Job, record.Run) != string(kv.Key) {
-			continue // its worker is unknown
-		}
-		runs = append(runs, record.Run)
-		if s.cfg.Lives != nil && s.cfg.Lives(record.Owner) {
-			continue
-		}
-		kill, err := s.killOp(actor, record.AsRun(common.StatusRunning),
-			common.KillRequest{Note: "etcd was restored from a backup"})
-		if err != nil {
-			return nil, err
-		}
-		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{etcdkit.Unchanged(string(kv.Key), kv.ModRevision)},
-			[]clientv3.Op{kill}, nil))
-	}
-	for part := range slices.Chunk(ops, killsPerTxn) {
-		if dry {
-			break
-		}
-		if _, _, err := s.commit(ctx, "kill the runs of", "a restored job", nil, part); err != nil {
-			return nil, err
-		}
-	}
-	return runs, nil
 }
 
 // accept writes the epoch to etcd: its state is valid from now on.
 func (s *Store) accept(ctx context.Context, actor common.Actor, out *common.Recovered) error {
 	epoch := common.Epoch{ID: common.NewID(), At: s.cfg.Now().UTC(), By: actor.Name}
-	for try := range tries {
-		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.cfg.Client.Txn(callCtx).Then(clientv3.OpGet(common.EpochKey),
-			clientv3.OpGet(common.AuditKey)).Commit()
-		cancel()
+	out.Epoch = epoch.ID
+	_, err := s.etcd.Update(ctx, "etcd", func(t *etcdkit.Txn) error {
+		kvs, err := etcdkit.GetAll(ctx, s.cfg.Client, []string{common.EpochKey, common.AuditKey})
 		if err != nil {
-			return etcdkit.Wrap(fmt.Errorf("read %s: %w", common.EpochKey, err))
+			return err
 		}
 		var before any
 		var revision, audit int64
-		for _, kv := range resp.Responses[0].GetResponseRange().Kvs {
-			before, revision = json.RawMessage(kv.Value), kv.ModRevision
-		}
 		epoch.Audit = &common.AuditEnd{}
-		for _, kv := range resp.Responses[1].GetResponseRange().Kvs {
-			if *epoch.Audit, err = common.Decode[common.AuditEnd](kv.Value); err != nil {
+		for _, kv := range kvs {
+			if string(kv.Key) == common.EpochKey {
+				before, revision = json.RawMessage(kv.Value), kv.ModRevision
+			} else if *epoch.Audit, err = common.Decode[common.AuditEnd](kv.Value); err != nil {
 				return fmt.Errorf("decode %s: %w", common.AuditKey, err)
+			} else {
+				audit = kv.ModRevision
 			}
-			audit = kv.ModRevision
 		}
-		data, err := json.Marshal(epoch)
-		if err != nil {
-			return fmt.Errorf("encode %s: %w", common.EpochKey, err)
-		}
-		change, err := s.changeOp(actor, "recover", "cluster", "etcd", before, epoch)
-		if err != nil {
-			return err
-		}
-		_, done, err := s.commit(ctx, "accept", "etcd", []clientv3.Cmp{etcdkit.Unchanged(common.EpochKey, revision),
-			etcdkit.Unchanged(common.AuditKey, audit)},
-			[]clientv3.Op{clientv3.OpPut(common.EpochKey, string(data)), change})
-		if err != nil || done {
-			out.Epoch = epoch.ID
-			return err
-		}
-		if err := again(ctx, try); err != nil {
-			return err
-		}
-	}
-	return busy("etcd")
+		t.If(etcdkit.Unchanged(common.EpochKey, revision), etcdkit.Unchanged(common.AuditKey, audit))
+		t.Put(common.EpochKey, epoch)
+		t.Audit(actor, "recover", "cluster", "etcd", before, epoch)
+		return nil
+	})
+	return err
 }

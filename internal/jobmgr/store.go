@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -18,27 +17,6 @@ import (
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/platform/bootclock"
 )
-
-const (
-	callLimit = 5 * time.Second
-	// tries bounds how often a change is decided again after a conflict with another write (usually a claim)
-	// between its read and its transaction.
-	tries = 16
-	// triggerTries is the same for triggers of one job: each of a burst conflicts with all others.
-	triggerTries = 4 * maxTriggers
-	// maxPause bounds the backoff between tries.
-	maxPause = 64 * time.Millisecond
-)
-
-// again waits with jittered exponential backoff before a change is decided again, so that writers that were
-// in conflict do not meet again.
-func again(ctx context.Context, try int) error {
-	limit := min(time.Millisecond<<min(try, tries), maxPause)
-	if !etcdkit.Sleep(ctx, rand.N(limit)) {
-		return context.Cause(ctx)
-	}
-	return nil
-}
 
 // Catalog is the copy of all jobs.
 type Catalog interface {
@@ -83,19 +61,24 @@ type Config struct {
 
 // Store is the masters' access to jobs, triggers and kill requests in etcd.
 type Store struct {
-	cfg     Config
-	batches batches
-	leases  *leases
-	keys    *access.Limiter // idempotency keys, by identity
+	cfg    Config
+	etcd   etcdkit.Store
+	leases *leases
+	keys   *access.Limiter // idempotency keys, by identity
 }
 
 // NewStore returns a store.
 func NewStore(cfg Config) *Store {
 	return &Store{
-		cfg:     cfg,
-		batches: batches{client: cfg.Client},
-		leases:  newLeases(cfg.Client, bootclock.Now),
-		keys:    access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife),
+		cfg: cfg,
+		etcd: etcdkit.Store{
+			Client:  cfg.Client,
+			Now:     cfg.Now,
+			Changed: cfg.Changed,
+			Batch:   etcdkit.NewBatch(cfg.Client),
+		},
+		leases: newLeases(cfg.Client, bootclock.Now),
+		keys:   access.NewLimiter(cmp.Or(cfg.KeysOfOne, keysOfOne), tombstoneLife),
 	}
 }
 
@@ -123,7 +106,7 @@ func (s *Store) Create(ctx context.Context, actor common.Actor, job common.Job) 
 // CreateOnce creates a job that must not exist. Repeated with the same key within a day, it returns the job
 // that it created, in its present state.
 func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.Job,
-	key string) (common.JobState, error) {
+	key string) (state common.JobState, err error) {
 	mark, err := newCreation(actor, &job, key)
 	if err != nil {
 		return common.JobState{}, err
@@ -131,7 +114,7 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 	if mark == nil {
 		return s.Create(ctx, actor, job)
 	}
-	defer mark.release(s)
+	defer func() { mark.release(s, err) }()
 	job, faults, err := s.prepare(ctx, job)
 	if err != nil {
 		return common.JobState{}, err
@@ -139,7 +122,7 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 	if len(faults) > 0 {
 		return common.JobState{}, refused(faults)
 	}
-	for try := range tries {
+	return s.update(ctx, job.Name, func(t *etcdkit.Txn) (common.JobState, error) {
 		was, err := s.read(ctx, job.Name, mark.ops()...)
 		if err != nil {
 			return common.JobState{}, err
@@ -159,15 +142,8 @@ func (s *Store) CreateOnce(ctx context.Context, actor common.Actor, job common.J
 		if was.job != nil {
 			return common.JobState{}, exists(job.Name)
 		}
-		state, done, err := s.create(ctx, actor, job, mark)
-		if err != nil || done {
-			return state, err
-		}
-		if err := again(ctx, try); err != nil {
-			return common.JobState{}, err
-		}
-	}
-	return common.JobState{}, busy(job.Name)
+		return s.create(ctx, t, actor, job, mark)
+	})
 }
 
 func exists(name string) error {
@@ -219,84 +195,58 @@ func (s *Store) room() error {
 	return s.cfg.Room()
 }
 
-// create creates a job; mark, which may be nil, is the tombstone of the request.
-func (s *Store) create(ctx context.Context, actor common.Actor, job common.Job, mark *tombstone) (common.JobState,
-	bool, error) {
+// create adds a new job; mark, which may be nil, is the tombstone of the request.
+func (s *Store) create(ctx context.Context, t *etcdkit.Txn, actor common.Actor, job common.Job,
+	mark *tombstone) (common.JobState, error) {
 	if err := s.room(); err != nil {
-		return common.JobState{}, false, err
+		return common.JobState{}, err
 	}
 	if err := s.within(&job, nil); err != nil {
-		return common.JobState{}, false, err
+		return common.JobState{}, err
 	}
 	if err := s.mayMove(); err != nil {
-		return common.JobState{}, false, err
+		return common.JobState{}, err
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: common.NewID(), CreatedAt: now, UpdatedAt: now, UpdatedBy: actor.Name}
 	stored.NoteNeeds(nil)
-	ops, err := s.writeOps(actor, "create", nil, &stored, nil)
-	if err != nil {
-		return common.JobState{}, false, err
-	}
-	ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
-	cmps := []clientv3.Cmp{etcdkit.Absent(common.JobKey(job.Name))}
-	if mark != nil {
-		put, err := mark.put(ctx, s, &common.Trigger{JobUID: stored.UID})
-		if err != nil {
-			return common.JobState{}, false, err
-		}
-		cmps, ops = append(cmps, etcdkit.Absent(mark.key)), append(ops, put)
-	}
-	revision, done, err := s.commit(ctx, "create", job.Name, cmps, ops)
-	if mark.written(s, done, err) {
-		err = nil // try again, under another lease
-	}
-	s.expect(revision, done)
-	return common.JobState{StoredJob: stored, Version: revision, Created: revision, Cursor: now}, done, err
+	write(t, actor, "create", nil, &stored, values{})
+	t.Then(clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(now)))
+	return common.JobState{StoredJob: stored, Cursor: now}, mark.put(ctx, t, s, &common.Trigger{JobUID: stored.UID})
 }
 
-func (s *Store) replace(ctx context.Context, actor common.Actor, verb string, job common.Job,
-	was values) (common.JobState, bool, error) {
+// replace adds the replacement of a job as it was read, unless it would not change.
+func (s *Store) replace(ctx context.Context, t *etcdkit.Txn, actor common.Actor, verb string, job common.Job,
+	was values) (common.JobState, error) {
 	old, err := was.state()
-	if err != nil {
-		return common.JobState{}, false, err
-	}
-	if same(&job, &old.Job) {
-		return old, true, nil
+	if err != nil || same(&job, &old.Job) {
+		return old, err
 	}
 	now := s.cfg.Now().UTC()
 	stored := common.StoredJob{Job: job, UID: old.UID, CreatedAt: old.CreatedAt, UpdatedAt: now, UpdatedBy: actor.Name}
 	stored.NoteNeeds(old.Needs)
-	cmps := was.unchanged(job.Name)
-	var back []clientv3.Op
+	back := false
 	// If the clock is right, a cursor in the future is wrong.
 	if verb != "pause" && s.cfg.Proven != nil && s.cfg.Proven() {
-		more, ops, err := s.moveCursorBack(ctx, was, &old, &stored, now)
-		if err != nil {
-			return common.JobState{}, false, err
+		if back, err = s.moveCursorBack(ctx, t, was, &old, &stored, now); err != nil {
+			return common.JobState{}, err
 		}
-		cmps, back = append(cmps, more...), ops
 	}
-	ops, err := s.writeOps(actor, verb, &old.StoredJob, &stored, was.job.Value)
+	t.If(was.sameCursor(job.Name))
+	write(t, actor, verb, &old.StoredJob, &stored, was)
+	cursor, err := s.passFires(t, old, &stored, now)
 	if err != nil {
-		return common.JobState{}, false, err
+		return common.JobState{}, err
 	}
-	cursor, passed, err := s.passFires(old, &stored, now)
-	if err != nil {
-		return common.JobState{}, false, err
-	}
-	ops = append(ops, passed...)
-	if back != nil {
-		cursor, ops = now, append(ops, back...)
+	if back {
+		cursor = now
 	} else if !cursor.Equal(old.Cursor) {
 		if err := s.mayMove(); err != nil {
-			return common.JobState{}, false, err
+			return common.JobState{}, err
 		}
-		ops = append(ops, clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(cursor)))
+		t.Then(clientv3.OpPut(common.CursorKey(job.Name), common.TimeKey(cursor)))
 	}
-	revision, done, err := s.commit(ctx, verb, job.Name, cmps, ops)
-	s.expect(revision, done)
-	return common.JobState{StoredJob: stored, Version: revision, Created: old.Created, Cursor: cursor}, done, err
+	return common.JobState{StoredJob: stored, Version: old.Version, Created: old.Created, Cursor: cursor}, nil
 }
 
 // mayMove refuses to move a cursor while this clock is ahead of the cluster's: no process would execute the

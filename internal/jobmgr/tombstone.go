@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,11 +27,10 @@ const (
 // transaction that executes the request. A nil tombstone is that of a request without a key.
 type tombstone struct {
 	key   string
-	owner string // the identity of the caller
-	asks  string // digest of the request
-	lease clientv3.LeaseID
+	owner string    // the identity of the caller
+	asks  string    // digest of the request
 	taken time.Time // when it was counted for its owner; zero: not counted
-	kept  bool      // it was written, or may have been
+	kept  bool      // it is in the transaction
 }
 
 // answer is the value of a tombstone.
@@ -100,7 +100,11 @@ func (t *tombstone) ops() []clientv3.Op {
 
 // answered returns the previous answer to the key, if there is one.
 func (t *tombstone) answered(was values) (bool, common.Trigger, error) {
-	if t == nil || len(was.more) == 0 {
+	if t == nil {
+		return false, common.Trigger{}, nil
+	}
+	t.kept = false
+	if len(was.more) == 0 {
 		return false, common.Trigger{}, nil
 	}
 	given, err := common.Decode[answer](was.more[0].Value)
@@ -122,13 +126,16 @@ func (t *tombstone) answered(was values) (bool, common.Trigger, error) {
 	return true, given.Trigger, nil
 }
 
-// put returns the operation that writes it under the lease of the hour. The number of keys of one identity
-// per day is bounded.
-func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) (clientv3.Op, error) {
+// put adds the write of the tombstone under the lease of the hour, unless it exists. The number of keys of one
+// identity per day is bounded.
+func (t *tombstone) put(ctx context.Context, txn *etcdkit.Txn, s *Store, trigger *common.Trigger) error {
+	if t == nil {
+		return nil
+	}
 	if t.taken.IsZero() {
 		now := s.cfg.Now()
 		if wait, ok := s.keys.Take(now, t.owner); !ok {
-			return clientv3.Op{}, &common.Error{
+			return &common.Error{
 				Code:       common.CodeTooMany,
 				Reason:     "too_many_keys",
 				RetryAfter: wait,
@@ -140,65 +147,39 @@ func (t *tombstone) put(ctx context.Context, s *Store, trigger *common.Trigger) 
 		}
 		t.taken = now
 	}
-	var err error
-	if t.lease, err = s.leases.lease(ctx); err != nil {
-		return clientv3.Op{}, err
-	}
-	data, err := json.Marshal(answer{Asks: t.asks, Trigger: *trigger})
+	lease, err := s.leases.lease(ctx)
 	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode tombstone: %w", err)
+		return err
 	}
-	return clientv3.OpPut(t.key, string(data), clientv3.WithLease(t.lease)), nil
+	txn.LeaseLost = func() { s.leases.forget(lease) }
+	txn.If(etcdkit.Absent(t.key))
+	txn.Put(t.key, answer{Asks: t.asks, Trigger: *trigger}, clientv3.WithLease(lease))
+	t.kept = true
+	return nil
 }
 
-// written processes the result of the transaction that puts the tombstone. It reports whether to try again
-// because the lease is gone, as after a restore of etcd: nothing was written then.
-func (t *tombstone) written(s *Store, done bool, err error) (again bool) {
-	if t == nil {
-		return false
-	}
-	if etcdkit.LeaseGone(err) {
-		s.leases.forget(t.lease)
-		return true
-	}
-	t.kept = t.kept || done || err != nil
-	return false
-}
-
-// release removes an unwritten tombstone from the count of its owner.
-func (t *tombstone) release(s *Store) {
-	if t != nil && !t.taken.IsZero() && !t.kept {
+// release removes the tombstone of a failed request from the count of its owner, if it was not written.
+func (t *tombstone) release(s *Store, err error) {
+	written := t != nil && t.kept && (err == nil || errors.Is(err, common.ErrUnsure))
+	if t != nil && !t.taken.IsZero() && !written {
 		s.keys.GiveBack(t.taken, t.owner)
 	}
 }
 
 // Once records for a day what an idempotency key was used for, and refuses a key that was used for another
 // request.
-func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) error {
+func (s *Store) Once(ctx context.Context, actor common.Actor, key, asks string) (err error) {
 	mark := newMark(actor, key, asks)
-	defer mark.release(s)
-	for try := range tries {
-		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := s.cfg.Client.Get(callCtx, mark.key)
-		cancel()
+	defer func() { mark.release(s, err) }()
+	_, err = s.etcd.Update(ctx, "the Idempotency-Key", func(t *etcdkit.Txn) error {
+		resp, err := etcdkit.Range(ctx, s.cfg.Client, mark.key)
 		if err != nil {
-			return etcdkit.Wrap(fmt.Errorf("read tombstone: %w", err))
+			return err
 		}
 		if used, _, err := mark.answered(values{more: resp.Kvs}); used || err != nil {
 			return err
 		}
-		put, err := mark.put(ctx, s, &common.Trigger{})
-		if err != nil {
-			return err
-		}
-		_, done, err := s.commit(ctx, "remember a key for", "", []clientv3.Cmp{etcdkit.Absent(mark.key)},
-			[]clientv3.Op{put})
-		if !mark.written(s, done, err) && (err != nil || done) {
-			return err
-		}
-		if err := again(ctx, try); err != nil {
-			return err
-		}
-	}
-	return common.Errorf(common.CodeConflict, "the Idempotency-Key is in use; try again")
+		return mark.put(ctx, t, s, &common.Trigger{})
+	})
+	return err
 }

@@ -3,10 +3,7 @@ package jobmgr
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
@@ -18,59 +15,41 @@ const maxTriggers = 50
 
 // Trigger requests a fire outside the schedule. Repeated with the same key, it returns the same answer and
 // creates nothing.
-func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error) {
+func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (trigger common.Trigger,
+	err error) {
 	mark, err := newTombstone(actor, &r)
 	if err != nil {
 		return common.Trigger{}, err
 	}
-	defer mark.release(s)
-	for try := range triggerTries {
+	defer func() { mark.release(s, err) }()
+	_, err = s.etcd.Update(ctx, subject(r.Job), func(t *etcdkit.Txn) error {
 		was, err := s.read(ctx, r.Job, mark.ops()...)
 		if err != nil {
-			return common.Trigger{}, err
+			return err
 		}
-		if done, answer, err := mark.answered(was); done || err != nil {
-			if err == nil {
-				err = allowed(&r, &answer, was)
-			}
-			if err != nil {
-				return common.Trigger{}, err
-			}
-			return answer, nil
-		}
-		trigger, err := s.newTrigger(actor, &r, was)
+		done, answer, err := mark.answered(was)
 		if err != nil {
-			return common.Trigger{}, err
+			return err
 		}
-		data, err := json.Marshal(trigger)
-		if err != nil {
-			return common.Trigger{}, fmt.Errorf("encode trigger of %q: %w", r.Job, err)
+		if done {
+			trigger = answer
+			return allowed(&r, &answer, was)
 		}
-		change, err := s.changeOp(actor, "run", "job", r.Job, nil, trigger)
-		if err != nil {
-			return common.Trigger{}, err
+		if trigger, err = s.newTrigger(actor, &r, was); err != nil {
+			return err
 		}
 		key := common.TriggerKey(r.Job, trigger.ID)
 		// No other trigger may have been created since they were counted.
-		cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(r.Job), was.job.ModRevision), etcdkit.Absent(key),
-			etcdkit.NoneNewer(common.TriggersOf(r.Job), was.revision)}
-		ops := []clientv3.Op{clientv3.OpPut(key, string(data)), change}
-		if mark != nil {
-			put, err := mark.put(ctx, s, &trigger)
-			if err != nil {
-				return common.Trigger{}, err
-			}
-			cmps, ops = append(cmps, etcdkit.Absent(mark.key)), append(ops, put)
-		}
-		_, done, err := s.commit(ctx, "trigger", r.Job, cmps, ops)
-		if !mark.written(s, done, err) && (err != nil || done) {
-			return trigger, err
-		}
-		if err := again(ctx, try); err != nil {
-			return common.Trigger{}, err
-		}
+		t.If(etcdkit.Unchanged(common.JobKey(r.Job), was.job.ModRevision), etcdkit.Absent(key),
+			etcdkit.NoneNewer(common.TriggersOf(r.Job), was.revision))
+		t.Put(key, trigger)
+		t.Audit(actor, "run", "job", r.Job, nil, trigger)
+		return mark.put(ctx, t, s, &trigger)
+	})
+	if err != nil {
+		return common.Trigger{}, err
 	}
-	return common.Trigger{}, busy(r.Job)
+	return trigger, nil
 }
 
 // allowed refuses the previous answer to a caller that may no longer see it: both the group that the job had
@@ -138,26 +117,21 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 
 // Kill requests the end of a run, or deletes a pending one. The last request counts.
 func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r common.KillRequest) error {
-	for try := range tries {
-		found, err := s.cfg.Runs.Find(ctx, id)
-		if err != nil {
-			return err
-		}
-		if found == nil {
-			return common.Errorf(common.CodeNotFound, "there is no run %q, or it has ended", common.Excerpt(id))
-		}
-		var cmps []clientv3.Cmp
-		var ops []clientv3.Op
-		switch found.State {
-		case live.Active:
-			cmps = []clientv3.Cmp{etcdkit.Unchanged(found.Key, found.ModRevision)}
-			op, err := s.killOp(actor, found.Run, r)
-			if err != nil {
+	found, err := s.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.etcd.Update(ctx, subject(found.Job), func(t *etcdkit.Txn) (err error) {
+		if found == nil { // after a conflict
+			if found, err = s.find(ctx, id); err != nil {
 				return err
 			}
-			ops = append(ops, op)
+		}
+		t.If(etcdkit.Unchanged(found.Key, found.ModRevision))
+		switch found.State {
+		case live.Active:
+			s.putKill(t, actor, found.Run, r)
 		case live.Pending:
-			cmps = []clientv3.Cmp{etcdkit.Unchanged(found.Key, found.ModRevision)}
 			now := s.cfg.Now().UTC()
 			run := found.Run
 			run.Status, run.EndedAt, run.DueAt = common.StatusKilled, &now, nil
@@ -166,11 +140,8 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 				Data: map[string]string{"by": actor.Name, "note": r.Note},
 				Text: "it was cancelled before it started, by " + actor.Name,
 			}
-			put, err := putOutcome(&run)
-			if err != nil {
-				return err
-			}
-			ops = append(ops, clientv3.OpDelete(found.Key), put)
+			t.Delete(found.Key)
+			putOutcome(t, &run)
 		default:
 			return &common.Error{
 				Code:    common.CodeConflict,
@@ -178,19 +149,20 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 				Message: fmt.Sprintf("run %q has ended", id),
 			}
 		}
-		change, err := s.changeOp(actor, "kill", "run", id, nil, killed(found, r))
-		if err != nil {
-			return err
-		}
-		if _, done, err := s.commit(ctx, "kill a run of", found.Job, cmps, append(ops, change)); err != nil ||
-			done {
-			return err
-		}
-		if err := again(ctx, try); err != nil {
-			return err
-		}
+		t.Audit(actor, "kill", "run", id, nil, killed(found, r))
+		found = nil
+		return nil
+	})
+	return err
+}
+
+// find returns a run that etcd holds; CodeNotFound if there is none.
+func (s *Store) find(ctx context.Context, id string) (*live.StoredRun, error) {
+	found, err := s.cfg.Runs.Find(ctx, id)
+	if err == nil && found == nil {
+		err = common.Errorf(common.CodeNotFound, "there is no run %q, or it has ended", common.Excerpt(id))
 	}
-	return busy(id)
+	return found, err
 }
 
 // killed returns the details of a kill request for its audit entry: no signal for a run that did not start.
@@ -202,16 +174,12 @@ func killed(run *live.StoredRun, r common.KillRequest) map[string]string {
 	return after
 }
 
-func (s *Store) killOp(actor common.Actor, run common.Run, r common.KillRequest) (clientv3.Op, error) {
-	data, err := json.Marshal(common.Kill{
+func (s *Store) putKill(t *etcdkit.Txn, actor common.Actor, run common.Run, r common.KillRequest) {
+	t.Put(common.KillKey(run.Worker, run.ID), common.Kill{
 		Run:    run.ID,
 		By:     actor.Name,
 		Note:   r.Note,
 		Signal: r.Signal,
 		At:     s.cfg.Now().UTC(),
 	})
-	if err != nil {
-		return clientv3.Op{}, fmt.Errorf("encode kill request for %s: %w", run.ID, err)
-	}
-	return clientv3.OpPut(common.KillKey(run.Worker, run.ID), string(data)), nil
 }

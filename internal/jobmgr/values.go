@@ -33,23 +33,21 @@ type values struct {
 
 // read reads all values of a job that changes are decided on, and those of further operations.
 func (s *Store) read(ctx context.Context, name string, more ...clientv3.Op) (values, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	ops := append([]clientv3.Op{clientv3.OpGet(common.JobKey(name)), clientv3.OpGet(common.CursorKey(name)),
-		clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())}, more...)
-	resp, err := s.cfg.Client.Txn(ctx).Then(ops...).Commit()
+	results, err := etcdkit.Read(ctx, s.cfg.Client, append([]clientv3.Op{clientv3.OpGet(common.JobKey(name)),
+		clientv3.OpGet(common.CursorKey(name)), clientv3.OpGet(common.TriggersOf(name), clientv3.WithPrefix())},
+		more...)...)
 	if err != nil {
-		return values{}, etcdkit.Wrap(fmt.Errorf("read job %q: %w", name, err))
+		return values{}, err
 	}
-	found := values{revision: resp.Header.Revision, triggers: resp.Responses[2].GetResponseRange().Kvs}
-	if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
+	found := values{revision: results[0].Header.Revision, triggers: results[2].Kvs}
+	if kvs := results[0].Kvs; len(kvs) > 0 {
 		found.job = kvs[0]
 	}
-	if kvs := resp.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
+	if kvs := results[1].Kvs; len(kvs) > 0 {
 		found.cursor = kvs[0]
 	}
-	for _, r := range resp.Responses[3:] {
-		found.more = append(found.more, r.GetResponseRange().Kvs...)
+	for _, r := range results[3:] {
+		found.more = append(found.more, r.Kvs...)
 	}
 	return found, nil
 }
@@ -116,23 +114,14 @@ func (v values) check(name string, pre common.Precondition) error {
 	return nil
 }
 
-// unchanged returns compares of the job and its cursor with the values that were read.
-func (v values) unchanged(name string) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(name), v.job.ModRevision)}
+// sameCursor returns a compare that holds as long as the cursor is the one that was read.
+func (v values) sameCursor(name string) clientv3.Cmp {
 	if v.cursor == nil {
-		return append(cmps, etcdkit.Absent(common.CursorKey(name)))
+		return etcdkit.Absent(common.CursorKey(name))
 	}
-	return append(cmps, etcdkit.Unchanged(common.CursorKey(name), v.cursor.ModRevision))
+	return etcdkit.Unchanged(common.CursorKey(name), v.cursor.ModRevision)
 }
 
 func notFound(name string) error {
 	return common.Errorf(common.CodeNotFound, "there is no job %q", common.Excerpt(name))
-}
-
-func busy(name string) error {
-	return &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  "busy",
-		Message: fmt.Sprintf("job %q changes too fast; try again", name),
-	}
 }

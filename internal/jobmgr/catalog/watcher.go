@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 )
-
-const callLimit = 5 * time.Second
 
 // Update is a change of the jobs. If Whole is set, Jobs and Bad are all jobs, or the first part of them
 // if More is set.
@@ -138,10 +135,8 @@ func (w *Watcher) readCursors(ctx context.Context, puts []put, page bool) error 
 			return nil
 		}
 		w.trouble(err)
-		select {
-		case <-ctx.Done():
+		if !etcdkit.Sleep(ctx, wait) {
 			return context.Cause(ctx)
-		case <-time.After(wait):
 		}
 	}
 }
@@ -190,14 +185,12 @@ func (w *Watcher) readMissingCursors(ctx context.Context, puts []put) error {
 			ops = append(ops, clientv3.OpGet(common.CursorKey(p.name)),
 				clientv3.OpGet(common.JobKey(p.name), clientv3.WithKeysOnly()))
 		}
-		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		resp, err := w.client.Txn(callCtx).Then(ops...).Commit()
-		cancel()
+		results, err := etcdkit.Read(ctx, w.client, ops...)
 		if err != nil {
-			return fmt.Errorf("read cursors: %w", err)
+			return err
 		}
 		for i, p := range part {
-			cursor, job := resp.Responses[2*i].GetResponseRange().Kvs, resp.Responses[2*i+1].GetResponseRange().Kvs
+			cursor, job := results[2*i].Kvs, results[2*i+1].Kvs
 			switch {
 			case len(cursor) > 0:
 				p.cursor = cursor[0]

@@ -6,7 +6,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +19,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-const callLimit = 5 * time.Second
+// readsPerTxn counts are read in one transaction.
+const readsPerTxn = 100
 
 // StoredRun is a run and its key in etcd.
 type StoredRun struct {
@@ -163,11 +163,9 @@ func (r *Runs) outboxKey(ctx context.Context, id string, revision int64) (string
 
 // outboxKeys lists the keys of all outboxes.
 func (r *Runs) outboxKeys(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := r.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	resp, err := etcdkit.Range(ctx, r.cfg.Client, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("list the outboxes: %w", err))
+		return nil, err
 	}
 	keys := make([]string, len(resp.Kvs))
 	for i, kv := range resp.Kvs {
@@ -187,20 +185,15 @@ func (r *Runs) LateEnds(ctx context.Context) (found []common.LateEnd, err error)
 		}
 		keys = slices.DeleteFunc(keys, func(key string) bool { return !common.IsLateKey(key) })
 	}
-	for part := range slices.Chunk(keys, readsPerTxn) {
-		kvs, err := readKeys(ctx, r.cfg.Client, part)
-		if err != nil {
-			return nil, err
-		}
-		for _, kv := range kvs {
-			late, err := common.Decode[common.LateEnd](kv.Value)
-			worker, _, badKey := common.SplitKey(common.OutboxPrefix, string(kv.Key))
-			if err == nil && badKey == nil && common.LateKey(worker, late.Run) == string(kv.Key) {
-				found = append(found, late)
-			}
+	kvs, err := etcdkit.GetAll(ctx, r.cfg.Client, keys)
+	for _, kv := range kvs {
+		late, err := common.Decode[common.LateEnd](kv.Value)
+		worker, _, badKey := common.SplitKey(common.OutboxPrefix, string(kv.Key))
+		if err == nil && badKey == nil && common.LateKey(worker, late.Run) == string(kv.Key) {
+			found = append(found, late)
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // Busy reports which of the jobs have an unresolved run.
@@ -211,12 +204,12 @@ func (r *Runs) Busy(ctx context.Context, jobs []string) (map[string]bool, error)
 		for i, job := range part {
 			ops[i] = clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithCountOnly())
 		}
-		resp, err := commit(ctx, r.cfg.Client, ops)
+		results, err := etcdkit.Read(ctx, r.cfg.Client, ops...)
 		if err != nil {
 			return nil, err
 		}
-		for i, records := range resp.Responses {
-			if records.GetResponseRange().Count > 0 {
+		for i, records := range results {
+			if records.Count > 0 {
 				busy[part[i]] = true
 			}
 		}
@@ -224,45 +217,18 @@ func (r *Runs) Busy(ctx context.Context, jobs []string) (map[string]bool, error)
 	return busy, nil
 }
 
-// readKeys reads up to readsPerTxn values.
-func readKeys(ctx context.Context, client *clientv3.Client, keys []string) (kvs []*mvccpb.KeyValue, err error) {
-	ops := make([]clientv3.Op, len(keys))
-	for i, key := range keys {
-		ops[i] = clientv3.OpGet(key)
-	}
-	resp, err := commit(ctx, client, ops)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range resp.Responses {
-		kvs = append(kvs, r.GetResponseRange().Kvs...)
-	}
-	return kvs, nil
-}
-
-// commit executes reads in one transaction.
-func commit(ctx context.Context, client *clientv3.Client, ops []clientv3.Op) (*clientv3.TxnResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	resp, err := client.Txn(ctx).Then(ops...).Commit()
-	if err != nil {
-		return nil, etcdkit.Wrap(fmt.Errorf("read live runs: %w", err))
-	}
-	return resp, nil
-}
-
 // read reads values of the three prefixes at one revision, and the kill requests of active runs. A value that
 // does not decode is skipped; more reports whether a limit cut a range short.
 func (r *Runs) read(ctx context.Context, ops ...clientv3.Op) (runs []StoredRun, revision int64, more bool,
 	err error) {
-	resp, err := commit(ctx, r.cfg.Client, ops)
+	results, err := etcdkit.Read(ctx, r.cfg.Client, ops...)
 	if err != nil {
 		return nil, 0, false, err
 	}
 	kills := map[string]*common.Ending{} // by key
-	for _, part := range resp.Responses {
-		more = more || part.GetResponseRange().More
-		for _, kv := range part.GetResponseRange().Kvs {
+	for _, part := range results {
+		more = more || part.More
+		for _, kv := range part.Kvs {
 			if key := string(kv.Key); strings.HasPrefix(key, common.KillerPrefix) {
 				if kill, err := common.Decode[common.Kill](kv.Value); err == nil {
 					kills[key] = kill.Ending()
@@ -277,7 +243,7 @@ func (r *Runs) read(ctx context.Context, ops ...clientv3.Op) (runs []StoredRun, 
 			run.Ending = kills[common.KillKey(run.Worker, run.ID)]
 		}
 	}
-	return runs, resp.Header.Revision, more, nil
+	return runs, results[0].Header.Revision, more, nil
 }
 
 // decode decodes a run. A value that does not match its key is ignored.

@@ -25,12 +25,10 @@ func NewMasterOutbox(client *clientv3.Client) *MasterOutbox { return &MasterOutb
 
 // Pending reads up to limit outcomes.
 func (c *MasterOutbox) Pending(ctx context.Context, limit int) (runlog.Pending, error) {
-	callCtx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	outcomes, err := c.client.Get(callCtx, common.OutboxOf(common.MasterOutbox), clientv3.WithPrefix(),
+	outcomes, err := etcdkit.Range(ctx, c.client, common.OutboxOf(common.MasterOutbox), clientv3.WithPrefix(),
 		clientv3.WithLimit(int64(limit)))
 	if err != nil {
-		return runlog.Pending{}, etcdkit.Wrap(fmt.Errorf("list the outcomes of changes: %w", err))
+		return runlog.Pending{}, err
 	}
 	pending := runlog.Pending{More: outcomes.More}
 	var good []*mvccpb.KeyValue

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 )
@@ -19,8 +20,6 @@ const (
 	// early then. One search runs at a time.
 	searchedAtOnce = 500
 	mostSearched   = 5000
-	// readsPerTxn outcomes are read in one transaction.
-	readsPerTxn = 100
 )
 
 // foundRows are the outcomes that a list wants, in its order; the outcomes of a fire are adjacent.
@@ -250,18 +249,13 @@ func (m *matcher) after(r *outboxRow) bool {
 // read reads outcomes by their keys. Those deleted meanwhile are in the log store.
 func (o *Outboxes) read(ctx context.Context, keys []string) ([]StoredRun, error) {
 	runs := make([]StoredRun, 0, len(keys))
-	for part := range slices.Chunk(keys, readsPerTxn) {
-		kvs, err := readKeys(ctx, o.client, part)
-		if err != nil {
-			return nil, err
-		}
-		for _, kv := range kvs {
-			if run, ok := decode(kv); ok {
-				runs = append(runs, run)
-			}
+	kvs, err := etcdkit.GetAll(ctx, o.client, keys)
+	for _, kv := range kvs {
+		if run, ok := decode(kv); ok {
+			runs = append(runs, run)
 		}
 	}
-	return runs, nil
+	return runs, err
 }
 
 // keyOf returns the key of a run's outcome; empty if no outbox has one.
