@@ -105,6 +105,33 @@ func TestDocuments_BannedPhrases_AreReplaced(t *testing.T) {
 	}
 }
 
+// lineStarts match line breaks with the marks that continue a comment.
+var lineStarts = regexp.MustCompile(`\n\s*(?://|\*)?\s*`)
+
+func TestConsole_BannedPhrases_AreReplaced(t *testing.T) {
+	all, files, web := newPhrases(), 0, filepath.Join(root, "web")
+	look := func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.Contains(name, ".gen.") {
+			return err
+		}
+		files++
+		data, err := os.ReadFile(name)
+		text := lineStarts.ReplaceAllString(string(data), " ")
+		for _, fault := range banned(strings.TrimPrefix(name, root+"/"), text, all) {
+			t.Error(fault)
+		}
+		return err
+	}
+	for _, folder := range []string{"src", "e2e", "scripts", "bench"} {
+		if err := filepath.WalkDir(filepath.Join(web, folder), look); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 300 {
+		t.Errorf("looked at %d files: where is the console?", files)
+	}
+}
+
 func TestPlantedPhrases_AreFound(t *testing.T) {
 	all := newPhrases()
 	f := parse(t, "p", "p.go", "// Package p promises.\npackage p\n\n// ready tells\n// whether it is.\nconst text = "+

@@ -1,8 +1,7 @@
-// How much memory a tab takes that shows what changes, while fifty runs a second come and go: `make bench-console`.
-//
-// A real standalone, a real chromium with one tab, and nothing else. The browser is spoken to directly, as a driver's own
-// bookkeeping (it keeps the bodies of answers) would be counted with the tab's. What counts is the whole process that the
-// tab has to itself (PSS), not only the heap of its scripts. It fails beyond the limit.
+// Measures the memory of a tab with live updates while fifty runs per second start and end: `make bench-console`. A
+// real standalone and a real Chromium with one tab. The browser is controlled directly, since a driver's own data (it
+// keeps response bodies) would be counted with the tab's. The figure is the process of the tab (PSS), not only the heap
+// of its scripts. It fails beyond the limit.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -17,7 +16,7 @@ const limit = Number(process.env.LIMIT_MB ?? 200);
 const rows = 20;
 const mb = 1024 * 1024;
 
-/** A browser on two pipes. */
+/** A browser controlled by two pipes. */
 class Browser {
   #process;
   #id = 0;
@@ -61,7 +60,7 @@ class Browser {
     return (method, params) => this.call(method, params, sessionId);
   }
 
-  /** The memory of the process that shows the tab: the largest of those that show pages. */
+  /** Returns the memory of the process of the tab: the largest of the renderers. */
   async memory() {
     const { processInfo } = await this.call('SystemInfo.getProcessInfo');
     const sizes = await Promise.all(processInfo.filter(({ type }) => type === 'renderer').map(async ({ id }) => {
@@ -80,7 +79,7 @@ class Browser {
   }
 }
 
-/** Runs in the page before anything else: counts, and keeps nothing. */
+/** Runs in the page before anything else: counts, and stores nothing. */
 function count() {
   const counted = { events: 0, runs: 0, ended: 0, requests: 0, longTasks: 0, longest: 0 };
   window.counted = counted;

@@ -1,4 +1,4 @@
-// Who may do what, and who did what.
+// Users, roles, tokens, sessions and the audit.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -36,7 +36,7 @@ async function leave({ context, wrongs }) {
   assert.deepEqual(wrongs, []);
 }
 
-test('an admin makes a user with a role in a group, who sees no more than that', async () => {
+test('an admin creates a user with a role in one group, who sees only that group', async () => {
   const admin = await enter('root', password, '/access');
   const { page } = admin;
   await page.getByRole('button', { name: 'New user' }).click();
@@ -62,7 +62,7 @@ test('an admin makes a user with a role in a group, who sees no more than that',
   await ann.page.getByRole('link', { name: 'Go to your account' }).click();
   await ann.page.getByRole('heading', { name: 'Your account' }).waitFor();
   await ann.page.getByText('reports', { exact: true }).first().waitFor();
-  // Her own password, which ends her other sessions and not this one.
+  // Changes her own password, which ends her other sessions and keeps this one.
   await ann.page.getByLabel('Current password', { exact: true }).fill('wrong');
   await ann.page.getByLabel('New password', { exact: true }).fill('nine green lamps along the canal');
   await ann.page.getByLabel('Repeat new password', { exact: true }).fill('nine green lamps along the river');
@@ -77,7 +77,7 @@ test('an admin makes a user with a role in a group, who sees no more than that',
   await ann.page.reload();
   await ann.page.getByRole('heading', { name: 'Your account' }).waitFor();
 
-  // Locked out from one moment to the next.
+  // Her permissions are revoked at once.
   await page.getByRole('button', { name: 'Actions for ann' }).click();
   await page.getByRole('menuitem', { name: 'Edit…' }).click();
   await page.getByRole('dialog').getByRole('switch', { name: 'Disabled' }).check();
@@ -91,7 +91,7 @@ test('an admin makes a user with a role in a group, who sees no more than that',
   await leave(admin);
 });
 
-test('a token is made, shown once, used, and revoked; the audit tells of it, and its chain holds', async () => {
+test('a token is created, shown once, used and revoked; the audit lists it, and its chain verifies', async () => {
   const admin = await enter('root', password, '/access?tab=tokens');
   const { page } = admin;
   await page.getByRole('button', { name: 'New token' }).first().click();
@@ -131,7 +131,7 @@ test('a token is made, shown once, used, and revoked; the audit tells of it, and
   await entry.locator('summary').click();
   await entry.getByText('shop').first().waitFor();
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('All kinds');
-  await page.getByLabel('Exact user').fill('nobody-at-all');
+  await page.getByLabel('Exact user').fill('no-such-user');
   await page.getByText('No entry matches these filters.').waitFor();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.locator('[data-kind=user]').first().waitFor();
@@ -140,7 +140,7 @@ test('a token is made, shown once, used, and revoked; the audit tells of it, and
   await leave(admin);
 });
 
-test('an admin ends the session of another', async () => {
+test('an admin ends the session of another user', async () => {
   await server.api('POST', '/users', { name: 'bob', role: 'viewer', password });
   const bob = await enter('bob', password, '/account');
   await bob.page.getByRole('heading', { name: 'Your account' }).waitFor();

@@ -1,5 +1,5 @@
-// A browser that writes down everything that must not happen: faults of the page, breaches of the policy, dialogs, and
-// requests that leave the server.
+// A browser that records everything that must not happen: page errors, violations of the content security policy,
+// dialogs, and requests to other hosts.
 
 import AxeBuilder from '@axe-core/playwright';
 import assert from 'node:assert/strict';
@@ -7,10 +7,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-// Stricter than what the server sends: the console must live without inline styles as well.
+// Stricter than the server's policy: the console must work without inline styles as well.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Starts chromium; with options of playwright beside its own. */
+/** Starts Chromium, with additional options of Playwright. */
 export function launch(options = {}) {
   return chromium.launch({
     ...options,
@@ -46,16 +46,16 @@ export async function open(browser, server, { locale = 'en-US', width = 1280, he
   return { context, page, wrongs };
 }
 
-/** No serious or critical fault of accessibility. */
+/** Fails on serious or critical accessibility violations. */
 export async function assertAccessible(page, where) {
-  // No page has another one within, which is what the other mode is for, at twice the time.
+  // No page has frames, which the other mode supports, at twice the time.
   const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(true).analyze();
   const grave = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
   const told = grave.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target.join(' ')} ${n.any.map((a) => a.message).join('; ')}`).join('\n    ')}`);
   assert.equal(grave.length, 0, `${where}:\n  ${told.join('\n  ')}`);
 }
 
-/** Nothing reaches beyond the right edge of the window. */
+/** Fails if an element extends beyond the right edge of the window. */
 export async function assertFits(page, where) {
   const { wide, room, widest } = await page.evaluate(() => {
     const room = document.documentElement.clientWidth;

@@ -1,5 +1,5 @@
-// Starts and ends a cluster of real processes, from the binaries in the folder that CARILLON_CLUSTER_BIN names: an etcd, a log
-// store, masters and workers.
+// Starts and stops a cluster of real processes, from the binaries in the folder that CARILLON_CLUSTER_BIN names: etcd,
+// a log store, masters and workers.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask, environment, freePort, until } from './server.mjs';
 
-/** A program that was started. */
+/** A started program. */
 class Program {
   printed = '';
 
@@ -22,7 +22,7 @@ class Program {
     process.once('exit', this.#kill);
   }
 
-  // Where the story itself is ended in its midst.
+  // If the story itself is interrupted.
   #kill = () => this.process.kill('SIGKILL');
 
   get alive() {
@@ -37,7 +37,7 @@ class Program {
     clearTimeout(late);
   }
 
-  /** Waits for something of it that is to be seen. */
+  /** Waits until its output matches. */
   ready(what, check) {
     return until(what, () => {
       if (!this.alive) throw new Error(`${this.name} has ended:\n${this.printed}`);
@@ -54,7 +54,7 @@ export class Cluster {
   masters = [];
   workers = new Map();
 
-  /** One with an etcd and a log store, and so many masters; `url` is the first one's, `token` that of its first admin. */
+  /** A cluster with etcd, a log store, and this many masters; `url` is the first one's, `token` its first admin's. */
   static async create(masters) {
     const cluster = new Cluster();
     try {
@@ -100,7 +100,7 @@ export class Cluster {
     return this.#store.end('SIGKILL');
   }
 
-  /** Starts a master, or starts it again where it was. */
+  /** Starts a master, or restarts it at the same address. */
   async startMaster(master) {
     master.program = new Program('carillon-master', [...this.#stores, '--listen', new URL(master.url).host]);
     await master.program.ready('the master is ready', () => answers(master.url));
@@ -118,11 +118,11 @@ export class Cluster {
     return found && { ...found, away: found.away === true };
   }
 
-  /** Ends a worker and the guardian that watches over it, so that neither can say so. */
+  /** Kills a worker and its guardian, so that neither can report it. */
   async kill(name) {
     const program = this.workers.get(name);
     const { pid } = await this.worker(name);
-    // The guardian cannot do anything between the two.
+    // Frozen first, the guardian cannot react in between.
     program.process.kill('SIGSTOP');
     process.kill(pid, 'SIGKILL');
     await program.end('SIGKILL');
@@ -133,7 +133,7 @@ export class Cluster {
   }
 
   async remove() {
-    // Those that write to the stores first.
+    // Stop the writers before the stores.
     await Promise.all([...this.workers.values(), ...this.masters.map(({ program }) => program)].map((program) => program?.end()));
     await Promise.all([this.#store?.end(), this.#etcd?.end()]);
     if (this.folder) await rm(this.folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The console in front of a cluster of real processes, of which parts come and go.
+// The console of a cluster of real processes, parts of which fail and return.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -9,8 +9,8 @@ import { until } from './server.mjs';
 let cluster;
 let browser;
 let session;
-let long; // the run that its worker takes with it
-let killed; // when
+let long; // the run that is lost with its worker
+let killed; // start of the outage
 
 before(async () => {
   [cluster, browser] = await Promise.all([Cluster.create(2), launch()]);
@@ -43,12 +43,12 @@ const facts = (page, name) => page.getByRole('region', { name });
 const condition = (page, code) => page.locator(`[data-condition="${code}"]`).first();
 const workerOf = (page, name) => page.locator(`[data-worker="${name}"]`);
 
-/** Everything that was due since then has an entry, and just one. */
+/** Every fire that was due since then has exactly one entry. */
 async function assertNothingLacks(since, until_) {
   const seen = new Map();
   for (let cursor = ''; cursor !== undefined; ) {
     const page = await cluster.api('GET', `/jobs/tick/fires?limit=200&from=${since.toISOString()}&to=${until_.toISOString()}${cursor && `&cursor=${cursor}`}`);
-    assert.ok(!page.partial, 'the history is at hand');
+    assert.ok(!page.partial, 'the history is available');
     for (const fire of page.items) seen.set(fire.plannedAt, [...(seen.get(fire.plannedAt) ?? []), fire.status]);
     cursor = page.nextCursor;
   }
@@ -59,7 +59,7 @@ async function assertNothingLacks(since, until_) {
   }
 }
 
-test('the first admin signs in with the token of the bootstrap, sees workers and masters, and runs a job on a worker of choice', async () => {
+test('the first admin signs in with the bootstrap token, sees workers and masters, and runs a job on a chosen worker', async () => {
   const tab = await open(browser, cluster);
   const { page } = tab;
   await page.goto(cluster.url);
@@ -99,7 +99,7 @@ test('the first admin signs in with the token of the bootstrap, sees workers and
   await leave(tab);
 });
 
-test('a worker is drained: the other takes the fires; and then it takes its share again', async () => {
+test('a drained worker takes no fires, and takes its share again after the drain', async () => {
   const tab = await visit('/workers');
   const { page } = tab;
   const { id } = await cluster.worker('east');
@@ -123,8 +123,8 @@ test('a worker is drained: the other takes the fires; and then it takes its shar
   await leave(tab);
 });
 
-test('the master that the browser speaks to is started again: the page says so, and goes on by itself', async () => {
-  // Nobody can know of it before its lease ends, 15 s later: what comes next is told meanwhile.
+test('a restart of the browser’s master is reported, and the page recovers by itself', async () => {
+  // The cluster detects it only when the lease expires after 15 s; the next check runs meanwhile.
   killed = new Date();
   await cluster.kill('west');
   const tab = await visit('/runs?job=tick');
@@ -143,8 +143,8 @@ test('the master that the browser speaks to is started again: the page says so, 
   await page.locator('[data-offline]').waitFor({ state: 'detached' });
   await until('the stream is open again', () => streams.length > 0);
   await until('what happens is shown again', async () => (await newest.getAttribute('data-row')) !== frozen);
-  assert.equal(await page.getByRole('dialog').count(), 0, 'nobody is asked to sign in again');
-  // A page of which the browser has nothing yet comes with the server.
+  assert.equal(await page.getByRole('dialog').count(), 0, 'no new login is needed');
+  // Pages that are not cached by the browser load once the server is back.
   await first.program.end();
   await page.locator('[data-offline]').waitFor();
   await page.getByRole('navigation').first().getByRole('link', { name: 'Timeline' }).click();
@@ -156,7 +156,7 @@ test('the master that the browser speaks to is started again: the page says so, 
   await leave(tab);
 });
 
-test('a worker has died with its guardian: every page says so, and who it was is still told', async () => {
+test('a worker that died with its guardian is reported on every page, with its name', async () => {
   const tab = await visit('/');
   const { page } = tab;
   const banner = condition(page, 'worker_lost');
@@ -171,7 +171,7 @@ test('a worker has died with its guardian: every page says so, and who it was is
   await leave(tab);
 });
 
-test('the log store goes: it is said in words, runs go on and are shown; it comes back, and nothing lacks', async () => {
+test('an outage of the log store is reported, runs continue, and afterwards nothing is missing', async () => {
   const tab = await visit('/');
   const { page } = tab;
   await page.locator('[data-log-store=ok]').waitFor();
@@ -193,7 +193,7 @@ test('the log store goes: it is said in words, runs go on and are shown; it come
   await leave(tab);
 });
 
-test('what the dead worker ran is said lost, with the reason, and is made up for by the other; no fire lacks', async () => {
+test('the run of the dead worker is lost, with the reason, and the other worker runs it again; no fire is missing', async () => {
   const tab = await visit('/ledger?job=long');
   const { page } = tab;
   await until('It is recorded', async () => (await cluster.api('GET', `/runs/${long.id}`)).status === 'lost', 60);

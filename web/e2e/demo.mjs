@@ -1,4 +1,4 @@
-// A small company's jobs, for pictures: what a console looks like that is in use.
+// Jobs of a small company, for pictures of a console in use.
 
 const jobs = [
   { name: 'data.etl.orders', title: 'Load the day’s orders', group: 'data.etl', labels: { team: 'data', tier: 'gold' }, cronExpr: '0/20 * * * * * *', command: 'for i in 1 2 3 4; do echo "orders: part $i of 4, 12$i6 rows"; sleep 0.7; done; printf "\\033[32mdone\\033[0m\\n"' },
@@ -18,7 +18,7 @@ const jobs = [
   { name: 'ops.poll-inbox', group: 'ops', labels: { team: 'ops' }, cronExpr: '0/20 * * * * * *', command: 'sleep 27; echo 3 letters', overlap: 'skip' },
 ];
 
-/** Fills a server with jobs that run, fail, wait and are skipped. At three o’clock there are rather too many at once. */
+/** Fills a server with jobs that succeed, fail, wait and are skipped. At three o’clock there is a peak. */
 export async function fill(server) {
   for (const job of jobs) await server.api('POST', '/jobs', { timezone: 'UTC', ...job });
   for (let i = 1; i <= 42; i++) {

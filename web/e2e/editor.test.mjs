@@ -1,4 +1,4 @@
-// The job editor: a form and YAML as two views of one document, crontab lines, conflicts, and what is shown before one saves.
+// The job editor: the form and YAML as views of one document, crontab lines, conflicts, and the review before saving.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ const yaml = (page) => page.getByRole('textbox', { name: 'YAML of the job' });
 const lines = (page) => page.locator('.cm-line').allTextContents();
 const written = (page) => lines(page).then((all) => `${all.join('\n').trimEnd()}\n`);
 
-/** Puts a text in the place of the YAML, as one who types it would. */
+/** Replaces the YAML by typing. */
 async function write(page, text) {
   await yaml(page).click();
   await page.keyboard.press('Control+A');
@@ -30,7 +30,7 @@ async function paste(page, locator, text) {
   }, text);
 }
 
-test('a crontab line that is pasted becomes a job, which runs', async () => {
+test('a pasted crontab line becomes a job that runs', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await paste(page, page.getByLabel('Have a crontab line?'), '* * * * * cat -; echo backed up %one%two');
@@ -54,7 +54,7 @@ test('a crontab line that is pasted becomes a job, which runs', async () => {
   await leave(tab);
 });
 
-test('the form and the YAML are one document: comments stay, and one history undoes both', async () => {
+test('the form and the YAML are one document with its comments and one undo history', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await write(page, '# mine\nname: both\ncommand: make   # all of it\n');
@@ -70,7 +70,7 @@ test('the form and the YAML are one document: comments stay, and one history und
   await page.getByRole('button', { name: 'Redo' }).click();
   assert.equal(await page.getByLabel('Title').inputValue(), 'Beide');
 
-  // What is no YAML keeps the form as it was, and says where.
+  // Invalid YAML leaves the form unchanged and disabled, with the line of the fault.
   await yaml(page).click();
   await page.keyboard.press('Control+End');
   await page.keyboard.insertText('env: {A: 1');
@@ -78,13 +78,17 @@ test('the form and the YAML are one document: comments stay, and one history und
   assert.ok(await page.getByLabel('Title').isDisabled());
   assert.equal(await page.getByLabel('Title').inputValue(), 'Beide');
   await shoot(page, 'editor-broken');
+  // A screenshot may move the cursor.
+  await yaml(page).focus();
+  await page.keyboard.press('Control+End');
   await page.keyboard.insertText('}');
+  await until('the YAML is valid', async () => /\nenv: {A: 1}\n$/.test(await written(page)));
   await page.getByLabel('Value of variable 1').waitFor();
-  assert.equal(await page.getByLabel('Value of variable 1').inputValue(), '1', 'a number is a text where a text belongs');
+  assert.equal(await page.getByLabel('Value of variable 1').inputValue(), '1', 'a number is a text in a text field');
   await leave(tab);
 });
 
-test('a fault stands at its line and at its field, and the summary leads to it', async () => {
+test('a fault is shown at its line and its field, and the summary links to it', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await write(page, 'name: faulty\ncommand: "true"\ntimeout: soon\nretrys:\n  max: 1\npriority: high\n');
@@ -106,7 +110,7 @@ test('a fault stands at its line and at its field, and the summary leads to it',
   await page.keyboard.insertText('retry:');
   await page.getByLabel('Priority').fill('7');
   await page.getByRole('button', { name: /\d problems?/ }).waitFor({ state: 'detached' });
-  // Offered with its documentation, and left with Escape and Tab.
+  // Completions have their documentation, and close with Escape and Tab.
   await yaml(page).click();
   await page.keyboard.press('Control+End');
   await page.keyboard.type('overl');
@@ -117,7 +121,7 @@ test('a fault stands at its line and at its field, and the summary leads to it',
   await until('the name is written', async () => /overlap:\n$/.test(await written(page)));
   await page.keyboard.insertText('queue');
   await page.locator('[data-elsewhere]').waitFor({ state: 'detached' });
-  // One Escape closes what is offered, another lets Tab leave.
+  // The first Escape closes the completions, the second lets Tab leave.
   for (const key of ['Escape', 'Escape', 'Tab']) await page.keyboard.press(key);
   assert.ok(await page.evaluate(() => !document.activeElement.matches('[data-yaml]')), 'Tab leaves the editor');
   await page.getByRole('button', { name: 'Create the job' }).click();
@@ -127,7 +131,7 @@ test('a fault stands at its line and at its field, and the summary leads to it',
   await leave(tab);
 });
 
-test('what a save changes, and what follows, is shown before; a reload keeps what was typed', async () => {
+test('changes and their consequences are shown before saving; a reload keeps typed text', async () => {
   await server.api('POST', '/jobs', { name: 'reviewed', cronExpr: '0 3 * * *', command: 'true', timezone: 'UTC' });
   const tab = await visit('/jobs/reviewed/edit');
   const { page } = tab;
@@ -157,7 +161,7 @@ test('what a save changes, and what follows, is shown before; a reload keeps wha
   await leave(tab);
 });
 
-test('two who edit one job: what does not collide is merged, and for the rest one chooses', async () => {
+test('of two concurrent edits compatible changes are merged, and conflicts are resolved by the user', async () => {
   await server.api('POST', '/jobs', { name: 'merged', title: 'before', command: 'true', timeout: '1m', env: { A: '1' } });
   const tab = await visit('/jobs/merged/edit');
   const { page } = tab;
@@ -182,7 +186,7 @@ test('two who edit one job: what does not collide is merged, and for the rest on
   await leave(tab);
 });
 
-test('what is typed while the job is being written down is kept, on top of it', async () => {
+test('text typed while the job is being saved is kept on top of the saved version', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await write(page, 'name: typed\ncommand: "true"\n');
@@ -209,7 +213,7 @@ test('what is typed while the job is being written down is kept, on top of it', 
   await leave(tab);
 });
 
-test('a whole crontab becomes jobs: line by line, with what would change first', async () => {
+test('a whole crontab is imported line by line, after a preview', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await paste(page, page.getByLabel('Have a crontab line?'), 'CRON_TZ=Asia/Shanghai\n0 3 * * * make report\n61 * * * * broken\n@reboot start\n30 4 * * 1 make weekly\n');
@@ -231,7 +235,7 @@ test('a whole crontab becomes jobs: line by line, with what would change first',
   await leave(tab);
 });
 
-test('on a phone, in Chinese: the schedule in words, and YAML in a tab of its own', async () => {
+test('on a phone, in Chinese: the schedule in words, and YAML in its own tab', async () => {
   await server.api('POST', '/jobs', { name: 'source', cronExpr: '30 2 * * MON-FRI', command: 'true', timezone: 'Europe/Berlin', paused: true });
   const tab = await visit('/new/job?from=source', { locale: 'zh-CN', width: 390, height: 844 });
   const { page } = tab;

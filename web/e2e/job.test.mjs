@@ -1,4 +1,4 @@
-// A job's page: its runs as a grid, its versions, what it is made of, and what can be done with it.
+// A job's page: its runs as a grid, versions, definition, and actions.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const { server, visit } = await stage();
 const save = (job) => server.api('PUT', `/jobs/${job.name}`, job);
 const ended = (fire, count) => until('all attempts have ended', async () => (await server.api('GET', `/runs?fire=${fire}`)).items.filter((run) => run.endedAt).length === count);
 
-test('the runs are a grid: a failed fire and its second attempt, shown as they come, lead to the run', async () => {
+test('the runs are a grid: a failed fire and its second attempt appear live, and link to the run', async () => {
   await save({ name: 'flaky', title: 'Flaky 不稳', group: 'night', labels: { team: 'data' }, command: '[ "$MODE" = ok ] || exit 75', params: { MODE: {} }, retry: { max: 1, backoff: '100ms' } });
   const tab = await visit('/jobs/flaky');
   const { page } = tab;
@@ -26,7 +26,7 @@ test('the runs are a grid: a failed fire and its second attempt, shown as they c
   assert.deepEqual(await grid.getByRole('link').evaluateAll((cells) => cells.map((cell) => cell.dataset.run)), [`${good.fire}.1`, `${bad.fire}.1`, `${bad.fire}.2`], 'row by row, the oldest fire on the left');
   await assertAccessible(page, 'grid');
 
-  // The keys walk through the grid, and what one comes to is told beside it.
+  // Arrow keys move in the grid, and the card beside it describes the selected run.
   await grid.getByRole('link', { name: /^Attempt 2, Failed/ }).focus();
   const card = page.locator('[data-card]');
   await card.getByText('Attempt 2 of 2').waitFor();
@@ -55,12 +55,12 @@ test('the runs are a grid: a failed fire and its second attempt, shown as they c
   await leave(tab);
 });
 
-test('a run that starts is there at once, with the way to kill it', async () => {
+test('a started run appears at once, and can be killed', async () => {
   await save({ name: 'long', command: 'sleep 60' });
   const tab = await visit('/jobs/long');
   const { page } = tab;
   await page.getByText('This job has not run yet').waitFor();
-  // Once the stream of events is there nothing polls.
+  // With the event stream nothing polls.
   await page.getByRole('tab', { name: 'Runs', exact: true }).waitFor();
   const { run } = await server.api('POST', '/jobs/long/run', {});
   await page.locator('[data-grid] [data-status=running]').waitFor({ timeout: 5000 });
@@ -73,7 +73,7 @@ test('a run that starts is there at once, with the way to kill it', async () => 
   await leave(tab);
 });
 
-test('an earlier version comes back, and what somebody changed meanwhile is not written over', async () => {
+test('an earlier version is restored, and a concurrent change is not overwritten', async () => {
   const job = { name: 'report', command: 'make report', timeout: '1h', timezone: 'UTC', env: { TARGET: 'daily' } };
   const first = (await save(job)).meta.version;
   const second = (await save({ ...job, timeout: '2h' })).meta.version;
@@ -107,7 +107,7 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   await assertAccessible(page, 'roll back');
   await shoot(page, 'job-rollback');
 
-  // Somebody else saves while the dialog stands open.
+  // Another user saves while the dialog is open.
   const fourth = (await save({ ...job, timeout: '7h' })).meta.version;
   await dialog.getByRole('button', { name: 'Roll back' }).click();
   await dialog.getByText('The job was changed in the meantime').waitFor();
@@ -140,7 +140,7 @@ test('an earlier version comes back, and what somebody changed meanwhile is not 
   await leave(tab);
 });
 
-test('a deleted job tells what became of it, and comes back as it was', async () => {
+test('a deleted job shows its last state, and is restored', async () => {
   await save({ name: 'gone', title: 'Gone 已删', command: 'echo 1' });
   const { version } = (await save({ name: 'gone', title: 'Gone 已删', command: 'echo 2' })).meta;
   await server.api('DELETE', '/jobs/gone');
@@ -148,7 +148,7 @@ test('a deleted job tells what became of it, and comes back as it was', async ()
   const { page } = tab;
   await page.getByText('This job was deleted.').waitFor();
   await page.locator('[data-version]').filter({ hasText: 'deleted' }).waitFor();
-  // The version that it can come back as is shown at once.
+  // The version to restore is shown at once.
   await page.getByRole('button', { name: `Create again from version ${version}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create again' }).click();
   await page.getByRole('heading', { name: /Gone 已删/ }).waitFor();
@@ -158,7 +158,7 @@ test('a deleted job tells what became of it, and comes back as it was', async ()
   await leave(tab);
 });
 
-test('a pause says who and why, and the job’s ledger remembers it', async () => {
+test('a pause shows user and reason, and the job’s ledger keeps it', async () => {
   await save({ name: 'ticker', cronExpr: '* * * * * * *', timezone: 'Asia/Shanghai', command: 'true' });
   const tab = await visit('/jobs/ticker');
   const { page } = tab;
@@ -182,7 +182,7 @@ test('a pause says who and why, and the job’s ledger remembers it', async () =
   await leave(tab);
 });
 
-test('each part has a link, and all of it fits on a phone', async () => {
+test('each tab has a link, and all of them fit on a phone', async () => {
   const tab = await visit('/jobs/flaky', { width: 390, height: 844 });
   const { page } = tab;
   for (const [name, address, shows] of [

@@ -1,4 +1,4 @@
-// The list of jobs: found by group, label and state, kept as a filter, and many done with at once.
+// The list of jobs: filters by group, label and state, saved filters, and bulk actions.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ before(async () => {
 const shown = (page) => page.locator('[data-row]').evaluateAll((rows) => rows.map((row) => row.dataset.row));
 const lists = (page, names) => until(`listed are ${names}`, async () => (await shown(page)).join(' ') === names);
 
-test('a group with what is below it, a label, a state: each narrows the list, and all of it is in the address', async () => {
+test('filters by group with subgroups, label and state are in the address', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;
   await lists(page, 'etl-main lake-clean lake-load loose shop-index shop-mail');
@@ -53,7 +53,7 @@ test('a group with what is below it, a label, a state: each narrows the list, an
   await leave(tab);
 });
 
-test('a filter is kept under a name, and forgotten', async () => {
+test('a filter is saved under a name, and deleted', async () => {
   const tab = await visit('/jobs?group=shop&labels=team%3Damber');
   const { page } = tab;
   await lists(page, 'shop-mail');
@@ -69,7 +69,7 @@ test('a filter is kept under a name, and forgotten', async () => {
   await leave(tab);
 });
 
-test('columns are chosen, and remembered', async () => {
+test('chosen columns are remembered', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;
   await page.getByRole('columnheader', { name: 'Last run' }).waitFor();
@@ -82,7 +82,7 @@ test('columns are chosen, and remembered', async () => {
   await leave(tab);
 });
 
-test('many are paused with a note, and resumed; what became of each is told', async () => {
+test('many jobs are paused with a note, and resumed, with a result for each', async () => {
   await server.api('POST', '/jobs/shop-mail/pause', { note: 'no mail today' });
   const tab = await visit('/jobs?group=shop');
   const { page } = tab;
@@ -107,7 +107,7 @@ test('many are paused with a note, and resumed; what became of each is told', as
   await page.locator('[data-row=shop-index] [data-state=paused]').waitFor();
   assert.equal((await server.api('GET', '/jobs/shop-mail')).pauseNote, 'the shop moves');
 
-  // By the keyboard: the focus comes back to where a dialog was opened from.
+  // By keyboard: the focus returns to the button that opened the dialog.
   await page.locator('[data-row=shop-index]').focus();
   await page.keyboard.press('x');
   for (const opens of [page.getByRole('button', { name: 'Pause…' }), page.getByRole('button', { name: 'Save this filter' })]) {
@@ -137,7 +137,7 @@ test('many are paused with a note, and resumed; what became of each is told', as
   await leave(tab);
 });
 
-test('some are deleted once their number was typed, and one that is gone meanwhile is told of', async () => {
+test('deleting jobs needs their number as confirmation, and reports a job that is already gone', async () => {
   for (const name of ['gone-1', 'gone-2', 'gone-3']) await server.api('POST', '/jobs', { name, command: 'true' });
   const tab = await visit('/jobs?q=gone');
   const { page } = tab;
@@ -157,7 +157,7 @@ test('some are deleted once their number was typed, and one that is gone meanwhi
   await leave(tab);
 });
 
-test('a range goes by the jobs and not by their rows, and what is gathered for another list is not selected', async () => {
+test('a range is selected by jobs and not by rows, and results of another list are not selected', async () => {
   const list = Array.from({ length: 5 }, (_, i) => ({ name: `row-${i}`, group: 'rows', command: 'true' }));
   await server.api('POST', '/jobs/apply', { jobs: list });
   const tab = await visit('/jobs?q=row-');
@@ -180,13 +180,13 @@ test('a range goes by the jobs and not by their rows, and what is gathered for a
   await page.getByText('3 jobs selected').waitFor();
   assert.deepEqual(await page.locator('[aria-selected=true]').evaluateAll((rows) => rows.map((row) => row.dataset.row)), ['row-2', 'row-3', 'row-4']);
 
-  // All of the list that is left while they are on their way.
+  // Rows are placeholders while they are loading.
   let free;
   const held = new Promise((resolve) => (free = resolve));
   const asked = new Promise((resolve) => void page.route(/[/]api[/]v1[/]jobs[?].*limit=500/, async (route) => {
     resolve();
     await held;
-    await route.continue().catch(() => undefined); // by then nobody waits for it
+    await route.continue().catch(() => undefined); // by then the request is stale
   }));
   await page.getByRole('button', { name: /^Select all/ }).last().click();
   await asked;
@@ -198,7 +198,7 @@ test('a range goes by the jobs and not by their rows, and what is gathered for a
   await leave(tab);
 });
 
-test('a bulk act ends with what shows it, and is not left by the way', async () => {
+test('a bulk action stops when its dialog is closed, which needs a confirmation', async () => {
   const names = Array.from({ length: 260 }, (_, i) => `left-${String(i).padStart(3, '0')}`);
   await server.api('POST', '/jobs/apply', { jobs: names.map((name) => ({ name, command: 'true' })) });
   const tab = await visit('/');
@@ -230,7 +230,7 @@ test('a bulk act ends with what shows it, and is not left by the way', async () 
   await leave(tab);
 });
 
-test('what is exported is what is there', async () => {
+test('an export contains the existing jobs', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;
   await page.locator('[data-row]').first().waitFor();
@@ -244,7 +244,7 @@ test('what is exported is what is there', async () => {
   await leave(tab);
 });
 
-test('on a phone jobs are cards, and the filters open over them', async () => {
+test('on a phone jobs are cards, and filters open in a dialog', async () => {
   const tab = await visit('/jobs', { width: 390, height: 844 });
   const { page } = tab;
   await page.locator('[data-row=lake-load]').getByText('Load the lake 数据湖').waitFor();

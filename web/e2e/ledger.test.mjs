@@ -1,4 +1,4 @@
-// Every fire is accounted for, whether it ran or not, with the reason in words.
+// Every fire is listed, whether it ran or not, with the reason in words.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const { server, visit } = await stage();
 
 const fires = (query) => server.api('GET', `/fires?${query}`).then(({ items }) => items);
 
-test('an empty ledger says what a ledger is', async () => {
+test('an empty ledger explains what a ledger is', async () => {
   const tab = await visit('/ledger');
   await tab.page.getByRole('heading', { name: 'The ledger is empty' }).waitFor();
   await tab.page.getByText('The ledger has exactly one entry for each fire').waitFor();
@@ -21,7 +21,7 @@ test('an empty ledger says what a ledger is', async () => {
   await leave(tab);
 });
 
-test('what was killed, failed, paused or left out stands there with its reason, and what is planned above a line', async () => {
+test('killed, failed, paused and skipped fires are listed with their reasons, and planned ones above a line', async () => {
   await server.api('POST', '/jobs', { name: 'yearly', group: 'reports', cronExpr: '0 0 1 1 *', timezone: 'UTC', command: 'true' });
   await server.api('POST', '/jobs', { name: 'half-hourly', group: 'reports', cronExpr: '*/30 * * * *', timezone: 'UTC', command: 'true' });
   await server.api('POST', '/jobs', { name: 'endless', group: 'ops', command: 'sleep 600' });
@@ -42,7 +42,7 @@ test('what was killed, failed, paused or left out stands there with its reason, 
   await rowOf('flaky').getByRole('link', { name: /^Attempt 2 of flaky/ }).waitFor();
   await rowOf('endless').locator('[data-status=running]').waitFor();
 
-  // It follows what happens.
+  // It updates live.
   await server.api('POST', `/runs/${endless.run}/kill`, {});
   await rowOf('endless').locator('[data-status=killed]').waitFor();
   await rowOf('endless').getByText(/^Killed by /).waitFor();
@@ -50,7 +50,7 @@ test('what was killed, failed, paused or left out stands there with its reason, 
   await page.locator('[data-ended=skipped]').getByText('The job was paused').waitFor();
   await server.api('DELETE', '/jobs/ticker');
 
-  // What is planned stands above the line, what has been below it.
+  // Planned fires are above the line, past ones below it.
   await rowOf('half-hourly').first().waitFor();
   const kinds = await page.locator('tbody tr:is([data-fire], [data-now])').evaluateAll((rows) => rows.map((row) => ('now' in row.dataset ? 'now' : row.dataset.ended === 'planned' ? 'planned' : 'past')));
   assert.deepEqual(kinds.filter((kind, i) => kind !== kinds[i - 1]), ['planned', 'now', 'past']);
@@ -59,7 +59,7 @@ test('what was killed, failed, paused or left out stands there with its reason, 
   await leave(tab);
 });
 
-test('filters are in the address, and more than one status counts', async () => {
+test('filters are in the address, with several statuses', async () => {
   const tab = await visit('/ledger');
   const { page } = tab;
   const statuses = () => page.locator('tr[data-fire]').evaluateAll((rows) => [...new Set(rows.map((row) => row.dataset.ended))].sort());
@@ -97,7 +97,7 @@ test('filters are in the address, and more than one status counts', async () => 
   await leave(tab);
 });
 
-test('a bar narrows the time, and what is listed is exported', async () => {
+test('a bar selects its period, and the list is exported', async () => {
   await until('the day is counted', async () => (await server.api('GET', '/stats/overview')).lastDay.total.statuses.failed > 0, 90);
   const tab = await visit('/ledger?range=day&status=failed,skipped');
   const { page } = tab;
@@ -127,7 +127,7 @@ test('a bar narrows the time, and what is listed is exported', async () => {
   await leave(tab);
 });
 
-test('it fits a phone, in Chinese', async () => {
+test('the ledger fits a phone, in Chinese', async () => {
   const tab = await visit('/ledger', { width: 390, height: 844, locale: 'zh-CN', colorScheme: 'dark' });
   await tab.page.getByText('任务已暂停：moving house 搬家').or(tab.page.getByText(/moving house/)).first().waitFor();
   await assertFits(tab.page, 'ledger on a phone');

@@ -1,4 +1,4 @@
-// A run is watched while it prints, as nobody could who is shown the output only at the end.
+// A run is followed while it prints.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { leave, stage } from './stage.mjs';
 
 const { server, browser, session, visit } = await stage();
 
-test('a run is watched line by line while it runs, and its end is seen', async () => {
+test('a run is followed line by line until its end', async () => {
   await server.api('POST', '/jobs', { name: 'ticker', command: 'i=0; while :; do i=$((i+1)); printf "line %d\\n" $i; sleep 0.3; done' });
   const { run } = await server.api('POST', '/jobs/ticker/run', {});
   const tab = await visit(`/runs/${run}`);
@@ -46,7 +46,7 @@ test('a run is watched line by line while it runs, and its end is seen', async (
   await leave(tab);
 });
 
-test('where the stream is refused, output comes all the same', async () => {
+test('output is loaded without the stream if that is refused', async () => {
   const { run } = await server.api('POST', '/jobs/ticker/run', {});
   const tab = await open(browser, server, { storageState: session });
   await tab.context.route('**/output/stream**', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{}' }));
@@ -59,7 +59,7 @@ test('where the stream is refused, output comes all the same', async () => {
   await leave(tab);
 });
 
-test('a run that goes on says when it should end, and the list of jobs how the last ones went', async () => {
+test('a running run shows its expected end, and the list of jobs the last results', async () => {
   await server.api('POST', '/jobs', { name: 'usual', title: 'Usual 平常', cronExpr: '0 0 1 1 *', command: 'if [ "$MODE" = bad ]; then echo bad weather >&2; exit 3; fi; echo good weather; sleep "${MODE:-0.2}"', params: { MODE: {} } });
   for (const MODE of ['', '', 'bad', '']) {
     const { run } = await server.api('POST', '/jobs/usual/run', MODE === '' ? {} : { params: { MODE } });
@@ -68,7 +68,7 @@ test('a run that goes on says when it should end, and the list of jobs how the l
   const statistics = () => server.api('GET', '/stats/jobs/usual');
   await until('it was counted', async () => (await statistics()).total.runs === 4);
   const { run } = await server.api('POST', '/jobs/usual/run', { params: { MODE: '30' } });
-  // What is usual of a job is remembered for a minute.
+  // Usual durations are cached for a minute.
   await until('an end is expected', async () => (await server.api('GET', `/runs/${run}`)).expectedEndAt, 90);
   const tab = await visit(`/runs/${run}`);
   const { page } = tab;
@@ -91,7 +91,7 @@ test('a run that goes on says when it should end, and the list of jobs how the l
   await page.locator('tbody [data-status=succeeded]').first().waitFor({ state: 'detached' });
   assert.equal(await page.locator('tbody tr').count(), 1);
   await page.getByLabel('Exit code').fill('');
-  await page.getByLabel('Reason, note, worker').fill('no such text anywhere');
+  await page.getByLabel('Reason, note').fill('no such text anywhere');
   await page.getByText('No run matches this filter').waitFor();
   await page.getByRole('button', { name: 'Show all runs' }).click();
 
@@ -109,7 +109,7 @@ test('a run that goes on says when it should end, and the list of jobs how the l
   await leave(tab);
 });
 
-test('text is found in what runs printed', async () => {
+test('the output of runs is searched', async () => {
   const tab = await visit('/runs?job=usual');
   const { page } = tab;
   await page.getByRole('link', { name: 'Search output' }).click();
@@ -131,17 +131,17 @@ test('text is found in what runs printed', async () => {
   await leave(tab);
 });
 
-test('notifications and history of a job are set, and said', async () => {
+test('notifications and retention of a job are set and shown', async () => {
   const tab = await visit('/jobs/usual/edit');
   const { page } = tab;
-  await page.getByRole('button', { name: 'Unfold all' }).click();
+  await page.getByRole('button', { name: 'Expand all' }).click();
   await page.getByLabel('A fire failed, and no attempt follows').check();
   await page.getByLabel('A fire succeeded after one of these').check();
   await page.getByLabel('Keep runs for').fill('7d');
   await page.getByLabel('Maximum runs').fill('50');
   await page.getByRole('button', { name: 'Review changes' }).click();
   await page.getByText('Needs both').waitFor();
-  assert.equal(await page.getByLabel('Channels').getAttribute('aria-invalid'), 'true', 'who is to be told is asked for');
+  assert.equal(await page.getByLabel('Channels').getAttribute('aria-invalid'), 'true', 'a channel is required');
   await page.getByLabel('Channels').fill('ops');
   await page.getByText('Needs both').waitFor({ state: 'detached' });
   await assertAccessible(page, 'editor');
@@ -155,7 +155,7 @@ test('notifications and history of a job are set, and said', async () => {
   await leave(tab);
 });
 
-test('what goes on and what was found fits on a phone, in the dark and in Chinese', async () => {
+test('live runs and search results fit on a phone, in the dark theme and in Chinese', async () => {
   const { run } = await server.api('POST', '/jobs/ticker/run', {});
   const tab = await visit('/jobs', { width: 390, height: 800, locale: 'zh-CN', colorScheme: 'dark' });
   for (const [path, wait] of [['/jobs', '[role=grid] [data-row]'], ['/runs', 'tbody tr'], [`/runs/${run}`, '[role=log]'], ['/jobs/usual?tab=statistics', 'figure svg'],

@@ -1,14 +1,16 @@
-// The three main stories of the console, which `make test` tells: signing in, a job that fires, and a run that is followed.
+// The main stories of the console, which are part of `make test`: sign in, create a job and read its output, follow and
+// kill a run, find a failed run and run it again.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { assertAccessible, open, shoot } from './browser.mjs';
+import { until } from './server.mjs';
 import { leave, stage } from './stage.mjs';
 
 const { server, browser, visit } = await stage();
 
-test('the login link signs in once, and leaves the address', async () => {
+test('the login link signs in once, and is removed from the address', async () => {
   const tab = await open(browser, server);
   await tab.page.goto(server.loginLink);
   await tab.page.getByRole('navigation').first().waitFor();
@@ -26,7 +28,7 @@ test('the login link signs in once, and leaves the address', async () => {
   await leave(again);
 });
 
-test('a job that fires every second is created, fires, and its output is read', async () => {
+test('a job that fires every second is created and runs, and its output is read', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;
   await page.getByRole('link', { name: 'New job' }).click();
@@ -65,7 +67,7 @@ test('a job that fires every second is created, fires, and its output is read', 
   await leave(tab);
 });
 
-test('a running command is followed, killed, and found by its status', async () => {
+test('a running command is followed and killed, and its run is found by status', async () => {
   await server.api('POST', '/jobs', { name: 'long', command: 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.2; done' });
   const tab = await visit('/jobs/long');
   const { page } = tab;
@@ -86,5 +88,24 @@ test('a running command is followed, killed, and found by its status', async () 
   await page.getByText('No run matches this filter').waitFor();
   await page.getByRole('button', { name: 'Show all runs' }).click();
   await page.getByRole('table').locator('[data-status=succeeded]').first().waitFor();
+  await leave(tab);
+});
+
+test('a failed run is found, and run again', async () => {
+  await server.api('POST', '/jobs', { name: 'report', command: 'test -n "$OK" || { echo no such table >&2; exit 3; }', params: { OK: {} } });
+  const { run } = await server.api('POST', '/jobs/report/run', {});
+  await until('it has failed', async () => (await server.api('GET', `/runs/${run}`)).status === 'failed');
+  const tab = await visit('/');
+  const { page } = tab;
+  const row = page.locator('[data-trouble-of=report]');
+  await row.getByText('Exit code 3').waitFor();
+  await row.getByRole('link', { name: /Log of the last unsuccessful run of report/ }).click();
+  await page.getByRole('log').getByText('no such table').waitFor();
+  await page.getByRole('button', { name: 'Run again…', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('OK').fill('yes');
+  await dialog.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await page.locator('h1 [data-status=succeeded]').waitFor();
   await leave(tab);
 });

@@ -1,11 +1,11 @@
-// Very many jobs, as a large installation has them: in groups below groups, with labels, some paused, some only by hand. They
-// fire in the first days of the year alone, so that a test is not about running them.
+// A large number of jobs, as in a large installation: in nested groups, with labels, some paused, some manual. They
+// fire only in the first days of the year, so that tests do not run them.
 
 const areas = ['billing', 'data', 'infra', 'mail', 'media', 'reports', 'search', 'shop', 'sync', 'web'];
 const parts = ['etl', 'export', 'import', 'index', 'cleanup', 'backup', 'check', 'send', 'refresh', 'archive'];
 const teams = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove'];
 
-/** The job of a number; the same each time. */
+/** Returns the job with a number, always the same. */
 export function jobOf(n) {
   const area = areas[n % areas.length];
   const part = parts[Math.floor(n / 10) % parts.length];
@@ -18,7 +18,7 @@ export function jobOf(n) {
   };
 }
 
-/** Makes so many jobs, in as few requests as the API takes them in. */
+/** Creates this many jobs, with as few requests as the API allows. */
 export async function makeJobs(server, count, inOne = 10_000) {
   for (let from = 0; from < count; from += inOne) {
     const jobs = Array.from({ length: Math.min(inOne, count - from) }, (_, i) => jobOf(from + i));

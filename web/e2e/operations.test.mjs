@@ -1,4 +1,4 @@
-// What an operator does at night: pauses, runs with parameters, reads the ledger, drains a worker.
+// Tasks of an operator: pauses, runs with parameters, the ledger, draining a worker.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { leave, stage } from './stage.mjs';
 
 const { server, visit } = await stage();
 
-/** The API's answer once it is as wanted. */
+/** Returns the API's answer once it matches. */
 function eventually(what, path, wanted) {
   return until(what, async () => {
     const answer = await server.api('GET', path);
@@ -18,7 +18,7 @@ function eventually(what, path, wanted) {
 
 const ran = (job) => eventually(`${job} has run`, `/jobs/${job}/fires?status=succeeded&limit=1`, ({ items }) => items.length > 0);
 
-test('a job is paused with a note, and resumed; the ledger says what was skipped', async () => {
+test('a job is paused with a note, and resumed; the ledger lists the skipped fires', async () => {
   await server.api('POST', '/jobs', { name: 'ticker', title: 'Ticks', cronExpr: '* * * * * * *', timezone: 'UTC', command: 'true' });
   await ran('ticker');
   const tab = await visit('/jobs/ticker');
@@ -57,7 +57,7 @@ test('a job is paused with a note, and resumed; the ledger says what was skipped
   await leave(tab);
 });
 
-test('a job is run with a parameter, and only with one that it takes', async () => {
+test('a job is run with a valid parameter only', async () => {
   await server.api('POST', '/jobs', { name: 'greet', command: 'echo "hello $WHOM"', params: { WHOM: { default: 'world', description: 'Who is greeted', pattern: '[a-z]+' } } });
   const tab = await visit('/jobs/greet');
   const { page } = tab;
@@ -85,7 +85,7 @@ test('a job is run with a parameter, and only with one that it takes', async () 
   await leave(tab);
 });
 
-test('the attempts of a fire are told apart, and lead to each other', async () => {
+test('the attempts of a fire are numbered, and link to each other', async () => {
   await server.api('POST', '/jobs', { name: 'flaky', command: 'exit 75', retry: { max: 1, backoff: '100ms' } });
   await server.api('POST', '/jobs/flaky/run', {});
   await eventually('the second attempt has failed', '/runs?job=flaky&status=failed', ({ items }) => items.some((run) => run.attempt === 2));
@@ -102,7 +102,7 @@ test('the attempts of a fire are told apart, and lead to each other', async () =
   await leave(tab);
 });
 
-test('a worker is drained and takes runs again; the job’s page says who would run it', async () => {
+test('a worker is drained and resumed; the job’s page shows the eligible workers', async () => {
   const [worker] = (await server.api('GET', '/workers')).items;
   await server.api('POST', '/jobs', { name: 'picky', command: 'echo here', placement: { selector: 'zone=attic' }, startDeadline: '1h' });
   const job = await visit('/jobs/greet');
@@ -124,11 +124,11 @@ test('a worker is drained and takes runs again; the job’s page says who would 
   await dialog.getByRole('button', { name: 'Drain' }).click();
   await page.locator('[data-draining]').getByText(/^Drain(ing|ed)$/).waitFor();
   await page.getByText('new disks').waitFor();
-  await dialog.waitFor({ state: 'detached' }); // while it fades its colours are too pale
+  await dialog.waitFor({ state: 'detached' }); // colours are too pale while it fades in
   await assertAccessible(page, 'drained worker');
   await shoot(page, 'worker-drained');
   await placement.getByText('it is draining').waitFor();
-  await shoot(job.page, 'job-placement-nobody');
+  await shoot(job.page, 'job-placement-none');
 
   await server.api('POST', '/jobs/greet/run', {});
   await job.page.locator('[data-status=waiting]').first().click();
@@ -163,10 +163,10 @@ test('a worker is drained and takes runs again; the job’s page says who would 
   await leave(tab);
 });
 
-test('policies are written in the editor, and read as sentences', async () => {
+test('policies are set in the editor, and shown as sentences', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
-  await page.getByRole('button', { name: 'Unfold all' }).click();
+  await page.getByRole('button', { name: 'Expand all' }).click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('careful');
   await page.getByLabel('Cron expression').fill('0 3 * * *');
   await page.getByRole('textbox', { name: 'Command', exact: true }).fill('true');

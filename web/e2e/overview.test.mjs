@@ -1,4 +1,4 @@
-// What an operator sees at three in the morning: what runs, what waits and why, what went wrong, what comes next.
+// The overview for on-call staff: current runs, waiting fires with reasons, failures, next fires.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ const { server, visit } = await stage();
 
 const ended = (run) => until(`${run} has ended`, async () => (await server.api('GET', `/runs/${run}`)).endedAt);
 
-test('a new installation teaches', async () => {
+test('a new installation shows the first steps', async () => {
   const tab = await visit('/');
   const { page } = tab;
   await page.getByRole('heading', { name: 'Welcome to Carillon' }).waitFor();
@@ -30,7 +30,7 @@ test('a new installation teaches', async () => {
   await leave(tab);
 });
 
-test('what runs is seen as it begins, killed from here, and stands still under the pointer', async () => {
+test('runs appear as they start, are killed from the list, and do not move under the pointer', async () => {
   const tab = await visit('/');
   const { page } = tab;
   await page.getByText('Nothing is running.').waitFor();
@@ -46,7 +46,7 @@ test('what runs is seen as it begins, killed from here, and stands still under t
   assert.equal(await page.locator('[data-tile=running] strong').innerText(), '2');
   await assertAccessible(page, 'running');
 
-  // The pointer is over the list: the row of a run that ends stays where it is, and says how it ended.
+  // While the pointer is over the list, the row of an ended run stays in place with its result.
   await row(short.run).hover();
   await server.api('POST', `/runs/${long.run}/kill`, {});
   await row(long.run).locator('[data-status=killed]').waitFor();
@@ -68,7 +68,7 @@ test('what runs is seen as it begins, killed from here, and stands still under t
   await leave(tab);
 });
 
-test('what waits says why, and can be cancelled', async () => {
+test('waiting fires show their reason, and can be cancelled', async () => {
   await server.api('POST', '/jobs', { name: 'picky', command: 'true', placement: { selector: 'zone=attic' } });
   const { run } = await server.api('POST', '/jobs/picky/run', {});
   const tab = await visit('/');
@@ -83,7 +83,7 @@ test('what waits says why, and can be cancelled', async () => {
   await leave(tab);
 });
 
-test('what went wrong is told by job, with its log and another try', async () => {
+test('failures are listed by job, with log and repetition', async () => {
   await server.api('POST', '/jobs', { name: 'broken', command: 'echo no such table >&2; exit 3' });
   for (let i = 0; i < 2; i++) await ended((await server.api('POST', '/jobs/broken/run', {})).run);
   await server.api('POST', '/jobs', { name: 'healed', command: 'test -n "$OK"', params: { OK: {} } });
@@ -109,7 +109,7 @@ test('what went wrong is told by job, with its log and another try', async () =>
   await leave(tab);
 });
 
-test('the next hour, the load, and how it went are seen, each with its table', async () => {
+test('the next hour, the load and the outcomes are shown, each with its table', async () => {
   await server.api('POST', '/jobs', { name: 'often', cronExpr: '*/10 * * * *', timezone: 'UTC', command: 'true' });
   const { run } = await server.api('POST', '/jobs/long-one/run', {});
   await until('runs are counted', async () => (await server.api('GET', '/stats/overview')).lastDay.total.statuses.failed >= 3, 90);
@@ -145,7 +145,7 @@ test('the next hour, the load, and how it went are seen, each with its table', a
   await leave(tab);
 });
 
-test('a phone shows it all, in Chinese as well', async () => {
+test('the overview fits a phone, in Chinese as well', async () => {
   const tab = await visit('/', { width: 390, height: 844, locale: 'zh-CN' });
   await tab.page.getByText('最近 24 小时失败、丢失或错过').waitFor();
   await tab.page.locator('canvas').first().waitFor();

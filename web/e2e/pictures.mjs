@@ -1,5 +1,5 @@
-// Takes the pictures of docs/console.md: node e2e/pictures.mjs FOLDER. It lets a real server with a small company's jobs run for
-// some minutes first, so that there is something to see.
+// Takes the pictures of docs/console.md: node e2e/pictures.mjs FOLDER. A real server with the jobs of a small company
+// runs for some minutes first, so that there is history to show.
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

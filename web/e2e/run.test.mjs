@@ -1,4 +1,4 @@
-// A run is watched while it goes on, killed with a reason, run again, and its output read: live, long, and searched.
+// A run is followed live, killed with a reason, and run again; its output is read: live, long, and searched.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ async function ran(job, request = {}) {
   });
 }
 
-/** Longest stretch in which the page answered nobody, in milliseconds, from now until stop is called. */
+/** Measures the longest main thread task from now until stop is called, in milliseconds. */
 async function longestTask(page) {
   await page.evaluate(() => {
     window.__longest = 0;
@@ -36,7 +36,7 @@ async function longestTask(page) {
 const log = (page) => page.getByRole('log');
 const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 
-test('the first line is seen soon after it was written, a run is killed with a note, and the ledger says so', async () => {
+test('output appears soon after it was written, and a run is killed with a note that the ledger shows', async () => {
   await server.api('POST', '/jobs', {
     name: 'watched', params: { WHO: { default: 'no user' } },
     command: 'i=0; while :; do i=$((i+1)); date +"%s%3N line $i for $WHO"; [ $((i%5)) = 0 ] && echo "warning $i" >&2; sleep 0.1; done',
@@ -44,7 +44,7 @@ test('the first line is seen soon after it was written, a run is killed with a n
   const { run } = await server.api('POST', '/jobs/watched/run', { params: { WHO: 'world' }, note: 'to be watched' });
   const tab = await visit(`/runs/${run}`);
   const { page } = tab;
-  // Each line says when it was written; one that was not yet written when the page was there is timed.
+  // Each line contains its time of writing; the first line after the page has loaded is timed.
   await log(page).getByText('line 3 for world').waitFor();
   const latency = await log(page).evaluate((frame) => new Promise((resolve) => {
     const before = frame.textContent;
@@ -60,7 +60,7 @@ test('the first line is seen soon after it was written, a run is killed with a n
   assert.ok(latency < 2000, `${latency} ms`);
   for (const text of ['to be watched', 'WHO=world', 'admin']) await page.getByText(text).first().waitFor();
 
-  // Who scrolls up stays there, and is told what has come since.
+  // After scrolling up the view stays, and the number of new lines is shown.
   await log(page).getByText('line 40 for world').waitFor();
   await log(page).hover();
   await page.mouse.wheel(0, -300);
@@ -91,7 +91,7 @@ test('the first line is seen soon after it was written, a run is killed with a n
   await leave(tab);
 });
 
-test('a run is run again with what it was given, and leads to the one before it', async () => {
+test('a run is repeated with its parameters, and links to the previous one', async () => {
   await server.api('POST', '/jobs', { name: 'greeter', command: 'echo "hello $WHO"; exit 127', params: { WHO: { default: 'no user' } } });
   const first = await ran('greeter', { params: { WHO: 'moon' } });
   const tab = await visit(`/runs/${first.id}`);
@@ -111,7 +111,7 @@ test('a run is run again with what it was given, and leads to the one before it'
   await leave(tab);
 });
 
-test('output is found, filtered, wrapped, linked to and downloaded', async () => {
+test('output is searched, filtered, wrapped, linked to and downloaded', async () => {
   await server.api('POST', '/jobs', {
     name: 'chatter',
     command: `for i in 1 2 3 4 5 6 7 8 9; do printf "\${i}0%%\\r"; done; printf 'done \\033[38;5;208morange\\033[0m\\n'
@@ -123,7 +123,7 @@ test('output is found, filtered, wrapped, linked to and downloaded', async () =>
   await log(page).getByText('see https://example.org').waitFor();
   const link = log(page).getByRole('link', { name: 'https://example.org/a?b=1' });
   assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('rel'), await link.getAttribute('target')], ['https://example.org/a?b=1', 'noopener noreferrer nofollow', '_blank']);
-  // A bar that was drawn over and over is one line.
+  // A redrawn progress bar is one line.
   await log(page).press('Home');
   await log(page).getByText('done orange').waitFor();
   assert.match(await log(page).locator('[data-line="1"]').innerText(), /^done orange/);
@@ -166,7 +166,7 @@ test('output is found, filtered, wrapped, linked to and downloaded', async () =>
   await log(page).locator('[data-picked]').getByText('went wrong').waitFor();
   assert.equal(new URL(page.url()).hash, '#L302');
 
-  // What is wrapped is as high as it needs, and the reader stays where they are.
+  // Wrapped lines have the necessary height, and the reader's position stays.
   await press(page, 'Wrap lines');
   await until('no line is higher than another', () => log(page).evaluate((frame) => [...frame.querySelectorAll('[data-row]')].every((row) => row.offsetHeight === 20)));
   await press(page, 'Wrap lines');
@@ -190,18 +190,22 @@ test('output is found, filtered, wrapped, linked to and downloaded', async () =>
   await leave(tab);
 });
 
-test('who selects text or scrolls slowly is not carried away by what comes, and copies also what is not drawn', async () => {
+test('selecting text and slow scrolling stop following, and copying includes lines that are not rendered', async () => {
   await server.api('POST', '/jobs', { name: 'flood', command: 'i=0; while :; do i=$((i+1)); echo "flood $i 中文"; [ $((i%20)) = 0 ] && sleep 0.05; done' });
   const { run } = await server.api('POST', '/jobs/flood/run', {});
   const tab = await visit(`/runs/${run}`);
   const { page } = tab;
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const following = (on) => page.locator(`[aria-label=Follow][aria-pressed=${on}]`).waitFor();
-  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  // A copy reaches the clipboard some time after the key press.
+  const copy = async (what, check) => {
+    await page.keyboard.press('Control+c');
+    await until(what, async () => check(await page.evaluate(() => navigator.clipboard.readText())));
+  };
   const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => `flood ${from + i} 中文`).join('\n');
   const jump = page.getByRole('button', { name: /Jump to newest/ });
   await until('there is something to read', async () => Number(await log(page).getAttribute('data-rows')) > 400);
-  // Steps as of a finger on a pad, each of which is less than what comes meanwhile.
+  // Small steps, as of a touch pad, less than the new lines meanwhile.
   await log(page).hover();
   await page.mouse.wheel(0, -3);
   await following(false);
@@ -218,13 +222,14 @@ test('who selects text or scrolls slowly is not carried away by what comes, and 
   await jump.waitFor();
   await following(false);
 
-  // A selection that begins where one was, and ends far below.
+  // A selection that starts in view and ends far below.
   await page.keyboard.press('Home');
   const line = (n) => log(page).locator(`[data-line="${n}"] [data-text]`);
   const box = await line(3).boundingBox();
   await page.mouse.move(box.x + 1, box.y + 10);
   await page.mouse.down();
   await page.mouse.move(box.x + 20, box.y + 50);
+  await until('text is selected', () => page.evaluate(() => !document.getSelection().isCollapsed));
   await log(page).evaluate((frame) => (frame.scrollTop = 4000));
   await line(210).waitFor();
   const end = await line(210).boundingBox();
@@ -232,24 +237,25 @@ test('who selects text or scrolls slowly is not carried away by what comes, and 
   await page.mouse.up();
   await log(page).evaluate((frame) => (frame.scrollTop = 0));
   await line(1).waitFor();
-  await page.keyboard.press('Control+c');
-  assert.equal(await copied(), `${lines(3, 209)}\n`);
+  await copy('the selected lines are copied', (text) => text === `${lines(3, 209)}\n`);
   await log(page).focus();
   await page.keyboard.press('Control+a');
-  await page.keyboard.press('Control+c');
-  assert.ok((await copied()).startsWith(lines(1, 400)), 'all of it');
-  // Also while it is followed.
+  await copy('all lines are copied', (text) => text.startsWith(lines(1, 400)));
+  // Also while following.
   await page.keyboard.press('f');
   await following(true);
-  await log(page).locator('[data-text]').last().dblclick({ position: { x: 10, y: 10 } });
+  // By position: rows move below the pointer, and each of them begins with the same word.
+  const word = await log(page).evaluate((frame) => ({
+    x: frame.querySelector('[data-text]').getBoundingClientRect().x + 10, y: frame.getBoundingClientRect().bottom - 60,
+  }));
+  await page.mouse.dblclick(word.x, word.y);
   await following(false);
-  await page.keyboard.press('Control+c');
-  assert.equal(await copied(), 'flood');
+  await copy('the word is copied', (text) => text === 'flood');
   await server.api('POST', `/runs/${run}/kill`, {});
   await leave(tab);
 });
 
-test('what was not kept is said in its place', async () => {
+test('output that was not stored is marked in its place', async () => {
   await server.api('POST', '/jobs', { name: 'clipped', command: 'seq 20000', output: { max: '8KiB' } });
   const run = await ran('clipped');
   assert.ok(run.outputTruncated);
@@ -268,7 +274,7 @@ test('what was not kept is said in its place', async () => {
   await leave(tab);
 });
 
-test('200,000 lines are scrolled through and searched, and no other screen would notice', async () => {
+test('200,000 lines are scrolled and searched without blocking the page', async () => {
   await server.api('POST', '/jobs', { name: 'long-log', command: 'seq -f "line %.0f of the long output, which has some words in it" 200000; head -c 1000000 /dev/zero | tr "\\0" y', output: { max: '64MiB' } });
   const run = await ran('long-log');
   const tab = await visit('/runs');
@@ -311,7 +317,7 @@ test('200,000 lines are scrolled through and searched, and no other screen would
   await leave(tab);
 });
 
-test('of a very long output the end is read first, the rest on demand, and it is searched all the same', async () => {
+test('of a very long output the end is loaded first, the rest on demand, and a search covers all', async () => {
   await server.api('POST', '/jobs', { name: 'huge', command: 'seq -f "line %.0f of an output that is longer than what is read at once" 400000', output: { max: '64MiB' } });
   const run = await ran('huge');
   assert.ok(run.outputBytes > 20e6);
@@ -334,7 +340,7 @@ test('of a very long output the end is read first, the rest on demand, and it is
   await leave(tab);
 });
 
-test('a run that does not end when it is asked is asked otherwise, and then killed at once', async () => {
+test('a run that ignores TERM is sent another signal, and then killed at once', async () => {
   await server.api('POST', '/jobs', { name: 'stubborn', killGrace: '20s', command: "trap 'echo heard TERM' TERM; trap 'echo heard USR1' USR1; echo ready; while :; do sleep 0.05; done" });
   const { run } = await server.api('POST', '/jobs/stubborn/run', {});
   const tab = await visit(`/runs/${run}`);
@@ -359,7 +365,7 @@ test('a run that does not end when it is asked is asked otherwise, and then kill
     await shoot(page, 'run-kill-again');
   });
   await log(page).getByText('heard USR1').waitFor();
-  // Whoever comes back to it means at once.
+  // A second click means “at once”.
   await ask((dialog) => dialog.getByText('This ends the grace period').waitFor());
   await page.locator('h1 [data-status=killed]').waitFor();
   await page.locator('[data-outcome=killed_by_user]').getByText('at once, by').waitFor();
@@ -369,7 +375,7 @@ test('a run that does not end when it is asked is asked otherwise, and then kill
   await leave(tab);
 });
 
-test('runs are narrowed by what the address says, and killed from the list', async () => {
+test('runs are filtered by the address, and killed from the list', async () => {
   await server.api('POST', '/jobs', { name: 'fails', command: 'exit 1' });
   await ran('fails');
   await server.api('POST', '/jobs', { name: 'sleeper', command: 'sleep 60' });
@@ -390,7 +396,7 @@ test('runs are narrowed by what the address says, and killed from the list', asy
   await press(page, 'Kill the run');
   await page.getByText('No run matches this filter').waitFor();
   assert.equal((await server.api('GET', `/runs/${run}`)).status, 'killed');
-  // The list stood still for the dialog, and goes on after it.
+  // The list held still during the dialog, and continues after it.
   await page.goto(`${server.url}/runs?job=sleeper`);
   const second = await server.api('POST', '/jobs/sleeper/run', {});
   await page.locator(`[data-row="${second.run}"]`).getByRole('button', { name: 'Kill the run of sleeper' }).click();

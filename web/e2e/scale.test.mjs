@@ -1,5 +1,5 @@
-// The list of jobs where there are very many. Times are printed: they are to be looked at, on a machine that does nothing else.
-// What is asserted is some times as much, and how many rows exist, which depends on no machine.
+// The list of jobs with a large number of jobs. Times are printed, to be read on an otherwise idle machine. The
+// assertions allow a multiple of them, and check the number of rendered rows, which depends on no machine.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { leave, stage } from './stage.mjs';
 
 const count = Number(process.env.CARILLON_SCALE_JOBS ?? 100_000);
 const goals = { load: 30_000, first: 1000, search: 150, task: 50 };
-/** How much slower a busy machine may be. */
+/** Factor for a busy machine. */
 const lenient = 5;
 
 const { server, browser, visit } = await stage();
@@ -23,7 +23,7 @@ before(async () => {
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
-test('the first rows are there at once', async () => {
+test('the first rows appear at once', async () => {
   const tab = await visit('/workers');
   const { page } = tab;
   await page.getByRole('link', { name: 'Jobs', exact: true }).first().waitFor();
@@ -47,7 +47,7 @@ test('the first rows are there at once', async () => {
   await leave(tab);
 });
 
-test('typing in the search field answers as one types', async () => {
+test('the search field responds while typing', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;
   await page.locator('[role=grid] [data-row]').first().waitFor();
@@ -99,7 +99,7 @@ test('scrolling through thousands of rows keeps the page free', async () => {
   const long = await page.evaluate(() => window.__long);
   const mains = new Set(trace.traceEvents.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid}.${e.tid}`));
   const tasks = trace.traceEvents.filter((e) => /RunTask/.test(e.name) && e.dur && mains.has(`${e.pid}.${e.tid}`));
-  // On a machine that does other things as well a task waits for its turn: what it needs is its own time.
+  // On a busy machine a task waits for the processor: only its own time counts.
   const most = Math.max(0, ...tasks.map((e) => (e.tdur ?? e.dur) / 1000));
   const waited = Math.max(0, ...tasks.map((e) => e.dur / 1000));
   const row = await page.locator('[data-row]').last();
@@ -112,7 +112,7 @@ test('scrolling through thousands of rows keeps the page free', async () => {
   await leave(tab);
 });
 
-test('any place of the list is there at once, also by another order', async () => {
+test('any position of the list appears at once, in any order', async () => {
   const tab = await visit('/jobs?sort=nextFire');
   const { page } = tab;
   await page.locator('[role=grid] [data-row]').first().waitFor();

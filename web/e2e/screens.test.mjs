@@ -1,4 +1,5 @@
-// Every screen in both themes, both languages, and at a phone's width: accessible, fitting, and in one language only.
+// Every screen in both themes, both languages, and at desktop and phone width: accessible, without overflow, and in one
+// language only.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -50,12 +51,12 @@ before(async () => {
   screens = {
     jobs: '/jobs', 'jobs-nothing': '/jobs?group=reports&state=done', job: '/jobs/nightly-report', 'job-edit': '/jobs/nightly-report/edit', 'job-edit-yaml': '/jobs/night-shift/edit?view=yaml', 'job-new': '/new/job', runs: '/runs', run: `/runs/${run.id}`,
     'job-runs': '/jobs/flaky', 'job-statistics': '/jobs/flaky?tab=statistics', 'job-versions': '/jobs/night-shift?tab=versions', 'job-definition': '/jobs/night-shift?tab=definition', 'job-paused': '/jobs/night-shift', 'job-paused-edit': '/jobs/night-shift/edit', 'run-waiting': `/runs/${waiting.run}`, 'run-attempts': `/runs/${flaky.run}`, 'run-full': `/runs/${run.id}?full=true&find=done#L1`, 'runs-custom': '/runs?status=failed&range=custom',
-    overview: '/', ledger: '/ledger', 'ledger-around': '/ledger?range=around', 'ledger-custom': '/ledger?range=custom&job=nobody',
+    overview: '/', ledger: '/ledger', 'ledger-around': '/ledger?range=around', 'ledger-custom': '/ledger?range=custom&job=unknown',
     workers: '/workers', worker: `/workers/${worker.id}`, timeline: '/timeline?span=1h', forecast: '/timeline?view=forecast', users: '/access', tokens: '/access?tab=tokens', sessions: '/access?tab=sessions', audit: '/access?tab=audit', account: '/account', nothing: '/nowhere',
   };
 });
 
-/** Texts that a reader meets: what is written, also in tips and in fields, and what is read aloud. */
+/** Returns all texts of the page, including tooltips, placeholders, and texts for screen readers. */
 function readable(page) {
   return page.evaluate(() => {
     const found = new Set([document.title]);
@@ -73,9 +74,9 @@ function readable(page) {
   });
 }
 
-// What stands in the pages of both languages: what the jobs of this test are called and say, and the name of the other language.
+// Texts that are the same in both languages: names and output of this test's jobs, and the name of the other language.
 const given = ['每晚报表', '夜班', '哪一天', '中文', 'the attic is being painted', 'first start', 'sh work "$DAY"', 'make report', 'echo done; exit 3', 'crontab -l'];
-// A text of the other language: any Chinese one; an English one of two words at least, since names and what one types are Latin.
+// Text of the other language: any Chinese; English from two words on, since names and identifiers are Latin.
 const foreignWords = { en: /\p{Script=Han}/u, zh: /[A-Za-z]{2,}[,:;]? [a-z]{2,}/ };
 
 function assertOneLanguage(found, language, where) {
@@ -91,7 +92,8 @@ function assertOneLanguage(found, language, where) {
 for (const [language, locale] of [['en', 'en-US'], ['zh', 'zh-CN']]) {
   for (const colorScheme of ['light', 'dark']) {
     for (const [device, width, height] of [['desk', 1280, 900], ['phone', 390, 844]]) {
-      // A colour does not hang on the language, nor a width on the colour: two of the eight see each of them. CARILLON_SCREENS=all wants them all.
+      // Colours do not depend on the language, nor widths on colours: two of the eight combinations cover each value.
+      // CARILLON_SCREENS=all runs them all.
       const usual = (language === 'zh') === (colorScheme === 'dark') && (colorScheme === 'dark') === (device === 'phone');
       if (!usual && process.env.CARILLON_SCREENS !== 'all') continue;
       test(`screens: ${language}, ${colorScheme}, ${device}`, async () => {
@@ -115,7 +117,7 @@ for (const [language, locale] of [['en', 'en-US'], ['zh', 'zh-CN']]) {
   }
 }
 
-test('what the server finds wrong is told in the language of the page, with its figures', async () => {
+test('faults from the server are in the page’s language, with their values', async () => {
   const { context, page, wrongs } = await open(browser, server, { locale: 'zh-CN', storageState: session });
   await page.goto(`${server.url}/jobs/backup-with-a-rather-long-name-that-must-wrap-on-a-phone/edit`);
   const cron = page.getByLabel('Cron 表达式', { exact: true });
@@ -128,7 +130,7 @@ test('what the server finds wrong is told in the language of the page, with its 
   assert.deepEqual(wrongs, []);
 });
 
-test('theme and language are chosen, and remembered', async () => {
+test('theme and language are remembered', async () => {
   const { context, page, wrongs } = await open(browser, server, { storageState: session });
   await page.goto(`${server.url}/jobs`);
   await page.getByRole('button', { name: 'Theme' }).click();
@@ -144,7 +146,7 @@ test('theme and language are chosen, and remembered', async () => {
   assert.deepEqual(wrongs, []);
 });
 
-test('the first load stays small', async () => {
+test('the size of the first load is limited', async () => {
   const { context, page } = await open(browser, server, { storageState: session });
   const sizes = new Map();
   page.on('response', async (response) => {

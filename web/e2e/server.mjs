@@ -19,15 +19,15 @@ export async function until(what, check, seconds = 30) {
   for (;;) {
     const got = await check();
     if (got) return got;
-    if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`not within ${seconds} s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-// Settings come from CARILLON_ variables too, and the programs refuse those that they do not know, such as the tests' own.
+// CARILLON_ variables are settings, and programs refuse unknown ones, such as those of the tests.
 export const environment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_')));
 
-/** Calls the API of a server as a script would. */
+/** Calls a server's API as a script would. */
 export async function ask(url, token, method, path, body) {
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
@@ -65,7 +65,7 @@ export class Server {
       if (this.#process.exitCode !== null) throw new Error(`the server ended: ${this.#printed}`);
       return fetch(`${this.url}/readyz`).then((r) => r.ok, () => false);
     }, 60);
-    // It is printed a moment later, the first time only.
+    // It is printed shortly afterwards, at the first start only.
     if (!this.#linked) await until('the login link is printed', () => /#login=\S+/.test(this.#printed));
     this.#linked = true;
   }

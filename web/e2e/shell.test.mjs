@@ -1,4 +1,4 @@
-// What is around every screen: what changes elsewhere is seen at once, and the server may go and come back.
+// The frame of every screen: changes elsewhere are shown at once, and the server may restart.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { leave, stage } from './stage.mjs';
 
 const { server, browser, session, visit } = await stage();
 
-/** Requests of the API that the page makes from now on, without those of the given kinds. */
+/** Records the page's API requests from now on, except those of the given kinds. */
 function requestsOf(page, ...without) {
   const asked = [];
   page.on('request', (request) => {
@@ -18,7 +18,7 @@ function requestsOf(page, ...without) {
   return asked;
 }
 
-test('what another session changes is seen at once, and nothing is asked for while nothing changes', async () => {
+test('changes by another session appear at once, and without changes there are no requests', async () => {
   await server.api('POST', '/jobs', { name: 'told', command: 'true' });
   const tab = await open(browser, server, { storageState: session });
   const { page } = tab;
@@ -27,7 +27,7 @@ test('what another session changes is seen at once, and nothing is asked for whi
   await page.getByRole('link', { name: 'told', exact: true }).locator('visible=true').first().waitFor();
   const streams = () => all.filter((path) => path.startsWith('/api/v1/events')).length;
   await until('the stream is open', () => streams() > 0);
-  // Polling would be seen within this time; who is signed in and the state of the cluster are asked for all the same.
+  // Polling would be seen within this time; session and cluster state are polled in any case.
   const asked = requestsOf(page, '/api/v1/stats/overview', '/api/v1/auth/me');
   const list = () => asked.filter((path) => path.startsWith('/api/v1/jobs?')).length;
   await page.waitForTimeout(6000);
@@ -49,7 +49,7 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   const field = page.getByRole('combobox', { name: 'Find anything' });
   const chosen = page.locator('[role=option][aria-selected=true]');
   const find = async (text) => {
-    await page.getByRole('dialog').waitFor({ state: 'detached' }); // the keys are its own for as long as it is there
+    await page.getByRole('dialog').waitFor({ state: 'detached' }); // an open dialog receives the keys
     await page.keyboard.press('Control+k');
     await field.waitFor();
     await page.keyboard.type(text);
@@ -96,7 +96,7 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await chosen.getByText('Ledger', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Ledger', exact: true }).waitFor();
-  // What one was at is offered again.
+  // Recently visited pages are offered.
   await find('');
   await page.locator('[data-option="recent /runs/' + run.id + '"]').waitFor();
   await page.keyboard.type('there is no such thing');
@@ -106,7 +106,7 @@ test('the palette finds a job by a few letters and acts on it, by keyboard alone
   await leave(tab);
 });
 
-test('what is typed before the palette is there is for the palette', async () => {
+test('text typed before the palette has loaded goes to the palette', async () => {
   const tab = await open(browser, server, { storageState: session });
   const { page } = tab;
   let come;
@@ -118,7 +118,7 @@ test('what is typed before the palette is there is for the palette', async () =>
   await page.goto(`${server.url}/jobs`);
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
   await page.keyboard.press('Control+k');
-  // Each of these letters means something to the page.
+  // Each of these letters is a shortcut of the page.
   await page.keyboard.type('gonx');
   await page.keyboard.press('Backspace');
   come();
@@ -130,7 +130,7 @@ test('what is typed before the palette is there is for the palette', async () =>
   await leave(tab);
 });
 
-test('keys lead to every page, to its search field, and to the list of them', async () => {
+test('shortcuts open every page, its search field, and the list of shortcuts', async () => {
   const tab = await visit('/');
   const { page } = tab;
   await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
@@ -189,7 +189,7 @@ test('on a phone all pages are a tap or two away', async () => {
   await leave(tab);
 });
 
-test('who may see little is told so calmly, and nothing is red', async () => {
+test('missing permissions are explained without error colours', async () => {
   const password = 'seven silver birches by the lake';
   for (const [name, roles] of [['newcomer', {}], ['gardener', { groups: { garden: 'viewer' } }]]) await server.api('POST', '/users', { name, password, ...roles });
   const calm = async (page, where) => {
@@ -224,7 +224,7 @@ test('who may see little is told so calmly, and nothing is red', async () => {
   }
 });
 
-test('the server may be restarted below an open page: nothing typed is lost, and it goes on by itself', async () => {
+test('after a restart of the server an open page recovers by itself, and typed text is kept', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await page.getByRole('textbox', { name: /^Name/ }).fill('half-typed');
@@ -251,8 +251,8 @@ test('the server may be restarted below an open page: nothing typed is lost, and
   await leave(tab);
 });
 
-test('pages that the browser keeps for “back” hold no connections', async () => {
-  // As everybody's browser does; the driver turns it off.
+test('pages in the back/forward cache hold no connections', async () => {
+  // As in ordinary browsers; Playwright disables it.
   const keeping = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   try {
     const page = await (await keeping.newContext({ storageState: session })).newPage();

@@ -1,11 +1,11 @@
-// What a story needs: a server of its own, a browser, and an admin who is signed in.
+// The environment of a story: its own server, a browser, and a signed-in admin.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { launch, open } from './browser.mjs';
 import { Server } from './server.mjs';
 
-/** The cookie that signing in gives, as playwright keeps it. How one signs in is a story of its own. */
+/** Signs in and returns the cookie in Playwright's format. The login page has its own story. */
 async function signIn(server) {
   const answer = await fetch(`${server.url}/api/v1/auth/login`, {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token: await server.token() }),
@@ -15,19 +15,19 @@ async function signIn(server) {
   return { cookies: [{ name, value, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' }], origins: [] };
 }
 
-/** Closes a tab in which nothing happened that must not. */
+/** Closes a tab and fails if it recorded anything that must not happen. */
 export async function leave({ context, wrongs }) {
   await context.close();
   assert.deepEqual(wrongs, []);
 }
 
-/** Sets the stage for the stories of a file, and clears it after the last. */
+/** Sets up the environment for the stories of a file, and removes it after the last. */
 export async function stage() {
   const server = await Server.create();
   let browser;
   after(async () => {
     await browser?.close();
-    // What runs would be waited for.
+    // The server would wait for current runs.
     const running = await server.api('GET', '/runs?status=running').catch(() => ({ items: [] }));
     for (const { id } of running.items) await server.api('POST', `/runs/${id}/kill`, {});
     await server.remove();

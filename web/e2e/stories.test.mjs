@@ -1,4 +1,4 @@
-// What people do with the console, in a real browser against the real server. The main stories are in main.test.mjs.
+// Tasks of users, in a real browser against the real server. The main stories are in main.test.mjs.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ async function latestRun(job, status) {
   return until(`a run of ${job} is ${status}`, async () => (await server.api('GET', `/runs?job=${job}&status=${status}&limit=1`)).items[0]);
 }
 
-test('whoever is not signed in sees the way in, and a wrong token is refused at its field', async () => {
+test('the login page is shown without a session, and a wrong token is refused at its field', async () => {
   const tab = await arrive('/runs');
   await tab.page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
   await tab.page.getByRole('button', { name: 'Sign in with an access token' }).click();
@@ -42,7 +42,7 @@ async function signOut(page) {
   await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
 }
 
-test('a user signs in with a password, sees what a role in one group allows, and goes on after the password was changed', async () => {
+test('a user signs in with a password, sees what a role in one group permits, and continues after a password change', async () => {
   const [password, later] = ['blue horse under a quiet bridge', 'nine green lamps along the canal'];
   await server.api('POST', '/users', { name: 'ann', password, groups: { reports: 'operator' } });
   await server.api('POST', '/jobs', { name: 'ours', group: 'reports', command: 'echo ours' });
@@ -73,7 +73,7 @@ test('a user signs in with a password, sees what a role in one group allows, and
   await page.getByText('reports: Operator').waitFor();
   await page.keyboard.press('Escape');
 
-  // The session ends with the password; what was open stays, and goes on.
+  // A new password ends the session; the open page stays and continues.
   await server.api('PATCH', '/users/ann', { password: later });
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Your session has ended').waitFor({ timeout: 70_000 });
@@ -89,10 +89,10 @@ test('a user signs in with a password, sees what a role in one group allows, and
   await server.api('DELETE', '/users/ann');
 });
 
-test('where the server has an issuer of logins, it is offered, and what it came to is said', async () => {
+test('single sign-on is offered if configured, and its failure is explained', async () => {
   const tab = await open(browser, server);
   const { page } = tab;
-  // The issuer's own pages are not the console's: only the way there and back is.
+  // The pages of the issuer are not the console's: only the redirects are.
   await page.route('**/api/v1/auth/methods', (route) => route.fulfill({ json: { password: true, oidc: { title: 'Sign in at Example', start: '/api/v1/auth/oidc/start' } } }));
   let asked;
   await page.route('**/api/v1/auth/oidc/start*', (route) => {
@@ -143,7 +143,7 @@ async function save(page) {
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
 }
 
-test('two editors of one job: the second learns of the first, and chooses', async () => {
+test('of two editors of one job the second one sees the conflict and resolves it', async () => {
   await server.api('POST', '/jobs', { name: 'shared', title: 'before', command: 'true' });
   const first = await visit('/jobs/shared/edit');
   const second = await visit('/jobs/shared/edit');
@@ -168,7 +168,7 @@ test('two editors of one job: the second learns of the first, and chooses', asyn
   await leave(second);
 });
 
-test('faults that only the server knows stand at their fields, and leaving asks', async () => {
+test('faults found by the server are shown at their fields, and leaving asks for confirmation', async () => {
   const tab = await visit('/new/job');
   const { page } = tab;
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('shared');
@@ -190,7 +190,7 @@ test('faults that only the server knows stand at their fields, and leaving asks'
   await leave(tab);
 });
 
-test('a job is found, and deleted after one question', async () => {
+test('a job is found, and deleted after one confirmation', async () => {
   const tab = await visit('/runs');
   const { page } = tab;
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
@@ -201,7 +201,7 @@ test('a job is found, and deleted after one question', async () => {
   await page.keyboard.type('shar');
   await page.locator('[data-row=hostile]').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Actions for shared' }).click();
-  // The menu stays open while the list is brought up to date beneath it.
+  // The menu stays open while the list updates below it.
   const menu = await page.getByRole('menu').elementHandle();
   await server.api('POST', '/jobs/shared/run', {});
   await page.waitForResponse((answer) => answer.url().includes('/api/v1/jobs?'));
@@ -218,7 +218,7 @@ test('a job is found, and deleted after one question', async () => {
   await leave(tab);
 });
 
-test('the console says when the server is away, and goes on by itself', async () => {
+test('the console reports an unreachable server, and recovers by itself', async () => {
   const tab = await visit('/workers');
   await tab.page.getByText('Ready').waitFor();
   await server.stop();

@@ -1,4 +1,4 @@
-// What was and what is to come on one axis, and the forecast: read, moved along, and narrowed.
+// Past runs and planned fires on one axis, and the forecast: reading, panning, filtering.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -10,7 +10,7 @@ const { server, browser, session, visit } = await stage();
 const piled = 40;
 
 before(async () => {
-  // Far enough from now for a new hour to begin meanwhile, and within the 24 hours that are looked at.
+  // Far enough ahead to be in a later hour, and within the shown 24 hours.
   const hour = (new Date().getUTCHours() + 4) % 24;
   const jobs = Array.from({ length: piled }, (_, i) => ({ name: `backup-${String(i).padStart(2, '0')}`, group: 'backups', cronExpr: `17 ${hour} * * *`, timezone: 'UTC', command: 'true' }));
   await Promise.all([
@@ -33,7 +33,7 @@ const spanOf = async (page) => {
 };
 const lengthOf = ({ from, to }) => to - from;
 
-test('what failed and what is planned stand on either side of now, in the chart and in the table', async () => {
+test('failures and planned fires are on either side of now, in the chart and in the table', async () => {
   const tab = await visit('/timeline?span=1h');
   const { page } = tab;
   await page.getByRole('button', { name: 'Show as a table' }).click();
@@ -43,7 +43,7 @@ test('what failed and what is planned stand on either side of now, in the chart 
   await rows.filter({ hasText: 'Upcoming' }).filter({ hasText: 'Planned' }).first().waitFor();
   assert.equal(await rows.filter({ hasText: 'Upcoming' }).filter({ hasText: 'Failed' }).count(), 0);
 
-  // The lanes by keyboard: the first is of the job that is in no group, and the bar nearest to now comes first.
+  // Lanes by keyboard: the first one is the job without a group, and the bar nearest to now is first.
   await chartOf(page).focus();
   await page.keyboard.press('ArrowDown');
   const card = page.locator('[data-card]');
@@ -61,7 +61,7 @@ test('what failed and what is planned stand on either side of now, in the chart 
   await leave(tab);
 });
 
-test('one moves along the axis with the keyboard, the wheel and by dragging, and the address remembers', async () => {
+test('the axis is moved by keyboard, wheel and dragging, and the address follows', async () => {
   const tab = await visit('/timeline?span=6h');
   const { page } = tab;
   await chartOf(page).waitFor();
@@ -88,7 +88,7 @@ test('one moves along the axis with the keyboard, the wheel and by dragging, and
   await page.waitForFunction((length) => { const { from, to } = document.querySelector('[data-gantt]').dataset; return to - from < length * 0.95; }, lengthOf(dragged));
   await page.keyboard.press('t');
   await until('now is in sight', async () => { const span = await spanOf(page); return span.from < Date.now() && span.to > Date.now(); });
-  // The address follows once it has come to rest.
+  // The address is updated once the movement ends.
   await until('the address says where one is', async () => {
     const at = new URL(page.url()).searchParams;
     const span = await spanOf(page);
@@ -101,7 +101,7 @@ test('one moves along the axis with the keyboard, the wheel and by dragging, and
   await leave(tab);
 });
 
-test('groups close, lanes are of workers, and filters narrow', async () => {
+test('groups collapse, lanes show workers, and filters apply', async () => {
   const tab = await visit('/timeline?span=24h');
   const { page } = tab;
   const lanes = page.getByRole('list', { name: 'Lanes' });
@@ -117,7 +117,7 @@ test('groups close, lanes are of workers, and filters narrow', async () => {
   await leave(tab);
 });
 
-test('a pile-up is flagged above the axis, outlined in the forecast, named with its jobs, and leads to its fires', async () => {
+test('a peak is flagged above the axis, outlined in the forecast, listed with its jobs, and links to its fires', async () => {
   const tab = await visit('/timeline?span=24h');
   const { page } = tab;
   await until('the strip flags it', async () => Number(await page.locator('[data-strip]').getAttribute('data-strip')) === 1);
@@ -134,7 +134,7 @@ test('a pile-up is flagged above the axis, outlined in the forecast, named with 
   await assertAccessible(page, 'forecast');
   await shoot(page, 'forecast');
 
-  // A minute later there is nothing; and the table says the same of the hour.
+  // A minute later there are no fires; the table agrees.
   await page.getByRole('application', { name: /Planned fires on/ }).focus();
   await page.keyboard.press('ArrowRight');
   await cell.getByText(/^\S+ 0 fires/).waitFor();
@@ -149,7 +149,7 @@ test('a pile-up is flagged above the axis, outlined in the forecast, named with 
   await leave(tab);
 });
 
-test('on a phone the axis is moved by a finger, and a tap says what a bar is', async () => {
+test('on a phone the axis is moved by a finger, and a tap describes a bar', async () => {
   const tab = await open(browser, server, { storageState: session, width: 390, height: 844 });
   const { page } = tab;
   await page.goto(`${server.url}/timeline?span=1h&group=reports`);

@@ -1,4 +1,4 @@
-// A worker is looked at, drained while it has work, and set up.
+// A worker is viewed, drained while it has a run, and configured.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -16,7 +16,7 @@ before(async () => {
   [worker] = (await server.api('GET', '/workers')).items;
 });
 
-test('a worker with a run is drained: it says what is left, and when nothing is', async () => {
+test('a drained worker shows its remaining runs until it is empty', async () => {
   const tab = await visit('/workers');
   const { page } = tab;
   await page.getByText('1 worker').waitFor();
@@ -54,7 +54,7 @@ test('a worker with a run is drained: it says what is left, and when nothing is'
   await leave(tab);
 });
 
-test('its page says what it is and how busy it was, and sets labels and slots', async () => {
+test('its page shows properties and load, and changes labels and slots', async () => {
   const tab = await visit(`/workers/${worker.id}`);
   const { page } = tab;
   await page.getByText(`process ${worker.pid}`).waitFor();
@@ -83,8 +83,8 @@ test('its page says what it is and how busy it was, and sets labels and slots', 
   await leave(tab);
 });
 
-test('a worker that is not there has a page that says so', async () => {
-  const tab = await visit('/workers/nobody');
+test('an unknown worker has a page that explains it', async () => {
+  const tab = await visit('/workers/no-such-worker');
   const { page } = tab;
   await page.getByRole('heading', { name: 'Unknown worker' }).waitFor();
   await page.getByRole('link', { name: 'All workers' }).click();

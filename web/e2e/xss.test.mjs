@@ -1,5 +1,5 @@
-// A job, and a run, all of whose words are an attack on who reads them. Every screen that shows them shows text: nothing runs,
-// nothing leaves, and what cannot be seen is made visible.
+// A job and a run whose texts are all attacks on the reader. Every screen shows them as text: no script runs, no
+// request leaves, and invisible characters are made visible.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -42,13 +42,13 @@ before(async () => {
   await server.api('POST', `/workers/${worker.id}/drain`, { note: evil });
 });
 
-/** Nothing of what was given became part of the page. */
+/** No input became markup. */
 async function assertText(page, where) {
   const found = await page.evaluate(() => ({
     ran: window.__xss,
     elements: [...document.querySelectorAll(':is(#content, [role=dialog]) :is(img, script, svg[onload]), [onerror], [onload], iframe, object, embed, base, meta[http-equiv]')].map((e) => e.outerHTML.slice(0, 80)),
     links: [...document.querySelectorAll('a[href], form[action], [src], [formaction]')].map((e) => e.getAttribute('href') ?? e.getAttribute('action') ?? e.getAttribute('src')).filter((to) => !/^(\/|#|https?:\/\/(127|good|evil))/.test(to ?? '/')),
-    // Attributes that are read out or shown on hover count as well.
+    // Attributes that are read aloud or shown in tooltips count as well.
     controls: [document.title, document.body.innerText, ...[...document.querySelectorAll('[title], [aria-label], [placeholder]')].flatMap((e) => [e.title, e.getAttribute('aria-label') ?? ''])].filter((text) => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u0007]/.test(text)).map((text) => JSON.stringify(text).slice(0, 200)),
   }));
   assert.deepEqual(found, { ran: undefined, elements: [], links: [], controls: [] }, where);
@@ -62,7 +62,7 @@ const screens = [
   ['an address', `/runs/${encodeURIComponent(markup)}`, ''], ['a job of that name', `/jobs/${encodeURIComponent(markup)}`, ''],
 ];
 
-test('every screen shows what a job says as text', async () => {
+test('every screen shows the texts of a job as text', async () => {
   const tab = await visit('/jobs');
   const { page } = tab;
   for (const [name, path, text] of screens) {
@@ -77,7 +77,7 @@ test('every screen shows what a job says as text', async () => {
   assert.deepEqual(tab.wrongs, []);
 });
 
-test('so do a run that waits, a run, its dialogs, and the editor', async () => {
+test('waiting and ended runs, their dialogs, and the editor show them as text', async () => {
   const tab = await visit(`/runs/${waiting}`);
   const { page } = tab;
   await until('the note is there', async () => (await page.locator('#content').innerText()).includes(seen));
@@ -98,7 +98,7 @@ test('so do a run that waits, a run, its dialogs, and the editor', async () => {
   assert.deepEqual(tab.wrongs, []);
 });
 
-test('output is text, whatever a terminal would make of it', async () => {
+test('output is text, whatever escape sequences it contains', async () => {
   const tab = await visit(`/runs/${run}`);
   const { page } = tab;
   const log = page.getByRole('log');
@@ -108,7 +108,7 @@ test('output is text, whatever a terminal would make of it', async () => {
   assert.ok(shown.includes('user⟦RLO⟧gnp.exe⟦LRI⟧⟦ZWSP⟧pay⟦ZWSP⟧pal'), shown);
   for (const text of ['linkshown', 'colour', 'hidden', 'javascript:alert(1)']) assert.ok(shown.includes(text), `${text} in ${shown}`);
   assert.ok(!/owned|b3duZWQ|inline=1|544e|\u001b/.test(shown), shown);
-  // What was written over is said to have been.
+  // Overwritten text is marked.
   assert.equal(await log.getByRole('img', { name: 'Earlier text on this line' }).count(), 1);
   assert.deepEqual(await log.getByRole('link').evaluateAll((all) => all.map((one) => one.href)), [], 'an address with a user in it is no link');
   assert.notEqual(await page.title(), 'owned');
@@ -122,13 +122,13 @@ test('output is text, whatever a terminal would make of it', async () => {
   assert.deepEqual(tab.wrongs, []);
 });
 
-test('the palette finds, remembers and repeats words as text', async () => {
+test('the palette finds, remembers and shows them as text', async () => {
   const tab = await visit('/jobs/hostile');
   const { page } = tab;
   const palette = page.getByRole('dialog', { name: 'Find anything' });
   const showing = (text) => until(`the palette shows ${text}`, async () => (await palette.innerText()).includes(text));
   await page.locator('#content h1').waitFor();
-  // What is left is remembered under its title.
+  // The page is remembered under its title.
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   await page.keyboard.press('Control+k');

@@ -1,4 +1,4 @@
-// Writes what the editor knows of a definition's fields, src/screens/editor/fields.gen.ts, from the API's document.
+// Writes the editor's metadata of a definition's fields, src/screens/editor/fields.gen.ts, from the API's document.
 // With --print it writes to standard output.
 
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { Connectivity } from './connectivity.ts';
 
-it('tells listeners of changes only', () => {
+it('notifies listeners of changes only', () => {
   const connectivity = new Connectivity();
   const listener = vi.fn();
   const stop = connectivity.subscribe(listener);

@@ -6,7 +6,7 @@ const run = (id: string, job = 'nightly', fire = `${job}-fire`): { kind: 'run'; 
   kind: 'run', data: { id, job, jobUid: 'u', fire, plannedAt: '2026-01-01T00:00:00Z', cause: 'cron', attempt: 1, status: 'running' },
 });
 
-it('tells one job, run and fire from another', () => {
+it('distinguishes jobs, runs and fires', () => {
   const changes = new Changes();
   expect(changes.any).toBe(false);
   changes.add(run('r1'));
@@ -20,7 +20,7 @@ it('tells one job, run and fire from another', () => {
   expect([concerned(keys.fireList({}, '')), concerned(keys.overview), concerned(keys.workers)]).toEqual([true, true, false]);
 });
 
-it('does not ask again for what runs of other jobs cannot change', () => {
+it('does not refetch queries that runs of other jobs cannot affect', () => {
   const changes = new Changes();
   changes.add(run('r1'));
   expect([keys.neighbours('nightly', '2026-01-01T00:00:00Z'), keys.neighbours('hourly', '2026-01-01T00:00:00Z'), keys.jobNames('ni')].map((key) => changes.concern(key))).toEqual([true, false, false]);
@@ -28,7 +28,7 @@ it('does not ask again for what runs of other jobs cannot change', () => {
   expect(changes.concern(keys.jobNames('ni'))).toBe(true);
 });
 
-it('leaves alone what no event is about', () => {
+it('does not refetch queries without events', () => {
   const changes = new Changes();
   changes.add(run('r1'));
   changes.add({ kind: 'job', data: { name: 'nightly', version: 3 } });
@@ -37,7 +37,7 @@ it('leaves alone what no event is about', () => {
   expect([changes.concern(keys.workers), changes.concern(keys.placement('nightly'))]).toEqual([true, true]);
 });
 
-it('concerns everything where something was missed', () => {
+it('refetches everything after missed events', () => {
   const changes = new Changes();
   changes.addAll();
   expect(changes.concern(keys.users)).toBe(true);
@@ -45,7 +45,7 @@ it('concerns everything where something was missed', () => {
   for (const key of [keys.search({ text: 'x' }), keys.dryRun({}), keys.jobVersion('nightly', 3), keys.versionDiff('nightly', [1, 2])]) expect(changes.concern(key)).toBe(false);
 });
 
-it('stops to tell names apart once there are many', () => {
+it('stops tracking single names once there are many', () => {
   const changes = new Changes();
   for (let i = 0; i < 201; i++) changes.add(run(`r${i}`));
   expect(changes.concern(keys.run('another'))).toBe(true);

@@ -3,7 +3,7 @@ import { Paces } from './livePace.ts';
 
 const shown = new Map([['list', 'runs'], ['numbers', 'statistics']]);
 
-it('asks at once, then no more than once a second, and once more after the last change', () => {
+it('refetches at once, then at most once a second, and once more after the last change', () => {
   const paces = new Paces();
   expect(paces.next(shown)).toBeUndefined();
   paces.concern('list', 1000);
@@ -19,7 +19,7 @@ it('asks at once, then no more than once a second, and once more after the last 
   expect(paces.next(shown)).toBeUndefined();
 });
 
-it('asks less often for what changes little, and for what is answered slowly', () => {
+it('refetches expensive and slow queries less often', () => {
   const paces = new Paces();
   for (const hash of ['list', 'numbers']) {
     paces.concern(hash, 0);
@@ -33,7 +33,7 @@ it('asks less often for what changes little, and for what is answered slowly', (
   expect(paces.isDue('numbers', 'statistics', 10_000)).toBe(true);
 });
 
-it('does not leave alone for long what was slow once', () => {
+it('does not delay a query for long after one slow answer', () => {
   const paces = new Paces();
   paces.concern('list', 0);
   paces.asked('list', 0);
@@ -42,7 +42,7 @@ it('does not leave alone for long what was slow once', () => {
   expect(paces.next(shown)).toBe(10_000);
 });
 
-it('forgets what is not shown any more', () => {
+it('drops queries that are no longer shown', () => {
   const paces = new Paces();
   paces.concern('gone', 0);
   expect(paces.next(shown)).toBeUndefined();

@@ -65,7 +65,7 @@ async function shown(queryKey: readonly unknown[]): Promise<() => number> {
   return () => asked;
 }
 
-it('asks once for many changes, and not for what they do not concern', async () => {
+it('refetches once for many changes, and only affected queries', async () => {
   last().tell('ready', { revision: 7 }, '7');
   await vi.advanceTimersByTimeAsync(2000);
   const [list, workers] = [await shown(keys.runList({}, '')), await shown(keys.workers)];
@@ -82,7 +82,7 @@ it('asks once for many changes, and not for what they do not concern', async () 
   expect(workers()).toBe(1);
 });
 
-it('gives the connection back while nobody looks, and goes on where it was', async () => {
+it('closes the connection while the tab is hidden, and continues afterwards', async () => {
   const list = await shown(keys.runList({}, ''));
   last().tell('ready', { revision: 7 }, '7');
   last().tell('run', run('r1'), '9');
@@ -104,7 +104,7 @@ it('gives the connection back while nobody looks, and goes on where it was', asy
   expect(list()).toBe(before + 1);
 });
 
-it('asks again, once, for what was answered before the stream began', async () => {
+it('refetches once the data loaded before the stream opened', async () => {
   const [list, users] = [await shown(keys.runList({}, '')), await shown(keys.users)];
   last().tell('ready', { revision: 7 }, '7');
   await vi.advanceTimersByTimeAsync(10_000);
@@ -116,7 +116,7 @@ it('asks again, once, for what was answered before the stream began', async () =
   expect([list(), users()]).toEqual([2, 1]);
 });
 
-it('opens anew what broke off, less and less often, and asks whether one is still signed in', async () => {
+it('reconnects with backoff, and checks the session', async () => {
   const [session, list] = [await shown(keys.session), await shown(keys.runList({}, ''))];
   for (let i = 0; i < 8; i++) {
     last().dispatchEvent(new Event('error'));
@@ -131,7 +131,7 @@ it('opens anew what broke off, less and less often, and asks whether one is stil
   expect(Source.opened).toHaveLength(9);
 });
 
-it('waits while the server is away, and is back with it', async () => {
+it('waits while the server is unreachable, and reconnects with it', async () => {
   last().tell('ready', { revision: 7 }, '7');
   connectivity.report(true);
   expect(last().closed).toBe(true);
@@ -142,7 +142,7 @@ it('waits while the server is away, and is back with it', async () => {
   expect(last().url).toBe('/api/v1/events?since=7');
 });
 
-it('reads everything again where something was missed', async () => {
+it('refetches everything after missed events', async () => {
   const users = await shown(keys.users);
   last().tell('ready', { revision: 7 }, '7');
   await vi.advanceTimersByTimeAsync(2000);
@@ -152,7 +152,7 @@ it('reads everything again where something was missed', async () => {
   expect(users()).toBe(2);
 });
 
-it('hands run events over together, the newest where there are too many', async () => {
+it('passes run events on in batches, and keeps the newest if there are too many', async () => {
   const heard: string[] = [];
   state.handlers.add(({ id }) => heard.push(id));
   for (let i = 0; i < 5000; i++) last().tell('run', run(`r${i}`));
@@ -162,7 +162,7 @@ it('hands run events over together, the newest where there are too many', async 
   expect(heard.at(-1)).toBe('r4999');
 });
 
-it('lets go of its connection in the moment in which the page is left, as no timer runs after that', () => {
+it('closes its connection as the page is left, since no timer runs after that', () => {
   last().tell('ready', { revision: 7 }, '7');
   window.dispatchEvent(new Event('pagehide'));
   expect(last().closed).toBe(true);

@@ -32,7 +32,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it.each([401, 429, 503])('goes on reading after an answer of %s', async (status) => {
+it.each([401, 429, 503])('continues reading after an answer of %s', async (status) => {
   answers.push(problem(status), printed());
   const output = new RunOutput('r', true, () => undefined);
   const following = output.follow();
@@ -43,7 +43,7 @@ it.each([401, 429, 503])('goes on reading after an answer of %s', async (status)
   expect(output.state()).toMatchObject({ complete: true, error: undefined, size: 5 });
 });
 
-it('asks no more for a run that is not there', async () => {
+it('stops requests for a run that does not exist', async () => {
   answers.push(problem(404), printed());
   const output = new RunOutput('r', true, () => undefined);
   const following = output.follow();
@@ -53,7 +53,7 @@ it('asks no more for a run that is not there', async () => {
   expect(answers.splice(0)).toHaveLength(1);
 });
 
-it('leaves no listeners behind while it waits', async () => {
+it('leaks no listeners while it waits', async () => {
   const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
   const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
   for (let i = 0; i < 5; i++) answers.push(new Response('', { headers: { 'Carillon-Output-Complete': 'false', 'Carillon-Next-Offset': '0' } }));

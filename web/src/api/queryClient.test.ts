@@ -17,7 +17,7 @@ async function stateAfter(meta?: Record<string, unknown>): Promise<string | unde
   return queries.getQueryData<Session>(keys.session)?.state;
 }
 
-it('asks again for what is shown once the server is back, but not for a search through all output', async () => {
+it('refetches shown data once the server is back, except a search through all output', async () => {
   const connectivity = new Connectivity();
   const queries = createQueryClient(connectivity);
   for (const key of [keys.search({ text: 'x' }), keys.runList({}, '')]) queries.setQueryData<unknown>(key, 'read');
@@ -26,5 +26,5 @@ it('asks again for what is shown once the server is back, but not for a search t
   expect([keys.search({ text: 'x' }), keys.runList({}, '')].map((key) => queries.getQueryState(key)?.isInvalidated)).toEqual([false, true]);
 });
 
-it('forgets who is signed in when the server no longer knows', async () => expect(await stateAfter()).toBe('ended'));
-it('lets whoever is signed in stay when a login link is opened a second time', async () => expect(await stateAfter(loginMeta)).toBe('in'));
+it('ends the session when the server no longer knows it', async () => expect(await stateAfter()).toBe('ended'));
+it('keeps the session when a login link is opened a second time', async () => expect(await stateAfter(loginMeta)).toBe('in'));

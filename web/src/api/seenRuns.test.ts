@@ -7,7 +7,7 @@ const run = (id: string, status = 'running') => ({ id, status }) as unknown as R
 const event = (id: string, status: string, endedAt?: string) => ({ id, status, ...(endedAt && { endedAt }) }) as unknown as RunEvent;
 const ids = (runs: Run[]) => runs.map(({ id }) => id);
 
-it('keeps a run that has left the newest ones, until a list of all has it', () => {
+it('keeps a run that has left the newest ones until the complete list contains it', () => {
   const seen = new SeenRuns();
   seen.saw([run('a')], 1000);
   seen.saw([run('b')], 3000);
@@ -15,7 +15,7 @@ it('keeps a run that has left the newest ones, until a list of all has it', () =
   expect(ids(seen.after(2000))).toEqual(['b']);
 });
 
-it('knows how it ended', () => {
+it('updates its outcome', () => {
   const seen = new SeenRuns();
   seen.saw([run('a')], 1000);
   seen.heard(event('a', 'failed', '2026-01-01T00:00:05Z'), 2000);
@@ -24,7 +24,7 @@ it('knows how it ended', () => {
   expect(seen.after(2000)).toEqual([{ id: 'a', status: 'failed', endedAt: '2026-01-01T00:00:05Z' }]);
 });
 
-it('does not grow for ever', () => {
+it('is bounded', () => {
   const seen = new SeenRuns();
   for (let i = 0; i < mostSeen + 10; i++) seen.saw([run(`r${i}`)], i);
   expect(ids(seen.after(0))).toHaveLength(mostSeen);

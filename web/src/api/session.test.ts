@@ -17,21 +17,21 @@ function afterAnn(): QueryClient {
   return queries;
 }
 
-it('keeps what was loaded and typed for whoever comes back', () => {
+it('keeps loaded data and typed text when the same user signs in again', () => {
   const queries = afterAnn();
   expect(sessionOf(queries, me('user:ann'))).toMatchObject({ state: 'in' });
   expect(queries.getQueryData(keys.job('nightly'))).toBe('seen by ann');
   expect(window.sessionStorage.getItem('carillon-draft nightly')).toBe('typed by ann');
 });
 
-it('does not make an ended session fresh again with each call that is refused', () => {
+it('does not refresh an ended session with each refused call', () => {
   const queries = afterAnn();
   queries.setQueryData(keys.session, queries.getQueryData(keys.session), { updatedAt: 1000 });
   endSession(queries);
   expect(queries.getQueryState(keys.session)).toMatchObject({ dataUpdatedAt: 1000, data: { state: 'ended' } });
 });
 
-it('keeps nothing of it for another one', () => {
+it('drops all data for another user', () => {
   const queries = afterAnn();
   expect(sessionOf(queries, me('user:ben'))).toMatchObject({ state: 'in', me: { name: 'user:ben' } });
   expect(queries.getQueryData(keys.job('nightly'))).toBeUndefined();

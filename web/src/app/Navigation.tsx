@@ -15,18 +15,18 @@ interface Props {
   onFind: () => void;
   onHelp: () => void;
   /** A user without a role has no pages. */
-  nobody: boolean;
+  noRole: boolean;
 }
 
 /** The navigation: at the side on a desktop, at the bottom on a phone. */
-export function Navigation({ onFind, onHelp, nobody }: Props) {
+export function Navigation({ onFind, onHelp, noRole }: Props) {
   const { t } = useTranslation();
   const me = useSession();
   const [more, setMore] = useState(false);
   // The path of a new job is not below /jobs, where any name may be a job's.
   const path = useRouterState({ select: ({ location }) => location.pathname.replace(/^\/new\/job/, '/jobs') });
-  const pages = nobody ? [] : pagesFor(me.role);
-  const beyond = !nobody && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));
+  const pages = noRole ? [] : pagesFor(me.role);
+  const beyond = !noRole && !pages.some((page) => page.atHand && (page.to === '/' ? path === '/' : path.startsWith(page.to)));
   return (
     <>
       <header className={classes.bar}>
@@ -34,7 +34,7 @@ export function Navigation({ onFind, onHelp, nobody }: Props) {
           <span className={classes.logo}><Icon name="bell" size={20} /></span>
           <span className={classes.name}>Carillon</span>
         </Link>
-        {!nobody && (
+        {!noRole && (
           <button type="button" className={classes.find} onClick={onFind} aria-keyshortcuts="Control+K Meta+K">
             <Icon name="search" size={20} />
             <span className={classes.label}>{t('palette.find')}</span>
@@ -50,7 +50,7 @@ export function Navigation({ onFind, onHelp, nobody }: Props) {
           ))}
         </nav>
         <div className={classes.tools}>
-          {!nobody && (
+          {!noRole && (
             <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('settings.shortcuts')} title={t('settings.shortcuts')} onClick={onHelp}>
               <Icon name="keyboard" />
             </ActionIcon>

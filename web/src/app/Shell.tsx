@@ -26,24 +26,24 @@ export function Shell() {
   // Sticky elements of a page stay below the banners.
   const { ref: banners, height } = useElementSize();
   useLayoutEffect(() => document.documentElement.style.setProperty('--banners', `${height}px`), [height]);
-  const nobody = me.role === undefined && Object.keys(me.groups ?? {}).length === 0;
+  const noRole = me.role === undefined && Object.keys(me.groups ?? {}).length === 0;
   return (
     <div className={classes.shell}>
       <a href="#content" className={classes.skip} onClick={() => document.getElementById('content')?.focus()}>{t('nav.skip')}</a>
-      <Navigation onFind={() => setFinding(true)} onHelp={() => setHelp(true)} nobody={nobody} />
+      <Navigation onFind={() => setFinding(true)} onHelp={() => setHelp(true)} noRole={noRole} />
       <div className={classes.column}>
         <div ref={banners} className={classes.banners}>
           <OfflineBanner />
           <OutOfDateBanner />
-          {!nobody && <DegradedBanner />}
+          {!noRole && <DegradedBanner />}
         </div>
         <main id="content" className={classes.content} tabIndex={-1}>
-          {nobody ? <NoRole /> : <Outlet />}
+          {noRole ? <NoRole /> : <Outlet />}
         </main>
       </div>
       <Notices />
       <ShortcutHelp opened={help} onClose={() => setHelp(false)} />
-      {!nobody && <PaletteHost opened={finding} onClose={() => setFinding(false)} onHelp={() => setHelp(true)} />}
+      {!noRole && <PaletteHost opened={finding} onClose={() => setFinding(false)} onHelp={() => setHelp(true)} />}
     </div>
   );
 }

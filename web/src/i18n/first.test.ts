@@ -20,7 +20,7 @@ function reached(file: string, into = new Map<string, string>()): Map<string, st
   return into;
 }
 
-it('the first page says nothing whose words come later', () => {
+it('the first page uses only texts that are loaded first', () => {
   const files = new Map(['main.tsx', 'app/routes/root.tsx', 'screens/jobs/JobsPage.tsx'].flatMap((entry) => [...reached(join(src, entry))]));
   expect(files.size).toBeGreaterThan(50);
   const later = [...files].flatMap(([file, code]) =>

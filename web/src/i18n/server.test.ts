@@ -36,7 +36,7 @@ it('every code of a fault is translated', () => {
   expect(missing(faults(), zhServer.faults)).toEqual([]);
 });
 
-it('every problem is translated, by its code or by what it is in particular', () => {
+it('every problem is translated, by its code or its reason', () => {
   const codes = found(['common'], [/\bCode[A-Z]\w+ +Code = "(\w+)"/g]);
   expect([...codes]).toEqual(expect.arrayContaining(['invalid', 'too_many_requests']));
   expect(missing(codes, zhServer.codes)).toEqual([]);
@@ -74,7 +74,7 @@ const paired: readonly { area: string; plain: object; filled: Record<string, Rec
   { area: 'notes', plain: zhServer.notes, filled: zhServer.notesWith },
 ];
 
-it.each(paired)('of $area, a text for some data uses no other', ({ plain, filled }) => {
+it.each(paired)('of $area, a text for some data uses no other data', ({ plain, filled }) => {
   for (const [code, texts] of Object.entries(filled)) {
     expect(code in plain).toBe(true);
     for (const [names, text] of Object.entries(texts)) expect(names.split('_')).toEqual(expect.arrayContaining([...text.matchAll(/{{(\w+)}}/g)].map((match) => match[1])));

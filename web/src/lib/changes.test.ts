@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changesOf } from './changes.ts';
 
-it('tells the fields that differ, and leaves out what every change sets', () => {
+it('returns the fields that differ, except those that every change sets', () => {
   const before = { name: 'a', retry: { max: 1 }, args: ['x', 'y'], labels: { team: 'data' }, updatedAt: '1', updatedBy: 'ann' };
   const after = { name: 'a', retry: { max: 2, backoff: '5s' }, args: ['x'], labels: { team: 'data', tier: 'slow' }, updatedAt: '2', updatedBy: 'bob' };
   expect(changesOf(before, after)).toEqual([

@@ -15,7 +15,7 @@ const diff = `--- report@14
 +  +++ nor this: x
 `;
 
-it('reads hunks, with the numbers of their lines', () => {
+it('parses hunks with line numbers', () => {
   const [first, second, ...more] = parseDiff(diff);
   expect(more).toEqual([]);
   expect(first).toEqual({
@@ -34,7 +34,7 @@ it('reads hunks, with the numbers of their lines', () => {
   expect(sizeOf(parseDiff(diff))).toEqual({ gone: 1, come: 3 });
 });
 
-it('takes lines that look like headers for what they are', () => {
+it('treats lines that look like headers as content', () => {
   const lines = parseDiff('--- a\n+++ b\n@@ -1,2 +1,1 @@\n--- a\n-@@ -1 +1 @@\n+x\n')[0]?.lines;
   expect(lines?.map(({ kind, text }) => [kind, text])).toEqual([['gone', '-- a'], ['gone', '@@ -1 +1 @@'], ['come', 'x']]);
 });
@@ -49,16 +49,16 @@ it.each([
   expect(hunk?.lines.map((line) => line.after)).toEqual(after);
 });
 
-it('counts what is left out before lines that only come', () => expect(parseDiff('@@ -7,0 +8,1 @@\n+x\n')[0]).toMatchObject({ skipped: 7, lines: [{ after: 8 }] }));
+it('counts omitted lines before added ones', () => expect(parseDiff('@@ -7,0 +8,1 @@\n+x\n')[0]).toMatchObject({ skipped: 7, lines: [{ after: 8 }] }));
 
-it('marks nothing where nothing is the same, nor half of a character', () => {
+it('marks nothing in unrelated lines, nor half of a character', () => {
   const marks = (a: string, b: string) => parseDiff(`@@ -1,1 +1,1 @@\n-${a}\n+${b}\n`)[0]?.lines.map((line) => line.mark);
   expect(marks('  one', '  two')).toEqual([undefined, undefined]);
   expect(marks('a 😀', 'a 😁')).toEqual([[2, 4], [2, 4]]);
   expect(marks('a: b', 'a: bc')).toEqual([[4, 4], [4, 5]]);
 });
 
-it('is empty for no difference, and for what is no diff', () => {
+it('is empty without differences, and for other text', () => {
   expect(parseDiff('')).toEqual([]);
   expect(parseDiff('hello\n+there\n')).toEqual([]);
 });

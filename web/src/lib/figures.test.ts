@@ -4,7 +4,7 @@ import { byTone, formatRate, roundUp, totalOf } from './figures.ts';
 
 const counts: StatusCounts = { succeeded: 5, failed: 1, timed_out: 1, killed: 2, lost: 1, skipped: 4, refused: 0, missed: 3 };
 
-it('adds up by what it means', () => {
+it('sums by tone', () => {
   expect(byTone(counts)).toEqual([{ tone: 'ok', count: 5 }, { tone: 'bad', count: 3 }, { tone: 'warn', count: 5 }, { tone: 'idle', count: 4 }]);
   expect(totalOf(counts)).toBe(17);
 });

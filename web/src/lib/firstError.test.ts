@@ -8,12 +8,12 @@ it.each([
   ['terror', false], ['all is well', false],
 ])('%s', (text, want) => expect(tellsOfError(0, text)).toBe(want));
 
-it('takes whatever is on stderr, but not a hole', () => {
+it('matches any line on stderr, but not a gap', () => {
   expect(tellsOfError(mark.stderr, 'x')).toBe(true);
   expect(tellsOfError(mark.hole, '100')).toBe(false);
 });
 
-it('finds the first one', async () => {
+it('finds the first match', async () => {
   const store = new LogStore();
   for (let i = 0; i < 3000; i++) store.append({ text: i === 2000 || i === 2500 ? 'panic: x' : 'fine', marks: 0, at: NaN, offset: i });
   expect(await firstError(store, () => Promise.resolve())).toBe(2000);

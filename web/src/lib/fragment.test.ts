@@ -22,10 +22,10 @@ describe('takeLoginCode', () => {
     const history = { state: null, replaceState: (_s: unknown, _t: string, url: string) => replaced.push(url) } as unknown as History;
     return { code: takeLoginCode(location, history), replaced };
   };
-  it('takes the code and wipes it from the address', () => {
+  it('returns the code and removes it from the address', () => {
     expect(visit('#login=abc')).toEqual({ code: 'abc', replaced: ['/jobs?q=a'] });
   });
-  it('wipes a malformed code too', () => {
+  it('removes a malformed code too', () => {
     expect(visit('#login=a%0Ab')).toEqual({ code: undefined, replaced: ['/jobs?q=a'] });
   });
   it('leaves other fragments alone', () => {

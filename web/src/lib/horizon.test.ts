@@ -12,7 +12,7 @@ it.each([
   [after(180, 60, 120), 2, 128],
 ])('%j: %d of them are within %d s', (fires, count, seconds) => expect(horizon(fires, count, now)).toBe(seconds * 1000));
 
-it('sees nothing where nothing is to come', () => {
+it('is undefined without future fires', () => {
   expect(horizon([], 5, now)).toBeUndefined();
   expect(horizon(after(-1), 5, now)).toBeUndefined();
 });

@@ -12,14 +12,14 @@ describe('the filter in the address', () => {
     const query = Object.fromEntries(new URLSearchParams(address.split('?')[1] ?? ''));
     expect(filterKey(readJobFilter(query))).toBe(address);
   });
-  it('leaves out what means nothing', () =>
+  it('omits invalid values', () =>
     expect(readJobFilter({ q: '', group: '../x', state: 'gone', sort: 'colour', labels: { a: 1 } })).toEqual({ q: undefined, group: undefined, labels: undefined, state: undefined, sort: undefined }));
-  it('takes a number for a word, as the router may have done', () => expect(readJobFilter({ q: 42 }).q).toBe('42'));
-  it('asks the API for what is below a group, or for what is in none', () => {
+  it('accepts a number as a word', () => expect(readJobFilter({ q: 42 }).q).toBe('42'));
+  it('requests the jobs below a group, or those without one', () => {
     expect(whichJobs({ group: 'data', labels: 'a=b' })).toEqual({ q: undefined, below: 'data', ungrouped: undefined, selector: 'a=b', state: undefined });
     expect(whichJobs({ group: noGroup })).toMatchObject({ below: undefined, ungrouped: true });
   });
-  it('an order alone narrows nothing', () => {
+  it('an order alone is not a filter', () => {
     expect(isNarrowed({ sort: '-name' })).toBe(false);
     expect(isNarrowed({ state: 'done' })).toBe(true);
   });

@@ -7,7 +7,7 @@ it.each([
   ['zone in (a,b),!old', ['zone in (a,b)', '!old']],
 ])('the terms of %j', (selector, terms) => expect(termsOf(selector)).toEqual(terms));
 
-it('a label is put in, replaced and taken out, and the others stay', () => {
+it('a label is added, replaced and removed, and the others stay', () => {
   expect(withLabel('', 'team', 'data')).toBe('team=data');
   expect(withLabel('tier!=slow,team=data', 'team', 'web')).toBe('tier!=slow,team=web');
   expect(withLabel('team=data,zone in (a,b)', 'team', 'data')).toBe('zone in (a,b)');

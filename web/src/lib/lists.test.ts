@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { labelled, listed, sentences } from './lists.ts';
 
-it('puts texts together as a language does', () => {
+it('joins texts as the language requires', () => {
   expect(listed(['a', '', undefined, 'b', false], 'en')).toBe('a, b');
   expect(listed(['甲', '乙'], 'zh')).toBe('甲、乙');
   expect(sentences(['One.', null, 'Two.'], 'en')).toBe('One. Two.');

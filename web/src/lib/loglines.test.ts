@@ -28,11 +28,11 @@ it.each<[string, string[], string[]]>([
   ['a bar that erases the rest', ['abcdef\rxy\u001b[K\n'], ['xy']],
 ])('%s', (_name, pieces, want) => expect(cut(...pieces).map((l) => l.text)).toEqual(want));
 
-it('says of a line that something was written over, and of CRLF nothing', () => {
+it('marks overwritten lines, but not CRLF', () => {
   expect(cut('10%\r20%\na\r\n').map((l) => (l.marks & mark.over) !== 0)).toEqual([true, false]);
 });
 
-it('keeps a bar small, however often it is drawn', () => {
+it('stores a progress bar once, however often it is drawn', () => {
   const lines: LogLine[] = [];
   const cutter = new LineCutter((line) => lines.push(line));
   for (let n = 0; n < 20_000; n++) cutter.text(`\u001b[3${n % 8}m${'#'.repeat(n % 50)}${'.'.repeat(50 - (n % 50))}\u001b[0m\r`, n);
@@ -42,22 +42,22 @@ it('keeps a bar small, however often it is drawn', () => {
   expect(lines[0]?.text.length).toBeLessThan(200);
 });
 
-it('keeps the colours of what is left', () => {
+it('keeps the colours of the remaining text', () => {
   expect(overwritten('\u001b[31mred\r\u001b[32mg')).toEqual({ text: '\u001b[0;32mg\u001b[0;31med\u001b[0;32m', times: 1 });
 });
 
-it('cuts a line that is too long to lay out, and says that it goes on', () => {
+it('splits a line that is too long to lay out, and marks the continuation', () => {
   const got = cut('x'.repeat(longestLine * 2 + 5));
   expect(got.map((l) => l.text.length)).toEqual([longestLine, longestLine, 5]);
   expect(got.map((l) => (l.marks & mark.goesOn) !== 0)).toEqual([false, true, true]);
   expect(got.map((l) => l.offset)).toEqual([0, longestLine, 2 * longestLine]);
 });
 
-it('knows where each line begins, in bytes', () => {
+it('returns the byte offset of each line', () => {
   expect(cut('a\n值\r\n', 'é\n🎉\nz\n').map((l) => l.offset)).toEqual([0, 2, 7, 10, 15]);
 });
 
-it('keeps the streams apart, each line where it ended', () => {
+it('separates the streams, with each line at the position of its end', () => {
   const lines: LogLine[] = [];
   const cutter = new LineCutter((line) => lines.push(line));
   cutter.text('half', 0, 'stdout', 1);
@@ -69,7 +69,7 @@ it('keeps the streams apart, each line where it ended', () => {
   ]);
 });
 
-it('says where something is missing', () => {
+it('marks gaps', () => {
   const lines: LogLine[] = [];
   const cutter = new LineCutter((line) => lines.push(line));
   cutter.text('half', 0);

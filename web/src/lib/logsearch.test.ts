@@ -20,12 +20,12 @@ function searching(store: LogStore, text: string, shown: (marks: number) => bool
   return search;
 }
 
-describe('what is looked for', () => {
+describe('the expression', () => {
   it.each([
     ['', {}, 'empty'], ['(', { regex: true }, 'invalid'], ['x*', { regex: true }, 'empty'], ['(?=a)b', { regex: true }, 'explosive'], ['(a)\\1', { regex: true }, 'explosive'],
   ])('%j is no pattern', (text, how, want) => expect(compile(wanted(text, how))).toBe(want));
 
-  it('takes a text as it is, capitals or not', () => {
+  it('matches plain text, with or without case', () => {
     const places = (text: string, how: object, line: string) => placesIn(line, compile(wanted(text, how)) as Pattern);
     expect(places('a.c', {}, 'abc A.C a.c')).toEqual([[4, 7], [8, 11]]);
     expect(places('a.c', { matchCase: true }, 'abc A.C a.c')).toEqual([[8, 11]]);
@@ -34,8 +34,8 @@ describe('what is looked for', () => {
   });
 });
 
-describe('what is found', () => {
-  it('is counted, and walked through in a circle', () => {
+describe('matches', () => {
+  it('are counted, and visited in a circle', () => {
     const search = searching(stored('one one', 'two', 'ONE'), 'one');
     expect([search.total, search.lines, search.counts]).toEqual([3, [0, 2], [2, 1]]);
     const walk = [search.next(undefined, false)];
@@ -47,16 +47,16 @@ describe('what is found', () => {
     expect(search.rank({ line: 2, nth: 0 })).toBe(3);
   });
 
-  it('is what is seen, not what colours it', () => {
+  it('are in the visible text, not in colour sequences', () => {
     expect(searching(stored('\u001b[31mer\u001b[0mror 31m'), 'error').total).toBe(1);
     expect(searching(stored('\u001b[31merror'), '31m').total).toBe(0);
   });
 
-  it('is of one stream where only that is shown', () => {
+  it('are limited to the shown stream', () => {
     expect(searching(stored('x', 'x', 'x'), 'x', (marks) => (marks & mark.stderr) !== 0).lines).toEqual([2]);
   });
 
-  it('comes with what is printed later, and with what was earlier', () => {
+  it('include later lines, and prepended earlier ones', () => {
     const store = stored('x');
     const search = searching(store, 'x');
     store.append({ text: 'xx', marks: 0, at: NaN, offset: 2 });
@@ -69,7 +69,7 @@ describe('what is found', () => {
   });
 });
 
-it('searches 200,000 lines a part at a time', () => {
+it('are found in 200,000 lines in steps', () => {
   const store = new LogStore();
   for (let i = 0; i < 200_000; i++) store.append({ text: `line ${i} of the output`, marks: 0, at: NaN, offset: i });
   const search = new LogSearch(store, compile(wanted('99 of')) as Pattern, () => true);

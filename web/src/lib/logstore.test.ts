@@ -11,7 +11,7 @@ function filled(count: number, from = 0): LogStore {
 }
 
 describe('a long output', () => {
-  it('gives back each of its lines', () => {
+  it('returns each of its lines', () => {
     const store = filled(5000);
     store.unfinished([line('half', 50_000)]);
     expect(store.count).toBe(5001);
@@ -27,14 +27,14 @@ describe('a long output', () => {
     }
   });
 
-  it('numbers lines, but not what goes on one or is missing', () => {
+  it('numbers lines, but not continuations and gaps', () => {
     const store = new LogStore();
     for (let i = 0; i < 1000; i++) store.append(line('x', i, i === 3 || i === 700 ? mark.goesOn : i === 5 ? mark.hole : 0));
     expect([0, 2, 3, 4, 5, 6, 999].map((n) => store.number(n))).toEqual([1, 3, 3, 4, 4, 5, 997]);
     expect([1, 3, 4, 5, 997, 5000].map((n) => store.named(n))).toEqual([0, 2, 4, 6, 999, 999]);
   });
 
-  it('finds the line that a byte stands in', () => {
+  it('finds the line at a byte offset', () => {
     const store = filled(3000);
     expect([0, 9, 10, 29_999, 99_999].map((offset) => store.at(offset))).toEqual([0, 0, 1, 2999, 2999]);
     const mixed = new LogStore();
@@ -46,7 +46,7 @@ describe('a long output', () => {
 });
 
 describe('earlier lines', () => {
-  it('are put before, and the names of the others stay', () => {
+  it('are prepended, and the ids of the others stay', () => {
     const store = filled(1000, 1000);
     const name = store.at(15_000);
     const text = store.line(name)?.text;
@@ -57,7 +57,7 @@ describe('earlier lines', () => {
     expect(store.number(name)).toBe(1501);
   });
 
-  it('are given up when there are too many', () => {
+  it('are dropped when there are too many', () => {
     const store = filled(10_000);
     const from = store.shrink(50_000);
     expect(store.chars).toBeLessThanOrEqual(50_000);
@@ -68,7 +68,7 @@ describe('earlier lines', () => {
 });
 
 describe('colours', () => {
-  it('go on from line to line and from block to block, also when earlier lines come', () => {
+  it('continue from line to line and from block to block, also when earlier lines are prepended', () => {
     const store = new LogStore();
     for (let i = 0; i < 2000; i++) store.append(line(i === 700 ? '\u001b[32mgreen' : 'x'));
     store.unfinished([line('y')]);
@@ -81,7 +81,7 @@ describe('colours', () => {
   });
 });
 
-it('keeps a million lines, and finds them at once', () => {
+it('stores a million lines, and finds them quickly', () => {
   const store = filled(1_000_000);
   const began = performance.now();
   for (let i = 0; i < 1000; i++) store.line((i * 7919) % 1_000_000);

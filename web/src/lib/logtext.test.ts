@@ -16,15 +16,15 @@ function store(): LogStore {
 
 const end = { name: 6, at: Infinity };
 
-it('is what is read: without colours, with what cannot be seen, and whole lines', () =>
+it('is plain text with invisible characters shown, in complete lines', () =>
   expect(textBetween(store(), { name: 0, at: 0 }, end)).toBe('one\ntwo\n\nthree\nf⟦RLO⟧ive'));
 
-it('begins and ends within lines', () => {
+it('starts and ends within lines', () => {
   expect(textBetween(store(), { name: 0, at: 2 }, { name: 1, at: 2 })).toBe('e\ntw');
   expect(textBetween(store(), { name: 1, at: 1 }, { name: 1, at: 2 })).toBe('w');
 });
 
-it('leaves out what is not shown, and what is not there any more', () => {
+it('omits hidden and dropped lines', () => {
   expect(textBetween(store(), { name: 0, at: 0 }, end, shows('stderr'))).toBe('two');
   expect(textBetween(store(), { name: -5, at: 2 }, { name: 0, at: 3 })).toBe('one');
 });

@@ -7,12 +7,12 @@ it.each([
   [137, { signal: 'kill', name: 'SIGKILL' }], [139, { signal: 'segfault', name: 'SIGSEGV' }], [143, { signal: 'term', name: 'SIGTERM' }], [200, {}], [255, { exit: 'outOfRange' }],
 ])('exit code %i', (code, want) => expect(exitMeaning(code)).toEqual(want));
 
-it('knows signals by name', () => {
+it('names signals', () => {
   expect(signalMeaning('SIGKILL')).toEqual({ signal: 'kill', name: 'SIGKILL' });
   expect(signalMeaning('SIGRT5')).toEqual({});
 });
 
-it('has words for all that it names', () => {
+it('has texts for all of its codes', () => {
   for (const code of advised) expect(en.outcome.advice[code]).toMatch(/\.$/);
   expect(adviceFor({ code: 'late' })).toBe('late');
   expect(adviceFor({ code: 'of_tomorrow' })).toBeUndefined();

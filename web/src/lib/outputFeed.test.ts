@@ -9,7 +9,7 @@ function texts(feed: OutputFeed): string[] {
 }
 const base64 = (...bytes: number[]) => btoa(String.fromCharCode(...bytes));
 
-it('joins what was read and what is streamed', () => {
+it('joins read and streamed output', () => {
   const feed = new OutputFeed();
   feed.bytes(new TextEncoder().encode('one\ntwo\n'), 8);
   feed.output({ offset: 8, stream: 'stdout', text: 'three\nfo' }, 16);
@@ -18,14 +18,14 @@ it('joins what was read and what is streamed', () => {
   expect(feed.offset).toBe(18);
 });
 
-it('puts a character together that came in two parts', () => {
+it('joins a character that is split over two chunks', () => {
   const feed = new OutputFeed();
   feed.output({ offset: 0, base64: base64(0x61, 0xe5, 0x80) }, 3);
   feed.output({ offset: 3, base64: base64(0xbc, 0x0a, 0xff, 0x0a) }, 7);
   expect(texts(feed)).toEqual(['a值', '\ufffd']);
 });
 
-it('takes an event that comes again after a break only once', () => {
+it('ignores an event that is repeated after a reconnect', () => {
   const feed = new OutputFeed();
   feed.output({ offset: 0, text: 'one\n' }, 4);
   feed.output({ offset: 0, text: 'one\n' }, 4);
@@ -36,14 +36,14 @@ it('takes an event that comes again after a break only once', () => {
   expect(feed.store.marks(1)).toBe(mark.hole);
 });
 
-it('goes on from the id of an event, which may be of the other stream', () => {
+it('continues from the id of an event, which may be of the other stream', () => {
   const feed = new OutputFeed();
   feed.output({ offset: 40, text: 'x' }, 41);
   feed.output({ offset: 41, text: '' }, 90);
   expect(feed.offset).toBe(90);
 });
 
-it('begins with a whole line where it is read from within', () => {
+it('starts with a complete line if reading starts within the output', () => {
   const feed = new OutputFeed(0, { within: true });
   feed.output({ offset: 100, text: '值 of a line' }, 113);
   feed.output({ offset: 113, text: ' is left\nwhole\nhalf' }, 132);
@@ -52,20 +52,20 @@ it('begins with a whole line where it is read from within', () => {
   expect(feed.store.line(0)?.offset).toBe(122);
 });
 
-it('leaves nothing out where the end of what there is was the beginning as well', () => {
+it('skips nothing if the tail is the complete output', () => {
   const feed = new OutputFeed(0, { within: true });
   feed.output({ offset: 0, text: 'one\n' }, 4);
   expect(texts(feed)).toEqual(['one']);
   expect(feed.from).toBe(0);
 });
 
-it('does not look for the end of a line for ever', () => {
+it('limits the search for the end of a line', () => {
   const feed = new OutputFeed(0, { within: true });
   for (let n = 0; n < 5; n++) feed.output({ offset: 10 + n * 32_768, text: 'x'.repeat(32_768) }, 10 + (n + 1) * 32_768);
   expect(texts(feed).join('').length).toBeGreaterThan(32_768);
 });
 
-it('stops at a byte, and what was read before is joined with what follows', () => {
+it('stops at an offset, and is joined with the following output', () => {
   const later = new OutputFeed(0, { within: true });
   later.output({ offset: 4, text: 'wo 值\nthree\n' }, 17);
   const earlier = new OutputFeed(0, { until: later.from });

@@ -8,12 +8,12 @@ it('prefers the whole name, then beginnings, then parts, then letters in order',
   expect(scores.at(-1)).toBe(0);
 });
 
-it('does not spread one or two letters over a name', () => {
+it('does not match one or two letters spread over a name', () => {
   expect(matchScore('bp', 'backup')).toBe(0);
   expect(matchScore('bkp', 'backup')).toBeGreaterThan(0);
 });
 
-it('looks at each text of an item, capitals or not, and keeps the order among equals', () => {
+it('searches all texts of an item, ignores case, and is stable', () => {
   const items = [{ name: 'x1', title: '每晚报表' }, { name: 'nightly-long' }, { name: 'Nightly' }, { name: 'nightly' }];
   const names = (query: string) => ranked(items, query, ({ name, title }: { name: string; title?: string }) => [name, title]).map(({ name }) => name);
   expect(names('报表')).toEqual(['x1']);
@@ -21,7 +21,7 @@ it('looks at each text of an item, capitals or not, and keeps the order among eq
   expect(names('')).toEqual(['x1', 'nightly-long', 'Nightly', 'nightly']);
 });
 
-it('knows the id of a run when it sees one', () => {
+it('recognises the id of a run', () => {
   expect(looksLikeRun('01J9Z3V5W8Q2.20260101T000000Z.1')).toBe(true);
   expect(looksLikeRun('nightly.report')).toBe(false);
 });

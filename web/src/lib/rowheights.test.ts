@@ -7,14 +7,14 @@ function rows(...heights: number[]): RowHeights {
   return all;
 }
 
-it('knows where each row stands, and which one stands at a place', () => {
+it('returns the position of each row, and the row at each position', () => {
   const all = rows(20, 40, 20);
   expect([0, 1, 2, 3].map((row) => all.top(row))).toEqual([0, 20, 60, 80]);
   expect([0, 19, 20, 59, 60, 79, 80, 1000].map((place) => all.at(place))).toEqual([0, 0, 1, 1, 2, 2, 2, 2]);
   expect(rows().at(5)).toBe(0);
 });
 
-it('takes what was measured', () => {
+it('uses measured heights', () => {
   const all = rows(...Array.from({ length: 2000 }, () => 20));
   expect(all.at(30_000)).toBe(1500);
   expect(all.set(300, 100)).toBe(80);
@@ -24,7 +24,7 @@ it('takes what was measured', () => {
   expect(all.at(30_080)).toBe(1500);
 });
 
-it('leaves out the last rows, and takes others instead', () => {
+it('removes the last rows, and adds others', () => {
   const all = rows(...Array.from({ length: 600 }, () => 20));
   all.top(599);
   all.cut(511);

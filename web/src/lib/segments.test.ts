@@ -17,18 +17,18 @@ describe('addresses', () => {
   ])('%s', (text, want) => expect(addressesIn(text).map(([from, to]) => text.slice(from, to))).toEqual(want));
 });
 
-it('cuts at matches, which may reach over spans', () => {
+it('splits at matches, which may cross spans', () => {
   expect(segmentsOf(plain('one tw', 'o three'), [[0, 3], [4, 7]])).toEqual([
     { text: 'one', classes: '', match: 0 }, { text: ' ', classes: '' }, { text: 'tw', classes: '', match: 1 }, { text: 'o', classes: '', match: 1 }, { text: ' three', classes: '' },
   ]);
 });
 
-it('keeps an address whole where a match lies within it', () => {
+it('does not split an address at a match within it', () => {
   expect(segmentsOf(plain('go http://a.example/x'), [[10, 11]]).map((s) => [s.text, s.href, s.match])).toEqual([
     ['go ', undefined, undefined], ['http://', 'http://a.example/x', undefined], ['a', 'http://a.example/x', 0], ['.example/x', 'http://a.example/x', undefined],
   ]);
 });
 
-it('makes no address of what two spans hold', () => {
+it('finds no address across two spans', () => {
   expect(segmentsOf(plain('https://good.example', '.evil.example'), []).map((s) => s.href)).toEqual(['https://good.example', undefined]);
 });

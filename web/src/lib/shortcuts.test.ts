@@ -2,13 +2,13 @@
 import { expect, it } from 'vitest';
 import { isTyping, patience, press, pressWithMod, shortcuts } from './shortcuts.ts';
 
-it('knows single keys', () => {
+it('recognises single keys', () => {
   expect(press('/', 0, undefined)).toEqual({ action: 'search' });
   expect(press('?', 0, undefined)).toEqual({ action: 'help' });
   expect(press('j', 0, undefined)).toEqual({});
 });
 
-it('knows sequences, for as long as one may wait', () => {
+it('recognises sequences within the time limit', () => {
   const { pending } = press('g', 100, undefined);
   expect(press('j', 200, pending)).toEqual({ action: 'jobs' });
   expect(press('r', 200, pending)).toEqual({ action: 'runs' });
@@ -19,7 +19,7 @@ it('knows sequences, for as long as one may wait', () => {
   expect(press('g', 200, pending)).toEqual({ pending: { key: 'g', at: 200 } });
 });
 
-it('leaves typing alone', () => {
+it('ignores keys typed into fields', () => {
   const on = (target: EventTarget | null, ctrlKey = false) => isTyping({ target, ctrlKey, metaKey: false, altKey: false, isComposing: false });
   expect(on(document.createElement('input'))).toBe(true);
   expect(on(document.createElement('textarea'))).toBe(true);
@@ -27,7 +27,7 @@ it('leaves typing alone', () => {
   expect(on(document.createElement('div'), true)).toBe(true);
 });
 
-it('reaches each entry of the list by its keys', () => {
+it('finds each entry of the list by its keys', () => {
   for (const { action, keys, mod } of shortcuts) {
     const held = { key: keys[0], ctrlKey: true, metaKey: false, altKey: false, shiftKey: false, isComposing: false };
     if (mod) expect([pressWithMod(held), pressWithMod({ ...held, ctrlKey: false, metaKey: true })]).toEqual([action, action]);

@@ -8,7 +8,7 @@ const err = mark.known + mark.stderr;
 const line = (marks: number) => ({ text: 'x', marks, at: NaN, offset: 0 });
 const names = (shown: ShownLines) => Array.from({ length: shown.count }, (_, row) => shown.name(row));
 
-it('shows all, or the lines of one stream with what is missing, as they come', () => {
+it('shows all lines, or those of one stream with gaps, as they arrive', () => {
   const store = new LogStore();
   const [all, some] = [new ShownLines(store, undefined), new ShownLines(store, 'stderr')];
   for (const marks of [out, err, out, mark.hole, err]) store.append(line(marks));

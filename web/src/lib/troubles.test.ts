@@ -6,7 +6,7 @@ const fire = (job: string, minute: number, more: Partial<Fire> = {}): Fire => ({
   id: `${job}.${minute}`, job, jobUid: job, plannedAt: new Date(minute * 60_000).toISOString(), cause: 'cron', status: 'failed', attempts: [`${job}.${minute}.1`, `${job}.${minute}.2`], ...more,
 });
 
-it('puts fires together by job, the newest first', () => {
+it('groups fires by job, newest first', () => {
   const gap = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', count: 24 };
   const [first, second, ...rest] = troublesOf([fire('a', 9, { status: 'missed', attempts: [], gap }), fire('b', 8), fire('a', 7), fire('a', 6), fire('b', 5, { status: 'lost' })]);
   expect(rest).toEqual([]);
@@ -17,9 +17,9 @@ it('puts fires together by job, the newest first', () => {
   expect(first?.lastRun).toBe('a.7.2');
 });
 
-it('has nothing to tell of nothing', () => expect(troublesOf([])).toEqual([]));
+it('is empty without fires', () => expect(troublesOf([])).toEqual([]));
 
-it('counts by how they ended', () => {
+it('counts by outcome', () => {
   const troubles = troublesOf([fire('a', 1), fire('b', 2), fire('b', 3, { status: 'lost' }), fire('c', 4, { status: 'missed' })]);
   expect(countOf(troubles, ['failed', 'lost'])).toBe(3);
   expect(countOf(troubles, ['refused'])).toBe(0);

@@ -9,7 +9,7 @@ function Gate({ on }: { on: boolean }) {
   return <input aria-label="password" />;
 }
 
-it('keeps Escape, and nothing else, from the dialogs below while it is on', () => {
+it('keeps Escape, and no other key, from dialogs while it is active', () => {
   vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   const root = createRoot(document.body.appendChild(document.createElement('div')));
   act(() => root.render(<Gate on={false} />));

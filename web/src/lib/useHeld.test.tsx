@@ -11,7 +11,7 @@ function Probe({ condition }: { condition: boolean }) {
   return null;
 }
 
-it('tells that something has held for a while, or from the beginning', () => {
+it('reports a condition that has held for the time, or from the start', () => {
   vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   vi.useFakeTimers();
   const root = createRoot(document.body.appendChild(document.createElement('div')));

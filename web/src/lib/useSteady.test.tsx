@@ -35,7 +35,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it('stands still while the focus is in it', () => {
+it('keeps rows in place while the focus is among them', () => {
   draw(['a', 'b']);
   act(() => document.querySelector('button')?.focus());
   draw(['c', 'b']);
@@ -44,7 +44,7 @@ it('stands still while the focus is in it', () => {
   expect(shown()).toEqual(['c', 'b']);
 });
 
-it('goes on after a dialog of a row has come and gone', () => {
+it('continues after a row’s dialog has closed', () => {
   draw(['a']);
   act(() => open(true));
   expect(document.activeElement?.tagName).toBe('INPUT');
@@ -53,7 +53,7 @@ it('goes on after a dialog of a row has come and gone', () => {
   expect(shown()).toEqual(['b']);
 });
 
-it.each([true, 'disabled'] as const)('goes on when what had the focus can be used no longer: %s', (done) => {
+it.each([true, 'disabled'] as const)('continues when the focused element becomes unusable: %s', (done) => {
   draw(['a']);
   act(() => document.querySelector('button')?.focus());
   draw(['a'], done);

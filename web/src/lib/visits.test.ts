@@ -11,7 +11,7 @@ it('keeps the latest visits, each page once', () => {
   expect(withVisit(visits, { path: '/jobs/j15', title: 'again' }).map(({ title }) => title).slice(0, 2)).toEqual(['again', 'j19']);
 });
 
-it('shows nobody what another one has looked at', () => {
+it('does not show the visits of other users', () => {
   rememberVisit('ann', { path: '/jobs/a', title: 'a' });
   expect(visitsOf('ann')).toHaveLength(1);
   expect(visitsOf('ben')).toEqual([]);
@@ -19,7 +19,7 @@ it('shows nobody what another one has looked at', () => {
   expect(visitsOf('ann')).toEqual([]);
 });
 
-it('lives with whatever is stored', () => {
+it('tolerates any stored value', () => {
   window.localStorage.setItem('carillon-visits', '{"who":"ann","visits":3}');
   expect(visitsOf('ann')).toEqual([]);
   window.localStorage.setItem('carillon-visits', 'no json');

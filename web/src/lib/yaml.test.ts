@@ -8,7 +8,7 @@ const nightly: Definition = {
   name: 'nightly', title: '每晚报表', labels: { team: 'data' }, params: { DAY: { pattern: '[a-z]+', default: 'today' } }, notify: { to: ['ops'], on: ['failed'] },
 };
 
-it('writes a definition in the documented order, with commands as they are', () => {
+it('writes a definition in the documented order, with commands unchanged', () => {
   expect(toYaml(nightly)).toBe(`name: nightly
 title: 每晚报表
 labels:

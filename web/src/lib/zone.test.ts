@@ -12,7 +12,7 @@ it.each([
   ['Asia/Kathmandu', '2026-06-01T00:00:00Z', 5.75],
 ])('%s at %s is %d hours ahead of UTC', (zone, at, hours) => expect(offsetAt(zone, Date.parse(at))).toBe(hours * hour));
 
-it('tells the wall clock', () => expect(wallAt('Asia/Shanghai', Date.parse('2026-01-01T20:30:00Z')).toISOString()).toBe('2026-01-02T04:30:00.000Z'));
+it('returns the wall clock', () => expect(wallAt('Asia/Shanghai', Date.parse('2026-01-01T20:30:00Z')).toISOString()).toBe('2026-01-02T04:30:00.000Z'));
 
 describe('a day', () => {
   it.each([

@@ -18,10 +18,10 @@ export function Bars({ label, bars, top, low = false, onPick }: { label: string;
     <svg className={classes.chart} data-low={low} data-picks={onPick ? '' : undefined} viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
       {bars.map((bar, i) => {
         let y = 100;
-        const told = endings.filter(({ status }) => bar.counts[status] > 0).map(({ status }) => `${t(`status.${status}`)} ${bar.counts[status]}`);
+        const counted = endings.filter(({ status }) => bar.counts[status] > 0).map(({ status }) => `${t(`status.${status}`)} ${bar.counts[status]}`);
         return (
           <g key={bar.id} data-bar={totalOf(bar.counts)} onClick={onPick && (() => onPick(bar.id))}>
-            <title>{[bar.title, ...told].join('\n')}</title>
+            <title>{[bar.title, ...counted].join('\n')}</title>
             <rect className={classes.room} x={i * step} y={0} width={step} height={100} />
             {byTone(bar.counts).map(({ tone, count }) => {
               // A single failure among thousands must be visible.

@@ -8,13 +8,13 @@ const translator = createInstance({ lng: 'zh', initAsync: false, resources: { zh
 void translator.init();
 const t = translator.getFixedT('zh');
 
-it('takes the server’s words in English, with times as the viewer has them', () => {
+it('uses the server’s words in English, with times in the viewer’s zone', () => {
   const until = '2026-12-01T10:00:00Z';
   expect(reasonText(t, 'en', { code: 'backoff', data: { until }, text: `it is tried again at ${until}` })).toBe(`It is tried again at ${formatTime(until, 'en')}`);
   expect(reasonText(t, 'zh', { code: 'backoff', data: { until }, text: '' })).toBe(`将于 ${formatTime(until, 'zh')} 重试`);
 });
 
-it('translates by code, with what is in the data', () => {
+it('translates by code, with the data', () => {
   expect(reasonText(t, 'zh', { code: 'paused', data: { note: 'moving house' }, text: 'the job was paused: moving house' })).toBe('任务已暂停：moving house');
   expect(reasonText(t, 'zh', { code: 'no_worker', data: { alive: '3', selector: '2', draining: '1' }, text: '' })).toBe('没有工作节点可以运行它：存活 3 个，2 个标签不符，1 个正在排空');
   expect(reasonText(t, 'zh', { code: 'timeout', data: { after: '1m30s' }, text: '' })).toBe('运行超过了超时时间 1 分 30 秒');
@@ -23,7 +23,7 @@ it('translates by code, with what is in the data', () => {
   expect(reasonText(t, 'zh', { code: 'needs_feature', data: { needs: 'detach' }, text: '' }, 'verdicts')).toBe('版本较旧，不支持任务所需的 detach');
 });
 
-it('tells by which signal somebody had a run killed, and who could not wait', () => {
+it('names the signal of a kill request, and an immediate kill', () => {
   const killed = (data: Record<string, string>) => reasonText(t, 'zh', { code: 'killed_by_user', data: { by: 'ada', ...data }, text: '' });
   expect(killed({})).toBe('由 ada 终止');
   expect(killed({ signal: 'TERM', note: 'wrong host' })).toBe('由 ada 终止：wrong host');
@@ -32,4 +32,4 @@ it('tells by which signal somebody had a run killed, and who could not wait', ()
   expect(reasonText(t, 'zh', { code: 'signal', data: { signal: 'SIGSEGV' }, text: '' })).toBe('被信号 SIGSEGV 结束');
 });
 
-it('shows what it does not know as it came', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('Something new'));
+it('shows unknown codes unchanged', () => expect(reasonText(t, 'zh', { code: 'later', text: 'something new' })).toBe('Something new'));

@@ -40,8 +40,8 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
         {run.attempt > 1 && <div className="small dim nowrap">{t('run.attemptNumber', { n: run.attempt })}</div>}
       </>
     ), false),
-    column<Run>('delay', t('runs.delay'), (run) => seconds(secondsBetween(run.plannedAt, begunAt(run)), language), false),
-    column<Run>('duration', t('runs.duration'), (run) => (run.status === 'running' ? <Going run={run} /> : seconds(secondsBetween(run.startedAt, run.endedAt), language)), false),
+    column<Run>('delay', t('runs.delay'), (run) => <span className="nowrap">{seconds(secondsBetween(run.plannedAt, begunAt(run)), language)}</span>, false),
+    column<Run>('duration', t('runs.duration'), (run) => (run.status === 'running' ? <Going run={run} /> : <span className="nowrap">{seconds(secondsBetween(run.startedAt, run.endedAt), language)}</span>), false),
     column<Run>('worker', t('runs.worker'), (run) => <PlainText>{run.workerName ?? run.worker ?? t('common.none')}</PlainText>, false),
     column<Run>('reason', t('run.reason'), (run) => (run.reason ? <Why reason={run.reason} /> : <span className="dim">{t('common.none')}</span>), false),
   ];

@@ -6,7 +6,7 @@ function asking() {
   return runsAsked(() => `key ${++made}`);
 }
 
-it('a second click while the first is under way, or right after it, asks for nothing', () => {
+it('a second click during the first request, or right after it, sends nothing', () => {
   const asked = asking();
   expect(asked.begin('a', 1000)).toBe('key 1');
   expect(asked.begin('a', 9000)).toBeUndefined();
@@ -16,7 +16,7 @@ it('a second click while the first is under way, or right after it, asks for not
   expect(asked.begin('b', 10_000)).toBe('key 3');
 });
 
-it('what was not answered is asked for again under its key, for a while', () => {
+it('an unanswered request is repeated with its key, for a while', () => {
   const asked = asking();
   asked.begin('a', 1000);
   asked.failed('a');

@@ -23,7 +23,7 @@ export const access = {
     stale: 'Someone else changed this user in the meantime. Close this, check the list again, and repeat your change.',
   },
   tokens: {
-    table: 'Tokens', new: 'New token', name: 'Token', nameHelp: 'What it is used for.', owner: 'Belongs to', nobody: 'no user', may: 'Role', lastUsed: 'Last used', from: 'from {{address}}', expires: 'Expires', expired: 'Expired',
+    table: 'Tokens', new: 'New token', name: 'Token', nameHelp: 'What it is used for.', owner: 'Belongs to', noUser: 'no user', may: 'Role', lastUsed: 'Last used', from: 'from {{address}}', expires: 'Expires', expired: 'Expired',
     created: 'Created', delete: 'Revoke', deleteOf: 'Revoke the token {{name}}', deleteTitle: 'Revoke {{name}}?', deleteText: 'All masters refuse it within seconds, and sessions started with it end. This cannot be undone.', deleteOwn: 'You are signed in with this token: you will be signed out.', deleteConfirm: 'Revoke the token', deleted: 'The token {{name}} was revoked.',
     newTitle: 'New token', role: 'Maximum role', roleHelp: 'The token never has a higher role than its user.', user: 'User', userHelp: 'The owner of the token. Deleting the user deletes the token.', onlyGroups: 'Only in groups', onlyGroupsHelp: 'Names, separated by commas. Empty: all groups.',
     life: 'Expires after', lifeHelp: 'A forgotten token expires by itself.', lives: { d1: '1 day', d7: '7 days', d30: '30 days', d90: '90 days', d365: '1 year', never: 'Never' }, create: 'Create the token',
@@ -32,11 +32,11 @@ export const access = {
     filter: 'Tokens of {{user}}', allUsers: 'Show all', emptyTitle: 'No tokens', emptyText: 'Give each script and each cronctl its own token, with the permissions that it needs.', unused: 'never',
   },
   sessions: {
-    table: 'Sessions', who: 'Who', from: 'From', begun: 'Started', ends: 'Latest end', byToken: 'by token {{id}}', current: 'This session', end: 'End', endOf: 'End the session of {{name}} from {{address}}', endTitle: 'End the session of {{name}}?',
+    table: 'Sessions', who: 'User', from: 'From', begun: 'Started', ends: 'Latest end', byToken: 'by token {{id}}', current: 'This session', end: 'End', endOf: 'End the session of {{name}} from {{address}}', endTitle: 'End the session of {{name}}?',
     endText: 'Its user has to sign in again. All masters refuse it within seconds.', endOwn: 'This is your current session: you will be signed out.', endConfirm: 'End the session', ended: 'The session was ended.', emptyTitle: 'No sessions', help: 'A session ends after eight hours without use, and after one day at the latest.',
   },
   audit: {
-    table: 'Audit', when: 'When', who: 'Who', what: 'What', from: 'from {{address}}', byToken: 'with token {{id}}', asUser: 'as user {{user}}', seq: 'Entry {{seq}}', unsealed: 'not sealed yet', changes: 'What changed', field: 'Field', before: 'Before', after: 'After', nothing: 'No field changed.',
+    table: 'Audit', when: 'Time', who: 'User', what: 'Action', from: 'from {{address}}', byToken: 'with token {{id}}', asUser: 'as user {{user}}', seq: 'Entry {{seq}}', unsealed: 'not sealed yet', changes: 'What changed', field: 'Field', before: 'Before', after: 'After', nothing: 'No field changed.',
     show: 'Show what changed: {{what}}', actor: 'Exact user', object: 'Exact name', anyKind: 'All kinds', anyVerb: 'All actions', kind: 'Kind', verb: 'Action', fromTime: 'From', toTime: 'To',
     noteSaid: 'Note: {{note}}', hash: 'Hash', emptyTitle: 'No changes yet', emptyText: 'Each change is recorded in the transaction that makes it: who, when, from where, and the previous value.', noMatch: 'No entry matches these filters.', clear: 'Clear the filters',
     verify: 'Verify the chain', verifying: '{{n}} entries verified…', intactTitle: 'The chain is intact', intact_one: '1 entry verified: its content and position are correct.', intact_other: '{{count}} entries verified: none was changed, moved, removed or inserted.',
@@ -49,7 +49,7 @@ export const access = {
     },
   },
   account: {
-    title: 'Your account', role: 'Your role', token: 'You signed in with a token that belongs to no user. Ask an admin for your own user, so that the audit shows who did what.', ends: 'Latest session end',
+    title: 'Your account', role: 'Your role', token: 'You signed in with a token that belongs to no user. Ask an admin for your own user, so that the audit shows who did what.', ends: 'Session ends by',
     passwordTitle: 'Password', current: 'Current password', new: 'New password', repeat: 'Repeat new password', differs: 'The passwords differ.', change: 'Change the password', changed: 'Your password was changed. All your other sessions have ended.', passwordHelp: 'At least 12 characters. All your other sessions end.',
     myTokens: 'Your tokens', mySessions: 'Your sessions',
   },

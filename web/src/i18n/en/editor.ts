@@ -1,8 +1,8 @@
 export const editor = {
   editor: {
-    newTitle: 'New job', editTitle: 'Edit {{name}}', what: 'What it is', when: 'When it runs', how: 'What it runs', limits: 'Limits',
+    newTitle: 'New job', editTitle: 'Edit {{name}}', what: 'General', when: 'Schedule', how: 'Command', limits: 'Limits',
     whenMore: 'Clock changes, start and end, jitter', howMore: 'Input, directory, user, shell', pause: 'Pause',
-    unfoldAll: 'Unfold all', foldAll: 'Fold all', set_one: '{{count}} set', set_other: '{{count}} set', undo: 'Undo', redo: 'Redo', offered: 'Suggestions for {{field}}',
+    unfoldAll: 'Expand all', foldAll: 'Collapse all', set_one: '{{count}} set', set_other: '{{count}} set', undo: 'Undo', redo: 'Redo', offered: 'Suggestions for {{field}}',
     views: { label: 'How to edit', form: 'Form', both: 'Both', yaml: 'YAML' },
     yaml: {
       title: 'The job as YAML', label: 'YAML of the job', keys: 'Press Ctrl+Space for suggestions. Tab indents: press Escape, then Tab, to leave the editor.', completions: 'Suggestions',

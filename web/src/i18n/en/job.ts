@@ -36,7 +36,7 @@ export const job = {
     skip: 'Skip the fire', queue: 'Queue one fire', replace: 'Kill it and run the new fire', allow: 'Run in parallel',
   },
   placement: {
-    title: 'Eligible workers', nobody: 'No worker is alive.', may: 'Eligible workers, by rank', first: 'runs it', stands: 'standby', others: 'Not eligible',
+    title: 'Eligible workers', noWorker: 'No worker is alive.', may: 'Eligible workers, by rank', first: 'runs it', stands: 'standby', others: 'Not eligible',
     more_one: 'and 1 more', more_other: 'and {{count}} more',
   },
   policy: {

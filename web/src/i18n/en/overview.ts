@@ -3,7 +3,7 @@ export const overview = {
     title: 'Overview', numbers: 'Key figures', all: 'Show all', allOf: 'Show all ({{number}})', more_one: 'and 1 more', more_other: 'and {{count}} more',
     well: 'No problems.', wellText: 'Nothing failed, was lost or was missed in the last 24 hours.',
     trouble_one: '1 job had problems in the last 24 hours.', trouble_other: '{{count}} jobs had problems in the last 24 hours.', troubleMore: 'At least {{count}} jobs had problems in the last 24 hours.',
-    stands: 'No run can start.', standsDrained: 'All workers are drained or draining.', standsNobody: 'No worker is alive.', standsOther: 'No worker accepts runs.',
+    stands: 'No run can start.', standsDrained: 'All workers are drained or draining.', standsNoWorker: 'No worker is alive.', standsOther: 'No worker accepts runs.',
     standsWaiting_one: '1 fire is waiting.', standsWaiting_other: '{{number}} fires are waiting.', standsLook: 'View workers',
     degraded_one: '1 active problem (see above)', degraded_other: '{{count}} active problems (see above)',
     running: 'Running now', runningNone: 'Nothing is running.', elapsed: 'for {{time}}', on: 'on {{worker}}', onGone: 'on {{worker}} (dead)', onGoneText: 'The worker is dead. Unless it returns in time, the run is recorded as lost, and re-run if the job says so.', kill: 'Kill', attempt: 'Attempt {{n}}', killRun: 'Kill the run of {{job}}',

@@ -2,7 +2,7 @@ export const runs = {
   runs: {
     moreFilters: 'More filters', moreFiltersOn: 'More filters: {{count}}',
     title: 'Runs', table: 'Runs', run: 'Run', job: 'Job', status: 'Status', planned: 'Planned', duration: 'Duration', delay: 'Start delay', worker: 'Worker', cause: 'Cause',
-    text: 'Reason, note, worker…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'Runs appear here as soon as a schedule fires or a job is run manually.',
+    text: 'Reason, note…', filterStatus: 'Status', anyStatus: 'Any status', search: 'Job name', emptyTitle: 'No runs yet', emptyText: 'Runs appear here as soon as a schedule fires or a job is run manually.',
     anyCause: 'Any cause', anyWorker: 'Any worker', trouble: 'Any problem', going: 'Waiting or running', range: 'Time', anyTime: 'Any time', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', custom: 'Custom…', from: 'From', to: 'Until',
     killRun: 'Kill the run of {{job}}', cancelRun: 'Cancel the waiting run of {{job}}', acts: 'Actions', nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: '1 fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least 1 fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },

@@ -32,7 +32,7 @@ export const timeline = {
     },
     dst: {
       title: 'Clock changes', none: 'No clock changes in the next 14 days, in any zone that jobs use.', gap: 'The clock goes forward from {{before}} to {{after}}: times in between do not exist.',
-      overlap: 'The clock goes back from {{before}} to {{after}}: times in between occur twice.', nobody: 'No job is planned at these times.', jobs_one: '1 job is affected: {{fates}}.', jobs_other: '{{count}} jobs are affected: {{fates}}.',
+      overlap: 'The clock goes back from {{before}} to {{after}}: times in between occur twice.', noJob: 'No job is planned at these times.', jobs_one: '1 job is affected: {{fates}}.', jobs_other: '{{count}} jobs are affected: {{fates}}.',
       moved_one: '1 fires after the gap', moved_other: '{{count}} fire after the gap', skipped_one: '1 does not fire', skipped_other: '{{count}} do not fire', twice_one: '1 fires twice', twice_other: '{{count}} fire twice',
       once_one: '1 fires once', once_other: '{{count}} fire once',
     },

@@ -2,7 +2,7 @@ export const workers = {
   workers: {
     title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Slots used', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',
     trouble: 'Not accepting runs', loadOf: '{{used}} of {{slots}} slots in use', running_one: '1 run', running_other: '{{count}} runs', weight: 'Weight', skew: 'Clock',
-    skewHelp: 'How far its clock is ahead of the cluster’s.', stopping: 'Stopping', away: 'Offline', awayHelp: 'It is not alive; only its settings are known.', setBy: 'last set by {{who}}, {{when}}',
+    skewHelp: 'How far its clock is ahead of the cluster’s.', stopping: 'Stopping', away: 'Offline', awayHelp: 'It is not alive; only its settings are known.', setBy: 'settings changed by {{who}}, {{when}}',
     drain: 'Drain', undrain: 'Undrain', settings: 'Edit settings…', drainTitle: 'Drain {{name}}?', undrainTitle: 'Undrain {{name}}?',
     drainText_one: 'It finishes its current run and claims no new fires. Other workers run its jobs. Jobs that only it may run wait, and are missed past their start deadline.',
     drainText_other: 'It finishes its {{count}} current runs and claims no new fires. Other workers run its jobs. Jobs that only it may run wait, and are missed past their start deadline.',

@@ -49,7 +49,7 @@ export const editor: Texts<typeof english> = {
     params: '参数', paramsHelp: '手动启动的运行可以设置这些变量，不能设置其他变量。', paramOf: '参数 {{n}}', paramName: '变量', paramDefault: '默认值', paramDescription: '说明',
     paramPattern: '取值的格式', paramAdd: '添加参数', paramRemove: '删除参数 {{n}}',
     overlap: '重叠策略', overlapHelp: '上一次运行仍在进行时如何处理触发。',
-    startDeadline: '启动期限', startDeadlineHelp: '触发最多可迟到多久，之后按补跑设置处理。',
+    startDeadline: '启动期限', startDeadlineHelp: '触发最多可延迟多久，之后按补跑设置处理。',
     catchUp: '补跑', catchUpHelp: '用于超过启动期限的触发，例如停机之后。', catchUps: { none: '不补跑：记为已错过', latest: '运行最后一次', all: '全部运行' },
     catchUpWindow: '最早不超过', catchUpWindowHelp: '自计划时间算起。', catchUpMax: '最多次数', catchUpMaxHelp: '只运行最后这么多次。',
     onLost: '运行丢失后', onLostHelp: '运行随工作节点丢失时，其结果未知。', onLosts: { rerun: '重新运行', abandon: '不重新运行', detach: '不重新运行，命令继续执行' },
@@ -89,7 +89,7 @@ export const editor: Texts<typeof english> = {
     empty: '（空）', again: '在写入您的修改之前，任务又被改动了。此处显示的是它现在的内容；您的修改尚未写入。',
   },
   crontab: {
-    line: '有现成的 crontab 行？粘贴到这里', read: '识别', whole: '导入整份 crontab', understood: '已填入：{{fields}}。', nothing: '此行没有定义任务。',
+    line: '有现成的 crontab 行？粘贴到这里', read: '解析', whole: '导入整份 crontab', understood: '已填入：{{fields}}。', nothing: '此行没有定义任务。',
     title: '导入 crontab', text: 'Crontab 内容', textHelp: '粘贴“crontab -l”的输出，或 /etc/cron.d 中的文件。', file: '选择文件', system: '每条命令之前有用户名', zoneHelp: '用于上方没有 CRON_TZ 的行。', groupHelp: '新任务所属的分组。',
     take: '导入', takeLine: '导入第 {{line}} 行', number: '行号', becomes: '新任务', lines: 'crontab 的各行', see_one: '查看 1 个任务的改动', see_other: '查看 {{count}} 个任务的改动', back: '返回',
     apply_one: '导入 1 个任务', apply_other: '导入 {{count}} 个任务', nothingYet: '尚未写入任何内容。将会进行以下操作：', job: '任务', result: '结果', outcome: '各任务的结果',

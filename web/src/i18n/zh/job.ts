@@ -39,7 +39,7 @@ export const job: Texts<typeof english> = {
     skip: '跳过本次触发', queue: '让一次触发等待其结束', replace: '终止它，运行新的触发', allow: '同时运行',
   },
   placement: {
-    title: '符合条件的工作节点', nobody: '没有存活的工作节点。', may: '符合条件的工作节点，按顺序', first: '由它运行', stands: '后备', others: '不符合条件',
+    title: '符合条件的工作节点', noWorker: '没有存活的工作节点。', may: '符合条件的工作节点，按顺序', first: '由它运行', stands: '后备', others: '不符合条件',
     more_one: '另有 1 个', more_other: '另有 {{count}} 个',
   },
   policy: {
@@ -71,7 +71,7 @@ export const job: Texts<typeof english> = {
     scarce: '槽位', scarceText_one: '每次运行占用工作节点的 1 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
     scarceText_other: '每次运行占用工作节点的 {{count}} 个槽位。槽位紧张时优先级为 {{priority}}，9 最优先。',
     notify: '通知', noNotify: '无', notifyText: '以下情况通知 {{to}}：{{events}}。',
-    event: { failed: '最终失败', missed: '已错过', lost: '随工作节点丢失', late: '迟到或过慢', recovered: '恢复正常' },
+    event: { failed: '最终失败', missed: '已错过', lost: '随工作节点丢失', late: '延迟或过慢', recovered: '恢复正常' },
     retention: '历史', retentionText: '运行及其输出保留 {{age}}；最后一次运行始终保留。',
     retentionRuns_one: '只保留最后一次运行及其输出。', retentionRuns_other: '保留最后 {{count}} 次运行及其输出，最长 {{age}}；最后一次运行始终保留。',
   },

@@ -20,7 +20,7 @@ export const runs: Texts<typeof english> = {
    
     again: '再次运行', againAsking: '再次运行…', previousRun: '此任务的上一次运行', nextRun: '此任务的下一次运行', ledger: '台账', ledgerLink: '在台账中显示',
     versionDiffers: '此后已修改', versionSame: '当前版本', hiddenText: '您在此任务的分组中没有角色，无法查看其参数、备注和输出。',
-    notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '迟到的结束', lateText: '该运行已被记为丢失，之后工作节点 {{worker}} 才报告它的结束：{{status}}。结果仍为丢失：后续处理当时已经决定，下一次尝试可能也已运行。',
+    notFound: '没有此运行，或其记录已不再保留。', allRuns: '全部运行', lateTitle: '延迟的结束', lateText: '该运行已被记为丢失，之后工作节点 {{worker}} 才报告它的结束：{{status}}。结果仍为丢失：后续处理当时已经决定，下一次尝试可能也已运行。',
     timeline: '过程', delayOf: '+{{delay}}',
     times: '时间', firstError: '首个错误', full: '全屏', leaveFull: '退出全屏', find: '在输出中查找', matchCase: '区分大小写', regex: '正则表达式',
     previousMatch: '上一处（Shift+Enter 或 N）', nextMatch: '下一处（Enter 或 n）', matches: '找到 {{total}} 处', matchOf: '第 {{rank}} 处，共 {{total}} 处', noMatch: '没有找到',

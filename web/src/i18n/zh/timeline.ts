@@ -35,7 +35,7 @@ export const timeline: Texts<typeof english> = {
     },
     dst: {
       title: '夏令时切换', none: '未来 14 天内，任务所用的时区都没有夏令时切换。', gap: '时钟从 {{before}} 拨快到 {{after}}：其间的时刻不存在。',
-      overlap: '时钟从 {{before}} 拨回到 {{after}}：其间的时刻出现两次。', nobody: '没有任务计划在这些时刻。', jobs_one: '涉及 1 个任务：{{fates}}。', jobs_other: '涉及 {{count}} 个任务：{{fates}}。',
+      overlap: '时钟从 {{before}} 拨回到 {{after}}：其间的时刻出现两次。', noJob: '没有任务计划在这些时刻。', jobs_one: '涉及 1 个任务：{{fates}}。', jobs_other: '涉及 {{count}} 个任务：{{fates}}。',
       moved_one: '1 个在跳过之后触发', moved_other: '{{count}} 个在跳过之后触发', skipped_one: '1 个不触发', skipped_other: '{{count}} 个不触发', twice_one: '1 个触发两次', twice_other: '{{count}} 个触发两次',
       once_one: '1 个只触发一次', once_other: '{{count}} 个只触发一次',
     },

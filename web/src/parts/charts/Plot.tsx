@@ -87,10 +87,10 @@ export default function Plot(props: PlotProps) {
   useEffect(() => {
     const node = box.current;
     if (!node) return;
-    const told = (u: uPlot) => latest.current.onPick(u.cursor.left === undefined || u.cursor.left < 0 ? undefined : (u.cursor.idx ?? undefined));
+    const pick = (u: uPlot) => latest.current.onPick(u.cursor.left === undefined || u.cursor.left < 0 ? undefined : (u.cursor.idx ?? undefined));
     // The range is computed for each new data, so it must not use the first one.
     const now = new Proxy({} as PlotProps, { get: (_none, name) => latest.current[name as keyof PlotProps] });
-    const made = new uPlot(optionsOf(now, Math.max(1, node.clientWidth), told), drawn(latest.current).data, node);
+    const made = new uPlot(optionsOf(now, Math.max(1, node.clientWidth), pick), drawn(latest.current).data, node);
     plot.current = made;
     const seen = new ResizeObserver(() => node.clientWidth > 0 && node.clientWidth !== made.width && made.setSize({ width: node.clientWidth, height }));
     seen.observe(node);

@@ -10,29 +10,29 @@ it.each([
   [0, 'count', '0'],
 ] as const)('%s of %s is written %s', (value, unit, text) => expect(formatValue(value, unit, 'en')).toBe(text));
 
-it('writes ticks short', () => {
+it('formats ticks briefly', () => {
   expect(formatTick(0, 'ms', 'en')).toBe('0');
   expect(formatTick(120_000, 'ms', 'en')).toBe('2 m');
   expect(formatTick(25_000, 'count', 'en')).toBe('25K');
   expect(formatTick(0.5, 'share', 'en')).toBe('50%');
 });
 
-describe('where values stand', () => {
+describe('the position of values', () => {
   it('is the middle of their bucket', () => expect(spread([0, 3_600_000], true)).toEqual({ at: [1800, 5400], from: 0, to: 7200 }));
-  it('follows a day that is shorter than others', () => expect(spread([0, 82_800_000, 169_200_000], true).at).toEqual([41_400, 126_000, 212_400]));
-  it('is the time itself where there are no buckets', () => expect(spread([1000, 5000], false)).toEqual({ at: [1, 5], from: 1, to: 5 }));
-  it('is somewhere for one value and for none', () => {
+  it('follows shorter days', () => expect(spread([0, 82_800_000, 169_200_000], true).at).toEqual([41_400, 126_000, 212_400]));
+  it('is the time itself without buckets', () => expect(spread([1000, 5000], false)).toEqual({ at: [1, 5], from: 1, to: 5 }));
+  it('is defined for one value and for none', () => {
     expect(spread([0], true)).toEqual({ at: [1800], from: 0, to: 3600 });
     expect(spread([], false).to).toBeGreaterThan(spread([], false).from);
   });
 });
 
-it('stacks, and takes nothing for none', () => {
+it('stacks, with missing values as zero', () => {
   const series = [[1, null, 3], [10, 20, undefined]].map((values, i) => ({ id: String(i), name: '', tone: 'ok' as const, values }));
   expect(stack(series)).toEqual([[1, 0, 3], [11, 20, 3]]);
 });
 
-it('tells the range of what is known', () => {
+it('describes the range of known values', () => {
   expect(rangeOfValues({ values: [null, 3, 1, 2, undefined] })).toEqual({ min: 1, max: 3, last: 2 });
   expect(rangeOfValues({ values: [null] })).toBeUndefined();
 });

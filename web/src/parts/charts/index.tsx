@@ -43,7 +43,7 @@ export function LineChart({ label, times, series, unit, when, whenName, buckets 
   const [picked, setPicked] = useState<number | undefined>();
   const write = (value: number | null | undefined) => formatValue(value, unit, i18n.language);
   const at = picked === undefined ? undefined : times[picked];
-  const told = series.flatMap((one) => {
+  const summaries = series.flatMap((one) => {
     const range = rangeOfValues(one);
     return range ? [t('charts.summary', { name: one.name, min: write(range.min), max: write(range.max), last: write(range.last) })] : [];
   });
@@ -62,7 +62,7 @@ export function LineChart({ label, times, series, unit, when, whenName, buckets 
         </span>
         {side}
       </figcaption>
-      <div className={classes.frame} role="img" tabIndex={0} aria-label={sentences([label, ...told].map((said) => t('charts.said', { said })), i18n.language)} onKeyDown={move} onBlur={() => setPicked(undefined)}>
+      <div className={classes.frame} role="img" tabIndex={0} aria-label={sentences([label, ...summaries].map((said) => t('charts.said', { said })), i18n.language)} onKeyDown={move} onBlur={() => setPicked(undefined)}>
         <Suspense fallback={<div style={{ height }} />}>
           <Plot
             times={times} series={series} unit={unit} buckets={buckets} stacked={stacked} height={height} language={i18n.language}

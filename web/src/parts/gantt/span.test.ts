@@ -3,13 +3,13 @@ import { aroundNow, day, fetchSpan, hour, lengthOf, minute, pan, presetSpan, spa
 
 const span = { from: 0, to: 6 * hour };
 
-it('a time and its place belong together', () => {
+it('time and position convert to each other', () => {
   expect(xOf(span, 600, 3 * hour)).toBe(300);
   expect(timeAt(span, 600, 300)).toBe(3 * hour);
 });
 
 describe('zooming', () => {
-  it('leaves the time under the pointer where it is', () => {
+  it('keeps the time under the pointer in place', () => {
     const near = zoom(span, 0.5, 0.25);
     expect(lengthOf(near)).toBe(3 * hour);
     expect(xOf(near, 100, 1.5 * hour)).toBeCloseTo(25);
@@ -20,9 +20,9 @@ describe('zooming', () => {
   });
 });
 
-it('moves by a part of itself', () => expect(pan(span, -hour)).toEqual({ from: -hour, to: 5 * hour }));
+it('pans by a part of its length', () => expect(pan(span, -hour)).toEqual({ from: -hour, to: 5 * hour }));
 
-it('a preset follows the clock in steps, and holds now', () => {
+it('a preset follows the clock in steps, and contains now', () => {
   const at = Date.parse('2026-11-22T12:34:56Z');
   const now = presetSpan('1h', at);
   expect(lengthOf(now)).toBe(hour);
@@ -31,7 +31,7 @@ it('a preset follows the clock in steps, and holds now', () => {
   expect(xOf(now, 1, at)).toBeCloseTo(2 / 3, 1);
 });
 
-it('fetches more than is shown, and the same after a small move', () => {
+it('loads a margin, and the same range after a small move', () => {
   const wide = fetchSpan(span);
   expect(wide.from).toBeLessThan(span.from);
   expect(wide.to).toBeGreaterThan(span.to);

@@ -10,29 +10,29 @@ describe('the scale', () => {
     [59, [1, 2, 4, 8, 15, 30]],
     [10_000, [1, 5, 22, 100, 464, 2154]],
   ])('up to %d has shades from %j on', (top, bounds) => expect(heatScale(top)).toEqual(bounds));
-  it('has no shade for none, and the darkest for the most', () => {
+  it('has no shade for zero, and the darkest for the maximum', () => {
     const scale = heatScale(59);
     expect([0, 1, 3, 59].map((n) => levelOf(n, scale))).toEqual([0, 1, 2, levels]);
     expect(levelOf(2, heatScale(2))).toBe(levels);
   });
-  it('says what the shades stand for', () => expect(rangesOf(heatScale(59), 59).map(({ from, to }) => `${from}-${to}`)).toEqual(['1-1', '2-3', '4-7', '8-14', '15-29', '30-59']));
+  it('returns the range of each shade', () => expect(rangesOf(heatScale(59), 59).map(({ from, to }) => `${from}-${to}`)).toEqual(['1-1', '2-3', '4-7', '8-14', '15-29', '30-59']));
 });
 
 const from = (iso: string, hours: number) => ({ start: Date.parse(iso), counts: Array.from({ length: hours * 60 }, (_, i) => i) });
 
 describe('the rows of a day', () => {
   const berlin = (iso: string) => rowsOfDay('Europe/Berlin', Date.parse(iso), from('2026-01-01T00:00:00Z', 24 * 365)).map((row) => row.clock + row.offset);
-  it('leave out the hour that does not exist', () => {
+  it('omit the skipped hour', () => {
     const rows = berlin('2026-03-29T12:00:00Z');
     expect(rows).toHaveLength(23);
     expect(rows.slice(0, 4)).toEqual(['00:00', '01:00', '03:00', '04:00']);
   });
-  it('have the hour that comes twice twice, told apart', () => {
+  it('contain the repeated hour twice, with its offsets', () => {
     const rows = berlin('2026-10-25T12:00:00Z');
     expect(rows).toHaveLength(25);
     expect(rows.slice(1, 5)).toEqual(['01:00', '02:00+02:00', '02:00+01:00', '03:00']);
   });
-  it('hold what is known of each minute, and leave out hours that are over', () => {
+  it('contain known minutes, and omit past hours', () => {
     const rows = rowsOfDay('UTC', Date.parse('2026-06-01T00:00:00Z'), from('2026-06-01T21:30:00Z', 1));
     expect(rows.map((row) => row.clock)).toEqual(['21:00', '22:00']);
     expect([rows[0]?.cells[29], rows[0]?.cells[30], rows[1]?.cells[29], rows[1]?.cells[30]]).toEqual([undefined, 0, 59, undefined]);

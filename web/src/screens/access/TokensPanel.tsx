@@ -44,7 +44,7 @@ export function TokensPanel({ user = '', onAll, everybody = false }: Props) {
           <div className="small dim"><code>{token.id}</code></div>
         </>
       )),
-      ...(everybody ? [column<Token>('owner', t('tokens.owner'), (token) => (token.user ? <span className="break">{visible(token.user)}</span> : <span className="dim">{t('tokens.nobody')}</span>))] : []),
+      ...(everybody ? [column<Token>('owner', t('tokens.owner'), (token) => (token.user ? <span className="break">{visible(token.user)}</span> : <span className="dim">{t('tokens.noUser')}</span>))] : []),
       column<Token>('may', t('tokens.may'), (token) => (
         <span className="spaced"><RoleBadge role={token.role} />{token.groups?.map((group) => <code key={group}>{visible(group)}</code>)}</span>
       ), false),

@@ -4,7 +4,7 @@ import { definitionOfUser, patchOfUser, userForm } from './userForm.ts';
 
 const ann: User = { name: 'ann', title: 'Ann Lee', role: 'viewer', groups: { shop: 'editor' }, hasPassword: true, version: 7, createdAt: '', createdBy: '', updatedAt: '', updatedBy: '' };
 
-it('sends of a new user what was filled in', () => {
+it('sends the filled-in fields of a new user', () => {
   const form = { ...userForm(undefined), name: ' bob ', groups: [{ group: 'shop', role: 'editor' as const }, { group: ' ', role: 'viewer' as const }], password: ' spaces count ' };
   expect(definitionOfUser(form)).toEqual({ name: 'bob', groups: { shop: 'editor' }, password: ' spaces count ' });
 });

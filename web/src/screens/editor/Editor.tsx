@@ -66,7 +66,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const snapshot = useSyncExternalStore(doc.subscribe, doc.snapshot);
   // The version that the changes are based on: a merge, or accepting the saved version, changes it.
   const [base, setBase] = useState(first);
-  const [told, setTold] = useState(restored);
+  const [draftNotice, setDraftNotice] = useState(restored);
   const baseDefinition = useMemo((): Definition => (base ? definitionOf(base.job) : ({} as Definition)), [base]);
   const isNew = base === undefined;
   const save = useSaveJob();
@@ -201,7 +201,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const leave = () => void navigate(name ? { to: '/jobs/$name', params: { name } } : { to: '/jobs' });
   const discard = () => {
     doc.write(base ? toYaml(baseDefinition) : begin ? toYaml(begin) : '');
-    setTold(false);
+    setDraftNotice(false);
     setRows({});
   };
   const form = useMemo((): FormView => ({ doc, definition, isNew, errorAt: found.errorAt, warningAt: found.warningAt, placement: found.placement, fresh, setFresh }), [doc, definition, isNew, found, fresh, setFresh]);
@@ -209,7 +209,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const title = name ? t('editor.editTitle', { name }) : t('editor.newTitle');
   const elsewhere = found.faults.filter((fault) => fault.field === undefined && fault.severity === 'error');
   const errors = found.faults.some((fault) => fault.severity === 'error');
-  const toldAtFields = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && errors));
+  const shownAtFields = save.error instanceof Problem && (save.error.code === 'exists' || (save.error.faults.length > 0 && errors));
 
   // Above the form, so that the YAML does not move while the user types in it.
   const notice = elsewhere.length > 0 && (
@@ -243,8 +243,8 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
           <UnderstoodNote
             understood={paste.understood} error={paste.error} onClose={paste.forget} onUndo={paste.undo}
           />
-          {told && (
-            <Alert variant="light" color="cyan" icon={<Icon name="clock" />} withCloseButton closeButtonLabel={t('common.close')} onClose={() => setTold(false)} data-draft="">
+          {draftNotice && (
+            <Alert variant="light" color="cyan" icon={<Icon name="clock" />} withCloseButton closeButtonLabel={t('common.close')} onClose={() => setDraftNotice(false)} data-draft="">
               <div className={classes.line}>
                 <span>{t('editor.draft')}</span>
                 <Button size="xs" variant="default" onClick={discard}>{t('editor.discard')}</Button>
@@ -263,7 +263,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
             {shown !== 'form' && <YamlPane ref={yaml} faults={found.faults} onPaste={(text) => doc.text.trim() === '' && paste.take(text)} />}
             {shown === 'yaml' && notice}
           </div>
-          {save.error && conflict === 0 && !toldAtFields && <ProblemNotice error={save.error} />}
+          {save.error && conflict === 0 && !shownAtFields && <ProblemNotice error={save.error} />}
           {(askError ?? found.error) && <ProblemNotice error={(askError ?? found.error) as Error} />}
           <div className={classes.foot}>
             <Group gap="sm">

@@ -10,9 +10,9 @@ it.each([
   expect(lineOf(shape as never)).toBe(line);
 });
 
-it.each(['', '*/7 * * * *', 'H 2 * * *', '@daily', '0 0 1 * MON', '0 0 * 1 *', '0 0 L * *', '* * * * * * *', '61 * * * *', '5-2 * * * *', '0,30 6,18 * * *'])('%j is none of them', (line) => expect(shapeOf(line)).toBeUndefined());
+it.each(['', '*/7 * * * *', 'H 2 * * *', '@daily', '0 0 1 * MON', '0 0 * 1 *', '0 0 L * *', '* * * * * * *', '61 * * * *', '5-2 * * * *', '0,30 6,18 * * *'])('%j is not a common kind', (line) => expect(shapeOf(line)).toBeUndefined());
 
-it('keeps the time when another kind is picked', () => {
+it('keeps the time when another kind is chosen', () => {
   const from = shapeOf('30 4 * * *');
   expect((['hourly', 'weekly', 'monthly', 'daily', 'minutes'] as Kind[]).map((kind) => lineOf(shapeAs(kind, from)))).toEqual(['30 * * * *', '30 4 * * MON-FRI', '30 4 1 * *', '30 4 * * *', '*/5 * * * *']);
 });

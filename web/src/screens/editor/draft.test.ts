@@ -10,12 +10,12 @@ beforeEach(() => {
   keepDraft(copy, { text: 'name: a-copy' });
 });
 
-it('keeps what was typed for the one who typed it, and where it was typed', () => {
+it('stores a draft by user and job', () => {
   expect(readDraft(copy)).toEqual({ text: 'name: a-copy', base: undefined });
   for (const other of [{ who: 'user:ben' }, { from: 'b' }, { from: undefined }, { job: 'a', from: undefined }]) expect(readDraft({ ...copy, ...other })).toBeUndefined();
 });
 
-it('is forgotten with all others', () => {
+it('is deleted with all others', () => {
   forgetDrafts();
   expect(readDraft(copy)).toBeUndefined();
 });

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { fieldOrder } from '../../lib/yamlOrder.ts';
 import { definitionSpec, type FieldSpec } from './fields.gen.ts';
 
-it('what is known of the fields is what the API’s document says', () => {
+it('the metadata of the fields matches the API’s document', () => {
   expect(readFileSync('src/screens/editor/fields.gen.ts', 'utf8')).toBe(execFileSync('node', ['scripts/fields.mjs', '--print'], { encoding: 'utf8' }));
 });
 
-it('every field has its place', () => {
+it('every field has a position in the order', () => {
   const sorted = (names: Iterable<string>) => [...names].sort();
   const compare = (path: string, spec: FieldSpec | undefined) => expect(sorted(fieldOrder[path] ?? []), path).toEqual(sorted(Object.keys(spec?.fields ?? {})));
   compare('', definitionSpec);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { definitionSpec, type FieldSpec } from './fields.gen.ts';
 import { defaultAt, fieldOf, groups, labels } from './labels.ts';
 
-it('every field of a definition has a field in the form, with a help', () => {
+it('every field of a definition has an input in the form, with help', () => {
   const leaves = Object.entries(definitionSpec.fields ?? {}).flatMap(([name, spec]: [string, FieldSpec]) => (spec.fields ? Object.keys(spec.fields).map((inner) => `${name}.${inner}`) : [name]));
   expect(Object.keys(labels).sort()).toEqual(leaves.sort());
   expect(Object.values(labels).filter((label) => !label.help)).toEqual([]);

@@ -24,8 +24,8 @@ export function PlacementPanel({ name }: { name: string }) {
       {!items && !placement.error && <Waiting rows={2} />}
       {items && (
         <div className={classes.box} data-placement="">
-          {placement.data?.reason && <p className={classes.nobody}><Why reason={placement.data.reason} /></p>}
-          {items.length === 0 && !placement.data?.reason && <p className="dim">{t('placement.nobody')}</p>}
+          {placement.data?.reason && <p className={classes.noWorker}><Why reason={placement.data.reason} /></p>}
+          {items.length === 0 && !placement.data?.reason && <p className="dim">{t('placement.noWorker')}</p>}
           {may.length > 0 && (
             <ol className={classes.list} aria-label={t('placement.may')}>
               {may.slice(0, shown).map((c, i) => (

@@ -17,7 +17,7 @@ it.each([
   ['the one before it by number', list(20, 30, 10), 30, undefined, 30, [20, 30]],
 ])('compares %s', (_name, versions, picked, named, version, pair) => expect(pairOf(versions, picked, named)).toMatchObject({ version, pair }));
 
-it('has nothing to compare where nothing is known', () => {
+it('is undefined without versions', () => {
   expect(pairOf([])).toBeUndefined();
   expect(before(list(3), 3)).toBeUndefined();
 });

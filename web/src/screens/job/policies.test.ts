@@ -12,7 +12,7 @@ void translator.init();
 const said = (job: Partial<Job>, language: 'en' | 'zh' = 'en') =>
   Object.fromEntries(policies(translator.getFixedT(language), language, { name: 'a', command: 'true', cronExpr: '* * * * *', ...job } as Job));
 
-it('says the defaults', () => {
+it('shows the defaults', () => {
   expect(said({})).toEqual({
     Overlap: 'A fire is skipped while the last run is active.',
     'Start deadline': 'A fire may start up to 5 m late.',
@@ -26,7 +26,7 @@ it('says the defaults', () => {
   });
 });
 
-it('says what was chosen', () => {
+it('shows explicit settings', () => {
   const job: Partial<Job> = {
     overlap: 'queue', startDeadline: '90s', catchUp: { policy: 'all', window: '2h', max: 3 }, retry: { max: 3, backoff: '1s', maxBackoff: '1m', exitCodes: [1, 75], elsewhere: false },
     onLost: 'abandon', lostAfter: '2m', placement: { strategy: 'weight', selector: 'zone=a', workers: ['w1', 'w2'] }, priority: 9, slots: 4, jitter: '30s', startAt: '2026-12-01T00:00:00Z',
@@ -44,7 +44,7 @@ it('says what was chosen', () => {
   for (const text of Object.values({ ...sentences, ...said(job, 'zh') })) expect(text).not.toMatch(/{{|undefined|NaN/);
 });
 
-it('says nothing of fires where there is no schedule', () => {
+it('shows nothing about fires without a schedule', () => {
   const names = Object.keys(said({ cronExpr: undefined, jitter: '30s' }));
   expect(names).not.toContain('Start deadline');
   expect(names).not.toContain('Jitter');

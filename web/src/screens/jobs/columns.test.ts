@@ -9,6 +9,6 @@ it.each([
   [10, []],
 ])('in %d rem there is room for %j', (room, shown) => expect(columnsIn(room, columnIds)).toEqual(shown));
 
-it('what is not wanted takes no room', () => expect(columnsIn(55, ['labels', 'group', 'schedule'])).toEqual(['group', 'labels', 'schedule']));
+it('hidden columns take no room', () => expect(columnsIn(55, ['labels', 'group', 'schedule'])).toEqual(['group', 'labels', 'schedule']));
 
-it('a grid has the box, the name, what is shown, and the acts', () => expect(templateOf(['next', 'p95'])).toBe('2.5rem minmax(0, 1fr) 6.75rem 6.5rem 5.25rem'));
+it('the grid has check box, name, shown columns, and actions', () => expect(templateOf(['next', 'p95'])).toBe('2.5rem minmax(0, 1fr) 6.75rem 6.5rem 5.25rem'));

@@ -8,8 +8,8 @@ const list = (text: string) => {
 };
 const shown = (text: string, first = 0, end = text.length) => drawnRows({ first, end }, list(text)).map(({ row, job }) => `${row}${job?.name ?? ''}`);
 
-it('shows what is there, and room for what comes', () => expect(shown('abc de', 1, 6)).toEqual(['1b', '2c', '3', '4d', '5e']));
-it('shows a job once where two pages have it', () => expect(shown('abcadb')).toEqual(['0a', '1b', '2c', '3', '4d', '5']));
+it('shows loaded rows, and placeholders for others', () => expect(shown('abc de', 1, 6)).toEqual(['1b', '2c', '3', '4d', '5e']));
+it('shows a job once if two pages contain it', () => expect(shown('abcadb')).toEqual(['0a', '1b', '2c', '3', '4d', '5']));
 
 it.each([
   [2, 2],
@@ -17,7 +17,7 @@ it.each([
   [4, 1],
 ])('is reached by Tab also after row %i went out of sight', (current, stop) => expect(tabStop(drawnRows({ first: 1, end: 6 }, list('abcd f')), current)).toBe(stop));
 
-it('knows which rows show another job than a moment ago', () => {
+it('reports rows that showed another job a moment ago', () => {
   const ages = new RowAges();
   const draw = (text: string, now: number) => ages.draw(drawnRows({ first: 0, end: 3 }, list(text)), now);
   const moved = (now: number) => [0, 1, 2].filter((row) => ages.hasJustMoved(row, now));

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { readSaved, savedAs, withSaved } from './saved.ts';
 
-it.each([[null], ['x'], [{}], [[1, null, {}, { name: '' }, { name: 7 }]]])('%j holds no filters', (value) => expect(readSaved(value)).toEqual([]));
+it.each([[null], ['x'], [{}], [[1, null, {}, { name: '' }, { name: 7 }]]])('%j contains no filters', (value) => expect(readSaved(value)).toEqual([]));
 
-it('what comes back is what was saved, save what means nothing', () => {
+it('returns saved filters without invalid values', () => {
   const saved = readSaved(JSON.parse(JSON.stringify([{ name: 'Mine', filter: { q: 'x', state: 'paused', sort: 'colour' } }])));
   expect(saved).toHaveLength(1);
   expect(saved[0]?.filter).toMatchObject({ q: 'x', state: 'paused', sort: undefined });
@@ -11,7 +11,7 @@ it('what comes back is what was saved, save what means nothing', () => {
   expect(savedAs(saved, { q: 'x' })).toBeUndefined();
 });
 
-it('a name is there once', () => {
+it('names are unique', () => {
   const saved = withSaved(withSaved(withSaved([], { name: 'b', filter: { q: '1' } }), { name: 'a', filter: {} }), { name: 'b', filter: { q: '2' } });
   expect(saved.map(({ name, filter }) => name + (filter.q ?? ''))).toEqual(['a', 'b2']);
 });

@@ -4,7 +4,7 @@ import { allowed, between, none, toggled, toggledAll, withAll, type Picked } fro
 const job = (name: string, group = ''): Picked => ({ name, group, paused: false, hidden: false });
 const names = (selection: ReadonlyMap<string, Picked>) => [...selection.keys()].sort().join('');
 
-it('one is put in and taken out, and what was before stays as it was', () => {
+it('a job is added and removed without changing the previous selection', () => {
   const one = toggled(none, job('a'));
   expect(names(one)).toBe('a');
   expect(names(toggled(one, job('b')))).toBe('ab');
@@ -12,22 +12,22 @@ it('one is put in and taken out, and what was before stays as it was', () => {
   expect(names(one)).toBe('a');
 });
 
-it('a page is put in where any of it was missing, and taken out where none was', () => {
+it('a page is selected if any job was not, and unselected otherwise', () => {
   const page = ['a', 'b', 'c'].map((name) => job(name));
   const some = toggled(toggled(none, job('b')), job('z'));
   expect(names(toggledAll(some, page))).toBe('abcz');
   expect(names(toggledAll(toggledAll(some, page), page))).toBe('z');
 });
 
-it('a range adds to what is selected', () => expect(names(withAll(toggled(none, job('x')), [job('a'), job('x')]))).toBe('ax'));
+it('a range extends the selection', () => expect(names(withAll(toggled(none, job('x')), [job('a'), job('x')]))).toBe('ax'));
 
-it('what one may not touch stands apart, each in the order of names', () => {
+it('jobs without permission are separate, both sorted by name', () => {
   const { yes, no } = allowed(withAll(none, [job('c', 'web'), job('b', 'data'), job('a', 'web')]), (group) => group === 'web');
   expect(yes.map((j) => j.name)).toEqual(['a', 'c']);
   expect(no.map((j) => j.name)).toEqual(['b']);
 });
 
-it('a range goes from one to the other, either way round, and is none where one of them is gone', () => {
+it('a range works in both directions, and is undefined if an end is gone', () => {
   const list = ['a', 'b', 'c', 'd'].map((name) => job(name));
   expect(between(list, 'b', 'd')?.map((one) => one.name).join('')).toBe('bcd');
   expect(between(list, 'd', 'b')?.map((one) => one.name).join('')).toBe('bcd');

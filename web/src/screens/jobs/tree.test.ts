@@ -16,9 +16,9 @@ it.each([
   ['names that only begin alike', { data: 1, database: 2, data_x: 3 }, 'data:1 data_x:3 database:2'],
 ])('%s', (_, groups, drawn) => expect(draw(groupTree(of(groups as Record<string, number>)))).toBe(drawn));
 
-it('is narrowed to what has a text, and what that is below', () =>
+it('is filtered to matches and their ancestors', () =>
   expect(draw(narrowTree(groupTree(of({ 'data.etl': 1, 'data.lake': 2, web: 3 })), 'lak'))).toBe('data:3/1(lake:2)'));
 
-it('knows what is below', () => {
+it('compares groups', () => {
   expect(['data', 'data.etl', 'data-x', 'database', 'dat'].map((path) => isWithin(path, 'data'))).toEqual([true, true, true, false, false]);
 });

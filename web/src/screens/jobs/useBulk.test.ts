@@ -5,7 +5,7 @@ import { withAnswers } from './useBulk.ts';
 
 const refused = (name: string): BulkItem => ({ name, result: 'refused', refusal: { code: 'not_found', detail: 'there is no such job' } });
 
-it('what was done stays done where asking again finds nothing there any more', () => {
+it('a completed deletion stays completed if the repetition finds no job', () => {
   const before: BulkItem[] = [{ name: 'a', result: 'done' }, { name: 'b', result: 'unknown' }, { name: 'c', result: 'unknown' }, { name: 'd', result: 'done' }];
   expect(withAnswers(before, [refused('a'), { name: 'b', result: 'done' }, refused('c'), { name: 'd', result: 'unknown' }, { name: 'e', result: 'done' }])).toEqual([
     { name: 'a', result: 'done' }, { name: 'b', result: 'done' }, refused('c'), { name: 'd', result: 'done' }, { name: 'e', result: 'done' },

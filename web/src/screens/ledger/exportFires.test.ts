@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { firesAsCsv } from './exportFires.ts';
 
-it('writes a line for each entry, gaps and reasons as well', () => {
+it('writes a line for each entry, with gaps and reasons', () => {
   const text = firesAsCsv([
     { id: 'x.2', job: 'tick', jobUid: 'x', group: 'ops', plannedAt: '2026-01-02T00:00:00Z', cause: 'cron', status: 'skipped', attempts: [],
       reason: { code: 'paused', text: 'the job is paused: moving, twice', data: {} }, gap: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', count: 24 } },

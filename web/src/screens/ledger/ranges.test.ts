@@ -12,7 +12,7 @@ it.each([
   [{ status: 'missed' as const }, 'all'],
 ])('%j is the range %s', (search, range) => expect(rangeOf(search)).toBe(range));
 
-it('knows the stretch of a range', () => {
+it('resolves ranges', () => {
   expect(stretchOf({})).toEqual({});
   expect(stretchOf({ range: 'around' })).toEqual(ranges.around);
   expect(stretchOf({ range: 'custom', from: '2026-01-01T00:00:00Z' })).toEqual({ from: '2026-01-01T00:00:00Z', to: undefined });
@@ -23,7 +23,7 @@ it('keeps an address short', () => {
   expect(cleaned({ range: 'custom', from: 'x', to: '' })).toEqual({ range: 'custom', from: 'x' });
 });
 
-it('reads several statuses, in their order, and no others', () => {
+it('parses several statuses in order, and ignores others', () => {
   expect(statusesOf({ status: 'missed,failed,nonsense' })).toEqual(['failed', 'missed']);
   expect(statusesOf({})).toEqual([]);
 });

@@ -16,7 +16,7 @@ export function Standstill({ workers, waiting }: { workers: readonly Worker[]; w
   const { t, i18n } = useTranslation();
   if (!standsStill(workers)) return null;
   const states = workers.map(workerState).filter((state) => state !== 'away');
-  const why = states.length === 0 ? 'standsNobody' : states.every((state) => state === 'drained' || state === 'draining') ? 'standsDrained' : 'standsOther';
+  const why = states.length === 0 ? 'standsNoWorker' : states.every((state) => state === 'drained' || state === 'draining') ? 'standsDrained' : 'standsOther';
   const number = `${new Intl.NumberFormat(i18n.language).format(waiting?.count ?? 0)}${waiting?.more ? '+' : ''}`;
   return (
     <p className={classes.verdict} data-verdict="stands" role="status">

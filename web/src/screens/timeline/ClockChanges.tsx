@@ -36,7 +36,7 @@ function Change({ change }: { change: ClockChange }) {
       </div>
       <p>{t(`timeline.dst.${change.kind}`, { before: time(change.before), after: time(change.after) })}</p>
       {change.jobs === 0 ? (
-        <p className="dim">{t('timeline.dst.nobody')}</p>
+        <p className="dim">{t('timeline.dst.noJob')}</p>
       ) : (
         <>
           <p>{t('timeline.dst.jobs', { count: change.jobs, fates: listed(fates.map((fate) => t(`timeline.dst.${fate}`, { count: change[fate] })), i18n.language) })}</p>

@@ -8,14 +8,14 @@ it.each([
   [[15, 15, 15, 40], 30],
 ])('among %j a pile-up begins at %d', (minutes, least) => expect(pileUpFrom(minutes)).toBe(least));
 
-it('takes minutes without a fire for what they are', () => {
+it('includes minutes without fires', () => {
   const at = (n: number, fires: number) => ({ at: n * 60_000, fires });
   expect(eachMinute([at(3, 40), at(5, 41), at(9, 1)], 7 * 60_000)).toEqual([40, 0, 41, 0]);
   expect(eachMinute([at(9, 1)], 7 * 60_000)).toEqual([]);
   expect(pileUpFrom(eachMinute([3, 4, 5, 6].map((n) => at(n, 40)), 7 * 60_000)), 'what is always so does not stand out').toBe(80);
 });
 
-it('puts together what comes again, the largest first', () => {
+it('groups recurring peaks, largest first', () => {
   const pile = (at: string, fires: number, name: string) => ({ at, fires, jobCount: fires, jobs: [{ name, fires: 1 }], groups: [] }) as PileUp;
   const piles = gatherPiles([pile('2026-01-02T00:00:00Z', 40, 'a'), pile('2026-01-01T05:00:00Z', 12, 'a'), pile('2026-01-01T00:00:00Z', 40, 'a'), pile('2026-01-01T00:00:00Z', 40, 'b')]);
   expect(piles.map(({ first, at }) => `${first.jobs[0]?.name} ${first.fires} ${at.length} ${at[0]}`)).toEqual(['a 40 2 2026-01-01T00:00:00Z', 'b 40 1 2026-01-01T00:00:00Z', 'a 12 1 2026-01-01T05:00:00Z']);

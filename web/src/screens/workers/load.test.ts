@@ -7,14 +7,14 @@ const run = (from: number, to?: number, status = 'succeeded') =>
   ({ status: to === undefined ? 'running' : status, startedAt: new Date(from).toISOString(), endedAt: to === undefined ? undefined : new Date(to).toISOString() }) as Run;
 
 describe('the load of a worker', () => {
-  it('is how many ran at once', () => expect(loadOf([run(0, 15), run(5, 8), run(12, 25)], 0, 40, 10, 40).busy).toEqual([2, 2, 1, 0]));
-  it('counts what went before and what goes on', () => expect(loadOf([run(-20, 5), run(15)], 0, 40, 10, 30).busy).toEqual([1, 1, 1, 1]));
-  it('does not count two where one follows the other', () => expect(loadOf([run(0, 5), run(5, 9)], 0, 10, 10, 10).busy).toEqual([1]));
-  it('counts ends where they were', () => {
+  it('is the number of concurrent runs', () => expect(loadOf([run(0, 15), run(5, 8), run(12, 25)], 0, 40, 10, 40).busy).toEqual([2, 2, 1, 0]));
+  it('counts earlier and running ones', () => expect(loadOf([run(-20, 5), run(15)], 0, 40, 10, 30).busy).toEqual([1, 1, 1, 1]));
+  it('does not count consecutive runs as concurrent', () => expect(loadOf([run(0, 5), run(5, 9)], 0, 10, 10, 10).busy).toEqual([1]));
+  it('counts ends in their step', () => {
     const { well, badly } = loadOf([run(0, 15), run(0, 5, 'failed'), run(0, 16), run(0)], 0, 20, 10, 20);
     expect([well, badly]).toEqual([[0, 2], [1, 0]]);
   });
-  it('says nothing of times of which not all is known', () => expect(loadOf([run(15, 16)], 0, 30, 10, 30, 12).busy).toEqual([null, 1, 0]));
+  it('is unknown where runs are missing', () => expect(loadOf([run(15, 16)], 0, 30, 10, 30, 12).busy).toEqual([null, 1, 0]));
 });
 
 it.each([
@@ -24,7 +24,7 @@ it.each([
   ['dev', 'v0.1.0', -1],
 ])('%s compared to %s', (a, b, by) => expect(Math.sign(compareVersions(a, b))).toBe(by));
 
-it('the oldest version is told where they differ', () => {
+it('the oldest version is returned if they differ', () => {
   expect(oldestOf(['v1.10.0', 'v1.9.0', ''])).toBe('v1.9.0');
   expect(oldestOf(['v1.9.0', 'v1.9.0'])).toBeUndefined();
 });

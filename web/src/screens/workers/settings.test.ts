@@ -6,22 +6,22 @@ const worker = { id: 'w', name: 'w', slots: 1000, labels: { zone: 'a' } } as unk
 const set = { ...worker, settings: { slots: 0, weight: 3, labels: { zone: 'b' } } } as Worker;
 
 describe('the settings of a worker', () => {
-  it('open with what was set', () => {
+  it('start with the current settings', () => {
     expect(settingsForm(worker)).toEqual({ slots: '', weight: '', ownLabels: true, labels: [{ name: 'zone', value: 'a' }] });
     expect(settingsForm(set)).toEqual({ slots: '0', weight: '3', ownLabels: false, labels: [{ name: 'zone', value: 'b' }] });
   });
-  it('send what was changed', () => {
+  it('send the changes', () => {
     const before = settingsForm(worker);
     expect(patchOf(before, before)).toEqual({});
     expect(patchOf(before, { ...before, slots: ' 8 ', weight: '0' })).toEqual({ slots: 8, weight: 0 });
     expect(patchOf(before, { ...before, ownLabels: false })).toEqual({ labels: { zone: 'a' } });
     expect(patchOf(before, { ...before, ownLabels: false, labels: [{ name: '', value: '' }] })).toEqual({ labels: {} });
   });
-  it('go back to the worker’s own', () => {
+  it('restore the worker’s own', () => {
     const before = settingsForm(set);
     expect(patchOf(before, { ...before, slots: '', weight: ' ', ownLabels: true })).toEqual({ slots: null, weight: null, labels: null });
   });
-  it('say what cannot be sent', () => {
+  it('report invalid values', () => {
     const form = settingsForm(set);
     expect(settingsFaults(form)).toEqual({});
     expect(settingsFaults({ ...form, slots: 'many', weight: '-1', labels: [{ name: 'a', value: '' }, { name: ' a', value: 'x' }] })).toEqual({ slots: 'number', weight: 'number', labels: 'twice' });

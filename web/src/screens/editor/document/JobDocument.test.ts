@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { JobDocument } from './JobDocument.ts';
 
-it('has one history for the form and for the text', () => {
+it('has one undo history for the form and the text', () => {
   const doc = new JobDocument('# mine\nname: a\n');
   doc.set(['title'], 'x');
   doc.set(['title'], 'xy');
@@ -16,7 +16,7 @@ it('has one history for the form and for the text', () => {
   expect(doc.snapshot().parsed.definition).toEqual({ name: 'a', title: 'xy' });
 });
 
-it('keeps the last job that could be read while the text is none', () => {
+it('keeps the last valid job while the text is invalid', () => {
   const doc = new JobDocument('name: a\n');
   let told = 0;
   doc.subscribe(() => told++);
@@ -28,7 +28,7 @@ it('keeps the last job that could be read while the text is none', () => {
   expect(told).toBe(2);
 });
 
-it('sets several fields as one', () => {
+it('sets several fields as one edit', () => {
   const doc = new JobDocument('');
   doc.setAll([[['name'], 'a'], [['cronExpr'], '* * * * *'], [['env', 'A'], '1']]);
   expect(doc.text).toBe('name: a\ncronExpr: "* * * * *"\nenv:\n  A: "1"\n');
@@ -36,7 +36,7 @@ it('sets several fields as one', () => {
   expect(doc.text).toBe('');
 });
 
-it('shows what was pasted, whatever is wrong with it', () => {
+it('shows pasted text, even if it is invalid', () => {
   const doc = new JobDocument('name: a\ncommand: old\n');
   doc.write('name: a\ncommand: [ls, *.log]\n');
   expect(doc.snapshot().parsed.text).toBe(doc.text);

@@ -9,7 +9,7 @@ it.each([
   ['params:\n  DAY:\n    ¦', 'pattern'], ['env:\n  A: ¦', 'secret:db'], ['catchUp:\n  policy: ¦\npriority: 1', 'latest'],
 ])('%j offers %s', (text, label) => expect(at(text)).toContain(label));
 
-it('does not offer what is there, nor anything within a text', () => {
+it('offers neither existing keys nor anything within a block scalar', () => {
   expect(at('name: a\nretry:\n  max: 1\n  ¦')).not.toContain('max');
   expect(at('name: a\n¦\ntitle: b\n')).not.toContain('title');
   expect(at('command: |\n  ma¦')).toBeUndefined();

@@ -50,16 +50,16 @@ describe('a change of the form', () => {
     expect(parse(after).faults).toEqual([]);
   });
 
-  it('puts a field in its place', () => {
+  it('inserts a field in order', () => {
     expect(setAt('name: a\ncommand: x\n', ['timezone'], 'UTC')).toBe('name: a\ntimezone: UTC\ncommand: x\n');
     expect(setAt('command: x\n', ['name'], 'a')).toBe('name: a\ncommand: x\n');
   });
-  it('begins with nothing', () => {
+  it('starts with an empty text', () => {
     expect(setAt('', ['name'], 'a')).toBe('name: a\n');
     expect(setAt('# only a comment\n', ['name'], 'a')).toBe('# only a comment\nname: a\n');
     expect(setAt('{}\n', ['name'], 'a')).toContain('name: a');
   });
-  it('and its way back are the text as it was', () => {
+  it('and its reversal restore the text', () => {
     for (const [path, value, back] of [[['title'], 'x', undefined], [['env', 'A'], 'x', 'one'], [['placement', 'selector'], 'zone=a', undefined]] as const) {
       expect(setAt(setAt(text, path, value), path, back)).toBe(text);
     }
@@ -76,24 +76,24 @@ describe('a change of the form', () => {
   });
 });
 
-describe('a text', () => {
-  it('has numbers and words as its fields want them', () => {
+describe('a YAML text', () => {
+  it('has numbers and words in the types of their fields', () => {
     const { definition, faults } = parse('name: 7\ntimeout: 90\nenv: {PORT: 8080, V: 1.10, ON: true, NONE: }\npriority: "5"\npaused: yes\nargs: x\nretry: 3\n');
     expect(definition).toMatchObject({ name: '7', timeout: '90', env: { PORT: '8080', V: '1.10', ON: 'true', NONE: '' } });
     expect(faults.map(({ kind, location, line }) => [kind, location, line])).toEqual([['whole', 'priority', 4], ['flag', 'paused', 5], ['list', 'args', 6], ['names', 'retry', 7]]);
   });
-  it('names what does not exist, with what was meant, at its line', () => {
+  it('reports an unknown name with a suggestion at its line', () => {
     const { faults } = parse('name: a\ncron: "* * * * *"\ncatchup:\n  policy: all\nretry:\n  maxbackof: 1m\n');
     expect(faults.map(({ kind, location, line, suggestion }) => [kind, location, line, suggestion])).toEqual([
       ['unknown', 'cron', 2, 'cronExpr'], ['unknown', 'catchup', 3, 'catchUp'], ['unknown', 'retry.maxbackof', 6, 'maxBackoff'],
     ]);
   });
-  it.each([['a: b: c\n', 1], ['name: a\nname: b\n', 2], ['name: a\n\tcommand: b\n', 2], ['name: a\nenv:\n  A: "x\n', 3], ['- a\n', 1], ['name: a\n---\nname: b\n', 2]])('%j is no job, which is said at its line', (bad, line) => {
+  it.each([['a: b: c\n', 1], ['name: a\nname: b\n', 2], ['name: a\n\tcommand: b\n', 2], ['name: a\nenv:\n  A: "x\n', 3], ['- a\n', 1], ['name: a\n---\nname: b\n', 2]])('%j is not a job, and the fault has a line', (bad, line) => {
     const { definition, faults } = parse(bad);
     expect(definition).toBeUndefined();
     expect(faults[0]?.line).toBe(line);
   });
-  it('has every part at its place', () => {
+  it('has a position for every part', () => {
     const at = (location: string) => {
       const parsed = parse(text);
       const { from, to } = rangeOf(parsed, pathOf(location, parsed.definition));
@@ -106,11 +106,11 @@ describe('a text', () => {
     expect(at('retry.backoff')).toBe('retry');
     expect(at('title')).toBe('# The nightly report.');
   });
-  it('cannot grow without an end', () => {
+  it('cannot be infinite', () => {
     const { faults } = parse('name: &a x\ntitle: *a\nenv: &b {A: *a}\nlabels: *b\n');
     expect(faults.map((fault) => fault.kind)).toEqual(['reference']);
   });
-  it('takes no name that every object has for a field', () => {
+  it('does not accept inherited property names as fields', () => {
     expect(parse('name: a\nconstructor: 3\nretry: {toString: 1}\n').faults.map(({ kind, location }) => [kind, location])).toEqual([['unknown', 'constructor'], ['unknown', 'retry.toString']]);
     const named = 'name: a\nenv:\n  __proto__: x\n  A: "1"\n';
     expect(parse(setAt(named, ['env'], { A: '1', B: '2' })).definition).toEqual({ name: 'a', env: { A: '1', B: '2' } });
@@ -127,36 +127,36 @@ describe('a text', () => {
     ['args: {a: *none}', [['list', 'args'], ['reference', 'args']]],
     ['env: {*none : a}', [['reference', 'env.*none']]],
     [`x: [&a 1${', *a'.repeat(20)}]`, [['unknown', 'x']]],
-  ])('with an alias of nothing, or of itself, is told so: %j', (bad, told) => {
+  ])('with an alias of nothing, or of itself, is reported: %j', (bad, expected) => {
     const { definition, faults } = parse(`name: a\n${bad}\n`);
-    expect(faults.map(({ kind, location }) => [kind, location])).toEqual(told);
+    expect(faults.map(({ kind, location }) => [kind, location])).toEqual(expected);
     expect(JSON.stringify(definition)).toContain('"name":"a"');
     expect(parse(setAt(`name: a\n${bad}\n`, ['title'], 'b')).definition).toMatchObject({ name: 'a', title: 'b' });
   });
-  it('that goes too deep is no job', () => expect(parse(`name: a\ntitle: ${'['.repeat(20_000)}`).definition).toBeUndefined());
-  it.each([[undefined, undefined], ['y', 'y']])('whose anchor goes keeps what stood for it', (value, title) => {
+  it('that is nested too deeply is not a job', () => expect(parse(`name: a\ntitle: ${'['.repeat(20_000)}`).definition).toBeUndefined());
+  it.each([[undefined, undefined], ['y', 'y']])('keeps the value of an alias whose anchor is removed', (value, title) => {
     const after = parse(setAt('name: a\ntitle: &t x\nenv:\n  A: *t\n  B: *t\n', ['title'], value));
     expect(after.definition).toEqual({ name: 'a', ...(title && { title }), env: { A: 'x', B: 'x' } });
     expect(after.faults).toEqual([]);
   });
 });
 
-it('a location leads to its path', () => {
+it('a location is parsed to its path', () => {
   expect(pathOf('labels.app.io/name', { labels: { 'app.io/name': 'x' } })).toEqual(['labels', 'app.io/name']);
   expect(pathOf('args[2]', {})).toEqual(['args', 2]);
   expect(pathOf('params.DAY.pattern', { params: { DAY: {} } })).toEqual(['params', 'DAY', 'pattern']);
 });
 
-it('tells values apart', () => {
+it('compares values', () => {
   expect(same({ a: 1, b: undefined }, { a: 1 })).toBe(true);
   expect(same({ a: [1, 2] }, { a: [2, 1] })).toBe(false);
 });
 
-it.each([['commnad', 'command'], ['work_dir', 'workDir'], ['schedule', 'cronExpr'], ['zzzzzz', undefined]])('%s: %s was meant', (word, meant) => {
+it.each([['commnad', 'command'], ['work_dir', 'workDir'], ['schedule', 'cronExpr'], ['zzzzzz', undefined]])('%s: suggests %s', (word, meant) => {
   expect(suggest(word, ['command', 'workDir', 'cronExpr'])).toBe(meant);
 });
 
-it('tells when the text of a job is about another one', () => {
+it('reports a text with another job’s name', () => {
   expect(isRenamed(parse('name: a\n'), 'a')).toBe(false);
   expect(isRenamed(parse('name: b\n'), 'a')).toBe(true);
   expect(isRenamed(parse('title: a\n'), 'a')).toBe(true);

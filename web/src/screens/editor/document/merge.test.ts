@@ -3,13 +3,13 @@ import { merge } from './merge.ts';
 
 const base = { name: 'a', title: 'old', command: 'x', env: { A: '1', B: '2' }, retry: { max: 1 }, args: ['a'] };
 
-it('takes over what only the others changed', () => {
+it('accepts changes of the other side only', () => {
   const { take, collisions } = merge(base, { ...base, title: 'theirs', env: { A: '1', B: '3', C: '4' }, retry: undefined }, { ...base, command: 'mine', env: { A: '9', B: '2' } });
   expect(collisions).toEqual([]);
   expect(take).toEqual([{ path: ['title'], value: 'theirs' }, { path: ['env', 'B'], value: '3' }, { path: ['env', 'C'], value: '4' }, { path: ['retry', 'max'], value: undefined }]);
 });
 
-it('asks where both changed the same', () => {
+it('reports a conflict if both changed the same field', () => {
   const { take, collisions } = merge(base, { ...base, title: 'theirs', args: ['b'], env: { B: '2' } }, { ...base, title: 'mine', args: ['a', 'c'], env: { A: '5', B: '2' } });
   expect(take).toEqual([]);
   expect(collisions.map(({ location, base: was, theirs, mine }) => [location, was, theirs, mine])).toEqual([
@@ -17,8 +17,8 @@ it('asks where both changed the same', () => {
   ]);
 });
 
-it('has nothing to ask where both did the same', () => expect(merge(base, { ...base, title: 'x' }, { ...base, title: 'x' })).toEqual({ take: [], collisions: [] }));
+it('reports no conflict if both made the same change', () => expect(merge(base, { ...base, title: 'x' }, { ...base, title: 'x' })).toEqual({ take: [], collisions: [] }));
 
-it('merges names without a value', () => {
+it('merges keys without a value', () => {
   expect(merge({ name: 'a', params: { A: {} } }, { name: 'a' }, { name: 'a', params: { A: {} } }).take).toEqual([{ path: ['params', 'A'], value: undefined }]);
 });
