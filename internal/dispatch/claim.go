@@ -7,6 +7,95 @@ import (
 	"carillon/internal/scheduler"
 )
 
+// claimPatience is how long the answer to a claim is awaited when the worker stops: the claim may have been granted.
+const claimPatience = 10 * time.Second
+
+// claimPending claims pending fires that fit into the free slots, one batch at a time. When the worker stops, unclaimed
+// fires are left to other workers or to a later incarnation.
+func (d *Dispatcher) claimPending(s scope) {
+	for !d.claiming && d.pending.len() > 0 && s.open.Err() == nil && !d.isHalted() {
+		batch := d.pending.take(d.cfg.MaxBatch, d.free())
+		if len(batch) == 0 {
+			return
+		}
+		d.cfg.Metrics.QueueDepth("claims", d.pending.len())
+		if fires, claims := d.prepare(s, batch); len(claims) > 0 {
+			d.claim(s, fires, claims)
+		}
+	}
+}
+
+func (d *Dispatcher) claim(s scope, fires []scheduler.Fire, claims []common.Claim) {
+	d.claiming = true
+	d.runs.expect(claims)
+	d.request(func() func() {
+		began := time.Now()
+		results := d.cfg.Claimer.Claim(s.claims, claims)
+		d.cfg.Metrics.ClaimBatch(len(claims), time.Since(began), results[0].Err != nil)
+		var written []common.Run
+		unsure := false
+		for i := range results {
+			written = append(written, results[i].Written...)
+			unsure = unsure || results[i].Unsure
+		}
+		if len(written) > 0 {
+			d.cfg.Written(written)
+		}
+		if unsure {
+			d.cfg.Unsure()
+		}
+		return func() {
+			d.claiming = false
+			for i := range results {
+				d.settle(s, fires[i], &claims[i], &results[i])
+			}
+			d.runs.expect(nil)
+		}
+	})
+}
+
+// free returns the number of free slots.
+func (d *Dispatcher) free() int { return d.cfg.Slots() - d.runs.used }
+
+// prepare returns the claims of a batch. A fire that waited for a slot so long that another worker may have claimed it
+// is looked up first.
+func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.Claim) {
+	fires := make([]scheduler.Fire, 0, len(batch))
+	claims := make([]common.Claim, 0, len(batch))
+	now := d.cfg.Now()
+	trouble := d.cfg.Cluster.Trouble() != ""
+	for i := range batch {
+		if d.ending.hold(batch[i]) {
+			continue
+		}
+		if t := batch[i].fire.Trigger; t != nil && d.runs.returning(t.RunID()) {
+			d.answer(s, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(retryAfter)})
+			continue
+		}
+		if d.ranking.stale(&batch[i].fire, batch[i].asOf, now) {
+			d.reads.put(batch[i])
+			continue
+		}
+		if trouble && batch[i].action.kind == claim || now.Sub(batch[i].asOf) > fresh { // the rank may have changed
+			untaken := common.FireState{Cursor: batch[i].fire.Cursor}
+			if settled, open := d.applyState(&batch[i], &untaken, now); !open {
+				d.answer(s, settled)
+			}
+			continue
+		}
+		claim, ok, err := d.newClaim(&batch[i], now)
+		if err != nil {
+			d.cfg.Log.Error("fire_undecidable", "job", batch[i].fire.Job, "error", err)
+		}
+		if err != nil || !ok {
+			d.answer(s, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(retryIneligible)})
+			continue
+		}
+		fires, claims = append(fires, batch[i].fire), append(claims, claim)
+	}
+	return fires, claims
+}
+
 // newClaim returns the claim for a fire; false if there is nothing to do yet.
 func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bool, err error) {
 	f := &i.fire
@@ -30,8 +119,8 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 		return claim, true, nil
 	}
 	var decision scheduler.Decision
-	if i.turn.act == expire {
-		decision, err = scheduler.Expire(*f, agreed(d.cfg.Cluster, now), i.turn.inTime)
+	if i.action.kind == expire {
+		decision, err = scheduler.Expire(*f, agreed(d.cfg.Cluster, now), i.action.inTime)
 	} else {
 		decision, err = scheduler.Decide(*f, agreed(d.cfg.Cluster, now))
 	}
@@ -40,7 +129,7 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	}
 	claim.To = decision.To
 	if decision.Passed > 0 {
-		claim.Gap = passedOver(i, &decision, d.turns.waited(f))
+		claim.Gap = passedOver(i, &decision, d.ranking.waited(f))
 	}
 	if !decision.Run {
 		return claim, true, nil
@@ -86,8 +175,8 @@ func passedOver(i *item, decision *scheduler.Decision, waited bool) *common.Run 
 	switch {
 	case decision.Paused:
 		status, reason = common.StatusSkipped, common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
-	case i.turn.act == expire && i.turn.inTime:
-		reason = i.turn.reason
+	case i.action.kind == expire && i.action.inTime:
+		reason = i.action.reason
 	case waited:
 		reason = noRoom
 	}

@@ -145,7 +145,7 @@ func TestVerdicts(t *testing.T) {
 		{
 			name:   "stale: unreadable",
 			result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")},
-			want:   scheduler.Settled{RetryAt: retry.Add(noTurn)},
+			want:   scheduler.Settled{RetryAt: retry.Add(retryIneligible)},
 		},
 		{
 			name:    "trigger stale: gone",

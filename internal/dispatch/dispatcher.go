@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/scheduler"
 )
 
 // Config configures a Dispatcher.
@@ -39,35 +38,49 @@ type Config struct {
 	Metrics Metrics
 }
 
-// Dispatcher claims and executes fires. Create it with New and call Run once.
+// Dispatcher claims and executes fires. Create it with New and call Run once. All other methods are safe for concurrent
+// use.
 type Dispatcher struct {
 	cfg      Config
-	turns    *turns
-	looks    *inbox[item]
-	pending  *pending
-	outcomes *inbox[common.Outcome]
-	runs     *runs
-	ending   *ending
-	missed   *missedLog
+	messages chan func()   // executed by Run; senders wait while it is full
+	done     chan struct{} // closed when Run has returned
 	hurry    chan struct{} // closed by Hurry
 	hurried  sync.Once
 	halted   chan struct{} // closed by Halt
 	halt     sync.Once
+	helpers  sync.WaitGroup // goroutines that wait for etcd
+
+	// owned by Run
+	ranking  *ranking
+	reads    queue[item]
+	pending  pending
+	outcomes queue[common.Outcome]
+	runs     *runs
+	ending   *ending
+	missed   *missedLog
+
+	reading, claiming, finishing, locking bool // a request of this kind is in flight
+
+	closing               bool             // no further runs will end
+	gathered              <-chan time.Time // when the gathering outcomes are committed; nil: none gather
+	locksRead             time.Duration    // when the locks were read last, on the boot clock
+	fenceTick, secondTick <-chan time.Time
 }
 
 // New returns a dispatcher.
 func New(cfg Config) *Dispatcher {
 	return &Dispatcher{
 		cfg:      cfg,
-		turns:    newTurns(cfg.Life, cfg.Cluster),
-		looks:    newInbox[item](),
-		pending:  newPending(),
-		outcomes: newInbox[common.Outcome](),
+		messages: make(chan func(), 64),
+		done:     make(chan struct{}),
+		hurry:    make(chan struct{}),
+		halted:   make(chan struct{}),
+		ranking:  newRanking(cfg.Life, cfg.Cluster),
+		reads:    queue[item]{key: func(i *item) string { return fireKey(&i.fire) }},
+		outcomes: queue[common.Outcome]{key: func(o *common.Outcome) string { return o.Run.Job }},
 		runs:     newRuns(),
 		ending:   newEnding(),
 		missed:   newMissedLog(cfg.Log),
-		hurry:    make(chan struct{}),
-		halted:   make(chan struct{}),
 	}
 }
 
@@ -88,193 +101,50 @@ func (d *Dispatcher) isHalted() bool {
 }
 
 // Running returns the number of runs on this worker, and the slots that they use.
-func (d *Dispatcher) Running() (runs, slots int) { return d.runs.load() }
+func (d *Dispatcher) Running() (runs, slots int) {
+	return int(d.runs.count.Load()), int(d.runs.slots.Load())
+}
 
 // Run claims and executes fires until the context ends. Then it claims nothing more, waits for the runs, ends those
 // that are left after the drain or a call of Hurry, and returns when all outcomes are committed.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	// The runs and their finishes outlive the context by the drain and the stop.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer d.helpers.Wait()
+	defer close(d.done)
 	defer cancel()
-	var claiming, finishing, keeping sync.WaitGroup
-	kept, release := context.WithCancel(life)
-	defer release()
-	keeping.Go(func() { d.keepFence(kept) })
-	keeping.Go(func() { d.keepLocks(kept) })
 	open, shut := context.WithCancel(ctx)
 	defer shut()
-	claiming.Go(func() { // ends the context of all claiming goroutines
-		defer shut()
-		select {
-		case <-d.halted:
-		case <-ctx.Done():
-		}
-	})
-	claiming.Go(func() { d.collect(open, life) })
-	claiming.Go(func() { d.look(open, life) })
-	claiming.Go(func() { d.claim(open, life) })
-	finishing.Go(func() { d.finish(life) })
+	claims, abandon := context.WithCancel(life)
+	defer abandon()
+	defer context.AfterFunc(open, func() { time.AfterFunc(claimPatience, abandon) })()
+	s := scope{life, open, claims, shut}
+	fence, second := time.NewTicker(fenceEvery), time.NewTicker(time.Second)
+	defer fence.Stop()
+	defer second.Stop()
+	d.fenceTick, d.secondTick = fence.C, second.C
 
-	<-ctx.Done()
-	claiming.Wait()
-	if !d.runs.wait(d.cfg.Drain, d.hurry) {
-		running, _ := d.runs.load()
-		d.cfg.Log.Warn("drain_ends_runs", "running", running)
+	d.locksRead = d.cfg.Boot()
+	d.checkFence()
+	d.until(s, func() bool { return false }, ctx.Done(), nil)
+	d.until(s, func() bool { return !d.reading && !d.claiming }, nil, nil)
+	if !d.until(s, d.idle, d.hurry, time.After(d.cfg.Drain)) {
+		d.cfg.Log.Warn("drain_ends_runs", "running", len(d.runs.active))
 		d.runs.endAll(d.cfg.Causes.Stopping)
 	}
-	clean := d.runs.wait(d.cfg.Stop*3/4, nil)
+	clean := d.until(s, d.idle, nil, time.After(d.cfg.Stop*3/4))
 	if !clean { // a grace period may be longer than Stop
 		d.runs.killAll()
-		clean = d.runs.wait(d.cfg.Stop/4, nil)
+		clean = d.until(s, d.idle, nil, time.After(d.cfg.Stop/4))
 	}
-	d.outcomes.close()
+	d.closing = true
 	last := time.AfterFunc(d.cfg.Stop, cancel) // etcd may be unavailable for longer than this
 	defer last.Stop()
-	finishing.Wait()
-	release()
-	keeping.Wait()
+	d.until(s, func() bool { return !d.finishing && d.outcomes.len() == 0 }, nil, nil)
+	d.cfg.Beat(0)
 	d.missed.flush(d.cfg.Now(), true)
 	if !clean {
-		running, _ := d.runs.load()
-		d.cfg.Log.Error("runs_left_behind", "running", running)
+		d.cfg.Log.Error("runs_left_behind", "running", len(d.runs.active))
 	}
 	return nil
-}
-
-// collect receives fires from the scheduler as they become due, so that the scheduler never waits, and decides for each
-// whether and when this worker may claim it.
-func (d *Dispatcher) collect(ctx, life context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case f := <-d.cfg.Plan.Fires():
-			d.sort(life, f)
-		case <-tick.C:
-			d.giveUp()
-			d.missed.flush(d.cfg.Now(), false)
-		}
-	}
-}
-
-// sort postpones a fire, or puts it into the queue for look or for claim.
-func (d *Dispatcher) sort(life context.Context, f scheduler.Fire) {
-	now := d.cfg.Now()
-	switch turn := d.turns.of(&f, now); {
-	case turn.act == wait:
-		d.answer(life, scheduler.Settled{Fire: f, RetryAt: turn.at})
-	case turn.look:
-		d.looks.put(item{fire: f, turn: turn})
-	default:
-		d.pending.put(item{fire: f, turn: turn, asOf: now})
-	}
-}
-
-// giveUp expires fires that waited here for a slot beyond their deadlines, unless another worker has claimed them.
-// Fires that need more slots than this worker has are looked up again, since another worker may have claimed them.
-func (d *Dispatcher) giveUp() {
-	late, large := d.pending.overdue(agreed(d.cfg.Cluster, d.cfg.Now()), d.cfg.Slots())
-	free := d.free()
-	for _, i := range late {
-		reason := noSlot
-		if i.slots() <= free {
-			reason = unanswered
-		}
-		i.turn = d.turns.overdue(&i.fire, reason)
-		d.looks.put(i)
-	}
-	d.looks.put(large...)
-	d.pending.poke() // an operator may have added slots
-}
-
-// claimPatience is how long the answer to a claim is awaited when the worker stops: the claim may have been granted.
-const claimPatience = 10 * time.Second
-
-// claim commits the pending fires, batch after batch.
-func (d *Dispatcher) claim(ctx, life context.Context) {
-	inFlight, cancel := context.WithCancel(life)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(claimPatience, cancel) })()
-	for {
-		batch, ok := d.pending.take(ctx, d.cfg.MaxBatch, d.free)
-		if !ok || ctx.Err() != nil || d.isHalted() {
-			return // unclaimed fires are left to other workers or to a later incarnation
-		}
-		d.cfg.Metrics.QueueDepth("claims", d.pending.len())
-		fires, claims := d.prepare(life, batch)
-		if len(claims) == 0 {
-			continue
-		}
-		d.runs.expect(claims)
-		began := time.Now()
-		results := d.cfg.Claimer.Claim(inFlight, claims)
-		d.cfg.Metrics.ClaimBatch(len(claims), time.Since(began), results[0].Err != nil)
-		var written []common.Run
-		unsure := false
-		for i := range results {
-			d.settle(life, fires[i], &claims[i], &results[i])
-			written = append(written, results[i].Written...)
-			unsure = unsure || results[i].Unsure
-		}
-		d.runs.expect(nil)
-		if len(written) > 0 {
-			d.cfg.Written(written)
-		}
-		if unsure {
-			d.cfg.Unsure()
-		}
-	}
-}
-
-// free returns the number of free slots.
-func (d *Dispatcher) free() int {
-	_, used := d.runs.load()
-	return d.cfg.Slots() - used
-}
-
-// prepare returns the claims of a batch. A fire that waited for a slot so long that another worker may have claimed it
-// is looked up first.
-func (d *Dispatcher) prepare(life context.Context, batch []item) ([]scheduler.Fire, []common.Claim) {
-	fires := make([]scheduler.Fire, 0, len(batch))
-	claims := make([]common.Claim, 0, len(batch))
-	now := d.cfg.Now()
-	trouble := d.cfg.Cluster.Trouble() != ""
-	for i := range batch {
-		if d.ending.hold(batch[i]) {
-			continue
-		}
-		if t := batch[i].fire.Trigger; t != nil && d.runs.givingBack(t.RunID()) {
-			d.answer(life, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(retryAfter)})
-			continue
-		}
-		if d.turns.needsLook(&batch[i], now) {
-			d.looks.put(batch[i])
-			continue
-		}
-		if trouble && batch[i].turn.act == claim || now.Sub(batch[i].asOf) > fresh { // the rank may have changed
-			untaken := common.FireState{Cursor: batch[i].fire.Cursor}
-			if settled, open := d.looked(&batch[i], &untaken, now); !open {
-				d.answer(life, settled)
-			}
-			continue
-		}
-		claim, ok, err := d.newClaim(&batch[i], now)
-		if err != nil {
-			d.cfg.Log.Error("fire_undecidable", "job", batch[i].fire.Job, "error", err)
-		}
-		if err != nil || !ok {
-			d.answer(life, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(noTurn)})
-			continue
-		}
-		fires, claims = append(fires, batch[i].fire), append(claims, claim)
-	}
-	return fires, claims
-}
-
-// answer reports the result of a fire to the scheduler. It fails only when the worker stops, when results do not
-// matter.
-func (d *Dispatcher) answer(life context.Context, s scheduler.Settled) {
-	_ = d.cfg.Plan.Settle(life, s)
 }

@@ -8,8 +8,28 @@
 // at once; while it is in flight, further claims gather and are sent together, by priority where slots are scarce.
 // Outcomes are committed in the same way.
 //
-// Dispatcher.Run starts one goroutine that collects fires, one that looks up whether they are claimed, one that claims,
-// one that commits outcomes, two for fence and locks, and one for each run; it waits for all of them. The queues of
-// fires and outcomes are bounded by the number of jobs and of slots. A fire waits while the outcome of its job's
-// previous run on this worker is being committed.
+// Dispatcher.Run is the owner of all state. It receives fires, messages and ticks, and never waits for etcd: each
+// request is sent by a helper goroutine, which sends a message with the answer. There is at most one request of each
+// kind in flight: reads, claims, finishes, and locks. Each run has a goroutine of its own. A run:
+//
+//	fire ──rank──┬── not yet this worker's turn ──▶ back to the scheduler, until then
+//	             ├── may be claimed ──▶ reads ──┬── claimed by another worker ──▶ back to the scheduler
+//	             │                              ▼ unclaimed
+//	             └── rank 0 ───────────────▶ pending ◀── held, while an outcome of its job is committed (ending)
+//	                                            │ slots are free
+//	                                            ▼
+//	                                          claim ── refused, or no run ──▶ back to the scheduler
+//	                                            │ granted
+//	                                            ▼
+//	                                        start gate ── halted, or past its fence ──┐
+//	                                            │                                     │
+//	                                            ▼                                     │
+//	        fence reached: TERM, KILL ──▶    executing                                │
+//	        kill request: its signal ───▶       │                                     │
+//	                                            ▼                                     ▼
+//	                                         ending ── output durable ──▶ outcome or trigger (finish) ──▶ gone
+//	                                                                           ▲           │
+//	                                                                           └───────────┘ not committed: again
+//
+// The queues of fires and outcomes are bounded by the number of jobs and of slots.
 package dispatch

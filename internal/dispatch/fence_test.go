@@ -212,11 +212,11 @@ func TestTakeBack(t *testing.T) {
 func TestTakeBackOneOfEachJob(t *testing.T) {
 	r := newRuns()
 	for _, id := range []string{"1", "2", "3"} {
-		r.add(&held{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})}, nil)
+		r.add(&activeRun{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})}, nil)
 	}
-	r.add(&held{record: common.Record{Run: "4", Job: "b"}, kill: make(chan struct{})}, nil)
+	r.add(&activeRun{record: common.Record{Run: "4", Job: "b"}, kill: make(chan struct{})}, nil)
 	for want, n := 2, 0; want > 0; want-- {
-		again := r.strays(9, 100)
+		again := r.unlocked(9, 100)
 		if n = len(again); n > 2 || n == 2 && again[0].Record.Job == again[1].Record.Job {
 			t.Fatalf("batch %+v", again)
 		}
@@ -224,7 +224,7 @@ func TestTakeBackOneOfEachJob(t *testing.T) {
 			r.retaken(a.Record.Run, common.Proof{Lease: 9}, 0)
 		}
 	}
-	if left := r.strays(9, 100); len(left) != 1 {
+	if left := r.unlocked(9, 100); len(left) != 1 {
 		t.Fatalf("left %+v", left)
 	}
 }

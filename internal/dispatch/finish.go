@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -15,16 +14,24 @@ const (
 	gatherFor = 20 * time.Millisecond
 )
 
-// finish commits outcomes as they gather, until the inbox is closed.
-func (d *Dispatcher) finish(life context.Context) {
-	for {
-		d.outcomes.gather(life, d.cfg.MaxBatch, gatherFor, d.crowded)
-		batch, ok := d.outcomes.take(life, d.cfg.MaxBatch, func(o *common.Outcome) string { return o.Run.Job })
-		if !ok {
-			return
+// commitOutcomes commits outcomes, one batch at a time. gathered reports that they have waited for others.
+func (d *Dispatcher) commitOutcomes(s scope, gathered bool) {
+	n := d.outcomes.len()
+	if d.finishing || n == 0 {
+		return
+	}
+	if !gathered && !d.closing && n < d.cfg.MaxBatch && len(d.runs.active) > crowd {
+		if d.gathered == nil {
+			d.gathered = time.After(gatherFor)
 		}
-		d.cfg.Metrics.QueueDepth("finishes", d.outcomes.len())
-		errs := d.cfg.Finisher.Finish(life, batch)
+		return
+	}
+	d.gathered = nil
+	batch := d.outcomes.take(d.cfg.MaxBatch)
+	d.cfg.Metrics.QueueDepth("finishes", d.outcomes.len())
+	d.finishing = true
+	d.request(func() func() {
+		errs := d.cfg.Finisher.Finish(s.life, batch)
 		written := make([]common.Run, 0, len(batch))
 		for i := range batch {
 			switch {
@@ -33,26 +40,24 @@ func (d *Dispatcher) finish(life context.Context) {
 			case errs[i] == nil:
 				written = append(written, batch[i].Run)
 			}
-			d.finished(life, &batch[i], errs[i])
 		}
 		if len(written) > 0 {
 			d.cfg.Written(written)
 		}
-		d.pending.poke() // slots are free
-		running, _ := d.runs.load()
-		d.cfg.Metrics.Running(running)
-	}
-}
-
-func (d *Dispatcher) crowded() bool {
-	running, _ := d.runs.load()
-	return running > crowd
+		return func() {
+			d.finishing = false
+			for i := range batch {
+				d.finished(s, &batch[i], errs[i])
+			}
+			d.cfg.Metrics.Running(len(d.runs.active))
+		}
+	})
 }
 
 // finished removes a run whose outcome is committed. A failed commit is repeated as long as this incarnation lives: the
 // record remains, so that no other worker can run the job meanwhile. If it still fails at the end, a later incarnation
 // resolves the run as lost.
-func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err error) {
+func (d *Dispatcher) finished(s scope, outcome *common.Outcome, err error) {
 	run := &outcome.Run
 	switch {
 	case errors.Is(err, common.ErrNotOurs):
@@ -60,7 +65,7 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 	case err != nil:
 		d.cfg.Log.Error("finish_failed", "run", run.ID, "job", run.Job, "error", err)
 		again := *outcome
-		time.AfterFunc(retryAfter, func() { d.outcomes.put(again) })
+		time.AfterFunc(retryAfter, func() { d.send(func() { d.outcomes.put(again) }) })
 		return
 	}
 	if !outcome.Unbegun {
@@ -73,5 +78,5 @@ func (d *Dispatcher) finished(life context.Context, outcome *common.Outcome, err
 	}
 	d.runs.remove(run.ID, outcome.Token, outcome.Unbegun)
 	d.pending.put(d.ending.end(run.Job)...)
-	_ = d.cfg.Plan.Ended(life, run.ID, run.Job) // fails only when the worker stops
+	_ = d.cfg.Plan.Ended(s.life, run.ID, run.Job) // fails only when the worker stops
 }

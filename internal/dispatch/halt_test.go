@@ -17,14 +17,16 @@ func TestHaltClaimsNothing(t *testing.T) {
 		r.d.Halt()
 		virtualtime.Wait()
 		r.runner.started()
-		r.d.runs.killAll()
+		r.d.ask(r.d.runs.killAll)
 		virtualtime.Wait()
 		r.expectOutcomes("a lost 42 no grace")
 		if next := r.finisher.batches[0][0].Next; next == nil || next.Attempt != 2 || r.finisher.batches[0][0].Unbegun {
 			r.Fatalf("what follows: %+v", next)
 		}
-		r.d.pending.put(item{fire: r.shot("a", "2"), turn: turn{act: claim}},
-			item{fire: r.fire("b"), turn: turn{act: expire}})
+		r.d.ask(func() {
+			r.d.pending.put(item{fire: r.shot("a", "2"), action: action{kind: claim}},
+				item{fire: r.fire("b"), action: action{kind: expire}})
+		})
 		virtualtime.Wait()
 		r.expectBatches([]string{"a"})
 	})

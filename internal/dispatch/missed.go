@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"log/slog"
-	"sync"
 	"time"
 
 	"carillon/internal/common"
@@ -12,11 +11,9 @@ import (
 const missedEvery = 10 * time.Second
 
 // missedLog counts the fires that this worker recorded as missed, since after an outage there may be some of each job.
-// It logs at most one line per missedEvery. Safe for concurrent use.
+// It logs at most one line per missedEvery.
 type missedLog struct {
-	log *slog.Logger
-
-	mu      sync.Mutex
+	log     *slog.Logger
 	jobs    map[string]bool
 	reasons map[string]int64 // fires, by the code of the reason
 	fires   int64
@@ -34,8 +31,6 @@ func (m *missedLog) add(gap *common.Run) {
 		fires = gap.Gap.Count
 	}
 	m.log.Debug("fires_of_job_missed", "job", gap.Job, "fires", fires, "reason", gap.Reason.Code)
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.fires == 0 {
 		m.first = gap.Job
 	}
@@ -46,8 +41,6 @@ func (m *missedLog) add(gap *common.Run) {
 
 // flush logs the counts, if the last line is at least missedEvery old or last is set.
 func (m *missedLog) flush(now time.Time, last bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.fires == 0 || !last && now.Sub(m.logged).Abs() < missedEvery {
 		return
 	}

@@ -2,8 +2,6 @@ package dispatch
 
 import (
 	"container/heap"
-	"context"
-	"sync"
 	"time"
 
 	"carillon/internal/scheduler"
@@ -11,70 +9,33 @@ import (
 
 // item is a fire that this worker may claim or expire.
 type item struct {
-	fire scheduler.Fire
-	turn turn
-	asOf time.Time // when it was last known to be unclaimed
+	fire   scheduler.Fire
+	action action
+	asOf   time.Time // when it was last known to be unclaimed
 }
 
 // slots returns the number of slots that its run uses.
 func (i *item) slots() int {
-	if i.turn.act == expire {
+	if i.action.kind == expire {
 		return 0
 	}
 	return max(1, i.fire.Terms.Slots)
 }
 
 // pending holds the fires that wait for slots, by priority and then by time.
-type pending struct {
-	mu    sync.Mutex
-	items items
-	wake  chan struct{}
-}
-
-func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
+type pending struct{ items items }
 
 func (p *pending) put(items ...item) {
-	p.mu.Lock()
 	for _, i := range items {
 		heap.Push(&p.items, i)
 	}
-	p.mu.Unlock()
-	p.poke()
 }
 
-// poke wakes take after new fires or free slots.
-func (p *pending) poke() {
-	select {
-	case p.wake <- struct{}{}:
-	default: // already notified
-	}
-}
+func (p *pending) len() int { return len(p.items) }
 
-func (p *pending) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.items)
-}
-
-// take waits for fires that fit into the free slots, and removes up to most of different jobs. It returns false when
-// the context ends. A fire without enough slots blocks those after it, so that a job that needs many slots does not
-// wait forever; items that need no slots come first.
-func (p *pending) take(ctx context.Context, most int, free func() int) ([]item, bool) {
-	for {
-		if batch := p.fitting(most, free()); len(batch) > 0 {
-			return batch, true
-		}
-		select {
-		case <-ctx.Done():
-			return nil, false
-		case <-p.wake:
-		}
-	}
-}
-
-func (p *pending) fitting(most, free int) (batch []item) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// take removes up to most fires of different jobs that fit into the free slots. A fire without enough slots blocks
+// those after it, so that a job that needs many slots does not wait forever; items that need no slots come first.
+func (p *pending) take(most, free int) (batch []item) {
 	var stay []item
 	jobs := make(map[string]bool, min(most, len(p.items)))
 	for len(p.items) > 0 && len(batch) < most && len(stay) <= most {
@@ -97,16 +58,14 @@ func (p *pending) fitting(most, free int) (batch []item) {
 }
 
 // overdue removes fires that waited for a slot beyond their deadlines, and fires that need more slots than the worker
-// has, which would block the others forever. The caller must call poke.
+// has, which would block the others forever.
 func (p *pending) overdue(now time.Time, slots int) (late, large []item) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	kept := p.items[:0]
 	for _, i := range p.items {
 		switch {
 		case now.Sub(i.asOf) <= fresh:
 			kept = append(kept, i)
-		case i.fire.Trigger == nil && i.turn.act == claim && now.After(i.fire.Deadline()):
+		case i.fire.Trigger == nil && i.action.kind == claim && now.After(i.fire.Deadline()):
 			late = append(late, i)
 		case i.slots() > slots:
 			large = append(large, i)

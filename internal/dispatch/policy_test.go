@@ -492,7 +492,7 @@ func TestOwnsAndDisown(t *testing.T) {
 		expect(true)
 		close(finish)
 		expect(false)
-		r.d.Disown(common.Orphan{Record: common.Record{Run: "stray", Job: "b"}, CreateRevision: 9}, 7)
+		r.d.Release(common.Orphan{Record: common.Record{Run: "stray", Job: "b"}, CreateRevision: 9}, 7)
 		virtualtime.Wait()
 		r.expectOutcomes("a succeeded 42 ", "b lost 9 ")
 	})

@@ -30,21 +30,21 @@ type Recovery struct {
 	Written  func()       // called when outcomes were written to the outbox
 	Resolved func(job string)
 	Report   func(error) // receives the result of each pass; may be nil
-	// Owns reports whether a run of this incarnation is active. Disown resolves one that is not, although its record
+	// Owns reports whether a run of this incarnation is active. Release resolves one that is not, although its record
 	// names this incarnation; created is the revision of its job.
-	Owns   func(run string) bool
-	Disown func(o common.Orphan, created int64)
-	Now    func() time.Time
-	Log    *slog.Logger
+	Owns    func(run string) bool
+	Release func(o common.Orphan, created int64)
+	Now     func() time.Time
+	Log     *slog.Logger
 
 	// Owned by the caller of Pass.
-	seen map[string]sighting // by run
-	next time.Duration       // until the first remaining orphan may be resolved
-	bad  map[string]bool     // errors of records that could not be decoded
+	observed map[string]observation // by run
+	next     time.Duration          // until the first remaining orphan may be resolved
+	bad      map[string]bool        // errors of records that could not be decoded
 }
 
-// sighting is the time since which an orphan has been unchanged.
-type sighting struct {
+// observation is the time since which an orphan has been unchanged.
+type observation struct {
 	revision int64
 	since    time.Time // read on the monotonic clock only
 }
@@ -83,7 +83,7 @@ func (r *Recovery) Run(ctx context.Context, gone <-chan struct{}) error {
 // Pass resolves the orphans that may be resolved now, and returns how many are left.
 func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	if r.Held != nil && r.Held() != nil {
-		r.seen, r.next = nil, recoverEvery
+		r.observed, r.next = nil, recoverEvery
 		return 1, nil // there may be some
 	}
 	runs, bad, err := r.Orphans.Unresolved(ctx)
@@ -93,7 +93,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 	r.complain(bad)
 	members, _ := r.Cluster.Members()
 	survivors := placement.Candidates(members)
-	seen := make(map[string]sighting)
+	observed := make(map[string]observation)
 	r.next = recoverEvery
 	var failed []error
 	for _, o := range runs {
@@ -105,13 +105,13 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 		if o.Locked && !earlier {
 			continue
 		}
-		sight, known := r.seen[record.Run]
+		last, known := r.observed[record.Run]
 		stray := record.Owner.Life == r.Life.Life
-		if !known || sight.revision != o.ModRevision || o.Locked && !stray {
-			sight = sighting{revision: o.ModRevision, since: time.Now()}
+		if !known || last.revision != o.ModRevision || o.Locked && !stray {
+			last = observation{revision: o.ModRevision, since: time.Now()}
 		}
-		seen[record.Run] = sight
-		if rest := r.patience(&o, survivors) - time.Since(sight.since); rest > 0 || o.Locked && !stray {
+		observed[record.Run] = last
+		if rest := r.patience(&o, survivors) - time.Since(last.since); rest > 0 || o.Locked && !stray {
 			if rest > 0 {
 				r.next = min(r.next, rest)
 			}
@@ -125,7 +125,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 				continue
 			}
 			r.Log.Error("run_released", "run", record.Run, "job", record.Job)
-			r.Disown(o, created)
+			r.Release(o, created)
 			continue
 		}
 		resolved, err := r.resolve(ctx, o)
@@ -136,7 +136,7 @@ func (r *Recovery) Pass(ctx context.Context) (left int, err error) {
 			left++ // it has changed, or may have: the next pass reads it again
 		}
 	}
-	r.seen = seen
+	r.observed = observed
 	return left, errors.Join(failed...)
 }
 

@@ -97,7 +97,7 @@ func recovery(f *fakeOrphans) *Recovery {
 		Written:  func() {},
 		Resolved: func(string) {},
 		Owns:     func(string) bool { return false },
-		Disown:   func(common.Orphan, int64) {},
+		Release:  func(common.Orphan, int64) {},
 		Now:      time.Now,
 		Log:      slog.New(slog.DiscardHandler),
 	}
@@ -265,8 +265,8 @@ func TestPatienceIsNoMatterOfTheWallClock(t *testing.T) {
 			}
 			r.Now = func() time.Time { return time.Now().Add(2000 * time.Hour) }
 		}
-		if sight := r.seen["r"]; time.Since(sight.since) != 0 {
-			t.Fatalf("seen since %v", sight.since)
+		if last := r.observed["r"]; time.Since(last.since) != 0 {
+			t.Fatalf("seen since %v", last.since)
 		}
 	})
 }
@@ -331,7 +331,7 @@ func TestStraysOfThisLife(t *testing.T) {
 			r := recovery(orphans)
 			r.Owns = func(run string) bool { return run == "runs" }
 			var disowned []string
-			r.Disown = func(o common.Orphan, created int64) {
+			r.Release = func(o common.Orphan, created int64) {
 				if disowned = append(disowned, o.Record.Run); created != 7 {
 					t.Errorf("the job was created at %d", created)
 				}

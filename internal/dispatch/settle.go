@@ -10,14 +10,14 @@ import (
 )
 
 // settle acts on the result of a claim.
-func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *common.Claim, r *common.ClaimResult) {
+func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *common.ClaimResult) {
 	now := d.cfg.Now()
 	retry := now.Add(retryAfter)
 	settled := scheduler.Settled{Fire: f}
 	var execute func()
 	switch r.Verdict {
 	case common.Claimed:
-		execute = d.admit(life, &settled, claim, r)
+		execute = d.admit(s, &settled, claim, r)
 	case common.Skipped:
 		settled.Cursor = claim.To
 		d.cfg.Metrics.Outcome(common.StatusSkipped, 0)
@@ -29,18 +29,18 @@ func (d *Dispatcher) settle(life context.Context, f scheduler.Fire, claim *commo
 		d.stale(&settled, r, retry)
 	case common.Failed:
 		settled.RetryAt = retry
-		d.turns.disturb(now)
+		d.ranking.disturbed = now
 		if r.Unsure && claim.Record.Run != "" {
-			d.runs.doubt(claim.Record.Run, f)
+			d.runs.noteUnsure(claim.Record.Run, f)
 		}
 		d.cfg.Log.Error("claim_failed", "job", f.Job, "error", r.Err)
 	}
 	if claim.Gap != nil && len(r.Written) > 0 {
 		d.passed(claim.Gap)
 	}
-	d.answer(life, settled)
+	d.answer(s, settled)
 	if execute != nil { // only now: the scheduler must receive a run before its end
-		go execute() // d.runs waits for it
+		go execute() // Run waits for it
 	}
 }
 
@@ -58,7 +58,7 @@ func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, re
 	switch {
 	case r.Err != nil: // the job cannot be decoded; the watcher reports it too
 		d.cfg.Log.Error("job_unreadable", "job", f.Job, "error", r.Err)
-		settled.RetryAt = retry.Add(noTurn)
+		settled.RetryAt = retry.Add(retryIneligible)
 	case f.Trigger != nil: // it was deleted, or the job has changed: the watchers report it
 		settled.RetryAt = retry
 	case r.State == nil || r.State.UID != f.UID:
@@ -75,7 +75,7 @@ func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, re
 // incarnation has owned before is not executed again but resolved as lost, since its record would block the job as long
 // as this incarnation lives; if it is still active, because etcd was restored from a backup without its record, it is
 // ended first. A run whose claim was answered after its deadline is resolved as missed.
-func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, claim *common.Claim,
+func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Claim,
 	r *common.ClaimResult) func() {
 	run := claim.Record.Run
 	if claim.Trigger != nil {
@@ -92,8 +92,8 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		d.resolve(record.AsRun(common.StatusMissed), r.Fence, common.ReasonLate, why)
 		return nil
 	}
-	ctx, cancel := context.WithCancelCause(life)
-	held := &held{
+	ctx, cancel := context.WithCancelCause(s.life)
+	active := &activeRun{
 		record:   record,
 		token:    r.Fence,
 		slots:    max(1, settled.Fire.Terms.Slots),
@@ -104,54 +104,57 @@ func (d *Dispatcher) admit(life context.Context, settled *scheduler.Settled, cla
 		put:      d.cfg.Boot(),
 		present:  r.Proof.Sent,
 	}
-	if !d.runs.add(held, d.cfg.Causes.Killed) {
+	if !d.runs.add(active, d.cfg.Causes.Killed) {
 		cancel(nil)
 		d.cfg.Log.Error("run_claimed_twice", "run", run)
-		if d.runs.takenAway(run, d.cfg.Causes.CutOff) {
+		if d.runs.resolvedElsewhere(run, d.cfg.Causes.CutOff) {
 			return nil // once it has ended, recovery finds a record without an active run and resolves it
 		}
 		d.resolve(record.AsRun(common.StatusLost), r.Fence, "claimed_twice", "this worker had claimed it before")
 		return nil
 	}
 	settled.Run = run
-	running, _ := d.runs.load()
-	d.cfg.Metrics.Running(running)
+	d.cfg.Metrics.Running(len(d.runs.active))
 	task := Task{
 		Job:          r.Job,
 		Record:       record,
 		Fence:        r.Fence,
 		Previous:     d.runs.previous(record.JobUID),
-		KillNow:      held.kill,
-		KillRequests: held.requests,
+		KillNow:      active.kill,
+		KillRequests: active.requests,
 		MayStart: func() error {
-			if d.isHalted() {
-				return d.cfg.Causes.Stopping
-			}
-			if !d.runs.mayStart(run, d.cfg.Boot(), d.cfg.Beat) {
-				return d.cfg.Causes.CutOff
-			}
-			return nil
+			cause := d.cfg.Causes.CutOff
+			d.ask(func() {
+				if d.isHalted() {
+					cause = d.cfg.Causes.Stopping
+				} else if d.runs.mayStart(run, d.cfg.Boot(), d.cfg.Beat) {
+					cause = nil
+				}
+			})
+			return cause
 		},
 	}
 	granted, fire := d.cfg.Now(), settled.Fire
 	return func() {
 		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
-		d.runs.end(run)
-		d.ending.begin(outcome.Job)
+		d.ask(func() { // from here on, its fence does not end it
+			d.runs.end(run)
+			d.ending.begin(outcome.Job)
+		})
 		outcome.Delays = delays(&outcome, granted)
 		end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created}
-		if end.Next = d.giveBack(ctx, &fire, &record, &end.Run); end.Next != nil {
-			end.Unbegun = true
-			d.runs.giveBack(run)
-		}
-		if follows := d.next(ctx, &task, &end.Run); !end.Unbegun {
-			end.Next = follows
+		again := d.again(ctx, &fire, &record, &end.Run)
+		if end.Next = d.next(ctx, &task, &end.Run); again != nil {
+			end.Next, end.Unbegun = again, true
 		}
 		if d.cfg.Output != nil && end.Run.OutputBytes > 0 {
 			d.cfg.Output(run)
 		}
-		d.outcomes.put(end)
+		d.send(func() {
+			active.returning = end.Unbegun
+			d.outcomes.put(end)
+		})
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 // shares counts the fires of the strategy least that were assigned to each worker since its last registration. A
 // registration with the number of runs is up to some seconds old, and without these counts all fires of one instant
 // would go to the same worker. All workers see the same fires in the same order, and so compute the same counts.
-// Guarded by turns.mu.
 type shares struct {
 	taken map[string]map[string]bool // fires, by worker
 	asOf  map[string]time.Time       // clock of the registration, by worker
@@ -45,29 +44,29 @@ func (s *shares) owner(fire string, all []placement.Candidate) int {
 }
 
 // rank returns placement's rank. Under the strategy least, a fire counts as a run of the worker of rank 0.
-func (t *turns) rank(w *placement.Wish, f *scheduler.Fire) (rank int, ok bool) {
+func (r *ranking) rank(w *placement.Wish, f *scheduler.Fire) (rank int, ok bool) {
 	if w.Strategy != common.StrategyLeast {
-		return placement.Rank(w, t.candidates, t.self.Worker)
+		return placement.Rank(w, r.candidates, r.self.Worker)
 	}
-	fire := placeOf(f) + "@" + strconv.FormatInt(f.At.UnixNano(), 10)
-	if i := t.shares.owner(fire, t.candidates); i >= 0 {
-		t.candidates[i].Running--
-		defer func() { t.candidates[i].Running++ }()
-		return placement.Rank(w, t.candidates, t.self.Worker)
+	fire := fireKey(f) + "@" + strconv.FormatInt(f.At.UnixNano(), 10)
+	if i := r.shares.owner(fire, r.candidates); i >= 0 {
+		r.candidates[i].Running--
+		defer func() { r.candidates[i].Running++ }()
+		return placement.Rank(w, r.candidates, r.self.Worker)
 	}
-	rank, ok = placement.Rank(w, t.candidates, t.self.Worker)
-	i := placement.First(w, t.candidates)
+	rank, ok = placement.Rank(w, r.candidates, r.self.Worker)
+	i := placement.First(w, r.candidates)
 	if i < 0 {
 		return rank, ok
 	}
-	taken := t.shares.taken[t.candidates[i].ID]
+	taken := r.shares.taken[r.candidates[i].ID]
 	if taken == nil {
 		taken = map[string]bool{}
-		t.shares.taken[t.candidates[i].ID] = taken
+		r.shares.taken[r.candidates[i].ID] = taken
 	}
 	if len(taken) < mostShared {
 		taken[fire] = true
-		t.candidates[i].Running++
+		r.candidates[i].Running++
 	}
 	return rank, ok
 }

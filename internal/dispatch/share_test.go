@@ -18,8 +18,8 @@ func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
 	}
 	cluster := &fakeCluster{}
 	cluster.alive(member("v", busy(10)), member("w", busy(12)))
-	v := newTurns(common.Life{Worker: "v"}, cluster)
-	w := newTurns(common.Life{Worker: "w"}, cluster)
+	v := newRanking(common.Life{Worker: "v"}, cluster)
+	w := newRanking(common.Life{Worker: "w"}, cluster)
 	deal := func(from, n int) (first map[string]int) {
 		t.Helper()
 		first = map[string]int{}
@@ -27,12 +27,12 @@ func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
 			f := &scheduler.Fire{Job: fmt.Sprintf("job-%d", from+i), At: now, Due: now, Since: now,
 				Terms: terms(func(t *common.Terms) { t.Strategy = common.StrategyLeast })}
 			for range 2 {
-				turns := map[string]turn{"v": v.of(f, now), "w": w.of(f, now)}
-				if (turns["v"].act == claim) == (turns["w"].act == claim) {
-					t.Fatalf("%s: %+v", f.Job, turns)
+				actions := map[string]action{"v": v.decide(f, now), "w": w.decide(f, now)}
+				if (actions["v"].kind == claim) == (actions["w"].kind == claim) {
+					t.Fatalf("%s: %+v", f.Job, actions)
 				}
-				for worker, turn := range turns {
-					if turn.act == claim {
+				for worker, action := range actions {
+					if action.kind == claim {
 						first[worker]++
 					}
 				}

@@ -255,7 +255,7 @@ func TestSlotsGivenWhileWaiting(t *testing.T) {
 // What is taken fits, is of different jobs, and nothing that stays should have gone first.
 func TestPendingAgainstAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newPending()
+		p := &pending{}
 		var list []item
 		n := 0
 		base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -270,15 +270,15 @@ func TestPendingAgainstAList(t *testing.T) {
 					Due: base.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "due")) * time.Second),
 					Terms: terms(priority(rapid.IntRange(1, 3).Draw(t, "priority")),
 						takes(rapid.IntRange(0, 4).Draw(t, "slots")))}}
-				if i.turn.act = claim; rapid.IntRange(0, 4).Draw(t, "expires") == 0 {
-					i.turn.act = expire
+				if i.action.kind = claim; rapid.IntRange(0, 4).Draw(t, "expires") == 0 {
+					i.action.kind = expire
 				}
 				p.put(i)
 				list = append(list, i)
 			},
 			"take": func(t *rapid.T) {
 				most, free := rapid.IntRange(1, 5).Draw(t, "most"), rapid.IntRange(-1, 8).Draw(t, "free")
-				batch := p.fitting(most, free)
+				batch := p.take(most, free)
 				used := 0
 				jobs := map[string]bool{}
 				for k, i := range batch {

@@ -110,7 +110,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 		Written:  l.rouse,
 		Resolved: func(string) {},
 		Owns:     l.dispatcher.Owns,
-		Disown:   l.dispatcher.Disown,
+		Release:  l.dispatcher.Release,
 		Now:      l.wall,
 		Log:      w.log,
 	}

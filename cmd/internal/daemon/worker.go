@@ -163,7 +163,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
 		Resolved: func(string) { cfg.Metrics.Outcome(common.StatusLost, 0) },
-		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Disown: w.dispatcher.Disown, Now: WallClock, Log: log,
+		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Release: w.dispatcher.Release, Now: WallClock, Log: log,
 		Report: w.loops.recovery.Done}
 	w.bequests = &dispatch.OutboxRecovery{
 		Owners:  recoverer.OutboxOwners,

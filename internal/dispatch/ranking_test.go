@@ -224,7 +224,7 @@ func TestNobodyClaimsWhoIsNotAlive(t *testing.T) {
 		r.cluster.alive(member("other"))
 		f := r.fire("a")
 		r.hand(f)
-		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(noTurn)) || len(r.claimer.claims()) != 0 {
+		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(retryIneligible)) || len(r.claimer.claims()) != 0 {
 			r.Fatalf("settled as %+v", s)
 		}
 		r.others(0)
@@ -258,7 +258,7 @@ func TestClockGuardIsAskedAgain(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.cluster.behind = 24 * time.Hour
 		r.hand(r.fire("a"))
-		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(noTurn)) || len(r.claimer.claims()) != 0 {
+		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(retryIneligible)) || len(r.claimer.claims()) != 0 {
 			r.Fatalf("settled as %+v", s)
 		}
 	})
@@ -578,7 +578,7 @@ func TestTriggersForAWorker(t *testing.T) {
 				if mine := len(r.claimer.claims()) == 1; mine != c.mine {
 					r.Fatalf("claimed: %t", mine)
 				}
-				if s := r.settled()[0]; !c.mine && (!s.RetryAt.Equal(time.Now().Add(noTurn)) || s.Gone) {
+				if s := r.settled()[0]; !c.mine && (!s.RetryAt.Equal(time.Now().Add(retryIneligible)) || s.Gone) {
 					r.Fatalf("settled as %+v", s)
 				}
 				if !c.mine { // it waits for as long as it takes
@@ -683,7 +683,7 @@ func TestLookAt(t *testing.T) {
 		if c.late {
 			now = c.fire.Deadline().Add(time.Second)
 		}
-		if look := lookAt(&c.fire, now); look.Job != "a" || look.Runs != c.runs ||
+		if look := queryOf(&c.fire, now); look.Job != "a" || look.Runs != c.runs ||
 			(look.Trigger == "t") != (c.fire.Trigger != nil) {
 			t.Errorf("%s: %+v", c.name, look)
 		}

@@ -178,7 +178,7 @@ func TestDisown_GivesBackWhatNeverBegan(t *testing.T) {
 					r.claimer.set(func(f *fakeClaimer) { f.answer = claimed })
 					r.hand(f)
 				}
-				r.d.Disown(common.Orphan{Record: record, CreateRevision: 43}, c.created)
+				r.d.Release(common.Orphan{Record: record, CreateRevision: 43}, c.created)
 				virtualtime.Wait()
 				out := r.last()
 				if out.Token != 43 || out.Unbegun != c.back || (out.Next != nil) != c.back ||

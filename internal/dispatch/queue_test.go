@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -11,20 +10,20 @@ import (
 
 // What is put comes out once, in the order of each key, in batches of different keys
 // that are as full as they can be.
-func TestInboxAgainstAList(t *testing.T) {
+func TestQueueAgainstAList(t *testing.T) {
 	type thing struct {
 		key string
 		n   int
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		box := newInbox[thing]()
+		q := queue[thing]{key: func(x *thing) string { return x.key }}
 		var list []thing
 		n := 0
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				for _, key := range rapid.SliceOfN(rapid.StringMatching("[a-e]"), 0, 12).Draw(t, "keys") {
 					n++
-					box.put(thing{key, n})
+					q.put(thing{key, n})
 					list = append(list, thing{key, n})
 				}
 			},
@@ -40,40 +39,22 @@ func TestInboxAgainstAList(t *testing.T) {
 					want = append(want, x)
 					return true
 				})
-				if got, _ := box.distinct(most, func(x *thing) string { return x.key }); !slices.Equal(got, want) {
+				if got := q.take(most); !slices.Equal(got, want) {
 					t.Fatalf("took %v, want %v", got, want)
 				}
 			},
 			"": func(t *rapid.T) {
-				if box.len() != len(list) {
-					t.Fatalf("%d wait, want %d", box.len(), len(list))
+				if q.len() != len(list) {
+					t.Fatalf("%d wait, want %d", q.len(), len(list))
 				}
 			},
 		})
 	})
 }
 
-func TestInboxEnds(t *testing.T) {
-	box := newInbox[int]()
-	key := func(i *int) string { return fmt.Sprint(*i) }
-	box.put(1, 2)
-	box.close()
-	if batch, ok := box.take(t.Context(), 10, key); !ok || !slices.Equal(batch, []int{1, 2}) {
-		t.Fatalf("took %v, %v from a closed inbox", batch, ok)
-	}
-	if batch, ok := box.take(t.Context(), 10, key); ok {
-		t.Fatalf("took %v from an empty closed inbox", batch)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if batch, ok := newInbox[int]().take(ctx, 10, key); ok {
-		t.Fatalf("took %v though the context had ended", batch)
-	}
-}
-
-// BenchmarkInbox100k empties an inbox of 100,000 in batches of a hundred, as when
+// BenchmarkQueue100k empties a queue of 100,000 in batches of a hundred, as when
 // that many jobs fall due together. One operation is one batch.
-func BenchmarkInbox100k(b *testing.B) {
+func BenchmarkQueue100k(b *testing.B) {
 	type fire struct {
 		job     string
 		ballast [20]int64
@@ -82,14 +63,14 @@ func BenchmarkInbox100k(b *testing.B) {
 	for i := range fires {
 		fires[i].job = fmt.Sprint("job-", i)
 	}
-	box := newInbox[fire]()
+	q := queue[fire]{key: func(f *fire) string { return f.job }}
 	b.ReportAllocs()
 	for b.Loop() {
-		if box.len() == 0 {
+		if q.len() == 0 {
 			b.StopTimer()
-			box.put(fires...)
+			q.put(fires...)
 			b.StartTimer()
 		}
-		box.distinct(100, func(f *fire) string { return f.job })
+		q.take(100)
 	}
 }

@@ -23,16 +23,16 @@ func returnable(r *common.Reason) bool {
 	return r != nil && (r.Code == common.ReasonCannotStart || r.Code == common.ReasonSecretsAway)
 }
 
-// giveBack returns a trigger for the same attempt that replaces the outcome of a run whose command was not started for
+// again returns a trigger for the same attempt that replaces the outcome of a run whose command was not started for
 // a reason that is not the job's; nil if the outcome is kept. A fire of the plan keeps its deadline: after it, the
 // outcome becomes missed, unless the job catches up.
-func (d *Dispatcher) giveBack(ctx context.Context, f *scheduler.Fire, record *common.Record,
+func (d *Dispatcher) again(ctx context.Context, f *scheduler.Fire, record *common.Record,
 	outcome *common.Run) *common.Trigger {
 	if outcome.StartedAt != nil || ctx.Err() != nil {
 		return nil
 	}
 	now := agreed(d.cfg.Cluster, d.cfg.Now())
-	again := againOf(f, record, now)
+	again := repeatOf(f, record, now)
 	if d.isHalted() && outcome.Status == common.StatusKilled {
 		return &again
 	}
@@ -51,8 +51,8 @@ func (d *Dispatcher) giveBack(ctx context.Context, f *scheduler.Fire, record *co
 	return &again
 }
 
-// againOf returns a trigger for the same attempt as that of a record.
-func againOf(f *scheduler.Fire, record *common.Record, now time.Time) common.Trigger {
+// repeatOf returns a trigger for the same attempt as that of a record.
+func repeatOf(f *scheduler.Fire, record *common.Record, now time.Time) common.Trigger {
 	if f.Trigger != nil {
 		return record.Again(&f.Trigger.Trigger, time.Time{}, now)
 	}

@@ -1,0 +1,89 @@
+package dispatch
+
+import (
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler"
+)
+
+// readFires reads from etcd whether the queued fires were claimed by other workers. Unclaimed fires are claimed or
+// expired, if this worker's rank still allows it.
+func (d *Dispatcher) readFires(s scope) {
+	if d.reading || d.reads.len() == 0 || s.open.Err() != nil {
+		return
+	}
+	batch := d.reads.take(d.cfg.MaxBatch)
+	d.cfg.Metrics.QueueDepth("looks", d.reads.len())
+	queries := make([]common.FireQuery, len(batch))
+	now := d.cfg.Now()
+	for i := range batch {
+		queries[i] = queryOf(&batch[i].fire, now)
+	}
+	d.reading = true
+	d.request(func() func() {
+		states := d.cfg.Claimer.ReadFires(s.open, queries)
+		return func() {
+			d.reading = false
+			now := d.cfg.Now()
+			for i := range batch {
+				if settled, open := d.applyState(&batch[i], &states[i], now); !open {
+					d.answer(s, settled)
+				}
+			}
+		}
+	})
+}
+
+// fireKey identifies a planned fire by its job, and another one by its trigger.
+func fireKey(f *scheduler.Fire) string {
+	if f.Trigger != nil {
+		return f.Job + "/" + f.Trigger.ID
+	}
+	return f.Job
+}
+
+// queryOf returns the read for a fire. It includes unresolved runs if one of them would only make the claim wait.
+func queryOf(f *scheduler.Fire, now time.Time) common.FireQuery {
+	q := common.FireQuery{Job: f.Job}
+	if f.Trigger != nil {
+		q.Trigger, q.Revision, q.Runs = f.Trigger.ID, f.Trigger.Revision, f.Terms.Overlap.Forbids()
+	} else {
+		q.Runs = f.Terms.CatchUp == common.CatchUpAll && f.Terms.Overlap.Forbids() && now.After(f.Deadline())
+	}
+	return q
+}
+
+// applyState queues a fire that is still unclaimed; otherwise it returns the fire's result.
+func (d *Dispatcher) applyState(i *item, found *common.FireState, now time.Time) (settled scheduler.Settled, open bool) {
+	f := &i.fire
+	settled = scheduler.Settled{Fire: *f}
+	switch {
+	case found.Err != nil:
+		d.ranking.disturbed = now
+		settled.RetryAt = now.Add(retryAfter)
+		return settled, false
+	case found.Taken:
+		settled.Gone = true
+		return settled, false
+	case found.Busy:
+		settled.RetryAt = now.Add(retryAfter)
+		return settled, false
+	case f.Trigger == nil && !found.Cursor.Equal(f.Cursor):
+		if found.Cursor.Before(f.Cursor) { // the answer is older than the plan
+			settled.RetryAt = now.Add(retryAfter)
+		}
+		settled.Cursor = found.Cursor
+		return settled, false
+	}
+	next := d.ranking.decide(f, now)
+	if next.kind == wait {
+		settled.RetryAt = next.at
+		return settled, false
+	}
+	if i.action.kind == expire { // it waited for a slot: that reason is kept, whatever holds now
+		next = i.action
+	}
+	d.pending.put(item{fire: *f, action: next, asOf: now})
+	return settled, true
+}
