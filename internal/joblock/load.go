@@ -48,7 +48,7 @@ func (l *Load) Bytes() int64 { return l.bytes.Load() }
 // Run measures periodically until the context ends.
 func (l *Load) Run(ctx context.Context) error {
 	for {
-		if err := l.look(ctx); ctx.Err() == nil {
+		if err := l.measure(ctx); ctx.Err() == nil {
 			l.report(err)
 		}
 		if !etcdkit.Sleep(ctx, max(loadEvery, time.Duration(l.workers())*loadPause)) {
@@ -57,8 +57,8 @@ func (l *Load) Run(ctx context.Context) error {
 	}
 }
 
-// look counts all entries and measures a sample of them, a different one each time.
-func (l *Load) look(ctx context.Context) error {
+// measure counts all entries and measures a sample of them, a different one each time.
+func (l *Load) measure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	end := clientv3.GetPrefixRangeEnd(common.OutboxPrefix)
