@@ -32,24 +32,22 @@ func (d *Dispatcher) claim(s scope, fires []scheduler.Fire, claims []common.Clai
 		began := time.Now()
 		results := d.cfg.Claimer.Claim(s.claims, claims)
 		d.cfg.Metrics.ClaimBatch(len(claims), time.Since(began), results[0].Err != nil)
-		var written []common.Run
-		unsure := false
-		for i := range results {
-			written = append(written, results[i].Written...)
-			unsure = unsure || results[i].Unsure
-		}
-		if len(written) > 0 {
-			d.cfg.Written(written)
-		}
-		if unsure {
-			d.cfg.Unsure()
-		}
 		return func() {
 			d.claiming = false
+			var written []common.Run
+			unsure := false
 			for i := range results {
 				d.settle(s, fires[i], &claims[i], &results[i])
+				written = append(written, results[i].Written...)
+				unsure = unsure || results[i].Unsure
 			}
 			d.runs.expect(nil)
+			if len(written) > 0 {
+				d.cfg.Written(written)
+			}
+			if unsure {
+				d.cfg.Unsure()
+			}
 		}
 	})
 }

@@ -32,22 +32,20 @@ func (d *Dispatcher) commitOutcomes(s scope, gathered bool) {
 	d.finishing = true
 	d.request(func() func() {
 		errs := d.cfg.Finisher.Finish(s.life, batch)
-		written := make([]common.Run, 0, len(batch))
-		for i := range batch {
-			switch {
-			case errs[i] == nil && batch[i].Unbegun:
-				d.cfg.Unsure() // an outcome was written only if the run could not be returned
-			case errs[i] == nil:
-				written = append(written, batch[i].Run)
-			}
-		}
-		if len(written) > 0 {
-			d.cfg.Written(written)
-		}
 		return func() {
 			d.finishing = false
+			var written []common.Run
 			for i := range batch {
 				d.finished(s, &batch[i], errs[i])
+				switch {
+				case errs[i] == nil && batch[i].Unbegun:
+					d.cfg.Unsure() // an outcome was written only if the run could not be returned
+				case errs[i] == nil:
+					written = append(written, batch[i].Run)
+				}
+			}
+			if len(written) > 0 {
+				d.cfg.Written(written)
 			}
 			d.cfg.Metrics.Running(len(d.runs.active))
 		}
