@@ -7,7 +7,7 @@ import (
 	"carillon/internal/common"
 )
 
-// After Run has returned, messages are dropped: no sender waits, and recovery leaves the runs of this incarnation alone.
+// After Run has returned, messages are dropped: no sender waits, and recovery leaves the runs of this worker alone.
 func TestMessages_AfterRun_AreDropped(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.long("a")

@@ -55,7 +55,8 @@ func queryOf(f *scheduler.Fire, now time.Time) common.FireQuery {
 }
 
 // applyState queues a fire that is still unclaimed; otherwise it returns the fire's result.
-func (d *Dispatcher) applyState(i *item, found *common.FireState, now time.Time) (settled scheduler.Settled, open bool) {
+func (d *Dispatcher) applyState(i *item, found *common.FireState,
+	now time.Time) (settled scheduler.Settled, open bool) {
 	f := &i.fire
 	settled = scheduler.Settled{Fire: *f}
 	switch {

@@ -175,13 +175,6 @@ func (r *runs) killAll() {
 	}
 }
 
-// end records that the command of a run has ended.
-func (r *runs) end(run string) {
-	if a, active := r.active[run]; active {
-		a.ended = true
-	}
-}
-
 // Kills applies the complete list of current kill requests for runs of this worker.
 func (d *Dispatcher) Kills(kills []common.Kill) {
 	d.send(func() {

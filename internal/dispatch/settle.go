@@ -136,24 +136,25 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 	}
 	granted, fire := d.cfg.Now(), settled.Fire
 	return func() {
-		defer cancel(nil)
 		outcome := d.cfg.Runner.Run(ctx, task)
-		d.ask(func() { // from here on, its fence does not end it
-			d.runs.end(run)
-			d.ending.begin(outcome.Job)
-		})
-		outcome.Delays = delays(&outcome, granted)
-		end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created}
-		again := d.again(ctx, &fire, &record, &end.Run)
-		if end.Next = d.next(ctx, &task, &end.Run); again != nil {
-			end.Next, end.Unbegun = again, true
-		}
-		if d.cfg.Output != nil && end.Run.OutputBytes > 0 {
-			d.cfg.Output(run)
-		}
 		d.send(func() {
-			active.returning = end.Unbegun
-			d.outcomes.put(end)
+			defer cancel(nil)
+			active.ended = true // from here on, its fence does not end it
+			d.ending.begin(outcome.Job)
+			outcome.Delays = delays(&outcome, granted)
+			end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created}
+			again := d.again(ctx, &fire, &record, &end.Run)
+			if end.Next = d.next(ctx, &task, &end.Run); again != nil {
+				end.Next, end.Unbegun, active.returning = again, true, true
+			}
+			if d.cfg.Output == nil || end.Run.OutputBytes == 0 {
+				d.outcomes.put(end)
+				return
+			}
+			d.request(func() func() {
+				d.cfg.Output(run)
+				return func() { d.outcomes.put(end) }
+			})
 		})
 	}
 }
