@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -117,13 +118,9 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 	for sent := 0; sent < len(docs); {
 		body, n := requestOf(docs[sent:])
 		if n < len(docs) && f.prune != "" {
-			return nil, &common.Error{
-				Code: common.CodeTooLarge,
-				Message: fmt.Sprintf(
-					"too many jobs for one request (%d MiB, %d jobs), and --prune needs all of them in one",
-					maxApplied>>20, maxAppliedJobs),
-				Hint: "apply them in parts, each with its own selector",
-			}
+			return nil, hinted(common.CodeTooLarge, fmt.Sprintf(
+				"too many jobs for one request (%d MiB, %d jobs), and --prune needs all of them in one", maxApplied>>20,
+				maxAppliedJobs), "apply them in parts, each with its own selector")
 		}
 		part, err := apiclient.Decode[apiclient.ApplyAnswer](api.ApplyJobsWithBody(ctx, &apiclient.ApplyJobsParams{
 			DryRun: &f.dryRun,
@@ -174,97 +171,72 @@ func requestOf(docs []document) (body []byte, n int) {
 
 func (c *cli) showApplied(a *apiclient.ApplyAnswer) error {
 	if c.structured() {
-		if err := c.print(a); err != nil {
-			return err
-		}
-		return refusedAny(a)
+		return cmp.Or(c.print(a), c.refusals(a))
 	}
-	dry := *a.DryRun
-	note := ""
+	dry, note := *a.DryRun, ""
 	if dry {
 		note = " (not written)"
 	}
 	for i := range a.Items {
 		item := &a.Items[i]
-		switch item.Result {
-		case apiclient.AppliedResultRefused, apiclient.AppliedResultUnknown:
+		if item.Result == apiclient.AppliedResultRefused || item.Result == apiclient.AppliedResultUnknown ||
+			item.Result == apiclient.AppliedResultUnchanged && c.format != "wide" {
 			continue
-		case apiclient.AppliedResultUnchanged:
-			if c.format != "wide" {
-				continue
-			}
 		}
 		line := fmt.Sprintf("%s %s", item.Result, item.Name)
-		if item.Fields != nil && len(*item.Fields) > 0 {
-			line += ": " + strings.Join(*item.Fields, ", ")
+		if fields := value(item.Fields); len(fields) > 0 {
+			line += ": " + strings.Join(fields, ", ")
 		}
 		fmt.Fprintln(c.stdout, oneLine(line)+note)
 		if dry {
 			c.printDiff(value(item.Diff))
 		}
 	}
-	c.sayRefused(a)
+	failed := c.refusals(a)
 	n := &a.Counts
 	if n.Unknown > 0 {
 		note = fmt.Sprintf(", %d unknown%s", n.Unknown, note)
 	}
 	fmt.Fprintf(c.stdout, "%d created, %d changed, %d unchanged, %d deleted, %d refused%s\n", n.Created, n.Changed,
 		n.Unchanged, n.Deleted, n.Refused, note)
-	return refusedAny(a)
+	return failed
 }
 
 func (c *cli) showDiff(a *apiclient.ApplyAnswer) error {
 	if c.structured() {
-		if err := c.print(a); err != nil {
-			return err
-		}
-		return refusedAny(a)
+		return cmp.Or(c.print(a), c.refusals(a))
 	}
 	for i := range a.Items {
 		c.printDiff(value(a.Items[i].Diff))
 	}
-	c.sayRefused(a)
-	return refusedAny(a)
+	return c.refusals(a)
 }
 
-// sayRefused prints why jobs were refused.
-func (c *cli) sayRefused(a *apiclient.ApplyAnswer) {
+// refusals prints why jobs were refused, and returns the exit code of the first refusal.
+func (c *cli) refusals(a *apiclient.ApplyAnswer) (failed error) {
 	for i := range a.Items {
-		item := &a.Items[i]
-		if item.Refusal != nil {
-			report(c.stderr, refusal(item.Name, item.Refusal))
-		}
+		failed = cmp.Or(failed, c.refused(a.Items[i].Name, a.Items[i].Refusal, !c.structured()))
 	}
+	return failed
 }
 
-// refusal returns the refusal of one item of a request as an error.
-func refusal(name string, r *apiclient.Refusal) *common.Error {
+// refused prints the refusal of one item of a request, if it was refused, and returns its exit code.
+func (c *cli) refused(name string, r *apiclient.Refusal, loud bool) error {
+	if r == nil {
+		return nil
+	}
 	e := &common.Error{Code: common.Code(r.Code), Message: oneLine(name + ": " + r.Detail), Hint: value(r.Hint)}
-	if r.Errors != nil {
-		for _, f := range *r.Errors {
-			_, at, found := strings.Cut(f.Location, "].") // the job is named already
-			if !found {
-				at = f.Location
-			}
-			e.Faults = append(e.Faults, common.Fault{
-				Location: at,
-				Code:     f.Code,
-				Message:  f.Message,
-				Hint:     value(f.Hint),
-			})
+	for _, f := range value(r.Errors) {
+		at := f.Location
+		if _, below, found := strings.Cut(at, "]."); found {
+			at = below // the job is named already
 		}
+		e.Faults = append(e.Faults, common.Fault{Location: at, Message: f.Message, Hint: value(f.Hint)})
 	}
-	return e
-}
-
-// refusedAny returns the first refusal as an error, which sets the exit code.
-func refusedAny(a *apiclient.ApplyAnswer) error {
-	for i := range a.Items {
-		if r := a.Items[i].Refusal; r != nil {
-			return exitError(exitCode(context.Background(), refusal("", r)))
-		}
+	if loud {
+		report(c.stderr, e)
 	}
-	return nil
+	return exitError(exitCode(context.Background(), e))
 }
 
 // printDiff prints differences, in colours on a terminal.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -103,18 +104,13 @@ func (c *cli) showBulk(a *apiclient.BulkAnswer, done string) (failed error) {
 		}
 	}
 	for i := range a.Items {
-		if !c.structured() {
-			c.sayDone(&a.Items[i], done)
+		if c.structured() {
+			break
 		}
+		c.sayDone(&a.Items[i], done)
 	}
 	for i := range a.Items {
-		if r := a.Items[i].Refusal; r != nil {
-			e := refusal(a.Items[i].Name, r)
-			report(c.stderr, e)
-			if failed == nil {
-				failed = exitError(exitCode(context.Background(), e))
-			}
-		}
+		failed = cmp.Or(failed, c.refused(a.Items[i].Name, a.Items[i].Refusal, true))
 	}
 	if len(a.Items) == 0 {
 		fmt.Fprintln(c.stderr, "note: no job matches")

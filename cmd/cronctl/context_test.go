@@ -93,8 +93,8 @@ func TestTokensStayAtTheirServer(t *testing.T) {
 		t.Errorf("a server on this machine saw %q", seen)
 	}
 	c := &cli{env: environmentOf(environ), server: "https://carillon.example.com"}
-	if to, err := c.destination(); err != nil || to.token != "" {
-		t.Errorf("another machine's server would see %q, %v", to.token, err)
+	if to, err := c.destination(); err != nil || to.Token != "" {
+		t.Errorf("another machine's server would see %q, %v", to.Token, err)
 	}
 }
 

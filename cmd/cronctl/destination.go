@@ -17,13 +17,11 @@ import (
 
 const defaultServer = "http://127.0.0.1:7070"
 
-// destination is the server of a call, with the credentials and TLS files for it.
+// destination is the server of a call, with the credentials and TLS files for it. It has a name if a saved context is
+// used.
 type destination struct {
-	server, token string
-	context       string // name of the context, if one is used
-	insecure      bool
-	ca, cert, key string // files
-	cookie        string // session cookie
+	savedContext
+	cookie string // session cookie
 }
 
 // destination finds the server and the token: on the command line first, then in the environment, then in the
@@ -33,29 +31,29 @@ func (c *cli) destination() (destination, error) {
 	if err != nil {
 		return t, err
 	}
-	saved := t.token
+	saved := t.Token
 	if c.context != "" && c.tokenText == "" && c.tokenFile == "" && saved != "" {
 		return t, nil // an explicit context takes precedence over the environment's token
 	}
-	t.token, err = token(c.tokenText, c.tokenFile, c.env)
+	t.Token, err = token(c.tokenText, c.tokenFile, c.env)
 	switch {
-	case err != nil || t.token != "":
+	case err != nil || t.Token != "":
 	case saved != "":
-		t.token = saved
-	case t.context == "" && isLocal(t.server): // a context without a token has no login
-		t.token, err = standaloneToken(c.env)
+		t.Token = saved
+	case t.Name == "" && isLocal(t.Server): // a context without a token has no login
+		t.Token, err = standaloneToken(c.env)
 	}
 	return t, err
 }
 
 // reach finds the server, and the token of its context if there is one.
 func (c *cli) reach() (destination, error) {
-	t := destination{
-		insecure: c.insecure,
-		ca:       cmp.Or(c.ca, c.env["CARILLON_CA_FILE"]),
-		cert:     cmp.Or(c.cert, c.env["CARILLON_CERT_FILE"]),
-		key:      cmp.Or(c.key, c.env["CARILLON_KEY_FILE"]),
-	}
+	t := destination{savedContext: savedContext{
+		InsecureHTTP: c.insecure,
+		CA:           cmp.Or(c.ca, c.env["CARILLON_CA_FILE"]),
+		Cert:         cmp.Or(c.cert, c.env["CARILLON_CERT_FILE"]),
+		Key:          cmp.Or(c.key, c.env["CARILLON_KEY_FILE"]),
+	}}
 	if c.context != "" && c.server != "" {
 		return t, invalid("--context and --server exclude each other", "use either of them")
 	}
@@ -64,14 +62,14 @@ func (c *cli) reach() (destination, error) {
 		return t, err
 	}
 	if c.context == "" {
-		t.server = cmp.Or(c.server, c.env["CARILLON_SERVER"])
+		t.Server = cmp.Or(c.server, c.env["CARILLON_SERVER"])
 	}
-	if saved != nil && (t.server == "" || sameServer(t.server, saved.Server)) {
-		t.context, t.server, t.token, t.insecure = saved.Name, saved.Server, saved.Token, t.insecure ||
-			saved.InsecureHTTP
-		t.ca, t.cert, t.key = cmp.Or(t.ca, saved.CA), cmp.Or(t.cert, saved.Cert), cmp.Or(t.key, saved.Key)
+	if saved != nil && (t.Server == "" || sameServer(t.Server, saved.Server)) {
+		t.Name, t.Server, t.Token = saved.Name, saved.Server, saved.Token
+		t.InsecureHTTP = t.InsecureHTTP || saved.InsecureHTTP
+		t.CA, t.Cert, t.Key = cmp.Or(t.CA, saved.CA), cmp.Or(t.Cert, saved.Cert), cmp.Or(t.Key, saved.Key)
 	}
-	t.server = cmp.Or(t.server, defaultServer)
+	t.Server = cmp.Or(t.Server, defaultServer)
 	return t, nil
 }
 
@@ -95,10 +93,10 @@ const patienceForTurn = 30 * time.Second
 // client creates the API client; notes are written to w.
 func (t *destination) client(w io.Writer) (*apiclient.API, error) {
 	o := apiclient.Options{
-		Server:       t.server,
-		Token:        t.token,
+		Server:       t.Server,
+		Token:        t.Token,
 		Cookie:       t.cookie,
-		InsecureHTTP: t.insecure,
+		InsecureHTTP: t.InsecureHTTP,
 		UserAgent:    "cronctl/" + version,
 		Patience:     patienceForTurn,
 		Waiting: func(wait time.Duration) {
@@ -114,22 +112,22 @@ func (t *destination) client(w io.Writer) (*apiclient.API, error) {
 
 // tls loads the TLS files. It returns nil without any: the system's authorities apply.
 func (t *destination) tls() (*tls.Config, error) {
-	if t.ca == "" && t.cert == "" && t.key == "" {
+	if t.CA == "" && t.Cert == "" && t.Key == "" {
 		return nil, nil //nolint:nilnil // the default of package tls
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if t.ca != "" {
-		pem, err := os.ReadFile(t.ca)
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
 		if err != nil {
 			return nil, err
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, common.Errorf(common.CodeInvalid, "%s contains no certificate", t.ca)
+			return nil, common.Errorf(common.CodeInvalid, "%s contains no certificate", t.CA)
 		}
 	}
-	if t.cert != "" || t.key != "" {
-		pair, err := tls.LoadX509KeyPair(t.cert, t.key)
+	if t.Cert != "" || t.Key != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,19 +45,19 @@ func exitCode(ctx context.Context, err error) int {
 	if !ok {
 		return exitUsage // flags and arguments that cobra refuses
 	}
-	switch e.Code {
-	case common.CodeInvalid, common.CodeTooLarge, common.CodeUnsupportedType, common.CodeNotAllowed:
-		return exitUsage
-	case common.CodeNotFound:
-		return exitNotFound
-	case common.CodeExists, common.CodeStale, common.CodeConflict:
-		return exitConflict
-	case common.CodeUnauthenticated, common.CodeForbidden:
-		return exitDenied
-	case common.CodeUnavailable, common.CodeTooMany, common.CodeInternal:
-		return exitAway
+	codes := map[common.Code]int{
+		common.CodeInvalid:         exitUsage,
+		common.CodeTooLarge:        exitUsage,
+		common.CodeUnsupportedType: exitUsage,
+		common.CodeNotAllowed:      exitUsage,
+		common.CodeNotFound:        exitNotFound,
+		common.CodeExists:          exitConflict,
+		common.CodeStale:           exitConflict,
+		common.CodeConflict:        exitConflict,
+		common.CodeUnauthenticated: exitDenied,
+		common.CodeForbidden:       exitDenied,
 	}
-	return exitAway
+	return cmp.Or(codes[e.Code], exitAway)
 }
 
 // online runs a command with a client of the server.

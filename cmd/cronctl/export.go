@@ -105,49 +105,11 @@ func asDefined(data []byte) (exportedJob, error) {
 	if err != nil {
 		return exportedJob{}, err
 	}
-	text, err := withoutKey(data, "meta")
-	if err == nil {
-		text, err = toYAML(text)
-	}
+	text, err := toYAML(data, "meta")
 	if err != nil {
-		return exportedJob{}, &common.Error{
-			Code:    common.CodeUnavailable,
-			Message: "cannot read the server's response",
-			Err:     err,
-		}
+		return exportedJob{}, unreadable(err)
 	}
 	return exportedJob{name: j.Name, yaml: text}, nil
-}
-
-// withoutKey returns a JSON object without one of its keys.
-func withoutKey(object []byte, unwanted string) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.Join(errors.New("job is not an object"), err)
-	}
-	out := []byte{'{'}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		if key == unwanted {
-			continue
-		}
-		name, err := json.Marshal(key)
-		if err != nil {
-			return nil, err
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, name...), ':'), value...)
-	}
-	return append(out, '}'), nil
 }
 
 // writeJobs writes jobs to standard output, a file or a folder; whole reports whether they are all jobs of the
@@ -164,12 +126,9 @@ func (c *cli) writeJobs(jobs []exportedJob, to string, whole bool) error {
 		b.Write(j.yaml)
 	}
 	if b.Len() > maxFile {
-		return &common.Error{
-			Code: common.CodeTooLarge,
-			Message: fmt.Sprintf("the jobs are larger than %d KiB, the limit for a file of jobs",
-				maxFile>>10),
-			Hint: "write one file per job: cronctl export -o DIR/",
-		}
+		return hinted(common.CodeTooLarge,
+			fmt.Sprintf("the jobs are larger than %d KiB, the limit for a file of jobs", maxFile>>10),
+			"write one file per job: cronctl export -o DIR/")
 	}
 	if to == "" {
 		_, err := c.stdout.Write(b.Bytes())

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -164,6 +163,5 @@ func latest(ctx context.Context, api *apiclient.API, job string) (common.Run, er
 	if _, err := apiclient.Read(api.GetJob(ctx, job)); err != nil {
 		return common.Run{}, err
 	}
-	return common.Run{}, &common.Error{Code: common.CodeNotFound, Message: fmt.Sprintf("job %s has not run yet", job),
-		Hint: "run it with: cronctl run " + job}
+	return common.Run{}, hinted(common.CodeNotFound, "job "+job+" has not run yet", "run it with: cronctl run "+job)
 }

@@ -129,17 +129,6 @@ type description struct {
 	Last       list            `json:"last"`
 }
 
-// placed lists the workers that are eligible for a job now.
-type placed struct {
-	Items []struct {
-		Worker, Name string
-		Eligible     bool
-		Rank         int
-		Reason       *common.Reason
-	}
-	Reason *common.Reason
-}
-
 // lastShown is the number of runs in the description of a job or worker.
 const lastShown = 20
 
@@ -169,7 +158,7 @@ func (d *description) show(c *cli) error {
 	if err != nil {
 		return err
 	}
-	p, err := decode[placed](d.Placement)
+	p, err := decode[apiclient.Ranking](d.Placement)
 	if err != nil {
 		return err
 	}
@@ -208,11 +197,11 @@ func (d *description) show(c *cli) error {
 	}
 	var workers table
 	for _, w := range p.Items {
-		rank, effect := fmt.Sprintf("  %d.", w.Rank+1), "takes over"
+		rank, effect := fmt.Sprintf("  %d.", value(w.Rank)+1), "takes over"
 		switch {
 		case !w.Eligible && w.Reason != nil:
 			rank, effect = "  -", w.Reason.Text
-		case w.Rank == 0:
+		case value(w.Rank) == 0:
 			effect = "would run it"
 		}
 		workers.row(rank, cmp.Or(w.Name, w.Worker), effect)

@@ -103,7 +103,7 @@ func (p *printed) event(name string, data []byte, w io.Writer) error {
 		Complete      bool
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
-		return &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
+		return unreadable(err)
 	}
 	switch name {
 	case "output":

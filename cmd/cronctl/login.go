@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,8 +61,8 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	if err != nil {
 		return err
 	}
-	if !to.insecure {
-		if err := apiclient.Private(to.server); err != nil {
+	if !to.InsecureHTTP {
+		if err := apiclient.Private(to.Server); err != nil {
 			return err // before the user types a password
 		}
 	}
@@ -68,13 +70,12 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	if err != nil {
 		return err
 	}
-	one := savedContext{Token: given}
+	to.Token, to.ExpiresAt, to.Ours = given, nil, false
 	if body != nil {
-		if one, err = c.tokenFor(ctx, &to, f, body); err != nil {
+		if err := c.tokenFor(ctx, &to, f, body); err != nil {
 			return err
 		}
 	}
-	to.token = one.Token
 	api, err := to.client(c.stderr)
 	if err != nil {
 		return err
@@ -83,10 +84,8 @@ func (c *cli) logIn(ctx context.Context, f *loginFlags) error {
 	if err != nil {
 		return err
 	}
-	if one.ExpiresAt == nil {
-		one.ExpiresAt = me.ExpiresAt
-	}
-	return c.keep(&to, &me, one)
+	to.ExpiresAt = cmp.Or(to.ExpiresAt, me.ExpiresAt)
+	return c.keep(&to.savedContext, &me)
 }
 
 // credentials returns the login request, or a token that needs no login.
@@ -131,33 +130,29 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 
 // tokenFor logs in and creates a token; the session is used for nothing else.
 func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
-	body *apiclient.LoginJSONRequestBody) (savedContext, error) {
-	var one savedContext
+	body *apiclient.LoginJSONRequestBody) error {
 	anybody := *to
-	anybody.token = ""
+	anybody.Token = ""
 	api, err := anybody.client(c.stderr)
 	if err != nil {
-		return one, err
+		return err
 	}
 	resp, err := api.Login(ctx, *body)
 	me, err := apiclient.Decode[apiclient.Me](resp, err)
 	if err != nil {
 		if e, ok := asError(err); ok && e.Code == common.CodeUnauthenticated {
-			return one, &common.Error{
-				Code:    common.CodeForbidden,
-				Message: e.Message,
-				Hint:    "check the name, password or code; a code is valid once, for 15 minutes",
-			}
+			return hinted(common.CodeForbidden, e.Message,
+				"check the name, password or code; a code is valid once, for 15 minutes")
 		}
-		return one, err
+		return err
 	}
 	cookies := resp.Cookies()
 	if len(cookies) == 0 {
-		return one, common.Errorf(common.CodeUnavailable, "the server accepted the login but started no session")
+		return common.Errorf(common.CodeUnavailable, "the server accepted the login but started no session")
 	}
 	anybody.cookie = cookies[0].Name + "=" + cookies[0].Value
 	if api, err = anybody.client(c.stderr); err != nil {
-		return one, err
+		return err
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -172,27 +167,20 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
 	// The session has no further use, even if the token was refused. Open sessions are listed by get sessions.
 	_, left := apiclient.Read(api.Logout(ctx))
 	if err != nil {
-		return one, err
+		return err
 	}
 	if left != nil {
 		fmt.Fprintln(c.stderr, "note: the session that created the token could not be ended; it expires by itself")
 	}
-	return savedContext{Token: value(made.Token), ExpiresAt: made.ExpiresAt, Ours: true}, nil
+	to.Token, to.ExpiresAt, to.Ours = value(made.Token), made.ExpiresAt, true
+	return nil
 }
 
 // highest returns the highest role of a user in any group. A token never exceeds the rights of its user.
 func highest(me *apiclient.Me) apiclient.TokenDefinitionRole {
-	has := map[string]bool{}
-	if me.Role != nil {
-		has[string(*me.Role)] = true
-	}
-	if me.Groups != nil {
-		for _, role := range *me.Groups {
-			has[role] = true
-		}
-	}
+	has := append(slices.Collect(maps.Values(value(me.Groups))), string(value(me.Role)))
 	for _, role := range []string{"admin", "editor", "operator"} {
-		if has[role] {
+		if slices.Contains(has, role) {
 			return apiclient.TokenDefinitionRole(role)
 		}
 	}
@@ -200,14 +188,13 @@ func highest(me *apiclient.Me) apiclient.TokenDefinitionRole {
 }
 
 // keep saves a context and makes it the current one.
-func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
-	one.Name, one.Server, one.InsecureHTTP = to.context, strings.TrimRight(to.server, "/"), to.insecure
-	one.CA, one.Cert, one.Key, one.User = to.ca, to.cert, to.key, cmp.Or(value(me.User), me.Name)
+func (c *cli) keep(one *savedContext, me *apiclient.Me) error {
+	one.Server, one.User = strings.TrimRight(one.Server, "/"), cmp.Or(value(me.User), me.Name)
 	all, err := loadContexts(c.env)
 	if err != nil {
 		return err
 	}
-	all.put(one)
+	all.put(*one)
 	all.Current = one.Name
 	if err := all.save(c.env); err != nil {
 		return err
@@ -218,8 +205,8 @@ func (c *cli) keep(to *destination, me *apiclient.Me, one savedContext) error {
 	}
 	fmt.Fprintf(c.stdout, "logged in to %s as %s%s; current context: %s\n", one.Server, one.User, until, one.Name)
 	for _, other := range []string{"CARILLON_SERVER", "CARILLON_TOKEN", "CARILLON_TOKEN_FILE", "CARILLON_CONTEXT"} {
-		if value := c.env[other]; value != "" && value != one.Name && (other != "CARILLON_SERVER" || !sameServer(value,
-			one.Server)) {
+		value := c.env[other]
+		if value != "" && value != one.Name && (other != "CARILLON_SERVER" || !sameServer(value, one.Server)) {
 			fmt.Fprintf(c.stderr, "note: %s is set and takes precedence over the context\n", other)
 		}
 	}
@@ -232,14 +219,14 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	if err != nil {
 		return to, err
 	}
-	if !strings.Contains(to.server, "://") {
-		return to, invalid("server "+common.Excerpt(to.server)+" is not a URL",
-			"write it as https://"+common.Excerpt(to.server))
+	if !strings.Contains(to.Server, "://") {
+		return to, invalid("server "+common.Excerpt(to.Server)+" is not a URL",
+			"write it as https://"+common.Excerpt(to.Server))
 	}
-	if err := apiclient.Reachable(to.server); err != nil {
+	if err := apiclient.Reachable(to.Server); err != nil {
 		return to, err
 	}
-	name := cmp.Or(f.name, to.context, contextName(to.server))
+	name := cmp.Or(f.name, to.Name, contextName(to.Server))
 	if !common.ValidName(name) {
 		return to, invalid(fmt.Sprintf("%q is not a valid name of a context", common.Excerpt(name)),
 			"set one with --name; use only a–z, 0–9, '.', '_' and '-'")
@@ -248,14 +235,11 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	if err != nil {
 		return to, err
 	}
-	if there, err := all.find(name); err == nil && f.name == "" && !sameServer(there.Server, to.server) {
-		return to, &common.Error{
-			Code:    common.CodeConflict,
-			Message: fmt.Sprintf("context %s belongs to another server, %s", name, there.Server),
-			Hint:    "choose another name with --name",
-		}
+	if there, err := all.find(name); err == nil && f.name == "" && !sameServer(there.Server, to.Server) {
+		return to, hinted(common.CodeConflict,
+			fmt.Sprintf("context %s belongs to another server, %s", name, there.Server), "choose another name with --name")
 	}
-	to.context = name
+	to.Name = name
 	return to, nil
 }
 

@@ -59,14 +59,7 @@ func revoke(ctx context.Context, stderr io.Writer, one *savedContext) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	to := destination{
-		server:   one.Server,
-		token:    one.Token,
-		insecure: one.InsecureHTTP,
-		ca:       one.CA,
-		cert:     one.Cert,
-		key:      one.Key,
-	}
+	to := destination{savedContext: *one}
 	api, err := to.client(stderr)
 	if err != nil {
 		return err
@@ -107,7 +100,7 @@ func showMe(c *cli, me *apiclient.Me, to *destination) error {
 		facts.row("Roles in groups:", pairsOf(me.Groups))
 	}
 	facts.fact("Until", me.ExpiresAt)
-	facts.row("Server:", to.server)
-	facts.fact("Context", to.context)
+	facts.row("Server:", to.Server)
+	facts.fact("Context", to.Name)
 	return facts.print(c.stdout)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,25 +34,14 @@ func (c *cli) next() *cobra.Command {
 	return cmd
 }
 
-// preview is the server's explanation of an expression; times keep the offset of its zone.
-type preview struct {
-	Fires       []time.Time `json:"fires"`
-	Description string      `json:"description"`
-	Timezone    string      `json:"timezone"`
-	Notes       []struct {
-		Text string    `json:"text"`
-		At   time.Time `json:"at"`
-	} `json:"notes"`
-}
-
-func (c *cli) showPreview(p *preview) error {
+func (c *cli) showPreview(p *apiclient.Preview) error {
 	fmt.Fprintf(c.stdout, "%s (%s)\n", p.Description, p.Timezone)
 	for _, fire := range p.Fires {
 		fmt.Fprintf(c.stdout, "  %s\n", fire.Format("Mon 2006-01-02 15:04:05 -07:00"))
 	}
 	for _, n := range p.Notes {
 		at := ""
-		if !n.At.IsZero() {
+		if n.At != nil {
 			at = n.At.Format("2006-01-02 15:04") + ": "
 		}
 		fmt.Fprintf(c.stdout, "note: %s%s\n", at, n.Text)

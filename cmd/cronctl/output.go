@@ -110,10 +110,14 @@ func rawItems[T any](values []T) ([]json.RawMessage, error) {
 	return items, nil
 }
 
+func unreadable(err error) error {
+	return &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
+}
+
 func decode[T any](data []byte) (T, error) {
 	var v T
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
+		return v, unreadable(err)
 	}
 	return v, nil
 }

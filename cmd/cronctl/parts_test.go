@@ -128,8 +128,8 @@ func TestTokenIsFound(t *testing.T) {
 	expect := func(want string) {
 		t.Helper()
 		c := &cli{env: env}
-		if to, err := c.destination(); to.token != want || err != nil {
-			t.Errorf("token %q, %v, want %q", to.token, err, want)
+		if to, err := c.destination(); to.Token != want || err != nil {
+			t.Errorf("token %q, %v, want %q", to.Token, err, want)
 		}
 	}
 	expect("")

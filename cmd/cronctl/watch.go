@@ -264,7 +264,7 @@ func (c *cli) printEach(items []json.RawMessage) error {
 		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, item); err != nil {
-			return &common.Error{Code: common.CodeUnavailable, Message: "cannot read the server's response", Err: err}
+			return unreadable(err)
 		}
 		fmt.Fprintln(c.stdout, b.String())
 	}

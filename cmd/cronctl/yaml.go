@@ -6,18 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// toYAML writes JSON as YAML: keys keep their order, texts of several lines become blocks, and every text that
+// toYAML writes JSON as YAML, without unwanted keys of the object: keys keep their order, texts of several lines become blocks, and every text that
 // a parser might read as another type is in double quotes. The result parses to the same JSON.
-func toYAML(data []byte) ([]byte, error) {
+func toYAML(data []byte, unwanted ...string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	w := &yamlWriter{}
+	w := &yamlWriter{unwanted: unwanted}
 	if err := w.value(dec, 0, atStart); err != nil {
 		return nil, fmt.Errorf("write YAML: %w", err)
 	}
@@ -33,7 +34,10 @@ const (
 	inList                // on the line of "-"
 )
 
-type yamlWriter struct{ bytes.Buffer }
+type yamlWriter struct {
+	bytes.Buffer
+	unwanted []string // keys of the outermost object
+}
 
 func (w *yamlWriter) value(dec *json.Decoder, depth int, at place) error {
 	token, err := dec.Token()
@@ -97,6 +101,13 @@ func (w *yamlWriter) nested(dec *json.Decoder, open json.Delim, depth int, at pl
 		name, ok := key.(string)
 		if !ok {
 			return errors.New("key is not a string")
+		}
+		if at == atStart && slices.Contains(w.unwanted, name) {
+			var skipped json.RawMessage
+			if err := dec.Decode(&skipped); err != nil {
+				return err
+			}
+			continue
 		}
 		w.WriteString(scalar(name))
 		w.WriteByte(':')
