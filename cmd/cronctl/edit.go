@@ -125,8 +125,7 @@ func (c *cli) sendEdited(ctx context.Context, api *apiclient.API, before *job, t
 		return common.Errorf(common.CodeInvalid, "the name of job %s cannot be changed", before.Name)
 	}
 	_, err = apiclient.Read(api.PutJobWithBody(ctx, before.Name,
-		&apiclient.PutJobParams{IfMatch: new(fmt.Sprintf("%q",
-			fmt.Sprint(before.Meta.Version)))}, jsonType, bytes.NewReader(values[0])))
+		&apiclient.PutJobParams{IfMatch: tag(before.Meta.Version)}, jsonType, bytes.NewReader(values[0])))
 	return err
 }
 

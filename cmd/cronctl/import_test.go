@@ -152,7 +152,7 @@ func TestImportKeepsUsers(t *testing.T) {
 		"/etc/crontabs/root":           "root",
 		"/tmp/ann":                     "",
 	} {
-		if got := ownerOf(path); got != want {
+		if got := sourceOf(path).owner; got != want {
 			t.Errorf("%s belongs to %q, want %q", path, got, want)
 		}
 	}

@@ -119,9 +119,8 @@ func (m *importer) write(ctx context.Context, api *apiclient.API) error {
 			_, err = apiclient.Read(api.CreateJobWithBody(ctx, nil, jsonType, bytes.NewReader(data)))
 		} else {
 			done = "overwritten"
-			match := fmt.Sprintf("%q", fmt.Sprint(s.version))
-			_, err = apiclient.Read(api.PutJobWithBody(ctx, s.job.Name, &apiclient.PutJobParams{IfMatch: &match},
-				jsonType, bytes.NewReader(data)))
+			_, err = apiclient.Read(api.PutJobWithBody(ctx, s.job.Name,
+				&apiclient.PutJobParams{IfMatch: tag(s.version)}, jsonType, bytes.NewReader(data)))
 		}
 		if err != nil {
 			s.done.what = "failed"

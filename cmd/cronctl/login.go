@@ -237,7 +237,8 @@ func (c *cli) loginTarget(f *loginFlags) (destination, error) {
 	}
 	if there, err := all.find(name); err == nil && f.name == "" && !sameServer(there.Server, to.Server) {
 		return to, hinted(common.CodeConflict,
-			fmt.Sprintf("context %s belongs to another server, %s", name, there.Server), "choose another name with --name")
+			fmt.Sprintf("context %s belongs to another server, %s", name, there.Server),
+			"choose another name with --name")
 	}
 	to.Name = name
 	return to, nil

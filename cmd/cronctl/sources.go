@@ -22,53 +22,36 @@ type source struct {
 	text   string
 	system bool
 	prefix string
+	cronD  bool   // it is in /etc/cron.d
 	owner  string // user that cron runs it as, if the file's path determines it
 }
 
 // spools are the folders of users' crontabs; each file is named after its owner.
 var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron", "/etc/crontabs"}
 
-// ownerOf returns the owner of a user's crontab in cron's spool.
-func ownerOf(file string) string {
-	path, err := filepath.Abs(file)
-	if err != nil || !slices.Contains(spools, filepath.Dir(path)) {
-		return ""
-	}
-	return filepath.Base(path)
-}
-
 // sources collects the crontabs: files, folders such as /etc/cron.d, and "-" for standard input. skipped lists
 // the files that were left out, as cron leaves them out.
 func (c *cli) sources(args []string, system bool, prefix string) (found []source, skipped []string, err error) {
 	for _, arg := range args {
-		info, err := os.Stat(arg)
-		switch {
-		case arg == "-":
-			text, err := c.readFile(arg, crontab.MaxBytes)
-			if err != nil {
-				return nil, nil, err
+		files, folder := []string{arg}, false
+		if arg != "-" {
+			info, err := os.Stat(arg)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil, nil, invalid(arg+" not found",
+					"for your own crontab use: crontab -l | cronctl import-crontab -")
+			case err != nil:
+				return nil, nil, cannot("cannot read the crontab", err)
 			}
-			found = append(found, source{
-				file:   "standard input",
-				text:   string(text),
-				system: system,
-				prefix: cmp.Or(prefix, crontab.PrefixOf(arg)),
-			})
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil, invalid(arg+" not found",
-				"for your own crontab use: crontab -l | cronctl import-crontab -")
-		case err != nil:
-			return nil, nil, cannot("cannot read the crontab", err)
-		}
-		files := []string{arg}
-		if info.IsDir() {
-			if files, err = filepath.Glob(filepath.Join(escapeGlob(arg), "*")); err != nil {
-				return nil, nil, err
+			if folder = info.IsDir(); folder {
+				if files, err = filepath.Glob(filepath.Join(escapeGlob(arg), "*")); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
 		for _, file := range files {
-			if why := unread(file, info.IsDir()); why != "" {
+			s := sourceOf(file)
+			if why := unread(file, folder || s.cronD); why != "" {
 				skipped = append(skipped, file+": "+why)
 				continue
 			}
@@ -76,21 +59,31 @@ func (c *cli) sources(args []string, system bool, prefix string) (found []source
 			if err != nil {
 				return nil, nil, err
 			}
-			found = append(found, source{
-				file:   file,
-				text:   string(text),
-				system: system || ofSystem(file),
-				prefix: cmp.Or(prefix, crontab.PrefixOf(file)),
-				owner:  ownerOf(file),
-			})
+			s.text, s.system, s.prefix = string(text), system || s.system, cmp.Or(prefix, crontab.PrefixOf(file))
+			found = append(found, s)
 		}
 	}
 	return found, skipped, nil
 }
 
-// unread returns why cron would not read a file of a folder like /etc/cron.d.
+// sourceOf returns what the path of a crontab determines.
+func sourceOf(file string) source {
+	path, err := filepath.Abs(file)
+	switch dir := filepath.Dir(path); {
+	case file == "-":
+		return source{file: "standard input"}
+	case err != nil:
+		return source{file: file}
+	case slices.Contains(spools, dir):
+		return source{file: file, owner: filepath.Base(path)}
+	default:
+		return source{file: file, cronD: dir == "/etc/cron.d", system: dir == "/etc/cron.d" || path == "/etc/crontab"}
+	}
+}
+
+// unread returns why cron would not read a file, if it is one of a folder like /etc/cron.d.
 func unread(file string, fromFolder bool) string {
-	if !fromFolder && !inCronD(file) {
+	if !fromFolder {
 		return ""
 	}
 	name := filepath.Base(file)
@@ -104,17 +97,6 @@ func unread(file string, fromFolder bool) string {
 		return "has a name that cron ignores"
 	}
 	return ""
-}
-
-// ofSystem reports whether a file has a user column, by its path.
-func ofSystem(file string) bool {
-	path, err := filepath.Abs(file)
-	return err == nil && path == "/etc/crontab" || inCronD(file)
-}
-
-func inCronD(file string) bool {
-	path, err := filepath.Abs(file)
-	return err == nil && filepath.Dir(path) == "/etc/cron.d"
 }
 
 func escapeGlob(dir string) string {

@@ -39,17 +39,13 @@ func (e environment) stateDir() string {
 
 // token returns the token given on the command line, else in the environment. It may be empty.
 func token(flag, flagFile string, env environment) (string, error) {
-	switch {
-	case flag != "":
-		return flag, nil
-	case flagFile != "":
-		return readToken(flagFile)
-	case env["CARILLON_TOKEN"] != "":
-		return env["CARILLON_TOKEN"], nil
-	case env["CARILLON_TOKEN_FILE"] != "":
-		return readToken(env["CARILLON_TOKEN_FILE"])
+	if flag == "" && flagFile == "" {
+		flag, flagFile = env["CARILLON_TOKEN"], env["CARILLON_TOKEN_FILE"]
 	}
-	return "", nil
+	if flag != "" || flagFile == "" {
+		return flag, nil
+	}
+	return readToken(flagFile)
 }
 
 // standaloneToken returns the token that a standalone on this machine wrote. It may be empty.

@@ -13,8 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// toYAML writes JSON as YAML, without unwanted keys of the object: keys keep their order, texts of several lines become blocks, and every text that
-// a parser might read as another type is in double quotes. The result parses to the same JSON.
+// toYAML writes JSON as YAML: keys keep their order, texts of several lines become blocks, and every text that a parser
+// might read as another type is in double quotes. The result parses to the same JSON, but for unwanted keys of the
+// outermost object.
 func toYAML(data []byte, unwanted ...string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
