@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes a certificate authority and certificates for etcd, masters and workers, with openssl and nothing else:
+# Creates a certificate authority and certificates for etcd, masters and workers, with openssl only:
 #   certificates.sh ca                        the authority: ca.crt, ca.key (keep ca.key off all other machines)
 #   certificates.sh server NAME HOST|IP …     NAME.crt, NAME.key for a server and its peers, under these names
 #   certificates.sh client NAME               NAME.crt, NAME.key for a client; etcd takes NAME as its user
-# in the folder $CERTS (default: the current one). What is there is kept. Certificates last $DAYS days (default 825).
+# in the folder $CERTS (default: the current one). Existing files are kept. Certificates last $DAYS days (default 825).
 set -eu
 umask 077
 cd "${CERTS:-.}"

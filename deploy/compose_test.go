@@ -154,7 +154,7 @@ func TestComposeImagesArePinned(t *testing.T) {
 }
 
 // Nothing is open but the console, and that for this machine alone.
-func TestComposeOpensNothing(t *testing.T) {
+func TestCompose_PublishesOnlyTheConsole(t *testing.T) {
 	c := compose(t)
 	for name, s := range c.Services {
 		for _, port := range s.Ports {

@@ -252,7 +252,7 @@ func TestSystemdExposure(t *testing.T) {
 
 // systemd's patience is longer than a drain, the longest killGrace and the last
 // writes together.
-func TestTheWorkerIsGivenTimeToDrain(t *testing.T) {
+func TestWorkerUnit_StopTimeout_CoversTheDrain(t *testing.T) {
 	limit, err := time.ParseDuration(directives(t, "carillon-worker.service")["TimeoutStopSec"][0])
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestTheWorkerIsGivenTimeToDrain(t *testing.T) {
 }
 
 // systemd itself reads the units, where it is installed.
-func TestSystemdVerifies(t *testing.T) {
+func TestUnits_PassSystemdVerify(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("systemd-analyze is not installed")

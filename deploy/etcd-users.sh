@@ -1,15 +1,15 @@
 #!/bin/sh
-# Gives Carillon's daemons their users in etcd, and each what it may do there. It makes what
-# is missing and may be run again at any time, with etcdctl's own variables for where etcd is
-# and who asks (ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER).
+# Creates the users of Carillon's daemons in etcd, with their permissions. It adds what is
+# missing and may be repeated at any time. It uses etcdctl's variables for the endpoints and
+# credentials (ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER).
 #
 #   etcd-users.sh masters          carillon-master, the user of all masters
-#   etcd-users.sh worker NAME ID   carillon-NAME, the user of one worker; "carillon-worker id" says its ID
-#   etcd-users.sh forget NAME      take a worker's user away, and with it what it may do
-#   etcd-users.sh enable           root, and authentication on
+#   etcd-users.sh worker NAME ID   carillon-NAME, the user of one worker; "carillon-worker id" prints its ID
+#   etcd-users.sh forget NAME      delete a worker's user and its permissions
+#   etcd-users.sh enable           create root, and enable authentication
 #
-# Who a client is, its certificate says: the common name is the user. Or it is asked for a
-# password: with PASSWORDS=FOLDER one is made for each new user, in FOLDER/USER.password.
+# The common name of a client's certificate is its user. Or it logs in with a password: with
+# PASSWORDS=FOLDER one is created for each new user, in FOLDER/USER.password.
 set -eu
 umask 077
 
@@ -18,7 +18,7 @@ usage() {
 	exit 2
 }
 
-# quiet COMMAND...: say what went wrong, and only that.
+# quiet COMMAND...: print only errors.
 quiet() { out=$("$@" 2>&1) || { echo "etcd-users: $*: $out" >&2; exit 1; }; }
 
 user() {
@@ -36,7 +36,7 @@ user() {
 role() { etcdctl role get "$1" >/dev/null 2>&1 || quiet etcdctl role add "$1"; }
 prefix() { quiet etcdctl role grant-permission "$1" --prefix=true "$2" "$3"; }
 
-# The names under which users and roles are kept; a worker's own is "carillon-" and this.
+# Names of users and roles; that of a worker is "carillon-" and its name.
 name() {
 	case $1 in
 	'' | master | *[!a-z0-9._-]*) echo "etcd-users: a worker's NAME is of a-z, 0-9, '.', '_' and '-', and not master" >&2 && exit 2 ;;

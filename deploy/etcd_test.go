@@ -500,7 +500,7 @@ func TestPasswordsInEtcd(t *testing.T) {
 	}
 }
 
-func TestEtcdUsersRefuses(t *testing.T) {
+func TestEtcdUsers_InvalidArguments_AreRejected(t *testing.T) {
 	g := &guarded{t: t, environ: []string{"PATH=/usr/bin:/bin"}}
 	for _, args := range [][]string{nil, {"all"}, {"masters", "x"}, {"worker"}, {"worker", "one"},
 		{"worker", "master", ourID}, {"worker", "one/..", ourID},

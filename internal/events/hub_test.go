@@ -271,7 +271,7 @@ func TestReset(t *testing.T) {
 }
 
 // A follower from another process with a later revision gets the events after it.
-func TestAhead(t *testing.T) {
+func TestFollow_RevisionOfAnotherProcess(t *testing.T) {
 	play(t, events.Config{}, func(s *stage) {
 		s.follow(0, nil)
 		virtualtime.Wait()
@@ -284,7 +284,7 @@ func TestAhead(t *testing.T) {
 	})
 }
 
-func TestAway(t *testing.T) {
+func TestFollow_EtcdAway(t *testing.T) {
 	play(t, events.Config{Wait: time.Second}, func(s *stage) {
 		s.set(func() { s.away = true })
 		if _, err := s.hub.Follow(s.Context(), 0, nil, "me"); common.CodeOf(err) != common.CodeUnavailable {
@@ -303,7 +303,7 @@ func TestAway(t *testing.T) {
 }
 
 // Without events, the revision is the one up to which the stream is complete.
-func TestQuiet(t *testing.T) {
+func TestFollow_NoEvents_ReportsProgress(t *testing.T) {
 	play(t, events.Config{}, func(s *stage) {
 		f := s.follow(0, func(*events.Event) bool { return false })
 		s.put("a")

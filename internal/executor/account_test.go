@@ -43,7 +43,7 @@ func nobodys(command string) executor.Task {
 	return newTask(common.Job{Group: "ops", User: "nobody", Command: command})
 }
 
-func TestRunningAsAnother(t *testing.T) {
+func TestRunAsOtherUser(t *testing.T) {
 	x := newExecutor(t, runningAs(t, asNobody))
 	for name, c := range map[string]struct{ command, prints string }{
 		"user and groups": {`echo "$(id -u) $(id -g) $(id -G)"`, "65534 65534 65534\n"},
@@ -72,7 +72,7 @@ func TestRunningAsAnother(t *testing.T) {
 	}
 }
 
-func TestFoldersOfOthersGo(t *testing.T) {
+func TestRunAsOtherUser_FolderIsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp")
 	x := newExecutor(t, runningAs(t, asNobody))
 	task := nobodys(`pwd -P; mkdir -p a/b; touch a/b/c; chmod 0 a/b/c; ln -s /etc/passwd link`)
@@ -107,7 +107,7 @@ func TestFoldersOfOthersGo(t *testing.T) {
 }
 
 // What runs as another user ends as all else does, whatever it does to hide.
-func TestOthersAreKilled(t *testing.T) {
+func TestRunAsOtherUser_ProcessesAreKilled(t *testing.T) {
 	x := newExecutor(t, runningAs(t, asNobody), func(c *executor.Config) { c.Adopt = true })
 	task :=
 		nobodys(
@@ -260,7 +260,7 @@ func (p *printed) Chunk(c common.Chunk) { p.Write(c.Data) }
 
 // A command cannot read the memory of a worker that runs as the same user: passwords of etcd and of the
 // log store may be in its environment.
-func TestTheWorkerCannotBeLookedInto(t *testing.T) {
+func TestCommand_CannotReadTheWorkersMemory(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to change users")
 	}
@@ -397,7 +397,7 @@ func number(text string) int {
 	return n
 }
 
-func TestCapabilitiesAreEnough(t *testing.T) {
+func TestRunAsCapabilities_Suffice(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to give capabilities away")
 	}

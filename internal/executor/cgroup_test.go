@@ -38,7 +38,7 @@ func TestCgroupPath(t *testing.T) {
 }
 
 // A folder replaces the kernel's: a group that cannot be used remains unchanged.
-func TestCgroupsOfOthersAreLeftAlone(t *testing.T) {
+func TestCgroupsOfOtherWorkers_AreNotRemoved(t *testing.T) {
 	for name, c := range map[string]struct{ procs, why string }{
 		"others in it":       {"12\n13\n14\n", "other processes"},
 		"an old kernel":      {"12\n13\n", "cgroup.kill"},
@@ -61,7 +61,7 @@ func TestCgroupsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestCgroupsThatFailAreGivenUp(t *testing.T) {
+func TestCgroups_Failure_IsNotRetried(t *testing.T) {
 	groups := &cgroups{path: filepath.Join(t.TempDir(), "gone"), log: slog.New(slog.DiscardHandler)}
 	if l, _ := groups.leaf(limits{}); l != nil || !groups.off.Load() {
 		t.Errorf("%+v", l)
@@ -168,7 +168,7 @@ func TestLimitsOfARun(t *testing.T) {
 	}
 }
 
-func TestLimitsThatWereReached(t *testing.T) {
+func TestReachedLimits_AreReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		memory, pids string
 		job          common.Job

@@ -199,6 +199,6 @@ func (x *Executor) leave(t *Task, s *spec, clean bool) {
 		err = x.folders.giveBack(s.own, clean)
 	}
 	if err != nil {
-		x.cfg.Log.Warn("private folder of a run not removed", "job", t.Record.Job, "run", t.Record.Run, "err", err)
+		x.cfg.Log.Warn("run_folder_not_removed", "job", t.Record.Job, "run", t.Record.Run, "error", err)
 	}
 }

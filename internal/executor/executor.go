@@ -264,7 +264,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Ma
 	clean := x.settle(&t, p)
 	hit := p.leaf.hit(limits)
 	if !p.leaf.remove() {
-		x.cfg.Log.Warn("cgroup of a run not removed", "job", t.Record.Job, "run", t.Record.Run)
+		x.cfg.Log.Warn("cgroup_not_removed", "job", t.Record.Job, "run", t.Record.Run)
 	}
 	x.leave(&t, spec, clean && !lived)
 

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // All that a command finds when it starts: its environment, descriptors, limits, masks, capabilities and folder. What
 // depends on the machine or on the run is named.
-func TestWhatACommandFinds(t *testing.T) {
+func TestCommandStartState(t *testing.T) {
 	t.Setenv("ETCD_PASSWORD", "canary")
 	t.Setenv("LD_PRELOAD", "")
 	inherited, err := syscall.Dup(int(os.Stdout.Fd())) // as if this process was started with it

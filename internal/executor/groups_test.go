@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestGroupsAreToldToAll(t *testing.T) {
+func TestOutputGroups_ReachAllRuns(t *testing.T) {
 	cmd := exec.Command("sleep", "300")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

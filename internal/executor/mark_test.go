@@ -107,7 +107,7 @@ func newMarked(t testing.TB) *executor.Executor {
 
 // A hidden process goes with its run though others go on that might have started it, also when
 // many commands are started at once.
-func TestMarkedProcessesGoWithTheirRun(t *testing.T) {
+func TestMarkedProcesses_AreKilledWithTheirRun(t *testing.T) {
 	x := newMarked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
@@ -175,7 +175,7 @@ func TestDoubtfulProcessesHoldTheEndOfARun(t *testing.T) {
 }
 
 // A process that a command starts as its sibling is a child of the thread that started the command.
-func TestSiblingsOfACommandGoWithIt(t *testing.T) {
+func TestSiblingsOfACommand_AreKilledWithIt(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

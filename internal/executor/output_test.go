@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-func TestStreamsAreTold(t *testing.T) {
+func TestOutputStreams_AreDistinguished(t *testing.T) {
 	got, out := run(t, shell("echo out; echo err >&2; echo out again"))
 	if out.text(common.Stdout) != "out\nout again\n" || out.text(common.Stderr) != "err\n" {
 		t.Errorf("stdout %q, stderr %q", out.text(common.Stdout), out.text(common.Stderr))

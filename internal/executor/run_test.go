@@ -159,7 +159,7 @@ func TestRefusalNamesBothUsers(t *testing.T) {
 	expect(t, same, common.StatusSucceeded, "")
 }
 
-func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
+func TestEnvironment_IsBuiltFromAnEmptySet(t *testing.T) {
 	t.Setenv("ETCD_PASSWORD", "canary")
 	task := newTask(common.Job{Args: []string{"env"}, Timezone: "Europe/Berlin",
 		Env: map[string]string{"GREETING": "a b=c", "LANG": "de_DE.UTF-8", "CARILLON_FENCE": "forged"}})
@@ -322,7 +322,7 @@ func TestFolder(t *testing.T) {
 }
 
 // A folder that something may still work in is not another run's.
-func TestFolderOfWhatWasLeftBehind(t *testing.T) {
+func TestFolder_InUseByLeftovers_IsNotReused(t *testing.T) {
 	x := newExecutor(t)
 	task := shell("pwd; setsid sleep 1000 &")
 	out := record(t, task)
@@ -332,7 +332,7 @@ func TestFolderOfWhatWasLeftBehind(t *testing.T) {
 	}
 }
 
-func TestFoldersGoWithTheExecutor(t *testing.T) {
+func TestFolders_AreRemovedWithTheExecutor(t *testing.T) {
 	base := t.TempDir()
 	x, err := executor.New(executor.Config{BaseDir: base, Worker: worker, Life: life})
 	if err != nil {

@@ -94,7 +94,7 @@ func TestSecretsOfJobs(t *testing.T) {
 }
 
 // Without one of its secrets a job does not run at all.
-func TestSecretsThatCannotBeHad(t *testing.T) {
+func TestMissingSecret_RunIsRefused(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "ran")
 	for name, c := range map[string]struct {
 		secrets executor.Secrets

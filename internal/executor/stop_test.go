@@ -149,7 +149,7 @@ func TestSignals(t *testing.T) {
 
 // While a run is ending, by whatever cause, another signal is sent as well, and KILL ends the grace. What it was
 // stopped for is not news, nor is a fire that takes its place.
-func TestImpatience(t *testing.T) {
+func TestFurtherSignals_AreSentWhileARunEnds(t *testing.T) {
 	ada := executor.Killed{By: "ada"}
 	for name, c := range map[string]struct {
 		job    common.Job
@@ -221,7 +221,7 @@ func TestBackgroundChildrenEndWithTheCommand(t *testing.T) {
 
 // Grandchildren that left the session are found by their environment when they hold
 // the output, or when others of the group were still there.
-func TestGrandchildrenThatLeft(t *testing.T) {
+func TestGrandchildrenInOtherSessions_AreKilled(t *testing.T) {
 	for name, command := range map[string]string{
 		"holding the pipe":      `mkfifo f; setsid sh -c 'echo $$; echo >f; exec sleep 300' & read x <f`,
 		"beside a sibling":      `mkfifo f; sleep 300 & echo $!; setsid sh -c 'echo $$; exec >f 2>&1; echo; exec sleep 300' & read x <f`,
@@ -248,7 +248,7 @@ func TestGrandchildrenThatLeft(t *testing.T) {
 
 // One that cannot be recognised any more cannot hang the run either, and what it
 // goes on printing is not the run's for ever.
-func TestStrangerHoldingThePipe(t *testing.T) {
+func TestUnknownProcessHoldingThePipe_DoesNotBlockTheEnd(t *testing.T) {
 	for name, command := range map[string]string{
 		"silent":   `mkfifo f; env -i setsid sh -c 'echo $$; echo >f; exec sleep 300' & read x <f`,
 		"flooding": `mkfifo f; env -i setsid sh -c 'echo $$; echo >f; exec yes' & read x <f`,

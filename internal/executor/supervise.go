@@ -141,7 +141,7 @@ func (x *Executor) settle(t *Task, p *process) (clean bool) {
 	}
 	<-p.read
 	if left > 0 {
-		x.cfg.Log.Warn("processes of a run could not be killed", "job", t.Record.Job, "run", t.Record.Run, "left", left)
+		x.cfg.Log.Warn("processes_not_killed", "job", t.Record.Job, "run", t.Record.Run, "left", left)
 	}
 	return clean
 }

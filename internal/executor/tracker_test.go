@@ -38,7 +38,7 @@ func waitHidden(t testing.TB, pid int) {
 	})
 }
 
-func TestNothingOutlivesItsRun(t *testing.T) {
+func TestProcessTree_EndsWithItsRun(t *testing.T) {
 	const seen = `while ! [ -e $SEEN ]; do sleep 0.01; done` // until all is printed
 	for name, c := range map[string]struct {
 		command string
@@ -74,7 +74,7 @@ func TestNothingOutlivesItsRun(t *testing.T) {
 }
 
 // A process without identification ends with the last run that it may belong to.
-func TestStrangersGoWithTheLast(t *testing.T) {
+func TestUnidentifiedProcess_EndsWithTheLastPossibleRun(t *testing.T) {
 	x := newAdopter(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
@@ -119,7 +119,7 @@ func TestStrangersGoWithTheLast(t *testing.T) {
 
 // What stems from a command is known when the command is stopped, also once its parents
 // are gone.
-func TestStoppingKnowsTheTree(t *testing.T) {
+func TestStop_OrphanedDescendants_AreKnown(t *testing.T) {
 	x := newAdopter(t)
 	other, cancelOther := context.WithCancel(t.Context())
 	first, endFirst := background(t, other, x, shell("echo ready; exec sleep 300"))
@@ -141,7 +141,7 @@ func TestStoppingKnowsTheTree(t *testing.T) {
 }
 
 // Who was once seen to be a run's goes with that run, whatever it gives up later.
-func TestHidingLateIsNoUse(t *testing.T) {
+func TestProcessThatHidesLater_IsKilled(t *testing.T) {
 	x := newAdopter(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
@@ -171,7 +171,7 @@ func TestHidingLateIsNoUse(t *testing.T) {
 }
 
 // The kernel lists children a page at a time.
-func TestNothingHidesBehindTheDead(t *testing.T) {
+func TestManyZombies_HideNoProcess(t *testing.T) {
 	x := newAdopter(t)
 	task :=
 		shell(
@@ -354,7 +354,7 @@ func workForEver() {
 }
 
 // However much a command prints, and whatever, the worker's memory stays as it is.
-func TestFloods(t *testing.T) {
+func TestFloods_MemoryIsBounded(t *testing.T) {
 	x := newExecutor(t)
 	const size = 200 << 20
 	for name, command := range map[string]string{

@@ -31,7 +31,7 @@ func (h *house) during(t *testing.T, look func()) {
 
 // A clock that is far beyond what it was believed last deletes nothing before it has gone on
 // from there for an hour: a wrong year empties no history.
-func TestClockIsDoubted(t *testing.T) {
+func TestClock_IsSuspect(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
 		noted time.Time
@@ -107,7 +107,7 @@ func TestClockIsSet(t *testing.T) {
 
 // Where nothing was noted and nothing is old there is nothing to doubt; a clock that goes as it
 // should is believed, and noted now and then. So is one that was set back.
-func TestClockIsBelieved(t *testing.T) {
+func TestClock_IsTrusted(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{runs: map[string][]time.Time{"a": each(10, time.Hour)}}
 		h := newHouse(store, rules{"a": {Runs: 5}})
@@ -134,7 +134,7 @@ func TestClockIsBelieved(t *testing.T) {
 }
 
 // What was noted and cannot be read is no reason to believe anything.
-func TestDiaryAway(t *testing.T) {
+func TestStoredTimeUnreadable_ClockIsNotTrusted(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{runs: map[string][]time.Time{"a": each(1000, time.Hour)}}
 		h := newHouse(store, rules{"a": {}})

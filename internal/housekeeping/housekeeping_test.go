@@ -345,7 +345,7 @@ func TestPace(t *testing.T) {
 }
 
 // A job with much to delete lets the others have their turn.
-func TestTurns(t *testing.T) {
+func TestLargeJob_LeavesTurnsToOthers(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{
 			runs: map[string][]time.Time{"a": each(400_000, time.Hour), "b": each(1000, time.Hour)},
@@ -386,7 +386,7 @@ func TestManyJobs(t *testing.T) {
 }
 
 // A store that takes long to say what it holds is asked seldom.
-func TestAskedSeldom(t *testing.T) {
+func TestSlowStore_IsQueriedSeldom(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{runs: map[string][]time.Time{"a": each(10, time.Hour)}, takes: 5 * time.Second}
 		h := newHouse(store, rules{"a": {}})
@@ -404,7 +404,7 @@ func TestAskedSeldom(t *testing.T) {
 }
 
 // Where the time or the jobs are not known for sure, nothing goes.
-func TestUnsure(t *testing.T) {
+func TestUncertainTimeOrJobs_DeletesNothing(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{runs: map[string][]time.Time{"a": each(1000, time.Hour)}}
 		h := newHouse(store, rules{})

@@ -108,7 +108,7 @@ func TestStories(t *testing.T) {
 }
 
 // Held events are notified in a summary, even if the trouble ends before.
-func TestHeld(t *testing.T) {
+func TestHeldEvents_AreSummarized(t *testing.T) {
 	notify := &common.Notify{On: []common.Event{"failed", "recovered"}, To: []string{"ops"}}
 	state := State{Job: "nightly", UID: "uid"}
 	state.take(outcome(0, "failed"), notify, noon)
@@ -230,7 +230,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestWishes(t *testing.T) {
+func TestWish_Faults(t *testing.T) {
 	hook := "https://hooks.example.com/T0/secret"
 	for _, c := range []struct {
 		name   string

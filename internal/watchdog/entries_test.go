@@ -39,7 +39,7 @@ func TestFireWithoutEntry(t *testing.T) {
 }
 
 // While the log store is away the ledger is not asked; what had waited is looked at afterwards.
-func TestLedgerAway(t *testing.T) {
+func TestLogStoreAway_LedgerIsCheckedLater(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		job := w.add(common.Job{Name: "a", CronExpr: "* * * * *"})
@@ -88,7 +88,7 @@ func TestManyWithoutEntry(t *testing.T) {
 }
 
 // None of these is a fire without an entry.
-func TestNoFalseAlarm(t *testing.T) {
+func TestExplainedFires_AreNotReported(t *testing.T) {
 	gapped := func(w *world, job planned) {
 		// Every tenth fire is passed over together with the three before it, as one entry.
 		cursor := w.cursors["a"]
@@ -172,7 +172,7 @@ func TestNoFalseAlarm(t *testing.T) {
 }
 
 // What was passed long ago may be gone from the store: only what is younger is looked at.
-func TestOldStretch(t *testing.T) {
+func TestOldFires_AreNotChecked(t *testing.T) {
 	now := start.Add(3 * time.Hour)
 	for expr, want := range map[string]int{"* * * * *": 30, "@every 7m": 4, "0 0 1 1 *": 0} {
 		s := stretch{job: jobOf(t, common.Job{Name: "a", CronExpr: expr}), from: start, to: now}

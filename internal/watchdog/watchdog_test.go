@@ -290,7 +290,7 @@ func TestOverdue(t *testing.T) {
 }
 
 // All was away: what is overdue at the first look and taken before the next is nobody's concern.
-func TestComingBack(t *testing.T) {
+func TestOverdueAfterAnOutage_IsReportedOnlyIfItLasts(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		job := w.add(common.Job{Name: "a", CronExpr: "* * * * *"})
@@ -443,7 +443,7 @@ func (c catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {
 func (catalog) Job(string) (common.JobState, bool) { return common.JobState{}, false }
 
 // Jobs that have a reason hide none that has not, however many they are, and do not count.
-func TestPatientJobsHideNone(t *testing.T) {
+func TestManyExplainedJobs_HideNoOther(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		for i := range common.MaxOverdue + 200 {
@@ -465,7 +465,7 @@ func TestPatientJobsHideNone(t *testing.T) {
 }
 
 // A job whose cursor is in the future fires no more: it is told of until the cursor is brought back.
-func TestCursorInFuture_IsToldOf(t *testing.T) {
+func TestCursorInFuture_IsReported(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		job := w.add(common.Job{Name: "a", CronExpr: "* * * * *"})

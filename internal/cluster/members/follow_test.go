@@ -114,7 +114,7 @@ func ids(s *members.Snapshot) string {
 	return strings.Join(all, " ")
 }
 
-func TestMembersComeChangeAndGo(t *testing.T) {
+func TestMembers_FollowRegistrations(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	put(t, client, common.WorkerKey("b"), registration("b", "b1", noon.Add(-3*time.Second)))
@@ -172,7 +172,7 @@ func TestMembersComeChangeAndGo(t *testing.T) {
 	}
 }
 
-func TestSettingsLieOverRegistrations(t *testing.T) {
+func TestSettings_OverrideRegistrations(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	put(t, client, common.WorkerKey("w"), registration("w", "l", noon))
@@ -201,7 +201,7 @@ func TestSettingsLieOverRegistrations(t *testing.T) {
 }
 
 // A value that cannot be read removes its earlier value, and nothing else.
-func TestMembersLeaveGarbageOut(t *testing.T) {
+func TestMembers_UnreadableValue_IsRemoved(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	put(t, client, common.WorkerKey("bad"), "{")

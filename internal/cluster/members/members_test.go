@@ -228,7 +228,7 @@ func TestKeeperEndsWithItsContext(t *testing.T) {
 }
 
 // Another process under the same id waits, gives up, and has changed nothing.
-func TestTwin(t *testing.T) {
+func TestRegister_IdInUse_ReturnsErrTwin(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	first, twin := newWorker(t, client, "w", "first"), newWorker(t, client, "w", "twin")
@@ -299,7 +299,7 @@ func TestKeyWithoutALeaseIsReplaced(t *testing.T) {
 }
 
 // Of many processes that start at the same time under one id, one registers.
-func TestTwinsAtTheSameTime(t *testing.T) {
+func TestRegister_SimultaneousTwins_OneWins(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	var wg sync.WaitGroup
@@ -450,7 +450,7 @@ func TestMovesToANewLease(t *testing.T) {
 
 // A worker that was suspended beyond its lease and finds another process registered does not replace it, but
 // ends.
-func TestReplacedWhileAway(t *testing.T) {
+func TestKeeper_ReplacedDuringSuspension_EndsWithErrTwin(t *testing.T) {
 	t.Parallel()
 	client := shared.Start(t)
 	sleeper, other := newWorker(t, client, "w", "sleeper"), newWorker(t, client, "w", "other")

@@ -119,7 +119,7 @@ func TestUpdateSettings(t *testing.T) {
 	}
 }
 
-func TestUpdateSettingsFindsTheWorker(t *testing.T) {
+func TestUpdateSettings_FindsWorkersByIdOrName(t *testing.T) {
 	s := newSettings(t)
 	named := func(id, name string) common.Registration {
 		reg := registration(id, "1", noon)

@@ -74,7 +74,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 
 // A secret that is written in parts, with reads in between, keeps the previous one masked. Much
 // older ones are not masked any more.
-func TestSecretsOfBefore(t *testing.T) {
+func TestPreviousSecrets_StayMasked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	write(t, path, "the-old-secret", 0o600)
 	f, err := Open(map[string]string{"db": path}, slog.New(slog.DiscardHandler))

@@ -91,7 +91,7 @@ func naive(secrets []string, text string) string {
 
 // The output is the same however a text is split, and no more is held back than may be the
 // beginning of a secret.
-func TestPiecesDoNotMatter(t *testing.T) {
+func TestStream_SplitText_SameOutput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 9, -1), 1, 4).Draw(t, "secrets")
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("aaabbb.")), 0, 60, -1).Draw(t, "text")

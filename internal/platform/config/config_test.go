@@ -109,7 +109,7 @@ func TestListsReplaceBelowAndGatherOnTheCommandLine(t *testing.T) {
 	}
 }
 
-func TestSecretsThatCannotBe(t *testing.T) {
+func TestInvalidSecrets_AreRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		"db":                    "must be name=value",
 		"db=/a,db=/b":           "twice",
@@ -269,7 +269,7 @@ func TestListening(t *testing.T) {
 	}
 }
 
-func TestFlagsRefuseWhatCannotBe(t *testing.T) {
+func TestInvalidFlags_AreRejected(t *testing.T) {
 	for _, arg := range []string{"--listen=7070", "--listen=a:b", "--listen=127.0.0.1:70700",
 		"--trusted-proxies=0.0.0.0/0", "--trusted-proxies=proxy",
 		"--etcd-endpoints=ftp://a:1", "--etcd-endpoints=a", "--etcd-endpoints=http://u:p@a:1", "--timezone=Local",
