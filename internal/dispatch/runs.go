@@ -188,7 +188,8 @@ func (d *Dispatcher) Kills(kills []common.Kill) {
 	})
 }
 
-// Owns reports whether a run is active here or being claimed. After Run has returned, all runs count as active.
+// Owns reports whether a run is active here or being claimed. It waits until Run has begun; after Run has returned, all
+// runs count as active.
 func (d *Dispatcher) Owns(run string) (owned bool) {
 	answered := d.ask(func() {
 		_, owned = d.runs.active[run]
