@@ -103,11 +103,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*core.Body[
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Token, len(found))
-	for i := range found {
-		items[i] = s.tokenOf(&found[i])
-	}
-	return core.Reply(core.NewPage(items, next))
+	return core.Reply(core.NewPage(core.Items(found, s.tokenOf), next))
 }
 
 func (s *tokensResource) own(ctx context.Context, id string) (access.TokenRecord, error) {

@@ -82,19 +82,17 @@ type userOutput struct {
 
 func (s *usersResource) register(r *core.Router) {
 	op := core.Operations("access", "/api/v1/users")
-	core.Register(r, op("list-users", http.MethodGet, "", "List users", core.Admin), s.list)
+	core.Register(r, op("list-users", http.MethodGet, "", "List users", core.Admin).Everywhere(), s.list)
 	create := op("create-user", http.MethodPost, "", "Create a user", core.Admin)
 	create.DefaultStatus = http.StatusCreated
-	core.Register(r, create, s.create)
-	core.Register(r, op("get-user", http.MethodGet, "/{name}", "Get a user", core.Admin), s.get)
-	core.Register(r, op("patch-user", http.MethodPatch, "/{name}", "Change a user", core.Admin), s.patch)
-	core.Register(r, op("delete-user", http.MethodDelete, "/{name}", "Delete a user", core.Admin), s.delete)
+	core.Register(r, create.Everywhere(), s.create)
+	core.Register(r, op("get-user", http.MethodGet, "/{name}", "Get a user", core.Admin).Everywhere(), s.get)
+	core.Register(r, op("patch-user", http.MethodPatch, "/{name}", "Change a user", core.Admin).Everywhere(), s.patch)
+	core.Register(r, op("delete-user", http.MethodDelete, "/{name}", "Delete a user", core.Admin).Everywhere(),
+		s.delete)
 }
 
 func (s *usersResource) list(ctx context.Context, in *core.Paging) (*core.Body[core.Page[User]], error) {
-	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
-		return nil, err
-	}
 	found, err := s.users.Users(ctx)
 	if err != nil {
 		return nil, err
@@ -103,25 +101,15 @@ func (s *usersResource) list(ctx context.Context, in *core.Paging) (*core.Body[c
 	if err != nil {
 		return nil, err
 	}
-	items := make([]User, len(found))
-	for i := range found {
-		items[i] = userOf(&found[i])
-	}
-	return core.Reply(core.NewPage(items, next))
+	return core.Reply(core.NewPage(core.Items(found, userOf), next))
 }
 
 func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, error) {
-	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
-		return nil, err
-	}
 	u, err := s.users.User(ctx, in.Name)
 	return userAnswer(&u, err)
 }
 
 func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userOutput, error) {
-	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
-		return nil, err
-	}
 	b := &in.Body
 	u, err := s.users.CreateUser(ctx, core.Actor(ctx), b.Name,
 		access.UserWish{
@@ -135,9 +123,6 @@ func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userO
 }
 
 func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOutput, error) {
-	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
-		return nil, err
-	}
 	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
@@ -155,9 +140,6 @@ func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOut
 }
 
 func (s *usersResource) delete(ctx context.Context, in *userDeleteInput) (*struct{}, error) {
-	if err := core.AllowEverywhere(ctx, access.Admin); err != nil {
-		return nil, err
-	}
 	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err

@@ -35,11 +35,6 @@ func Allow(ctx context.Context, need access.Role, group string) error {
 // operations on all jobs, or on none.
 func AllowEverywhere(ctx context.Context, need access.Role) error { return Allow(ctx, need, "") }
 
-// AllowNow returns allow as a check at the moment of a change.
-func AllowNow(ctx context.Context, need access.Role) func(group string) error {
-	return func(group string) error { return Allow(ctx, need, group) }
-}
-
 // Somewhere reports whether the caller has the role for any group.
 func Somewhere(ctx context.Context, need access.Role) bool {
 	who, ok := Identity(ctx)

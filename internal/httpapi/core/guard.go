@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
+	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/strict"
 )
@@ -42,6 +43,11 @@ func (g *guard) handle(hc huma.Context, next func(huma.Context)) {
 	c := humagin.Unwrap(hc)
 	w, r := http.ResponseWriter(c.Writer), c.Request
 	problem := g.problems.forbid(r.Context(), g.route.Access)
+	if problem == nil && g.route.all {
+		if err := AllowEverywhere(r.Context(), access.Role(g.route.Access)); err != nil {
+			problem = g.problems.Of(r.Context(), err)
+		}
+	}
 	if problem == nil && g.route.Queue != nil {
 		var end func()
 		if end, problem = g.turn(w, r); problem == nil {

@@ -15,6 +15,15 @@ type Body[T any] struct{ Body T }
 // Reply returns a response that has only a body.
 func Reply[T any](body T) (*Body[T], error) { return &Body[T]{Body: body}, nil }
 
+// Items converts the items of a list.
+func Items[F, T any](found []F, of func(*F) T) []T {
+	items := make([]T, len(found))
+	for i := range found {
+		items[i] = of(&found[i])
+	}
+	return items
+}
+
 // Page is a page of a list.
 type Page[T any] struct {
 	Items      []T    `json:"items" nullable:"false"`

@@ -40,6 +40,7 @@ const (
 type Route struct {
 	huma.Operation
 	Access  Audience
+	all     bool  // see Everywhere
 	MaxBody int64 // default 256 KiB
 	// Shape: only the types of the body's values are checked here; the port checks the rest.
 	Shape bool
@@ -52,6 +53,12 @@ type Route struct {
 	Patience time.Duration
 	// Patch: the body is a merge patch, in which null removes a field.
 	Patch bool
+}
+
+// Everywhere returns the route for callers that have the role everywhere, and not only in some groups.
+func (r Route) Everywhere() Route {
+	r.all = true
+	return r
 }
 
 // mediaType returns that of the body.

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"time"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 )
@@ -83,9 +82,11 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, op("list-workers", http.MethodGet, "", "List workers", core.Viewer), s.list)
 	core.Register(r, op("get-worker", http.MethodGet, "/{id}", "Get a worker", core.Viewer), s.get)
 	core.Register(r, op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight",
-		core.Admin), s.patch)
-	core.Register(r, op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker", core.Operator), s.drain)
-	core.Register(r, op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker", core.Operator),
+		core.Admin).Everywhere(), s.patch)
+	core.Register(r, op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker", core.Operator).Everywhere(),
+		s.drain)
+	core.Register(r, op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker",
+		core.Operator).Everywhere(),
 		s.undrain)
 }
 
@@ -94,11 +95,7 @@ func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Worker, len(found))
-	for i := range found {
-		items[i] = workerOf(&found[i])
-	}
-	return core.Reply(core.NewPage(items, ""))
+	return core.Reply(core.NewPage(core.Items(found, workerOf), ""))
 }
 
 func (s *Resource) get(ctx context.Context, in *WorkerPath) (*core.Body[Worker], error) {
@@ -140,21 +137,21 @@ func (s *Resource) find(ctx context.Context, id string) (common.Member, error) {
 }
 
 func (s *Resource) drain(ctx context.Context, in *workerDrainInput) (*core.Body[Worker], error) {
-	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = true, in.Body.text()
 		return nil
 	})
 }
 
 func (s *Resource) undrain(ctx context.Context, in *WorkerPath) (*core.Body[Worker], error) {
-	return s.change(ctx, access.Operator, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
 		w.Drain, w.DrainNote = false, ""
 		return nil
 	})
 }
 
 func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*core.Body[Worker], error) {
-	return s.change(ctx, access.Admin, in.ID, func(w *common.WorkerSettings) error {
+	return s.change(ctx, in.ID, func(w *common.WorkerSettings) error {
 		if in.Body.Labels.Given {
 			w.Labels = nil
 			if in.Body.Labels.Value != nil {
@@ -172,11 +169,8 @@ func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*core.Body[
 }
 
 // change changes what is said of a worker, and answers with the worker. Workers are everybody's.
-func (s *Resource) change(ctx context.Context, need access.Role, id string,
+func (s *Resource) change(ctx context.Context, id string,
 	change func(*common.WorkerSettings) error) (*core.Body[Worker], error) {
-	if err := core.AllowEverywhere(ctx, need); err != nil {
-		return nil, err
-	}
 	m, err := s.find(ctx, id)
 	if err != nil {
 		return nil, err
