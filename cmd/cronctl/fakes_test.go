@@ -196,6 +196,7 @@ func (f *fakes) Trigger(ctx context.Context, a common.Actor, r common.TriggerReq
 		ID:        id,
 		Job:       r.Job,
 		JobUID:    common.NewID(),
+		Group:     j.Group,
 		PlannedAt: time.Now(),
 		Attempt:   1,
 		Cause:     common.CauseManual,

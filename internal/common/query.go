@@ -44,9 +44,23 @@ const (
 type Precondition struct {
 	Version int64 // required version of the job; 0 for any
 	Absent  bool  // the job must not exist
-	// May is called with the group of the job as of the change; its error rejects the change. Nil permits it. It is not
-	// called if the job does not exist.
-	May func(group string) error
+}
+
+// Check returns the error of a precondition that does not hold for a job's version; 0 if there is no such job.
+func (p Precondition) Check(job string, version int64) error {
+	switch {
+	case p.Absent && version != 0:
+		return Errorf(CodeStale, "job %q exists", job)
+	case p.Version != 0 && version == 0:
+		return Errorf(CodeStale, "job %q does not exist any more", job)
+	case p.Version != 0 && version != p.Version:
+		return &Error{
+			Code:    CodeStale,
+			Message: fmt.Sprintf("job %q is at version %d, not %d", job, version, p.Version),
+			Hint:    "another client saved it: read it again and repeat the change",
+		}
+	}
+	return nil
 }
 
 // Holds returns CodeStale if the version of an object, zero if it does not exist, is not the required one.

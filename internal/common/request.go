@@ -11,8 +11,7 @@ type TriggerRequest struct {
 	// Key is the idempotency key: a request that is repeated with it by the same actor within a day is executed once.
 	// Empty for none.
 	Key string
-	// May is called with the group of the job; its error rejects the request. Nil permits it.
-	May func(group string) error `json:"-"`
+	Pre Precondition `json:"-"` // of a new trigger
 }
 
 // KillRequest requests the end of a run.

@@ -39,8 +39,8 @@ func TestApply(t *testing.T) {
 		saved.State.Version == 0 {
 		t.Errorf("%+v, %v", saved, err)
 	}
-	forbidden := common.Precondition{May: func(string) error { return common.Errorf(common.CodeForbidden, "no") }}
-	if _, err := s.store.Apply(t.Context(), actor, job, forbidden, true); common.CodeOf(err) != common.CodeForbidden {
+	other := common.Precondition{Version: saved.State.Version + 1}
+	if _, err := s.store.Apply(t.Context(), actor, job, other, true); common.CodeOf(err) != common.CodeStale {
 		t.Error(err)
 	}
 }

@@ -82,7 +82,7 @@ func NewStore(cfg Config) *Store {
 	}
 }
 
-// Get reads a job.
+// Get reads a job. With the error of a damaged job it returns the fields that can be read, and the version.
 func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
 	was, err := s.read(ctx, name)
 	if err != nil {
@@ -91,7 +91,11 @@ func (s *Store) Get(ctx context.Context, name string) (common.JobState, error) {
 	if was.job == nil {
 		return common.JobState{}, notFound(name)
 	}
-	return was.state()
+	state, err := was.state()
+	if err != nil {
+		return was.readable(name), err
+	}
+	return state, nil
 }
 
 // Create creates a job that must not exist.

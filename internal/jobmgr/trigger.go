@@ -33,7 +33,7 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 		}
 		if done {
 			trigger = answer
-			return allowed(&r, &answer, was)
+			return nil
 		}
 		if trigger, err = s.newTrigger(actor, &r, was); err != nil {
 			return err
@@ -52,25 +52,6 @@ func (s *Store) Trigger(ctx context.Context, actor common.Actor, r common.Trigge
 	return trigger, nil
 }
 
-// allowed refuses the previous answer to a caller that may no longer see it: both the group that the job had
-// then, and the one that it has now, must be permitted.
-func allowed(r *common.TriggerRequest, given *common.Trigger, was values) error {
-	if r.May == nil {
-		return nil
-	}
-	if err := r.May(given.Group); err != nil {
-		return err
-	}
-	if was.job == nil {
-		return nil
-	}
-	state, err := was.state()
-	if err != nil {
-		return err
-	}
-	return r.May(state.Group)
-}
-
 // newTrigger returns the trigger, for the job as it was read.
 func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was values) (common.Trigger, error) {
 	if was.job == nil {
@@ -80,10 +61,8 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 	if err != nil {
 		return common.Trigger{}, err
 	}
-	if r.May != nil {
-		if err := r.May(state.Group); err != nil {
-			return common.Trigger{}, err
-		}
+	if err := was.check(r.Job, r.Pre); err != nil {
+		return common.Trigger{}, err
 	}
 	if faults := state.ParamFaults(r.Params); len(faults) > 0 {
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)

@@ -392,32 +392,32 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// A caller who may no longer run the job does not get the run of an earlier request.
-func TestIdempotencyKeyIsNoRight(t *testing.T) {
+// A trigger is created for the version that was required, and an earlier answer is returned whatever the version is.
+func TestTrigger_OtherVersion_Refused(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	job := minutely("a")
 	job.Group = "blue"
 	s.put(job)
-	mine := "blue"
-	request := common.TriggerRequest{Job: "a", Key: "k", May: func(group string) error {
-		if group != mine {
-			return common.Errorf(common.CodeForbidden, "not in %q", group)
-		}
-		return nil
-	}}
-	first, err := s.store.Trigger(t.Context(), actor, request)
+	state, err := s.store.Get(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.store.Trigger(t.Context(), actor, request); err != nil || again.RunID() != first.RunID() {
+	request := common.TriggerRequest{Job: "a", Key: "k", Pre: common.Precondition{Version: state.Version}}
+	first, err := s.store.Trigger(t.Context(), actor, request)
+	if err != nil || first.Group != "blue" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	job.Group = "red"
+	s.put(job)
+	if again, err := s.store.Trigger(t.Context(), actor, request); err != nil || again.RunID() != first.RunID() ||
+		again.Group != "blue" {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	mine = "red"
+	request.Key = "other"
 	_, err = s.store.Trigger(t.Context(), actor, request)
-	wantCode(t, "the group that it had", err, common.CodeForbidden)
-	mine, job.Group = "blue", "red"
-	s.put(job)
+	wantCode(t, "another version", err, common.CodeStale)
+	request.Pre = common.Precondition{Absent: true}
 	_, err = s.store.Trigger(t.Context(), actor, request)
-	wantCode(t, "the group that it has", err, common.CodeForbidden)
+	wantCode(t, "a job that was not there", err, common.CodeStale)
 }

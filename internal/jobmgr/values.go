@@ -3,7 +3,6 @@ package jobmgr
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -93,25 +92,11 @@ func (v values) readable(name string) common.JobState {
 }
 
 func (v values) check(name string, pre common.Precondition) error {
-	if v.job != nil && pre.May != nil && !pre.Absent {
-		// The group of a job that cannot be read is unknown, and treated as empty.
-		if err := pre.May(v.readable(name).Group); err != nil {
-			return err
-		}
+	version := int64(0)
+	if v.job != nil {
+		version = v.job.ModRevision
 	}
-	switch {
-	case pre.Absent && v.job != nil:
-		return common.Errorf(common.CodeStale, "job %q exists", name)
-	case pre.Version != 0 && v.job == nil:
-		return common.Errorf(common.CodeStale, "job %q does not exist any more", name)
-	case pre.Version != 0 && v.job.ModRevision != pre.Version:
-		return &common.Error{
-			Code:    common.CodeStale,
-			Message: fmt.Sprintf("job %q is at version %d, not %d", name, v.job.ModRevision, pre.Version),
-			Hint:    "another client saved it: read it again and repeat the change",
-		}
-	}
-	return nil
+	return pre.Check(name, version)
 }
 
 // sameCursor returns a compare that holds as long as the cursor is the one that was read.

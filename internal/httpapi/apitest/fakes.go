@@ -178,13 +178,8 @@ func (f *Fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre c
 		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
 	}
 	old, exists := f.Jobs[job.Name]
-	if exists && pre.May != nil {
-		if err := pre.May(old.Group); err != nil {
-			return common.JobState{}, false, err
-		}
-	}
-	if pre.Absent && exists || pre.Version != 0 && pre.Version != old.Version {
-		return common.JobState{}, false, common.Errorf(common.CodeStale, "another client has changed the job")
+	if err := pre.Check(job.Name, old.Version); err != nil {
+		return common.JobState{}, false, err
 	}
 	f.version++
 	f.Actors = append(f.Actors, actor)
@@ -205,13 +200,8 @@ func (f *Fakes) Delete(ctx context.Context, _ common.Actor, name string, pre com
 	if err != nil {
 		return err
 	}
-	if pre.May != nil {
-		if err := pre.May(old.Group); err != nil {
-			return err
-		}
-	}
-	if pre.Version != 0 && pre.Version != old.Version {
-		return common.Errorf(common.CodeStale, "another client has changed the job")
+	if err := pre.Check(name, old.Version); err != nil {
+		return err
 	}
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -231,16 +221,14 @@ func (f *Fakes) Trigger(ctx context.Context, _ common.Actor, r common.TriggerReq
 	if err != nil {
 		return common.Trigger{}, err
 	}
-	if r.May != nil {
-		if err := r.May(j.Group); err != nil {
-			return common.Trigger{}, err
-		}
-		r.May = nil // asked
+	if err := r.Pre.Check(r.Job, j.Version); err != nil {
+		return common.Trigger{}, err
 	}
+	r.Pre = common.Precondition{} // checked
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Triggers = append(f.Triggers, r)
-	trigger := common.Trigger{Job: r.Job, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
+	trigger := common.Trigger{Job: r.Job, Group: j.Group, Fire: common.TriggeredFire(j.UID, common.NewID()), Attempt: 1}
 	if f.OnTrigger != nil {
 		f.OnTrigger(trigger.RunID())
 	}
@@ -268,15 +256,10 @@ func (f *Fakes) edit(ctx context.Context, actor common.Actor, name string, pre c
 	if err != nil {
 		return common.JobState{}, err
 	}
-	if pre.May != nil {
-		if err := pre.May(old.Group); err != nil {
-			return common.JobState{}, err
-		}
-	}
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	if pre.Version != 0 && pre.Version != old.Version {
-		return common.JobState{}, common.Errorf(common.CodeStale, "another client has changed the job")
+	if err := pre.Check(name, old.Version); err != nil {
+		return common.JobState{}, err
 	}
 	change(&old.Job)
 	f.version++
@@ -576,11 +559,6 @@ func (f *Fakes) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 	}
 	saved := common.Saved{Effect: common.EffectCreated}
 	if old, err := f.Get(ctx, job.Name); err == nil {
-		if pre.May != nil {
-			if err := pre.May(old.Group); err != nil {
-				return common.Saved{}, err
-			}
-		}
 		saved.Effect, saved.Before = common.EffectChanged, &old.Job
 		before, _ := json.Marshal(old.Job)
 		with := job

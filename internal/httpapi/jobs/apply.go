@@ -249,8 +249,10 @@ func (s *manyResource) applyOne(ctx context.Context, item *Applied, job *view.De
 	err := core.Allow(ctx, access.Editor, job.Group)
 	var saved common.Saved
 	if err == nil {
-		saved, err = s.Jobs.Apply(ctx, core.Actor(ctx), common.Job(*job),
-			common.Precondition{May: core.AllowNow(ctx, access.Editor)}, dry)
+		saved, err = view.Authorized(ctx, s.Jobs, access.Editor, job.Name, common.Precondition{},
+			func(pre common.Precondition) (common.Saved, error) {
+				return s.Jobs.Apply(ctx, core.Actor(ctx), common.Job(*job), pre, dry)
+			})
 	}
 	if err == nil {
 		item.Result, item.Version = string(saved.Effect), saved.State.Version
@@ -317,10 +319,7 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 				Hint:    "correct the refused jobs and apply again",
 			}
 		case !dry:
-			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{
-				Version: job.Version,
-				May:     core.AllowNow(ctx, access.Editor),
-			}, false)
+			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{Version: job.Version}, false)
 		default:
 			err = item.compare(&job.Job, nil, true)
 		}

@@ -193,37 +193,41 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 // action returns the function to apply to each job.
 func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
 	versions map[string]int64) (func(context.Context, *BulkItem) error, error) {
-	who, may := core.Actor(ctx), common.Precondition{May: core.AllowNow(ctx, access.Operator)}
+	who := core.Actor(ctx)
+	change := func(commit func(ctx context.Context, name string, pre common.Precondition) (common.JobState, error)) (
+		func(context.Context, *BulkItem) error, error) {
+		return func(ctx context.Context, item *BulkItem) error {
+			_, err := view.Authorized(ctx, s.Jobs, access.Operator, item.Name, common.Precondition{},
+				func(pre common.Precondition) (common.JobState, error) { return commit(ctx, item.Name, pre) })
+			return err
+		}, nil
+	}
 	switch b.Action {
 	case "run":
 		return func(ctx context.Context, item *BulkItem) error {
-			request := common.TriggerRequest{Job: item.Name, Note: b.Note, May: may.May}
+			request := common.TriggerRequest{Job: item.Name, Note: b.Note}
 			if key != "" {
 				request.Key = key + "\n" + item.Name // no header holds such a key
 			}
-			trigger, err := s.Jobs.Trigger(ctx, who, request)
+			trigger, err := view.Trigger(ctx, s.Jobs, request)
 			if err == nil {
 				item.Fire, item.Run = trigger.Fire, trigger.RunID()
 			}
 			return err
 		}, nil
 	case "pause":
-		return func(ctx context.Context, item *BulkItem) error {
-			_, err := s.Jobs.Pause(ctx, who, item.Name, common.PauseRequest{Note: b.Note, Until: b.Until}, may)
-			return err
-		}, nil
+		return change(func(ctx context.Context, name string, pre common.Precondition) (common.JobState, error) {
+			return s.Jobs.Pause(ctx, who, name, common.PauseRequest{Note: b.Note, Until: b.Until}, pre)
+		})
 	case "resume":
-		return func(ctx context.Context, item *BulkItem) error {
-			_, err := s.Jobs.Resume(ctx, who, item.Name, may)
-			return err
-		}, nil
+		return change(func(ctx context.Context, name string, pre common.Precondition) (common.JobState, error) {
+			return s.Jobs.Resume(ctx, who, name, pre)
+		})
 	case "delete":
-		may.May = core.AllowNow(ctx, access.Editor)
 		who.Note = b.Note
 		return func(ctx context.Context, item *BulkItem) error {
-			seen := may
-			seen.Version = versions[item.Name] // a job changed since may no longer match
-			return s.Jobs.Delete(ctx, who, item.Name, seen, b.Kill)
+			pre := common.Precondition{Version: versions[item.Name]} // a job changed since may no longer match
+			return s.remove(ctx, who, item.Name, pre, b.Kill)
 		}, nil
 	}
 	open, err := s.Jobs.OpenRuns(ctx)

@@ -192,10 +192,7 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Job, len(jobs))
-	for i := range jobs {
-		items[i] = s.answer(ctx, &jobs[i])
-	}
+	items := core.Items(jobs, func(state *common.JobState) Job { return s.answer(ctx, state) })
 	if err := s.addOverdue(ctx, items); err != nil {
 		return nil, err
 	}
@@ -275,12 +272,15 @@ func (s *Resource) put(ctx context.Context, in *jobPutInput) (*jobOutput, error)
 	if err := core.Allow(ctx, access.Editor, in.Body.Group); err != nil {
 		return nil, err
 	}
-	pre.May = core.AllowNow(ctx, access.Editor)
-	state, created, err := s.Jobs.Put(ctx, core.Actor(ctx), common.Job(in.Body.Definition), pre)
 	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
+	state, err := view.Authorized(ctx, s.Jobs, access.Editor, in.Name, pre,
+		func(pre common.Precondition) (common.JobState, error) {
+			state, created, err := s.Jobs.Put(ctx, core.Actor(ctx), common.Job(in.Body.Definition), pre)
+			if created {
+				status = http.StatusCreated
+			}
+			return state, err
+		})
 	return s.output(ctx, status, &state, err)
 }
 
@@ -289,8 +289,15 @@ func (s *Resource) delete(ctx context.Context, in *jobDeleteInput) (*struct{}, e
 	if err != nil {
 		return nil, err
 	}
-	pre.May = core.AllowNow(ctx, access.Editor)
-	return nil, s.Jobs.Delete(ctx, core.Actor(ctx), in.Name, pre, in.Kill)
+	return nil, s.remove(ctx, core.Actor(ctx), in.Name, pre, in.Kill)
+}
+
+func (s *Resource) remove(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+	kill bool) error {
+	_, err := view.Authorized(ctx, s.Jobs, access.Editor, name, pre, func(pre common.Precondition) (struct{}, error) {
+		return struct{}{}, s.Jobs.Delete(ctx, actor, name, pre, kill)
+	})
+	return err
 }
 
 func (s *Resource) output(ctx context.Context, status int, state *common.JobState, err error) (*jobOutput, error) {

@@ -75,19 +75,23 @@ func (s *editsResource) register(r *core.Router) {
 }
 
 func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
-	pre, err := core.Precondition(in.IfMatch, "")
-	if err != nil {
-		return nil, err
-	}
-	pre.May = core.AllowNow(ctx, access.Editor)
-	state, err := s.Jobs.Change(ctx, core.Actor(ctx), "patch", in.Name, pre, func(old common.Job) (common.Job, error) {
-		job, err := patched(&old, in.Body.raw)
-		if err != nil {
-			return job, err
-		}
-		return job, core.Allow(ctx, access.Editor, job.Group)
+	return s.edit(ctx, core.Actor(ctx), "patch", in.Name, in.IfMatch, func(old common.Job) (common.Job, error) {
+		return patched(&old, in.Body.raw)
 	})
-	return s.output(ctx, http.StatusOK, &state, err)
+}
+
+// edit replaces a job by the result of change, in whose group the caller must be an editor as well.
+func (s *editsResource) edit(ctx context.Context, who common.Actor, verb, name, ifMatch string,
+	change func(common.Job) (common.Job, error)) (*jobOutput, error) {
+	return s.change(ctx, access.Editor, name, ifMatch, func(pre common.Precondition) (common.JobState, error) {
+		return s.Jobs.Change(ctx, who, verb, name, pre, func(old common.Job) (common.Job, error) {
+			job, err := change(old)
+			if err != nil {
+				return job, err
+			}
+			return job, core.Allow(ctx, access.Editor, job.Group)
+		})
+	})
 }
 
 // patched applies a merge patch, whose fields and types the guard has checked.
@@ -146,10 +150,6 @@ func merge(target, patch any) any {
 // rollback restores a definition. Whether the job is paused does not change: a pause is a decision
 // about the present.
 func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
-	pre, err := core.Precondition(in.IfMatch, "")
-	if err != nil {
-		return nil, err
-	}
 	then, err := s.versions.get(ctx, &versionInput{JobPath: in.JobPath, Version: in.Body.Version})
 	if err != nil {
 		return nil, err
@@ -163,13 +163,11 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 		})
 	}
 	target := common.Job(*then.Body.Job)
-	pre.May = core.AllowNow(ctx, access.Editor)
 	who := core.Actor(ctx)
 	who.Note = in.Body.Note
-	state, err := s.Jobs.Change(ctx, who, "rollback", in.Name, pre, func(old common.Job) (common.Job, error) {
+	return s.edit(ctx, who, "rollback", in.Name, in.IfMatch, func(old common.Job) (common.Job, error) {
 		job := target
 		job.Paused, job.PauseNote, job.PauseUntil = old.Paused, old.PauseNote, old.PauseUntil
-		return job, core.Allow(ctx, access.Editor, job.Group)
+		return job, nil
 	})
-	return s.output(ctx, http.StatusOK, &state, err)
 }

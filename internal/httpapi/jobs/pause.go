@@ -29,23 +29,25 @@ type jobResumeInput struct {
 }
 
 func (s *Resource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput, error) {
-	pre, err := core.Precondition(in.IfMatch, "")
-	if err != nil {
-		return nil, err
-	}
-	pre.May = core.AllowNow(ctx, access.Operator)
-	state, err := s.Jobs.Pause(ctx, core.Actor(ctx), in.Name,
-		common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until},
-		pre)
-	return s.output(ctx, http.StatusOK, &state, err)
+	request := common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until}
+	return s.change(ctx, access.Operator, in.Name, in.IfMatch, func(pre common.Precondition) (common.JobState, error) {
+		return s.Jobs.Pause(ctx, core.Actor(ctx), in.Name, request, pre)
+	})
 }
 
 func (s *Resource) resume(ctx context.Context, in *jobResumeInput) (*jobOutput, error) {
-	pre, err := core.Precondition(in.IfMatch, "")
+	return s.change(ctx, access.Operator, in.Name, in.IfMatch, func(pre common.Precondition) (common.JobState, error) {
+		return s.Jobs.Resume(ctx, core.Actor(ctx), in.Name, pre)
+	})
+}
+
+// change commits a change of an existing job.
+func (s *Resource) change(ctx context.Context, need access.Role, name, ifMatch string,
+	commit func(common.Precondition) (common.JobState, error)) (*jobOutput, error) {
+	pre, err := core.Precondition(ifMatch, "")
 	if err != nil {
 		return nil, err
 	}
-	pre.May = core.AllowNow(ctx, access.Operator)
-	state, err := s.Jobs.Resume(ctx, core.Actor(ctx), in.Name, pre)
+	state, err := view.Authorized(ctx, s.Jobs, need, name, pre, commit)
 	return s.output(ctx, http.StatusOK, &state, err)
 }

@@ -125,7 +125,7 @@ func TestRunWithAWish(t *testing.T) {
 	h.Want(http.StatusAccepted, run(`{"params":{"DAY":"x"},"worker":"north","note":"n"}`, "Idempotency-Key",
 		"a key: 1~"))
 	if got := fmt.Sprintf("%+v", h.Triggers); got != "[{Job:a Note:n Params:map[DAY:x] Worker:north Key:a key: 1~ "+
-		"May:<nil>}]" {
+		"Pre:{Version:0 Absent:false}}]" {
 		t.Error(got)
 	}
 	h.Want(http.StatusAccepted, run(`{"worker":"w1"}`))

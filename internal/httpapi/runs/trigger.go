@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
@@ -44,7 +43,7 @@ func (s *Resource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, e
 	if err := core.CheckKey(in.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey, May: core.AllowNow(ctx, access.Operator)}
+	request := common.TriggerRequest{Job: in.Name, Key: in.IdempotencyKey}
 	wait, err := waitTime(in.Wait)
 	if err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (s *Resource) run(ctx context.Context, in *jobRunInput) (*acceptedOutput, e
 		}
 		defer place.Close()
 	}
-	trigger, err := s.Jobs.Trigger(ctx, core.Actor(ctx), request)
+	trigger, err := view.Trigger(ctx, s.Jobs, request)
 	if err != nil {
 		return nil, err
 	}
