@@ -57,6 +57,7 @@ type Resource struct {
 	Now      func() time.Time
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
 	limiter := func() *access.Limiter { return access.NewLimiter(loginBurst, loginWindow) }
 	sessions := &sessionsResource{
@@ -158,18 +159,16 @@ type SessionPath struct {
 const maxLoginBody = 16 << 10
 
 func (s *sessionsResource) register(r *core.Router) {
-	op := core.Operations("access", "/api/v1")
-	login := op("login", http.MethodPost, "/auth/login", "Log in", core.Public)
+	op := core.NewOperations("access", "/api/v1")
+	login := op.Post("login", "/auth/login", "Log in", core.Public)
 	login.MaxBody = maxLoginBody
 	core.Register(r, login, s.login)
-	core.Register(r, op("logout", http.MethodPost, "/auth/logout", "Log out", core.Authenticated), s.logout)
-	core.Register(r, op("me", http.MethodGet, "/auth/me", "Get the current identity", core.Authenticated), s.me)
-	core.Register(r, op("change-password", http.MethodPut, "/auth/password", "Change your password",
+	core.Register(r, op.Post("logout", "/auth/logout", "Log out", core.Authenticated), s.logout)
+	core.Register(r, op.Get("me", "/auth/me", "Get the current identity", core.Authenticated), s.me)
+	core.Register(r, op.Put("change-password", "/auth/password", "Change your password",
 		core.Authenticated), s.password)
-	core.Register(r, op("list-sessions", http.MethodGet, "/sessions", "List sessions, newest first",
-		core.Authenticated), s.list)
-	core.Register(r, op("delete-session", http.MethodDelete, "/sessions/{id}", "End a session", core.Authenticated),
-		s.end)
+	core.Register(r, op.Get("list-sessions", "/sessions", "List sessions, newest first", core.Authenticated), s.list)
+	core.Register(r, op.Delete("delete-session", "/sessions/{id}", "End a session", core.Authenticated), s.end)
 }
 
 func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOutput, error) {

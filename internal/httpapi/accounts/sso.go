@@ -65,8 +65,8 @@ type SSOMethod struct {
 }
 
 func (s *ssoResource) register(r *core.Router) {
-	op := core.Operations("access", "/api/v1")
-	core.Register(r, op("login-methods", http.MethodGet, "/auth/methods", "List login methods", core.Public), s.methods)
+	op := core.NewOperations("access", "/api/v1")
+	core.Register(r, op.Get("login-methods", "/auth/methods", "List login methods", core.Public), s.methods)
 	r.Redirect(core.Public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
 		Summary: "Begin a login at the issuer", Tags: []string{"access"},
 		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects " +

@@ -66,13 +66,13 @@ type tokensInput struct {
 }
 
 func (s *tokensResource) register(r *core.Router) {
-	op := core.Operations("access", "/api/v1/tokens")
-	core.Register(r, op("list-tokens", http.MethodGet, "", "List tokens", core.Viewer), s.list)
-	create := op("create-token", http.MethodPost, "", "Create a token", core.Viewer)
+	op := core.NewOperations("access", "/api/v1/tokens")
+	core.Register(r, op.Get("list-tokens", "", "List tokens", core.Viewer), s.list)
+	create := op.Post("create-token", "", "Create a token", core.Viewer)
 	create.DefaultStatus = http.StatusCreated
 	core.Register(r, create, s.create)
-	core.Register(r, op("get-token", http.MethodGet, "/{id}", "Get a token", core.Viewer), s.get)
-	core.Register(r, op("delete-token", http.MethodDelete, "/{id}", "Delete a token", core.Viewer), s.delete)
+	core.Register(r, op.Get("get-token", "/{id}", "Get a token", core.Viewer), s.get)
+	core.Register(r, op.Delete("delete-token", "/{id}", "Delete a token", core.Viewer), s.delete)
 }
 
 // ownsToken reports whether the caller may see a token.
@@ -99,7 +99,7 @@ func (s *tokensResource) list(ctx context.Context, in *tokensInput) (*core.Body[
 	})
 	key := func(t *access.TokenRecord) string { return t.Name + "\x00" + t.ID }
 	slices.SortFunc(found, func(a, b access.TokenRecord) int { return cmp.Compare(key(&a), key(&b)) })
-	found, next, err := core.Cut(core.ListOf("tokens", "user", in.User), found, key, &in.Paging)
+	found, next, err := core.Cut(core.ListName("tokens", "user", in.User), found, key, &in.Paging)
 	if err != nil {
 		return nil, err
 	}

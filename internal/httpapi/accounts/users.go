@@ -81,15 +81,14 @@ type userOutput struct {
 }
 
 func (s *usersResource) register(r *core.Router) {
-	op := core.Operations("access", "/api/v1/users")
-	core.Register(r, op("list-users", http.MethodGet, "", "List users", core.Admin).Everywhere(), s.list)
-	create := op("create-user", http.MethodPost, "", "Create a user", core.Admin)
+	op := core.NewOperations("access", "/api/v1/users")
+	core.Register(r, op.Get("list-users", "", "List users", core.Admin).Everywhere(), s.list)
+	create := op.Post("create-user", "", "Create a user", core.Admin)
 	create.DefaultStatus = http.StatusCreated
 	core.Register(r, create.Everywhere(), s.create)
-	core.Register(r, op("get-user", http.MethodGet, "/{name}", "Get a user", core.Admin).Everywhere(), s.get)
-	core.Register(r, op("patch-user", http.MethodPatch, "/{name}", "Change a user", core.Admin).Everywhere(), s.patch)
-	core.Register(r, op("delete-user", http.MethodDelete, "/{name}", "Delete a user", core.Admin).Everywhere(),
-		s.delete)
+	core.Register(r, op.Get("get-user", "/{name}", "Get a user", core.Admin).Everywhere(), s.get)
+	core.Register(r, op.Patch("patch-user", "/{name}", "Change a user", core.Admin).Everywhere(), s.patch)
+	core.Register(r, op.Delete("delete-user", "/{name}", "Delete a user", core.Admin).Everywhere(), s.delete)
 }
 
 func (s *usersResource) list(ctx context.Context, in *core.Paging) (*core.Body[core.Page[User]], error) {

@@ -211,7 +211,7 @@ func Login(t *testing.T, h *Harness, body string, headers ...string) *http.Cooki
 	return cookies[0]
 }
 
-// path fills a route's parameters in.
+// Fill fills a route's parameters in.
 func Fill(route string) string {
 	run := "aaaaaaaaaaaaaaaa.00000000000000000001.1"
 	if strings.Contains(route, "/runs/") {

@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"carillon/internal/audit"
@@ -20,6 +19,7 @@ type Audit interface {
 	Verify(ctx context.Context, from int64, limit int) (audit.Step, error)
 }
 
+// Resource serves the audit.
 type Resource struct{ Audit Audit }
 
 // AuditActor is who made a change.
@@ -107,11 +107,11 @@ type auditVerifyInput struct {
 	Links bool  `query:"links" doc:"Include the hashed content, for verification elsewhere."`
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("access", "/api/v1")
-	core.Register(r, op("list-audit", http.MethodGet, "/audit", "List the audit, newest first",
-		core.Admin).Everywhere(), s.list)
-	core.Register(r, op("verify-audit", http.MethodGet, "/audit/verify", "Verify a part of the audit chain",
+	op := core.NewOperations("access", "/api/v1")
+	core.Register(r, op.Get("list-audit", "/audit", "List the audit, newest first", core.Admin).Everywhere(), s.list)
+	core.Register(r, op.Get("verify-audit", "/audit/verify", "Verify a part of the audit chain",
 		core.Admin).Everywhere(), s.verify)
 }
 
@@ -128,8 +128,8 @@ func (s *Resource) list(ctx context.Context, in *auditListInput) (*core.Body[cor
 		To:    in.To,
 		Limit: in.Limit + 1,
 	}
-	list := core.ListOf("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from",
-		core.OfTime(in.From), "to", core.OfTime(in.To))
+	list := core.ListName("audit", "actor", in.Actor, "kind", in.Kind, "name", in.Name, "verb", in.Verb, "from",
+		core.TimeFilter(in.From), "to", core.TimeFilter(in.To))
 	var err error
 	if q.Before, err = core.ReadCursor[string](list, in.Cursor); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/notify"
 )
 
+// Resource serves channels and deliveries.
 type Resource struct{ Channels Channels }
 
 // Channel is a destination of notifications.
@@ -92,19 +93,19 @@ type deliveriesInput struct {
 	Cursor  string        `query:"cursor" maxLength:"1024" doc:"nextCursor of the previous page; the filters must be the same."`
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("notifications", "/api/v1")
-	core.Register(r, op("list-channels", http.MethodGet, "/channels", "List channels", core.Viewer), s.list)
-	core.Register(r, op("get-channel", http.MethodGet, "/channels/{name}", "Get a channel", core.Viewer), s.get)
-	put := op("put-channel", http.MethodPut, "/channels/{name}", "Create or change a channel", core.Admin)
+	op := core.NewOperations("notifications", "/api/v1")
+	core.Register(r, op.Get("list-channels", "/channels", "List channels", core.Viewer), s.list)
+	core.Register(r, op.Get("get-channel", "/channels/{name}", "Get a channel", core.Viewer), s.get)
+	put := op.Put("put-channel", "/channels/{name}", "Create or change a channel", core.Admin)
 	put.Responses = core.Created("Channel")
 	core.Register(r, put.Everywhere(), s.put)
-	core.Register(r, op("delete-channel", http.MethodDelete, "/channels/{name}", "Delete a channel",
-		core.Admin).Everywhere(),
+	core.Register(r, op.Delete("delete-channel", "/channels/{name}", "Delete a channel", core.Admin).Everywhere(),
 		s.delete)
-	core.Register(r, op("test-channel", http.MethodPost, "/channels/{name}/test", "Send a test message to a channel",
+	core.Register(r, op.Post("test-channel", "/channels/{name}/test", "Send a test message to a channel",
 		core.Admin).Everywhere(), s.test)
-	core.Register(r, op("list-deliveries", http.MethodGet, "/deliveries",
+	core.Register(r, op.Get("list-deliveries", "/deliveries",
 		"List pending deliveries and those of the last seven days, newest first", core.Viewer), s.deliveries)
 }
 
@@ -171,7 +172,7 @@ func (s *Resource) test(ctx context.Context, in *ChannelPath) (*core.Body[Delive
 }
 
 func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*core.Body[core.Page[Delivery]], error) {
-	list := core.ListOf("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
+	list := core.ListName("deliveries", "channel", in.Channel, "job", in.Job, "status", string(in.Status))
 	q := notify.NoticeQuery{Channel: in.Channel, Job: in.Job, Status: in.Status, Limit: in.Limit}
 	var err error
 	if q.Before, err = core.ReadCursor[string](list, in.Cursor); err != nil {

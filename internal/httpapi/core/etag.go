@@ -7,6 +7,7 @@ import (
 	"carillon/internal/common"
 )
 
+// ETag returns the ETag of a version.
 func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
 // A proxy that compresses turns our tag into a weak one of the same version.
@@ -18,8 +19,7 @@ func Precondition(match, noneMatch string) (common.Precondition, error) {
 	if match != "" {
 		m := etagPattern.FindStringSubmatch(match)
 		if m == nil {
-			return pre, BadRequest(common.Fault{Location: "header.If-Match", Code: "etag",
-				Message: "must be one ETag, as returned with the job", Value: common.Excerpt(match)})
+			return pre, BadParameter("header.If-Match", "etag", "must be one ETag, as returned with the job", match)
 		}
 		version, err := strconv.ParseInt(m[1], 10, 64)
 		if err != nil {
@@ -32,19 +32,10 @@ func Precondition(match, noneMatch string) (common.Precondition, error) {
 	case "*":
 		pre.Absent = true
 	default:
-		return pre, BadRequest(common.Fault{
-			Location: "header.If-None-Match",
-			Code:     "etag",
-			Message:  "must be *",
-			Value:    common.Excerpt(noneMatch),
-		})
+		return pre, BadParameter("header.If-None-Match", "etag", "must be *", noneMatch)
 	}
 	if pre.Absent && pre.Version != 0 {
-		return pre, BadRequest(common.Fault{
-			Location: "header.If-None-Match",
-			Code:     "exclusive",
-			Message:  "cannot be combined with If-Match",
-		})
+		return pre, BadParameter("header.If-None-Match", "exclusive", "cannot be combined with If-Match", "")
 	}
 	return pre, nil
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ListOf returns the name of a list with filters, so that a cursor is valid with the same filters
+// ListName returns the name of a list with filters, so that a cursor is valid with the same filters
 // only. Filters are pairs of name and value; empty values and the page size do not count.
-func ListOf(list string, filters ...string) string {
+func ListName(list string, filters ...string) string {
 	sum := sha256.New()
 	given := false
 	for pair := range slices.Chunk(filters, 2) {
@@ -25,24 +25,24 @@ func ListOf(list string, filters ...string) string {
 	return list + "?" + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// OfTime formats a time as a filter.
-func OfTime(t time.Time) string {
+// TimeFilter formats a time as a filter.
+func TimeFilter(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// OfFlag formats a flag as a filter.
-func OfFlag(is bool) string {
+// FlagFilter formats a flag as a filter.
+func FlagFilter(is bool) string {
 	if is {
 		return "true"
 	}
 	return ""
 }
 
-// OfSet formats a set as a filter, independent of its order.
-func OfSet[T ~string](set []T) string {
+// SetFilter formats a set as a filter, independent of its order.
+func SetFilter[T ~string](set []T) string {
 	set = slices.Clone(set)
 	slices.Sort(set)
 	data, err := json.Marshal(slices.Compact(set))

@@ -38,6 +38,7 @@ func (g *Given[T]) Receiver() reflect.Value { return reflect.ValueOf(g).Elem().F
 // OnParamSet is called by huma with whether the parameter is present.
 func (g *Given[T]) OnParamSet(given bool, _ any) { g.Given = given }
 
+// Pointer returns the value; nil if it is absent.
 func (g *Given[T]) Pointer() *T {
 	if !g.Given {
 		return nil

@@ -45,6 +45,7 @@ type HistoryPage[T any] struct {
 	Partial    bool   `json:"partial,omitempty" doc:"The log store is away: only pending, current and just completed runs are listed."`
 }
 
+// NewHistoryPage returns a page like NewPage.
 func NewHistoryPage[T any](items []T, next string, partial bool) HistoryPage[T] {
 	p := NewPage(items, next)
 	return HistoryPage[T]{Items: p.Items, NextCursor: p.NextCursor, Partial: partial}

@@ -30,12 +30,8 @@ func CheckKey(key string) error {
 	if len(key) <= maxKey && printable {
 		return nil
 	}
-	return BadRequest(common.Fault{
-		Location: "header.Idempotency-Key",
-		Code:     "idempotency_key",
-		Message:  "must be at most 128 printable ASCII characters",
-		Value:    common.Excerpt(key),
-	})
+	return BadParameter("header.Idempotency-Key", "idempotency_key",
+		"must be at most 128 printable ASCII characters", key)
 }
 
 // maxKey is the maximum length of an Idempotency-Key.

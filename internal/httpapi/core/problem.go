@@ -109,6 +109,7 @@ func (p *Problem) RetryAfter(after time.Duration) {
 	p.SetHeader("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
 }
 
+// SetHeader sets a header of the response.
 func (p *Problem) SetHeader(name, value string) {
 	if p.headers == nil {
 		p.headers = http.Header{}
@@ -116,7 +117,16 @@ func (p *Problem) SetHeader(name, value string) {
 	p.headers.Set(name, value)
 }
 
-// BadRequest returns the error of a fault at a complete location, such as query.limit.
+// BadParameter returns the error of a fault at a complete location, such as query.limit, that quotes the value.
+func BadParameter(at, code, message, value string) error {
+	f := common.Fault{Location: at, Code: code, Message: message}
+	if value != "" {
+		f.Value = common.Excerpt(value)
+	}
+	return BadRequest(f)
+}
+
+// BadRequest returns the error of a fault at a complete location.
 func BadRequest(f common.Fault) error { return common.Invalid("the request is not valid", f) }
 
 // InBody completes the location of a fault in a field of the body.
@@ -184,6 +194,7 @@ func codeOfStatus(status int) common.Code {
 	return common.CodeInternal
 }
 
+// ProblemSchema returns the schema of a Problem.
 func ProblemSchema(api huma.API) *huma.Schema {
 	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
 }

@@ -39,6 +39,7 @@ type line struct {
 	inLine int           // guarded by Queue.mu
 }
 
+// NewQueue returns an empty queue.
 func NewQueue() *Queue {
 	return &Queue{going: make(chan struct{}, queueAtOnce), lines: map[string]*line{}}
 }

@@ -203,6 +203,7 @@ func (p Problems) forbid(ctx context.Context, a Audience) *Problem {
 	return nil
 }
 
+// OperationOf returns an operation of the document; nil if there is none.
 func OperationOf(api huma.API, method, path string) *huma.Operation {
 	item := api.OpenAPI().Paths[path]
 	switch method {
@@ -235,17 +236,45 @@ func Enumerate[T ~string](r *Router, path, name string, values []T) {
 	}
 }
 
-// Operations returns a function that makes the routes below a path, which have one tag in the document.
-func Operations(tag, base string) func(id, method, path, summary string, who Audience) Route {
-	return func(id, method, path, summary string, who Audience) Route {
-		return Route{Access: who, Operation: huma.Operation{
-			OperationID: id,
-			Method:      method,
-			Path:        base + path,
-			Summary:     summary,
-			Tags:        []string{tag},
-		}}
-	}
+// Operations makes the routes below a path, which have one tag in the document.
+type Operations struct{ tag, base string }
+
+// NewOperations returns the maker of routes below a path.
+func NewOperations(tag, base string) Operations { return Operations{tag: tag, base: base} }
+
+// Get returns the route of a GET.
+func (o Operations) Get(id, path, summary string, who Audience) Route {
+	return o.route(http.MethodGet, id, path, summary, who)
+}
+
+// Post returns the route of a POST.
+func (o Operations) Post(id, path, summary string, who Audience) Route {
+	return o.route(http.MethodPost, id, path, summary, who)
+}
+
+// Put returns the route of a PUT.
+func (o Operations) Put(id, path, summary string, who Audience) Route {
+	return o.route(http.MethodPut, id, path, summary, who)
+}
+
+// Patch returns the route of a PATCH.
+func (o Operations) Patch(id, path, summary string, who Audience) Route {
+	return o.route(http.MethodPatch, id, path, summary, who)
+}
+
+// Delete returns the route of a DELETE.
+func (o Operations) Delete(id, path, summary string, who Audience) Route {
+	return o.route(http.MethodDelete, id, path, summary, who)
+}
+
+func (o Operations) route(method, id, path, summary string, who Audience) Route {
+	return Route{Access: who, Operation: huma.Operation{
+		OperationID: id,
+		Method:      method,
+		Path:        o.base + path,
+		Summary:     summary,
+		Tags:        []string{o.tag},
+	}}
 }
 
 // Created describes the response of an operation that has created an object, by the name of its schema.

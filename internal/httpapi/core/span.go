@@ -3,8 +3,6 @@ package core
 import (
 	"fmt"
 	"time"
-
-	"carillon/internal/common"
 )
 
 // Years in which times can be counted in nanoseconds.
@@ -22,6 +20,7 @@ func CheckRange(from, to time.Time) error {
 	return CheckOrder(from, to)
 }
 
+// CheckOrder returns an error for a range that is empty.
 func CheckOrder(from, to time.Time) error {
 	if from.IsZero() || to.IsZero() || from.Before(to) {
 		return nil
@@ -29,6 +28,7 @@ func CheckOrder(from, to time.Time) error {
 	return badTime("to", "must be after from", to)
 }
 
+// CheckTime returns an error for a time that cannot be counted in nanoseconds.
 func CheckTime(name string, t time.Time) error {
 	if year := t.UTC().Year(); t.IsZero() || year >= firstYear && year <= lastYear {
 		return nil
@@ -37,10 +37,5 @@ func CheckTime(name string, t time.Time) error {
 }
 
 func badTime(name, message string, t time.Time) error {
-	return BadRequest(common.Fault{
-		Location: "query." + name,
-		Code:     "range",
-		Message:  message,
-		Value:    common.Excerpt(t.Format(time.RFC3339)),
-	})
+	return BadParameter("query."+name, "range", message, t.Format(time.RFC3339))
 }

@@ -12,8 +12,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
-
-	"carillon/internal/common"
 )
 
 const (
@@ -57,12 +55,7 @@ func (p Problems) Stream(ctx context.Context, tell func(*EventStream) error) *hu
 func LastEvent(text string) (int64, error) {
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || at < 0 {
-		return 0, BadRequest(common.Fault{
-			Location: "header.Last-Event-ID",
-			Code:     "invalid",
-			Message:  "is not an id of this stream",
-			Value:    common.Excerpt(text),
-		})
+		return 0, BadParameter("header.Last-Event-ID", "invalid", "is not an id of this stream", text)
 	}
 	return at, nil
 }

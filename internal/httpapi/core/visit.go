@@ -23,10 +23,12 @@ type Visit struct {
 
 type visitKey struct{}
 
+// WithVisit returns a context with the visit.
 func WithVisit(ctx context.Context, v *Visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
 }
 
+// VisitOf returns the visit of a request; an empty one if there is none.
 func VisitOf(ctx context.Context) *Visit {
 	if v, ok := ctx.Value(visitKey{}).(*Visit); ok {
 		return v

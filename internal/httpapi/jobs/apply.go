@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -99,9 +98,9 @@ type applyInput struct {
 }
 
 func (s *manyResource) register(r *core.Router) {
-	op := core.Operations("jobs", "/api/v1")
+	op := core.NewOperations("jobs", "/api/v1")
 	s.registerBulk(r)
-	apply := op("apply-jobs", http.MethodPost, "/jobs/apply", "Apply many job definitions", core.Editor)
+	apply := op.Post("apply-jobs", "/jobs/apply", "Apply many job definitions", core.Editor)
 	apply.MaxBody, apply.Patience, apply.Queue, apply.Raw = maxApplyBody, core.ManyPatience, core.NewQueue(), true
 	core.Register(r, apply, s.apply)
 }

@@ -26,7 +26,7 @@ func (applyBody) Schema(r huma.Registry) *huma.Schema {
 // not copies.
 func jobsOf(body []byte) (sent []json.RawMessage, err error) {
 	wrong := func(at, code, message string) error {
-		return core.BadRequest(common.Fault{Location: at, Code: code, Message: message})
+		return core.BadParameter(at, code, message, "")
 	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {

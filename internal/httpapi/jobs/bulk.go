@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"carillon/internal/access"
@@ -96,8 +95,8 @@ func (b *BulkRequest) check() error {
 }
 
 func (s *manyResource) registerBulk(r *core.Router) {
-	op := core.Operations("jobs", "/api/v1")
-	bulk := op("bulk-jobs", http.MethodPost, "/jobs/bulk", "Run an action on many jobs", core.Operator)
+	op := core.NewOperations("jobs", "/api/v1")
+	bulk := op.Post("bulk-jobs", "/jobs/bulk", "Run an action on many jobs", core.Operator)
 	bulk.Patience, bulk.Queue = core.ManyPatience, core.NewQueue()
 	core.Register(r, bulk, s.bulk)
 }
@@ -112,10 +111,11 @@ func (s *manyResource) bulk(ctx context.Context, in *bulkInput) (*core.Body[Bulk
 	}
 	until := ""
 	if b.Until != nil {
-		until = core.OfTime(*b.Until)
+		until = core.TimeFilter(*b.Until)
 	}
-	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, core.OfSet(b.Jobs), b.Selector, b.Group, b.Below,
-		core.OfFlag(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
+	if err := s.once(ctx, in.IdempotencyKey, nil, "bulk", b.Action, core.SetFilter(b.Jobs), b.Selector,
+		b.Group, b.Below,
+		core.FlagFilter(b.Ungrouped), b.Q, b.State, b.Note, until, fmt.Sprint(b.Kill), string(b.Signal)); err != nil {
 		return nil, err
 	}
 	names, versions, err := s.named(ctx, b)

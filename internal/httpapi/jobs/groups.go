@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"net/http"
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
@@ -62,11 +61,9 @@ type labelListInput struct {
 }
 
 func (s *groupsResource) register(r *core.Router) {
-	op := core.Operations("jobs", "/api/v1")
-	core.Register(r, op("list-groups", http.MethodGet, "/groups", "List groups with their number of jobs", core.Viewer),
-		s.groups)
-	core.Register(r, op("list-labels", http.MethodGet, "/labels", "List labels with their number of jobs", core.Viewer),
-		s.labels)
+	op := core.NewOperations("jobs", "/api/v1")
+	core.Register(r, op.Get("list-groups", "/groups", "List groups with their number of jobs", core.Viewer), s.groups)
+	core.Register(r, op.Get("list-labels", "/labels", "List labels with their number of jobs", core.Viewer), s.labels)
 }
 
 func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*core.Body[GroupList], error) {

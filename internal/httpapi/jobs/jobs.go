@@ -13,6 +13,7 @@ import (
 	"carillon/internal/httpapi/view"
 )
 
+// Resource serves jobs.
 type Resource struct {
 	Jobs      Store
 	Runs      Runs
@@ -135,28 +136,27 @@ type jobOutput struct {
 	Body     Job
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("jobs", "/api/v1/jobs")
-	core.Register(r, op("list-jobs", http.MethodGet, "", "List jobs", core.Viewer), s.list)
+	op := core.NewOperations("jobs", "/api/v1/jobs")
+	core.Register(r, op.Get("list-jobs", "", "List jobs", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/jobs", "include", includes[:])
-	create := op("create-job", http.MethodPost, "", "Create a job", core.Editor)
+	create := op.Post("create-job", "", "Create a job", core.Editor)
 	create.DefaultStatus = http.StatusCreated
 	create.MaxBody, create.Shape = core.MaxJobBody, true
 	core.Register(r, create, s.create)
-	validate := op("validate-job", http.MethodPost, "/validate", "Validate a job, without saving it", core.Editor)
+	validate := op.Post("validate-job", "/validate", "Validate a job, without saving it", core.Editor)
 	validate.MaxBody, validate.Shape = core.MaxJobBody, true
 	core.Register(r, validate, s.validate)
-	core.Register(r, op("get-job", http.MethodGet, "/{name}", "Get a job", core.Viewer), s.get)
-	put := op("put-job", http.MethodPut, "/{name}", "Create or replace a job", core.Editor)
+	core.Register(r, op.Get("get-job", "/{name}", "Get a job", core.Viewer), s.get)
+	put := op.Put("put-job", "/{name}", "Create or replace a job", core.Editor)
 	put.Responses = core.Created("Job")
 	put.MaxBody, put.Shape = core.MaxJobBody, true
 	core.Register(r, put, s.put)
-	core.Register(r, op("delete-job", http.MethodDelete, "/{name}", "Delete a job; its history stays", core.Editor),
-		s.delete)
-	core.Register(r, op("pause-job", http.MethodPost, "/{name}/pause", "Pause a job", core.Operator), s.pause)
-	core.Register(r, op("resume-job", http.MethodPost, "/{name}/resume", "Resume a paused job", core.Operator),
-		s.resume)
-	core.Register(r, op("get-placement", http.MethodGet, "/{name}/placement",
+	core.Register(r, op.Delete("delete-job", "/{name}", "Delete a job; its history stays", core.Editor), s.delete)
+	core.Register(r, op.Post("pause-job", "/{name}/pause", "Pause a job", core.Operator), s.pause)
+	core.Register(r, op.Post("resume-job", "/{name}/resume", "Resume a paused job", core.Operator), s.resume)
+	core.Register(r, op.Get("get-placement", "/{name}/placement",
 		"Get the workers that would run a job now, and why the others would not", core.Viewer), s.placement)
 	(&manyResource{Resource: s, problems: r.Problems, schemas: r.API.OpenAPI().Components.Schemas}).register(r)
 	versions := &versionsResource{changes: s.Changes, jobs: s.Jobs}
@@ -182,7 +182,8 @@ func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, 
 		Limit:      in.Limit,
 		Skip:       in.Offset,
 	}
-	list := core.ListOf("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped", core.OfFlag(in.Ungrouped),
+	list := core.ListName("jobs", "q", in.Q, "group", in.Group, "below", in.Below, "ungrouped",
+		core.FlagFilter(in.Ungrouped),
 		"selector", in.Selector, "state", in.State, "sort", in.Sort)
 	var err error
 	if q.After, err = core.ReadCursor[string](list, in.Cursor); err != nil {

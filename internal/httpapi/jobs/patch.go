@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -66,11 +65,11 @@ type jobRollbackInput struct {
 }
 
 func (s *editsResource) register(r *core.Router) {
-	op := core.Operations("jobs", "/api/v1/jobs/{name}")
-	patch := op("patch-job", http.MethodPatch, "", "Change fields of a job", core.Editor)
+	op := core.NewOperations("jobs", "/api/v1/jobs/{name}")
+	patch := op.Patch("patch-job", "", "Change fields of a job", core.Editor)
 	patch.MaxBody, patch.Patch, patch.Shape = core.MaxJobBody, true, true
 	core.Register(r, patch, s.patch)
-	core.Register(r, op("rollback-job", http.MethodPost, "/rollback", "Restore an earlier version of a job",
+	core.Register(r, op.Post("rollback-job", "/rollback", "Restore an earlier version of a job",
 		core.Editor), s.rollback)
 }
 
@@ -102,7 +101,7 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 	}
 	fields, ok := change.(map[string]any)
 	if !ok {
-		return job, core.BadRequest(common.Fault{Location: "body", Code: "type", Message: "must be an object"})
+		return job, core.BadParameter("body", "type", "must be an object", "")
 	}
 	delete(fields, "meta")
 	data, err := json.Marshal(old)
@@ -117,11 +116,7 @@ func patched(old *common.Job, patch json.RawMessage) (job common.Job, err error)
 		return job, fmt.Errorf("encode job %q: %w", old.Name, err)
 	}
 	if err := json.Unmarshal(data, &job); err != nil {
-		return job, core.BadRequest(common.Fault{
-			Location: "body",
-			Code:     "invalid",
-			Message:  "does not result in a valid job",
-		})
+		return job, core.BadParameter("body", "invalid", "does not result in a valid job", "")
 	}
 	return job, nil
 }

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"carillon/internal/access"
@@ -51,11 +50,10 @@ type versionInput struct {
 }
 
 func (s *versionsResource) register(r *core.Router) {
-	op := core.Operations("jobs", "/api/v1/jobs/{name}/versions")
-	core.Register(r, op("list-versions", http.MethodGet, "", "List the versions of a job, newest first", core.Viewer),
-		s.list)
-	core.Register(r, op("get-job-version", http.MethodGet, "/{version}", "Get a version of a job", core.Viewer), s.get)
-	core.Register(r, op("diff-job-versions", http.MethodGet, "/{version}/diff", "Compare two versions of a job",
+	op := core.NewOperations("jobs", "/api/v1/jobs/{name}/versions")
+	core.Register(r, op.Get("list-versions", "", "List the versions of a job, newest first", core.Viewer), s.list)
+	core.Register(r, op.Get("get-job-version", "/{version}", "Get a version of a job", core.Viewer), s.get)
+	core.Register(r, op.Get("diff-job-versions", "/{version}/diff", "Compare two versions of a job",
 		core.Viewer), s.diff)
 }
 

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/access"
@@ -44,12 +43,12 @@ type jobFireListInput struct {
 }
 
 func (s *firesResource) register(r *core.Router) {
-	op := core.Operations("fires", "/api/v1")
+	op := core.NewOperations("fires", "/api/v1")
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
-	core.Register(r, op("list-fires", http.MethodGet, "/fires", "List fires of all jobs: ledger and planned fires, "+
+	core.Register(r, op.Get("list-fires", "/fires", "List fires of all jobs: ledger and planned fires, "+
 		"newest first", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/fires", "status", statuses)
-	core.Register(r, op("list-job-fires", http.MethodGet, "/jobs/{name}/fires",
+	core.Register(r, op.Get("list-job-fires", "/jobs/{name}/fires",
 		"List fires of a job: ledger and planned fires, newest first", core.Viewer), s.ofJob)
 	core.Enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
@@ -85,7 +84,8 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 	if err := core.CheckOrder(in.From, in.To); err != nil {
 		return nil, err
 	}
-	list = core.ListOf(list, "from", core.OfTime(in.From), "to", core.OfTime(in.To), "status", core.OfSet(in.Status),
+	list = core.ListName(list, "from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "status",
+		core.SetFilter(in.Status),
 		"group", q.Group)
 	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
 	c, err := core.ReadCursor[*runlog.FireCursor](list, in.Cursor)

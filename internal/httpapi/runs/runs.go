@@ -14,6 +14,7 @@ import (
 	"carillon/internal/runlog"
 )
 
+// Resource serves runs and fires.
 type Resource struct {
 	Runs      Store
 	Jobs      Jobs
@@ -50,11 +51,12 @@ func (in *runListInput) list() string {
 	if in.ExitCode.Given {
 		code = strconv.Itoa(in.ExitCode.Value)
 	}
-	return core.ListOf("runs", "job", in.Job, "status", core.OfSet(in.Status), "worker", in.Worker, "fire", in.Fire,
+	return core.ListName("runs", "job", in.Job, "status", core.SetFilter(in.Status), "worker", in.Worker,
+		"fire", in.Fire,
 		"cause", in.Cause,
-		"from", core.OfTime(in.From), "to", core.OfTime(in.To), "group", in.Group, "exitCode", code, "q",
+		"from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "group", in.Group, "exitCode", code, "q",
 		in.Q, "oldest",
-		core.OfFlag(in.oldest()))
+		core.FlagFilter(in.oldest()))
 }
 
 func (in *runListInput) oldest() bool { return in.Order == "oldest" }
@@ -70,23 +72,23 @@ type runKillInput struct {
 	Body *KillRequest
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("runs", "/api/v1/runs")
-	core.Register(r, op("list-runs", http.MethodGet, "", "List runs, newest or oldest first", core.Viewer), s.list)
+	op := core.NewOperations("runs", "/api/v1/runs")
+	core.Register(r, op.Get("list-runs", "", "List runs, newest or oldest first", core.Viewer), s.list)
 	core.Enumerate(r, "/api/v1/runs", "status", common.Statuses[:])
-	core.Register(r, op("get-run", http.MethodGet, "/{id}", "Get a run", core.Viewer), s.get)
-	kill := op("kill-run", http.MethodPost, "/{id}/kill", "Kill a run", core.Operator)
+	core.Register(r, op.Get("get-run", "/{id}", "Get a run", core.Viewer), s.get)
+	kill := op.Post("kill-run", "/{id}/kill", "Kill a run", core.Operator)
 	kill.DefaultStatus = http.StatusAccepted
 	core.Register(r, kill, s.kill)
-	output := op("get-output", http.MethodGet, "/{id}/output", "Get the output of a run", core.Viewer)
+	output := op.Get("get-output", "/{id}/output", "Get the output of a run", core.Viewer)
 	output.Responses = outputResponses()
 	core.Register(r, output, s.output)
-	stream := op("follow-output", http.MethodGet, "/{id}/output/stream", "Follow the output of a run until it ends",
-		core.Viewer)
+	stream := op.Get("follow-output", "/{id}/output/stream", "Follow the output of a run until it ends", core.Viewer)
 	stream.Responses = streamResponses()
 	core.Register(r, stream, s.follow)
-	of := core.Operations("jobs", "/api/v1/jobs")
-	run := of("run-job", http.MethodPost, "/{name}/run", "Run a job now", core.Operator)
+	of := core.NewOperations("jobs", "/api/v1/jobs")
+	run := of.Post("run-job", "/{name}/run", "Run a job now", core.Operator)
 	run.DefaultStatus = http.StatusAccepted
 	run.Patience = maxWait
 	core.Register(r, run, s.run)

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -114,10 +113,9 @@ func newSearch(runs Store, jobs Jobs, o *view.Estimator, p core.Problems) *searc
 }
 
 func (s *searchResource) register(r *core.Router) {
-	op := core.Operations("runs", "/api/v1/runs")
-	core.Register(r, op("search-output", http.MethodGet, "/{id}/output/search", "Search the output of a run",
-		core.Viewer), s.inRun)
-	core.Register(r, op("search-runs", http.MethodGet, "/search", "Search the output of runs, newest first",
+	op := core.NewOperations("runs", "/api/v1/runs")
+	core.Register(r, op.Get("search-output", "/{id}/output/search", "Search the output of a run", core.Viewer), s.inRun)
+	core.Register(r, op.Get("search-runs", "/search", "Search the output of runs, newest first",
 		core.Viewer), s.overRuns)
 	core.Enumerate(r, "/api/v1/runs/search", "status", common.Statuses[:])
 }
@@ -206,10 +204,11 @@ func matches(found []search.Match) []OutputMatch {
 
 // list returns the name of the list with its filters.
 func (in *runSearchInput) list() string {
-	return core.ListOf("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case",
+	return core.ListName("search", "q", in.Q, "regex", strconv.FormatBool(in.Regex), "case",
 		strconv.FormatBool(in.Case), "job",
 		in.Job, "group", in.Group,
-		"status", core.OfSet(in.Status), "worker", in.Worker, "from", core.OfTime(in.From), "to", core.OfTime(in.To))
+		"status", core.SetFilter(in.Status), "worker", in.Worker, "from", core.TimeFilter(in.From), "to",
+		core.TimeFilter(in.To))
 }
 
 func (s *searchResource) overRuns(ctx context.Context, in *runSearchInput) (*core.Body[RunSearch], error) {

@@ -59,11 +59,7 @@ func (in *streamInput) place() (tail.Place, error) {
 // eitherEnd returns an error if both offset and tail are given.
 func eitherEnd(offset, tail int64) error {
 	if offset > 0 && tail > 0 {
-		return core.BadRequest(common.Fault{
-			Location: "query.tail",
-			Code:     "conflict",
-			Message:  "cannot be combined with offset",
-		})
+		return core.BadParameter("query.tail", "conflict", "cannot be combined with offset", "")
 	}
 	return nil
 }

@@ -23,12 +23,8 @@ func waitTime(text common.Duration) (time.Duration, error) {
 	}
 	wait, err := text.Value()
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, core.BadRequest(common.Fault{
-			Location: "query.wait",
-			Code:     "range",
-			Message:  "must be a duration of at most 5m, such as 30s",
-			Value:    common.Excerpt(string(text)),
-		})
+		return 0, core.BadParameter("query.wait", "range", "must be a duration of at most 5m, such as 30s",
+			string(text))
 	}
 	return wait, nil
 }

@@ -2,7 +2,6 @@ package schedules
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"carillon/internal/common"
@@ -59,9 +58,8 @@ type Crontab struct {
 type crontabInput struct{ Body CrontabRequest }
 
 func (s *crontabResource) register(r *core.Router) {
-	op := core.Operations("schedules", "/api/v1")
-	parse := op("parse-crontab", http.MethodPost, "/crontab/parse", "Convert a crontab to jobs, without saving them",
-		core.Viewer)
+	op := core.NewOperations("schedules", "/api/v1")
+	parse := op.Post("parse-crontab", "/crontab/parse", "Convert a crontab to jobs, without saving them", core.Viewer)
 	parse.Queue = core.NewQueue()
 	core.Register(r, parse, s.parse)
 }

@@ -2,7 +2,6 @@ package schedules
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/common"
@@ -119,8 +118,8 @@ type forecastInput struct {
 }
 
 func (s *forecastResource) register(r *core.Router) {
-	op := core.Operations("fires", "/api/v1")
-	get := op("get-forecast", http.MethodGet, "/forecast", "Count planned fires, by minute or hour", core.Viewer)
+	op := core.NewOperations("fires", "/api/v1")
+	get := op.Get("get-forecast", "/forecast", "Count planned fires, by minute or hour", core.Viewer)
 	get.Queue = core.NewQueue()
 	core.Register(r, get, s.get)
 }

@@ -3,7 +3,6 @@ package schedules
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -80,9 +79,10 @@ type previewOutput struct {
 	Body            Preview
 }
 
+// Register registers the routes.
 func (t *Resource) Register(r *core.Router) {
-	op := core.Operations("schedules", "/api/v1")
-	core.Register(r, op("preview-schedule", http.MethodPost, "/schedules/preview",
+	op := core.NewOperations("schedules", "/api/v1")
+	core.Register(r, op.Post("preview-schedule", "/schedules/preview",
 		"Explain a cron expression and preview its fires", core.Viewer), t.preview)
 	(&crontabResource{jobs: t.Jobs, zone: t.Zone}).register(r)
 	(&forecastResource{ahead: t.Ahead, now: t.Now}).register(r)

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
+// Resource serves secrets.
 type Resource struct{ Secrets Secrets }
 
 // Secrets manages the named secrets that jobs refer to. Their values cannot be read.
@@ -67,14 +68,15 @@ type secretOutput struct {
 	Body   Secret
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("secrets", "/api/v1/secrets")
-	core.Register(r, op("list-secrets", http.MethodGet, "", "List secrets", core.Editor), s.list)
-	core.Register(r, op("get-secret", http.MethodGet, "/{name}", "Get a secret", core.Editor), s.get)
-	put := op("put-secret", http.MethodPut, "/{name}", "Create or change a secret", core.Admin)
+	op := core.NewOperations("secrets", "/api/v1/secrets")
+	core.Register(r, op.Get("list-secrets", "", "List secrets", core.Editor), s.list)
+	core.Register(r, op.Get("get-secret", "/{name}", "Get a secret", core.Editor), s.get)
+	put := op.Put("put-secret", "/{name}", "Create or change a secret", core.Admin)
 	put.Responses = core.Created("Secret")
 	core.Register(r, put, s.put)
-	core.Register(r, op("delete-secret", http.MethodDelete, "/{name}", "Delete a secret", core.Admin), s.delete)
+	core.Register(r, op.Delete("delete-secret", "/{name}", "Delete a secret", core.Admin), s.delete)
 }
 
 func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Secret]], error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -67,10 +66,10 @@ type jobChartInput struct {
 }
 
 func (s *Resource) registerCharts(r *core.Router) {
-	op := core.Operations("stats", "/api/v1/stats")
-	core.Register(r, op("get-statistics", http.MethodGet, "/runs", "Get statistics of all runs, by hour or day",
+	op := core.NewOperations("stats", "/api/v1/stats")
+	core.Register(r, op.Get("get-statistics", "/runs", "Get statistics of all runs, by hour or day",
 		core.Viewer), s.ofAll)
-	core.Register(r, op("get-job-statistics", http.MethodGet, "/jobs/{name}", "Get statistics of a job, by hour or day",
+	core.Register(r, op.Get("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day",
 		core.Viewer), s.ofJob)
 }
 

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/common"
@@ -33,6 +32,7 @@ type Workers interface {
 	Workers(ctx context.Context) ([]common.Member, error)
 }
 
+// Resource serves statistics.
 type Resource struct {
 	Stats   Stats
 	Counted runlog.Statistics
@@ -100,9 +100,10 @@ type Trend struct {
 	DelayP95Ms  float64           `json:"delayP95Ms" doc:"95th percentile of the start delay of scheduled fires, in milliseconds."`
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("stats", "/api/v1")
-	core.Register(r, op("get-overview", http.MethodGet, "/stats/overview", "Get cluster totals and active problems",
+	op := core.NewOperations("stats", "/api/v1")
+	core.Register(r, op.Get("get-overview", "/stats/overview", "Get cluster totals and active problems",
 		core.Viewer), s.overview)
 	s.registerCharts(r)
 }

@@ -32,6 +32,7 @@ type Checker struct {
 	Faults []common.Fault
 }
 
+// Add adds a fault, up to the maximum number.
 func (c *Checker) Add(at, code string, value any, format string, args ...any) *common.Fault {
 	fault := common.Fault{Location: at, Code: code, Value: quoted(value), Message: fmt.Sprintf(format, args...)}
 	if len(c.Faults) == maxFaults {
@@ -54,6 +55,7 @@ func quoted(v any) any {
 	return nil
 }
 
+// Check checks a value at a location against a schema.
 func (c *Checker) Check(s *huma.Schema, at string, v any) {
 	if s.Ref != "" {
 		s = c.Schemas.SchemaFromRef(s.Ref)

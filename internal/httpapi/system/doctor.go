@@ -2,7 +2,6 @@ package system
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/common"
@@ -48,8 +47,8 @@ type Examination struct {
 type doctorResource struct{ doctor Doctor }
 
 func (d *doctorResource) register(r *core.Router) {
-	op := core.Operations("system", "/api/v1")
-	core.Register(r, op("get-doctor", http.MethodGet, "/system/doctor", "Diagnose the cluster", core.Viewer), d.examine)
+	op := core.NewOperations("system", "/api/v1")
+	core.Register(r, op.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), d.examine)
 }
 
 func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*core.Body[Examination], error) {

@@ -3,7 +3,6 @@ package system
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -44,8 +43,8 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
 
 func (s *feedResource) register(r *core.Router) {
-	op := core.Operations("system", "/api/v1")
-	follow := op("follow-events", http.MethodGet, "/events", "Follow changes of jobs, runs and workers", core.Viewer)
+	op := core.NewOperations("system", "/api/v1")
+	follow := op.Get("follow-events", "/events", "Follow changes of jobs, runs and workers", core.Viewer)
 	follow.Responses = map[string]*huma.Response{"200": {Description: feedDoc,
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	core.Register(r, follow, s.follow)

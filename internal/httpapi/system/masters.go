@@ -2,7 +2,6 @@ package system
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/httpapi/core"
@@ -30,8 +29,8 @@ type Master struct {
 }
 
 func (s *mastersResource) register(r *core.Router) {
-	op := core.Operations("system", "/api/v1")
-	core.Register(r, op("list-masters", http.MethodGet, "/masters", "List live masters", core.Viewer), s.list)
+	op := core.NewOperations("system", "/api/v1")
+	core.Register(r, op.Get("list-masters", "/masters", "List live masters", core.Viewer), s.list)
 }
 
 func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Master]], error) {

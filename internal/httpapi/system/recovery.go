@@ -2,7 +2,6 @@ package system
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/common"
@@ -47,8 +46,8 @@ type RecoverAnswer struct {
 const mostRecovered = 1000
 
 func (s *recoveryResource) register(r *core.Router) {
-	op := core.Operations("system", "/api/v1")
-	core.Register(r, op("recover", http.MethodPost, "/system/recover",
+	op := core.NewOperations("system", "/api/v1")
+	core.Register(r, op.Post("recover", "/system/recover",
 		"Recover cursors after a wrong clock or a restore of etcd", core.Admin).Everywhere(), s.recover)
 }
 

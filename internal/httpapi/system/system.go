@@ -26,6 +26,7 @@ type Check struct {
 	Message string `json:"message,omitempty" doc:"The problem, if there is one."`
 }
 
+// Resource serves the system.
 type Resource struct {
 	Health   Health
 	Doctor   Doctor
@@ -84,18 +85,19 @@ type readinessOutput struct {
 	Body   Readiness
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("system", "")
-	core.Register(r, op("healthz", http.MethodGet, "/healthz", "Check liveness", core.Public),
+	op := core.NewOperations("system", "")
+	core.Register(r, op.Get("healthz", "/healthz", "Check liveness", core.Public),
 		func(context.Context, *struct{}) (*core.Body[Liveness], error) {
 			return core.Reply(Liveness{Status: "ok"})
 		})
-	ready := op("readyz", http.MethodGet, "/readyz", "Check readiness", core.Public)
+	ready := op.Get("readyz", "/readyz", "Check readiness", core.Public)
 	ready.Responses = map[string]*huma.Response{"503": {Description: "The process cannot work.",
 		Content: map[string]*huma.MediaType{
 			"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Readiness"}}}}}
 	core.Register(r, ready, s.ready)
-	core.Register(r, op("version", http.MethodGet, "/version", "Get the version", core.Viewer),
+	core.Register(r, op.Get("version", "/version", "Get the version", core.Viewer),
 		func(context.Context, *struct{}) (*core.Body[Version], error) {
 			return core.Reply(Version{Version: s.Version, Go: runtime.Version()})
 		})

@@ -19,6 +19,7 @@ type StatusCounts struct {
 	Missed    int64 `json:"missed" doc:"Likewise."`
 }
 
+// CountsOf returns counts in the order of common.Statuses by their names.
 func CountsOf(by *[len(common.Statuses)]int64) StatusCounts {
 	of := func(s common.Status) int64 {
 		for i, known := range common.Statuses {
@@ -87,6 +88,7 @@ type Figures struct {
 	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
 }
 
+// FiguresOf summarizes a cell.
 func FiguresOf(c *rollup.Cell) Figures {
 	counts := CountsOf(&c.Runs)
 	return Figures{

@@ -32,6 +32,7 @@ func MayRun(ctx context.Context, jobs Groups, need access.Role, run *common.Run)
 	return MayOf(ctx, jobs, need, run.Job, run.JobUID, run.Group)
 }
 
+// MayOf is MayRun for a run or fire of a job.
 func MayOf(ctx context.Context, jobs Groups, need access.Role, job, jobUID, groupThen string) bool {
 	who, ok := core.Identity(ctx)
 	switch {

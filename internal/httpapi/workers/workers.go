@@ -3,7 +3,6 @@ package workers
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"reflect"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
+// Resource serves workers.
 type Resource struct{ Workers Store }
 
 // Store manages workers.
@@ -77,15 +77,15 @@ type workerPatchInput struct {
 	Body WorkerPatch
 }
 
+// Register registers the routes.
 func (s *Resource) Register(r *core.Router) {
-	op := core.Operations("workers", "/api/v1/workers")
-	core.Register(r, op("list-workers", http.MethodGet, "", "List workers", core.Viewer), s.list)
-	core.Register(r, op("get-worker", http.MethodGet, "/{id}", "Get a worker", core.Viewer), s.get)
-	core.Register(r, op("patch-worker", http.MethodPatch, "/{id}", "Set a worker's labels, slots and weight",
+	op := core.NewOperations("workers", "/api/v1/workers")
+	core.Register(r, op.Get("list-workers", "", "List workers", core.Viewer), s.list)
+	core.Register(r, op.Get("get-worker", "/{id}", "Get a worker", core.Viewer), s.get)
+	core.Register(r, op.Patch("patch-worker", "/{id}", "Set a worker's labels, slots and weight",
 		core.Admin).Everywhere(), s.patch)
-	core.Register(r, op("drain-worker", http.MethodPost, "/{id}/drain", "Drain a worker", core.Operator).Everywhere(),
-		s.drain)
-	core.Register(r, op("undrain-worker", http.MethodPost, "/{id}/undrain", "End the drain of a worker",
+	core.Register(r, op.Post("drain-worker", "/{id}/drain", "Drain a worker", core.Operator).Everywhere(), s.drain)
+	core.Register(r, op.Post("undrain-worker", "/{id}/undrain", "End the drain of a worker",
 		core.Operator).Everywhere(),
 		s.undrain)
 }
