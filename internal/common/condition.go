@@ -4,13 +4,12 @@ import "time"
 
 // Condition is an active problem of a worker or master (a degraded mode). It ends with its cause.
 type Condition struct {
-	Code string    `json:"code"`
-	Who  string    `json:"who,omitempty"` // name of the worker or master; set by the reader that collects them
-	Text string    `json:"text"`
-	Data Words     `json:"data,omitempty"` // for translated texts
-	From time.Time `json:"since"`
-	// StopsClaims reports that the worker claims nothing while the condition lasts.
-	StopsClaims bool `json:"stopsClaims,omitempty"`
+	Code        string    `json:"code" doc:"For programs and translations." enum:"etcd_away,etcd_full,log_store_away,outbox_full,spool_full,disk_full,clock_off,worker_lost,no_workers,watch_stale,loop_stuck,no_elected_master,unreadable,certificate_ends,certificate_unusable,misses_feature,housekeeping_fails,fires_overdue,fire_without_entry,notify_failing,notifications_stuck,notifications_behind,run_as_ignored,changes_full,audit_stuck,audit_unreadable,clock_unproven,cursor_in_future,etcd_went_back,cannot_start,start_hangs,guardian_silent"`
+	Who         string    `json:"who,omitempty" doc:"Name of the worker or master that reports it."`
+	Text        string    `json:"text" doc:"English text."`
+	Data        Words     `json:"data,omitempty" doc:"Values for translated texts."`
+	From        time.Time `json:"since" doc:"Begin of the condition."`
+	StopsClaims bool      `json:"stopsClaims,omitempty" doc:"The worker claims no runs while the condition lasts."`
 }
 
 // Words are the values that a translated text is filled with.

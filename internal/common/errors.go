@@ -47,12 +47,12 @@ var ErrUnsure = errors.New("outcome unknown: the request may have been applied")
 
 // Fault is one fault at one place of an input.
 type Fault struct {
-	Location string `json:"location"`
-	Code     string `json:"code"`
-	Message  string `json:"message"`
-	Hint     string `json:"hint,omitempty"`
-	Value    any    `json:"value,omitempty"`
-	Data     Words  `json:"data,omitempty"`
+	Location string `json:"location" doc:"Location: such as path.name, query.limit, header.If-Match or body.env.PATH." example:"body.timeout"`
+	Code     string `json:"code" doc:"Stable fault code." example:"duration"`
+	Message  string `json:"message" doc:"The fault, following its location: for example must be a duration."`
+	Hint     string `json:"hint,omitempty" doc:"Advice on correcting it."`
+	Value    any    `json:"value,omitempty" doc:"The value sent, shortened and escaped."`
+	Data     Words  `json:"data,omitempty" doc:"Values for translated texts."`
 }
 
 // With adds values for a translated message: names, each followed by its value.

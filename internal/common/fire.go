@@ -5,15 +5,15 @@ import "time"
 // Fire is the ledger's entry for a fire. Its status is that of its last attempt, or waiting, planned, or the reason why
 // it did not run. A gap of fires is one entry.
 type Fire struct {
-	ID        string     `json:"id"`
-	Job       string     `json:"job"`
-	JobUID    string     `json:"jobUid"`
+	ID        string     `json:"id" doc:"Id of the fire, or of the gap entry."`
+	Job       string     `json:"job" doc:"Name of the job."`
+	JobUID    string     `json:"jobUid" doc:"Distinguishes the job from earlier jobs of the same name."`
 	Group     string     `json:"group,omitempty"`
 	PlannedAt time.Time  `json:"plannedAt"`
-	DueAt     *time.Time `json:"dueAt,omitempty"` // when it may start, if that is later
-	Cause     Cause      `json:"cause"`
-	Status    Status     `json:"status"`
-	Reason    *Reason    `json:"reason,omitempty"`
-	Attempts  []string   `json:"attempts"` // run ids, oldest first
-	Gap       *Gap       `json:"gap,omitempty"`
+	DueAt     *time.Time `json:"dueAt,omitempty" doc:"Due time, if later than planned."`
+	Cause     Cause      `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Status    Status     `json:"status" enum:"planned,waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed" doc:"Status of the last attempt; planned: in the future; waiting: due."`
+	Reason    *Reason    `json:"reason,omitempty" doc:"Reason for the status."`
+	Attempts  []string   `json:"attempts" nullable:"false" doc:"Ids of its runs, oldest first."`
+	Gap       *Gap       `json:"gap,omitempty" doc:"The entry represents several fires."`
 }

@@ -55,52 +55,52 @@ const (
 
 // Job is a job as its author defines it. Its JSON is used by the API, in files and in etcd.
 type Job struct {
-	Name             string            `json:"name"`
-	Title            string            `json:"title,omitempty"`
-	Group            string            `json:"group,omitempty"`
-	Labels           map[string]string `json:"labels,omitempty"`
+	Name             string            `json:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the job, without '..'." example:"nightly-report"`
+	Title            string            `json:"title,omitempty" maxLength:"200" doc:"Display name, in any language." example:"每晚报表"`
+	Group            string            `json:"group,omitempty" pattern:"^([a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?)?$" doc:"The group that the job belongs to." example:"reports"`
+	Labels           map[string]string `json:"labels,omitempty" doc:"Labels for selectors, at most 32."`
 	Description      string            `json:"description,omitempty"`
-	CronExpr         string            `json:"cronExpr,omitempty"`
-	Timezone         string            `json:"timezone,omitempty"`
+	CronExpr         string            `json:"cronExpr,omitempty" maxLength:"256" doc:"The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered." example:"30 2 * * MON-FRI"`
+	Timezone         string            `json:"timezone,omitempty" doc:"IANA time zone of the schedule. Filled in when the job is saved." example:"Asia/Shanghai"`
 	DST              *DST              `json:"dst,omitempty"`
-	Command          string            `json:"command,omitempty"`
-	Args             []string          `json:"args,omitempty"`
-	Stdin            string            `json:"stdin,omitempty"`
-	Shell            string            `json:"shell,omitempty"`
-	Env              map[string]string `json:"env,omitempty"`
-	WorkDir          string            `json:"workDir,omitempty"`
-	User             string            `json:"user,omitempty"`
-	Timeout          Duration          `json:"timeout,omitempty"`
-	KillGrace        Duration          `json:"killGrace,omitempty"`
-	MemoryMax        Size              `json:"memoryMax,omitempty"`
-	TasksMax         int               `json:"tasksMax,omitempty"`
-	SuccessExitCodes []int             `json:"successExitCodes,omitempty"`
-	Overlap          Overlap           `json:"overlap,omitempty"`
+	Command          string            `json:"command,omitempty" doc:"Command line for the shell. Either command or args is required." example:"make report"`
+	Args             []string          `json:"args,omitempty" nullable:"false" doc:"A program and its arguments, run without a shell."`
+	Stdin            string            `json:"stdin,omitempty" doc:"Standard input of the command."`
+	Shell            string            `json:"shell,omitempty" doc:"Absolute path of the shell. Default: /bin/sh."`
+	Env              map[string]string `json:"env,omitempty" doc:"Environment variables, at most 128. The worker replaces a value such as secret:db-password by the secret of that name when a run starts."`
+	WorkDir          string            `json:"workDir,omitempty" doc:"Absolute path of the working directory."`
+	User             string            `json:"user,omitempty" doc:"The user to run as. The worker refuses the run if it does not allow this user."`
+	Timeout          Duration          `json:"timeout,omitempty" doc:"The run is ended after this time. Default: none." example:"1h"`
+	KillGrace        Duration          `json:"killGrace,omitempty" doc:"Time between TERM and KILL. Default: 10s; at most a third of lostAfter." example:"10s"`
+	MemoryMax        Size              `json:"memoryMax,omitempty" doc:"Memory limit of a run; a run that exceeds it is killed as a whole. Requires a worker with cgroups. Default: no limit." example:"512MiB"`
+	TasksMax         int               `json:"tasksMax,omitempty" minimum:"1" maximum:"65536" doc:"Maximum number of processes and threads of a run. Requires a worker with cgroups. Default: 512 on workers with cgroups, no limit on others."`
+	SuccessExitCodes []int             `json:"successExitCodes,omitempty" nullable:"false" doc:"Exit codes that count as success. Default: 0."`
+	Overlap          Overlap           `json:"overlap,omitempty" enum:"skip,queue,replace,allow" doc:"What a fire does while an earlier run is unresolved. skip: it is recorded as skipped; queue: it waits (one at most); replace: it kills that run; allow: it runs at the same time. Default: skip."`
 	Output           *OutputPolicy     `json:"output,omitempty"`
-	StartAt          *time.Time        `json:"startAt,omitempty"`
-	EndAt            *time.Time        `json:"endAt,omitempty"`
-	Jitter           Duration          `json:"jitter,omitempty"`
-	Params           map[string]Param  `json:"params,omitempty"`
-	StartDeadline    Duration          `json:"startDeadline,omitempty"`
+	StartAt          *time.Time        `json:"startAt,omitempty" doc:"No fire before this time."`
+	EndAt            *time.Time        `json:"endAt,omitempty" doc:"No fire after this time."`
+	Jitter           Duration          `json:"jitter,omitempty" doc:"Upper bound of a delay of each fire, always the same for the same fire." example:"30s"`
+	Params           map[string]Param  `json:"params,omitempty" doc:"Parameters: variables that a trigger may set, by name."`
+	StartDeadline    Duration          `json:"startDeadline,omitempty" doc:"How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m." example:"5m"`
 	CatchUp          *CatchUp          `json:"catchUp,omitempty"`
 	Retry            *Retry            `json:"retry,omitempty"`
-	OnLost           OnLost            `json:"onLost,omitempty"`
-	LostAfter        Duration          `json:"lostAfter,omitempty"`
+	OnLost           OnLost            `json:"onLost,omitempty" enum:"rerun,abandon,detach" doc:"What follows when a run is lost with its worker. rerun: the next attempt; abandon: nothing; detach: like abandon, and a worker without connection to etcd lets the run continue. Default: rerun."`
+	LostAfter        Duration          `json:"lostAfter,omitempty" doc:"How long a worker that cannot reach etcd lets its runs continue, and the minimum time before other workers resolve a run as lost. 20s to 1h; default: 60s." example:"60s"`
 	Placement        *Placement        `json:"placement,omitempty"`
-	Priority         int               `json:"priority,omitempty"`
-	Slots            int               `json:"slots,omitempty"`
-	Paused           bool              `json:"paused,omitempty"`
-	PauseNote        string            `json:"pauseNote,omitempty"`
-	PauseUntil       *time.Time        `json:"pauseUntil,omitempty"`
+	Priority         int               `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"Order in which fires get free slots, 9 first. Default: 5."`
+	Slots            int               `json:"slots,omitempty" minimum:"1" maximum:"1000" doc:"Number of the worker's slots that a run uses. Default: 1."`
+	Paused           bool              `json:"paused,omitempty" doc:"The job's fires are skipped, until pauseUntil if given. Manual runs are possible."`
+	PauseNote        string            `json:"pauseNote,omitempty" maxLength:"500" doc:"Why it is paused."`
+	PauseUntil       *time.Time        `json:"pauseUntil,omitempty" doc:"When the job resumes automatically."`
 	Notify           *Notify           `json:"notify,omitempty"`
 	Retention        *Retention        `json:"retention,omitempty"`
 }
 
 // Param is a variable that the trigger of a run may set.
 type Param struct {
-	Default     string `json:"default,omitempty"`
+	Default     string `json:"default,omitempty" doc:"Default value."`
 	Description string `json:"description,omitempty"`
-	Pattern     string `json:"pattern,omitempty"` // a regular expression that the whole value must match
+	Pattern     string `json:"pattern,omitempty" doc:"A regular expression (RE2) that the whole value must match." example:"[a-z0-9-]+"`
 }
 
 // CatchUpPolicy selects the fires past their deadline that still run.
@@ -115,19 +115,19 @@ const (
 
 // CatchUp is the policy with its limits: fires no older than Window, and of these the last Max.
 type CatchUp struct {
-	Policy CatchUpPolicy `json:"policy,omitempty"`
-	Window Duration      `json:"window,omitempty"`
-	Max    int           `json:"max,omitempty"`
+	Policy CatchUpPolicy `json:"policy,omitempty" enum:"none,latest,all" doc:"Which fires past their start deadline are run. Default: latest."`
+	Window Duration      `json:"window,omitempty" doc:"Maximum age of these fires, by planned time. Default: 1h." example:"1h"`
+	Max    int           `json:"max,omitempty" minimum:"1" maximum:"1000" doc:"Maximum number of these fires; the latest ones are run. Default: 10."`
 }
 
 // Retry makes failed runs be retried: at most Max times, with backoff from Backoff to MaxBackoff, doubled each time,
 // for these exit codes (any if empty), and on another worker if there is one (Elsewhere).
 type Retry struct {
-	Max        int      `json:"max,omitempty"`
-	Backoff    Duration `json:"backoff,omitempty"`
-	MaxBackoff Duration `json:"maxBackoff,omitempty"`
-	ExitCodes  []int    `json:"exitCodes,omitempty"`
-	Elsewhere  *bool    `json:"elsewhere,omitempty"` // default true
+	Max        int      `json:"max,omitempty" minimum:"0" maximum:"20" doc:"Maximum number of retries. Default: 0."`
+	Backoff    Duration `json:"backoff,omitempty" doc:"Backoff before the first retry; doubled each time. Default: 5s." example:"5s"`
+	MaxBackoff Duration `json:"maxBackoff,omitempty" doc:"Maximum backoff. Default: 5m." example:"5m"`
+	ExitCodes  []int    `json:"exitCodes,omitempty" nullable:"false" doc:"Exit codes that are retried. Default: all failures."`
+	Elsewhere  *bool    `json:"elsewhere,omitempty" doc:"Prefer another worker. Default: true."`
 }
 
 // Strategy ranks the workers that may run a job.
@@ -143,20 +143,20 @@ const (
 
 // Placement restricts where a job may run.
 type Placement struct {
-	Strategy Strategy `json:"strategy,omitempty"`
-	Selector string   `json:"selector,omitempty"` // of labels: zone=a,disk!=slow
-	Workers  []string `json:"workers,omitempty"`  // only these, by name or id
+	Strategy Strategy `json:"strategy,omitempty" enum:"hash,least,weight,any" doc:"How eligible workers are ranked. Default: hash."`
+	Selector string   `json:"selector,omitempty" maxLength:"1024" doc:"Only workers whose labels match." example:"zone=a,disk!=slow"`
+	Workers  []string `json:"workers,omitempty" nullable:"false" maxItems:"100" doc:"Only these workers, by name or id."`
 }
 
 // DST is how fixed-time fires are handled on nights when the clocks change.
 type DST struct {
-	Gap     string `json:"gap,omitempty"`     // run (default) or skip
-	Overlap string `json:"overlap,omitempty"` // first (default), second or both
+	Gap     string `json:"gap,omitempty" enum:"run,skip" doc:"A fixed local time that does not exist. run: fire at the first instant after the gap; skip: do not fire. Default: run."`
+	Overlap string `json:"overlap,omitempty" enum:"first,second,both" doc:"Which occurrence of a fixed local time that exists twice. Default: first."`
 }
 
 // OutputPolicy bounds the stored output of a run.
 type OutputPolicy struct {
-	Max Size `json:"max,omitempty"` // default 16MiB
+	Max Size `json:"max,omitempty" doc:"How much of a run's output is kept, from its beginning and end. Default: 16MiB." example:"16MiB"`
 }
 
 // StoredJob is the value of /cron/jobs/<job>: the job and the fields that the master adds.

@@ -7,8 +7,8 @@ import "time"
 type LateEnd struct {
 	Run         string     `json:"run"`
 	Job         string     `json:"job"`
-	Status      Status     `json:"status"` // as reported by the worker
-	Worker      string     `json:"worker"`
+	Status      Status     `json:"status" enum:"succeeded,failed,timed_out,killed,lost,refused,missed" doc:"Status on its worker."`
+	Worker      string     `json:"worker" doc:"Id of the worker."`
 	WorkerName  string     `json:"workerName,omitempty"`
 	ExitCode    *int       `json:"exitCode,omitempty"`
 	Signal      string     `json:"signal,omitempty"`

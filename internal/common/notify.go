@@ -23,14 +23,14 @@ var Events = [...]Event{EventFailed, EventMissed, EventLost, EventLate, EventRec
 
 // Notify selects the events of a job that are notified, and the channels.
 type Notify struct {
-	On []Event  `json:"on,omitempty"`
-	To []string `json:"to,omitempty"` // names of channels
+	On []Event  `json:"on,omitempty" nullable:"false" maxItems:"5" enum:"failed,missed,lost,late,recovered" doc:"Events. failed: the last attempt of a fire failed; missed: a fire did not run; lost: a run was lost with its worker; late: a fire has not started in time, or a run takes much longer than usual; recovered: success after one of these."`
+	To []string `json:"to,omitempty" nullable:"false" maxItems:"20" doc:"Names of the channels to notify."`
 }
 
 // Retention is how long a job's runs are kept: until the first of the two bounds.
 type Retention struct {
-	Age  Duration `json:"age,omitempty"`  // default 30d
-	Runs int      `json:"runs,omitempty"` // default: unlimited
+	Age  Duration `json:"age,omitempty" doc:"Runs planned longer ago are deleted with their output; the last run of a job is kept. 1h to 10 years; default: 30d." example:"30d"`
+	Runs int      `json:"runs,omitempty" minimum:"1" maximum:"10000000" doc:"Maximum number of runs to keep, the newest ones. Default: no limit."`
 }
 
 // Bounds of both.

@@ -52,9 +52,9 @@ var Causes = [...]Cause{CauseCron, CauseCatchUp, CauseManual, CauseRetry, CauseR
 
 // Reason explains a status: a code for translation, its data, and an English text.
 type Reason struct {
-	Code string            `json:"code"`
-	Data map[string]string `json:"data,omitempty"`
-	Text string            `json:"text"`
+	Code string            `json:"code" doc:"For programs and translations."`
+	Data map[string]string `json:"data,omitempty" doc:"Values for translated texts."`
+	Text string            `json:"text" doc:"English text."`
 }
 
 // Starting returns the reason of a due fire that may run.
@@ -75,54 +75,50 @@ func (r Reason) AtLeast() Reason {
 // Run is one execution of a job, or the outcome of a fire that did not run (attempt 0). A gap of fires is one entry
 // with Gap set.
 type Run struct {
-	ID              string     `json:"id"`
-	Job             string     `json:"job"`
-	JobUID          string     `json:"jobUid"`
-	JobVersion      int64      `json:"jobVersion,omitempty"`
-	Group           string     `json:"group,omitempty"`
-	Fire            string     `json:"fire"`
-	PlannedAt       time.Time  `json:"plannedAt"`
-	Cause           Cause      `json:"cause"`
-	Attempt         int        `json:"attempt"`
-	Status          Status     `json:"status"`
-	Reason          *Reason    `json:"reason,omitempty"`
-	Worker          string     `json:"worker,omitempty"` // id
-	WorkerName      string     `json:"workerName,omitempty"`
-	ClaimedAt       *time.Time `json:"claimedAt,omitempty"`
-	StartedAt       *time.Time `json:"startedAt,omitempty"`
-	EndedAt         *time.Time `json:"endedAt,omitempty"`
-	ExitCode        *int       `json:"exitCode,omitempty"`
-	Signal          string     `json:"signal,omitempty"`
-	OutputBytes     int64      `json:"outputBytes"`
-	OutputTruncated bool       `json:"outputTruncated,omitempty"`
-	CPUSeconds      float64    `json:"cpuSeconds,omitempty"`
-	MaxRSSBytes     int64      `json:"maxRssBytes,omitempty"`
-	TriggeredBy     string     `json:"triggeredBy,omitempty"`
-	Note            string     `json:"note,omitempty"`
-	Gap             *Gap       `json:"gap,omitempty"`
-	Delays          *Delays    `json:"delays,omitempty"`
-	// Params are the parameters that its trigger set.
-	Params map[string]string `json:"params,omitempty"`
-	// Orphaned is the late end of a run whose outcome is lost.
-	Orphaned *LateEnd `json:"orphaned,omitempty"`
-	// DueAt is when a waiting run may start, if that is later than planned.
-	DueAt *time.Time `json:"dueAt,omitempty"`
-	// Ending is the kill request of an active run. It is not stored.
-	Ending *Ending `json:"ending,omitempty"`
+	ID              string            `json:"id" doc:"Id of the run."`
+	Job             string            `json:"job" doc:"Name of the job."`
+	JobUID          string            `json:"jobUid" doc:"Distinguishes the job from earlier jobs of the same name."`
+	JobVersion      int64             `json:"jobVersion,omitempty" doc:"Version of the job at the run."`
+	Group           string            `json:"group,omitempty"`
+	Fire            string            `json:"fire" doc:"Id of the fire; shared by its attempts."`
+	PlannedAt       time.Time         `json:"plannedAt"`
+	Cause           Cause             `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
+	Attempt         int               `json:"attempt" doc:"Number of the attempt, from 1; 0 for a fire that did not run."`
+	Status          Status            `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
+	Reason          *Reason           `json:"reason,omitempty"`
+	Worker          string            `json:"worker,omitempty" doc:"Id of the worker."`
+	WorkerName      string            `json:"workerName,omitempty"`
+	ClaimedAt       *time.Time        `json:"claimedAt,omitempty"`
+	StartedAt       *time.Time        `json:"startedAt,omitempty"`
+	EndedAt         *time.Time        `json:"endedAt,omitempty"`
+	ExitCode        *int              `json:"exitCode,omitempty"`
+	Signal          string            `json:"signal,omitempty" doc:"The signal that ended the command."`
+	OutputBytes     int64             `json:"outputBytes" doc:"Bytes that the command printed, including those not kept."`
+	OutputTruncated bool              `json:"outputTruncated,omitempty" doc:"Bytes in the middle of the output were not kept."`
+	CPUSeconds      float64           `json:"cpuSeconds,omitempty"`
+	MaxRSSBytes     int64             `json:"maxRssBytes,omitempty"`
+	TriggeredBy     string            `json:"triggeredBy,omitempty"`
+	Note            string            `json:"note,omitempty"`
+	Gap             *Gap              `json:"gap,omitempty"`
+	Delays          *Delays           `json:"delays,omitempty" doc:"Time between planned time and start, by phase."`
+	Params          map[string]string `json:"params,omitempty" doc:"Parameters set by the trigger."`
+	Orphaned        *LateEnd          `json:"orphaned,omitempty" doc:"How the run ended on its worker after it had been resolved as lost."`
+	DueAt           *time.Time        `json:"dueAt,omitempty" doc:"Due time of a pending run, if later than planned."`
+	Ending          *Ending           `json:"ending,omitempty" doc:"Kill request of a run that has not ended yet."`
 }
 
 // Delays are the parts of the time between plan and start, by the worker's clocks.
 type Delays struct {
-	Plan  Duration `json:"plan"`  // from the planned time until the fire was dispatched
-	Claim Duration `json:"claim"` // until the answer of etcd
-	Start Duration `json:"start"` // until the command was started
+	Plan  Duration `json:"plan" doc:"From the planned time until a worker processed the fire." example:"1.2ms"`
+	Claim Duration `json:"claim" doc:"Until etcd granted the claim." example:"3.4ms"`
+	Start Duration `json:"start" doc:"Until the command started." example:"2.1ms"`
 }
 
 // Gap is the range of all fires after From, up to and including To.
 type Gap struct {
-	From  time.Time `json:"from"`
-	To    time.Time `json:"to"`
-	Count int64     `json:"count"`
+	From  time.Time `json:"from" doc:"The entry represents all fires after this time"`
+	To    time.Time `json:"to" doc:"up to and including this one."`
+	Count int64     `json:"count" doc:"Number of fires."`
 }
 
 // Record is the value of /cron/runs/<job>/<run>: the run is unresolved.
@@ -266,10 +262,10 @@ var Signals = [...]Signal{SignalTerm, "INT", "QUIT", "HUP", "USR1", "USR2", Sign
 
 // Ending is a kill request of a run that has not ended yet.
 type Ending struct {
-	By     string    `json:"by"`
-	Note   string    `json:"note,omitempty"`
-	Code   string    `json:"code,omitempty"` // code of the reason, unless a user requested it
-	Signal Signal    `json:"signal"`
+	By     string    `json:"by" doc:"Who sent the last request."`
+	Note   string    `json:"note,omitempty" doc:"Why."`
+	Code   string    `json:"code,omitempty" enum:"replaced" doc:"Reason, if not requested by a user: replaced by the next fire."`
+	Signal Signal    `json:"signal" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The first signal."`
 	At     time.Time `json:"at"`
 }
 

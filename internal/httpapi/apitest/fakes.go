@@ -683,7 +683,7 @@ func (f *Fakes) Labels(_ context.Context, group string, keys, values int) ([]com
 		Jobs:     keys,
 		Distinct: values,
 		Values:   []common.ValueCount{{Value: "data", Jobs: 2}},
-	}, {Key: "x", Jobs: 1, Distinct: 1}}, group == "", f.Fail
+	}, {Key: "x", Jobs: 1, Values: []common.ValueCount{}, Distinct: 1}}, group == "", f.Fail
 }
 
 // Recover answers for one job, or refuses.

@@ -24,36 +24,15 @@ type Grouping interface {
 
 type groupsResource struct{ grouping Grouping }
 
-// GroupCount is a group with its number of jobs.
-type GroupCount struct {
-	Name   string `json:"name" doc:"Empty for jobs without a group."`
-	Jobs   int    `json:"jobs"`
-	Paused int    `json:"paused" doc:"Of these, how many are currently paused."`
-}
-
-// LabelCount is a label with its number of jobs.
-type LabelCount struct {
-	Key      string       `json:"key"`
-	Jobs     int          `json:"jobs" doc:"Number of jobs with this label, whatever its value."`
-	Values   []ValueCount `json:"values" nullable:"false" doc:"Values, those with the most jobs first; at most 100."`
-	Distinct int          `json:"distinct" doc:"Total number of values."`
-}
-
-// ValueCount is a value of a label with its number of jobs.
-type ValueCount struct {
-	Value string `json:"value"`
-	Jobs  int    `json:"jobs"`
-}
-
 // GroupList contains all groups.
 type GroupList struct {
-	Items []GroupCount `json:"items" nullable:"false" doc:"By name."`
+	Items []common.GroupCount `json:"items" nullable:"false" doc:"By name."`
 }
 
 // LabelList contains the labels of jobs.
 type LabelList struct {
-	Items []LabelCount `json:"items" nullable:"false" doc:"By key; at most the 100 most frequent ones."`
-	Cut   bool         `json:"cut,omitempty" doc:"There are more labels."`
+	Items []common.LabelCount `json:"items" nullable:"false" doc:"By key; at most the 100 most frequent ones."`
+	Cut   bool                `json:"cut,omitempty" doc:"There are more labels."`
 }
 
 type labelListInput struct {
@@ -71,11 +50,7 @@ func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*core.Body[Gr
 	if err != nil {
 		return nil, err
 	}
-	out := &core.Body[GroupList]{Body: GroupList{Items: make([]GroupCount, len(found))}}
-	for i, g := range found {
-		out.Body.Items[i] = GroupCount(g)
-	}
-	return out, nil
+	return core.Reply(GroupList{Items: append([]common.GroupCount{}, found...)})
 }
 
 func (s *groupsResource) labels(ctx context.Context, in *labelListInput) (*core.Body[LabelList], error) {
@@ -83,13 +58,5 @@ func (s *groupsResource) labels(ctx context.Context, in *labelListInput) (*core.
 	if err != nil {
 		return nil, err
 	}
-	out := &core.Body[LabelList]{Body: LabelList{Items: make([]LabelCount, len(found)), Cut: cut}}
-	for i, l := range found {
-		values := make([]ValueCount, len(l.Values))
-		for j, v := range l.Values {
-			values[j] = ValueCount(v)
-		}
-		out.Body.Items[i] = LabelCount{Key: l.Key, Jobs: l.Jobs, Values: values, Distinct: l.Distinct}
-	}
-	return out, nil
+	return core.Reply(LabelList{Items: append([]common.LabelCount{}, found...), Cut: cut})
 }

@@ -14,7 +14,7 @@ func TestGroupsAndLabels(t *testing.T) {
 	h := apitest.NewHarness(t)
 	var groups jobs.GroupList
 	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/groups", "")), &groups)
-	if want := (jobs.GroupList{Items: []jobs.GroupCount{{Jobs: 3},
+	if want := (jobs.GroupList{Items: []common.GroupCount{{Jobs: 3},
 		{Name: "ops", Jobs: 2, Paused: 1}}}); !reflect.DeepEqual(
 		groups, want) {
 		t.Errorf("%+v, want %+v", groups, want)
@@ -23,12 +23,12 @@ func TestGroupsAndLabels(t *testing.T) {
 	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/labels", "")), &labels)
 	want := jobs.LabelList{
 		Cut: true,
-		Items: []jobs.LabelCount{{
+		Items: []common.LabelCount{{
 			Key:      "team",
 			Jobs:     jobs.MaxLabelKeys,
 			Distinct: jobs.MaxLabelValues,
-			Values:   []jobs.ValueCount{{"data", 2}},
-		}, {Key: "x", Jobs: 1, Distinct: 1, Values: []jobs.ValueCount{}}},
+			Values:   []common.ValueCount{{Value: "data", Jobs: 2}},
+		}, {Key: "x", Jobs: 1, Distinct: 1, Values: []common.ValueCount{}}},
 	}
 	if !reflect.DeepEqual(labels, want) {
 		t.Errorf("%+v, want %+v", labels, want)

@@ -27,7 +27,8 @@ const missing = (codes: Iterable<string>, texts: object) => [...codes].filter((c
 const faults = () => found(['access', 'common', 'httpapi', 'jobmgr', 'secrets'], [
   /Fault\{[^{}]*?\bCode:\s*"(\w+)"/g, // in a literal
   /\.Code, \w+\.Message(?:, \w+\.Hint)? = "(\w+)"/g, // assigned later
-  /\.add\([^"\n]*(?:"[^"]*"[^",\n]*)?, "(\w+)", /g, // added by a checker
+  /\bBadParameter\([^"\n]*(?:"[^"]*"[^",\n]*)?, "(\w+)", /g, // of a parameter
+  /\.[Aa]dd\([^"\n]*(?:"[^"]*"[^",\n]*)?, "(\w+)", /g, // added by a checker
   /\bCode[A-Z]\w* += "((?:cron|zone|dst)_\w+)"/g, // of a schedule
 ]);
 
