@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // clients is the number of concurrent clients.
@@ -45,16 +47,6 @@ func (t times) at(quantile float64) time.Duration {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 
-// wait waits for a time, or until the context ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // together runs some clients, each over a connection of its own, until one fails.
 func (b *bench) together(ctx context.Context, n int, do func(ctx context.Context, c *conn) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -82,7 +74,7 @@ func (b *bench) together(ctx context.Context, n int, do func(ctx context.Context
 // register creates all jobs, one request each.
 func register(ctx context.Context, b *bench) ([]line, error) {
 	const stretch = 1000
-	before := b.server.usage()
+	before := b.server.Usage()
 	var next atomic.Int64
 	ended := make([]time.Time, b.jobs) // in the order of their requests
 	took := make(times, b.jobs)
@@ -102,7 +94,7 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	after := b.server.usage()
+	after := b.server.Usage()
 	slices.SortFunc(ended, time.Time.Compare)
 	rate := float64(b.jobs) / ended[b.jobs-1].Sub(began).Seconds()
 	first := stretch / ended[stretch-1].Sub(began).Seconds()
@@ -123,8 +115,8 @@ func register(ctx context.Context, b *bench) ([]line, error) {
 		},
 		{
 			what: "what all of the standalone takes for each job: etcd, worker, master",
-			measured: fmt.Sprintf("%.2f ms of a core, %.1f KiB", (after.cpu-before.cpu).Seconds()*1000/float64(b.jobs),
-				float64(after.memory-before.memory)/float64(b.jobs)/1024),
+			measured: fmt.Sprintf("%.2f ms of a core, %.1f KiB", (after.CPU-before.CPU).Seconds()*1000/float64(b.jobs),
+				float64(after.RSS-before.RSS)/float64(b.jobs)/1024),
 		},
 	}, nil
 }
@@ -204,14 +196,14 @@ func lists(ctx context.Context, b *bench) (lines []line, err error) {
 func put(ctx context.Context, b *bench) ([]line, error) {
 	const rate = 500
 	n := int(b.seconds().Seconds()) * rate
-	before := b.server.usage()
+	before := b.server.Usage()
 	took := make(times, n)
 	var next atomic.Int64
 	began := time.Now().Add(100 * time.Millisecond)
 	err := b.together(ctx, 64, func(ctx context.Context, c *conn) error {
 		for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 			due := began.Add(time.Duration(i) * time.Second / rate)
-			wait(ctx, time.Until(due))
+			_ = harness.SleepUntil(ctx, due) // the next request fails if the context ends
 			job := rand.IntN(b.jobs)
 			if _, err := c.do(http.StatusOK, http.MethodPut, "/api/v1/jobs/"+jobName(job),
 				jobText(job, fmt.Sprint("make report-", i))); err != nil {
@@ -229,7 +221,7 @@ func put(ctx context.Context, b *bench) ([]line, error) {
 		fmt.Sprintf("p50 %s, p99 %s", ms(p50), ms(p99)), p99 < 20*time.Millisecond),
 		{
 			what:     "what the standalone takes for each",
-			measured: fmt.Sprintf("%.2f ms of a core", (b.server.usage().cpu-before.cpu).Seconds()*1000/float64(n)),
+			measured: fmt.Sprintf("%.2f ms of a core", (b.server.Usage().CPU-before.CPU).Seconds()*1000/float64(n)),
 		}}, nil
 }
 

@@ -10,22 +10,18 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"carillon/internal/executor/proctree"
+	"carillon/test/harness"
 )
 
 // server is the measured standalone.
 type server struct {
-	cmd            *exec.Cmd
-	dir, log       string
+	*harness.Process
+	dir            string
 	address, token string
-	done           chan struct{} // closed when it has ended
 }
 
 // start starts it with its own directory, and without a limit of requests.
@@ -34,32 +30,27 @@ func start(ctx context.Context, program string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir, log: filepath.Join(dir, "log"), done: make(chan struct{})}
-	if s.address, err = freeAddress(); err != nil {
+	s := &server{dir: dir}
+	if s.address, err = harness.FreeAddress(); err != nil {
 		return nil, err
 	}
-	log, err := os.Create(s.log)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	s.cmd = exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--listen", s.address)
-	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CARILLON_API_RATE=0", "CARILLON_LOG_LEVEL=warn"}
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	// A terminal's ^C is for the bench, which then ends its processes.
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := s.cmd.Start(); err != nil {
+	if s.Process, err = harness.Start(harness.Command{
+		Name: "standalone",
+		Path: program,
+		Log:  filepath.Join(dir, "log"),
+		Args: []string{"--data-dir", filepath.Join(dir, "data"), "--listen", s.address},
+		Env:  []string{"CARILLON_API_RATE=0", "CARILLON_LOG_LEVEL=warn"},
+	}); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	go func() { defer close(s.done); _ = s.cmd.Wait() }() // the log shows how it ended
-	for limit := time.Now().Add(30 * time.Second); ; {
-		if err := s.ready(); err == nil {
-			return s, nil
-		} else if time.Now().After(limit) || ctx.Err() != nil {
-			return nil, errors.Join(fmt.Errorf("the standalone does not come up: %w", err), s.end(os.Stderr, true))
-		}
-		wait(ctx, 50*time.Millisecond)
+	var missing error
+	if err := harness.Until(ctx, 30*time.Second, "the standalone is ready", func() bool {
+		missing = s.ready()
+		return missing == nil
+	}); err != nil {
+		return nil, errors.Join(err, missing, s.end(os.Stderr, true))
 	}
+	return s, nil
 }
 
 func (s *server) ready() error {
@@ -81,15 +72,9 @@ func (s *server) ready() error {
 
 // end stops it and deletes its directory, after printing the end of its log if a row failed.
 func (s *server) end(stderr io.Writer, failed bool) error {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	select {
-	case <-s.done:
-	case <-time.After(20 * time.Second):
-		_ = s.cmd.Process.Kill()
-		<-s.done
-	}
-	if said, err := os.ReadFile(s.log); err == nil && failed {
-		fmt.Fprintf(stderr, "%s\n", said[max(0, len(said)-2000):])
+	s.Stop()
+	if failed {
+		fmt.Fprintf(stderr, "%s\n", s.Tail())
 	}
 	return os.RemoveAll(s.dir)
 }
@@ -142,45 +127,4 @@ func (c *conn) do(want int, method, path string, body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s %s: %d: %.500s", method, path, resp.StatusCode, answer)
 	}
 	return answer, nil
-}
-
-// usage is the resource usage of one or more processes.
-type usage struct {
-	cpu    time.Duration
-	memory int64 // bytes
-}
-
-// usage returns that of the processes of the standalone.
-func (s *server) usage() (total usage) {
-	pids := []int{s.cmd.Process.Pid}
-	for _, below := range proctree.Below(pids[0]) {
-		pids = append(pids, below.PID)
-	}
-	for _, pid := range pids {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // absent if the process has ended
-		for text := range strings.Lines(string(status)) {
-			if name, value, _ := strings.Cut(text, ":"); name == "VmRSS" {
-				kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-				total.memory += kb << 10
-			}
-		}
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		if fields := strings.Fields(rest); len(fields) > 12 {
-			for _, f := range fields[11:13] { // utime, stime; USER_HZ is 100 on Linux
-				ticks, _ := strconv.Atoi(f)
-				total.cpu += time.Duration(ticks) * 10 * time.Millisecond
-			}
-		}
-	}
-	return total
-}
-
-// freeAddress returns an unused address on loopback.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -14,6 +10,7 @@ import (
 	"time"
 
 	"carillon/bench/check"
+	"carillon/test/harness"
 )
 
 // job holds the fields of a job that the bench sets.
@@ -41,60 +38,11 @@ const everySecond = "* * * * * * *"
 const loaders = 8
 
 // api is a client of a master.
-type api struct {
-	base, token string
-	client      *http.Client
-}
+type api struct{ *harness.API }
 
 func newAPI(base string) *api {
-	return &api{
-		base:   base,
-		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: loaders}},
-	}
-}
-
-// do sends a request that must be answered with the wanted status; the response is decoded into out.
-func (a *api) do(ctx context.Context, want int, method, path string, body, out any) error {
-	var payload io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		payload = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, a.base+path, payload)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+a.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := a.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != want {
-		return fmt.Errorf("%s %s: %d: %.300s", method, path, resp.StatusCode, data)
-	}
-	switch o := out.(type) {
-	case nil:
-		return nil
-	case *string:
-		*o = string(data)
-		return nil
-	}
-	return json.Unmarshal(data, out)
-}
-
-func (a *api) ready(ctx context.Context) bool {
-	return a.do(ctx, http.StatusOK, http.MethodGet, "/readyz", nil, nil) == nil
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: loaders}}
+	return &api{&harness.API{Base: base, Client: client}}
 }
 
 // load creates jobs, a few at a time, and stops at the first error.
@@ -106,7 +54,7 @@ func (a *api) load(ctx context.Context, jobs []job) error {
 	for range loaders {
 		group.Go(func() {
 			for j := range next {
-				if err := a.do(ctx, http.StatusCreated, http.MethodPost, "/api/v1/jobs", j, nil); err != nil {
+				if err := a.Want(ctx, http.StatusCreated, http.MethodPost, "/api/v1/jobs", j, nil); err != nil {
 					cancel(err)
 				}
 			}
@@ -145,7 +93,7 @@ func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, e
 			Items      []item
 			NextCursor string
 		}
-		if err := a.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?"+query.Encode(), nil, &page); err != nil {
+		if err := a.Want(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?"+query.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
 		for _, r := range page.Items {
@@ -170,7 +118,7 @@ func (a *api) entries(ctx context.Context, from, to time.Time) ([]check.Entry, e
 // metrics reads a page of metrics. A sample's name includes its labels, as printed.
 func (a *api) metrics(ctx context.Context) (map[string]float64, error) {
 	var text string
-	if err := a.do(ctx, http.StatusOK, http.MethodGet, "/metrics", nil, &text); err != nil {
+	if err := a.Want(ctx, http.StatusOK, http.MethodGet, "/metrics", nil, &text); err != nil {
 		return nil, err
 	}
 	samples := map[string]float64{}

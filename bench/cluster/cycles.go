@@ -28,7 +28,7 @@ func cycles(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer server.kill()
+	defer server.Kill()
 	client, err := dial(url)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bench/check"
+	"carillon/test/harness"
 )
 
 // overload offers twice the sustained rate of the standalone, and then only one job a second.
@@ -19,7 +20,7 @@ func overload(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.kill()
+	defer s.Kill()
 	if err := s.load(ctx, []job{{Name: "probe", CronExpr: everySecond, Args: b.helper(s.ledger)}}); err != nil {
 		return err
 	}
@@ -36,18 +37,18 @@ func overload(ctx context.Context, b *bench) error {
 		return err
 	}
 	plan := check.Plan{Jobs: names, From: from, To: to}
-	if err := sleepUntil(ctx, from.Add(-time.Second)); err != nil {
+	if err := harness.SleepUntil(ctx, from.Add(-time.Second)); err != nil {
 		return err
 	}
-	began, seen := time.Now(), look(s.process)
-	before := s.usage().rss
-	peak, err := peakUntil(ctx, s.process, plan.To.Add(5*time.Second))
+	began, seen := time.Now(), look(s.Process)
+	before := s.Usage().RSS
+	peak, err := peakUntil(ctx, s.Process, plan.To.Add(5*time.Second))
 	if err != nil {
 		return err
 	}
-	b.sheet.took("overload", seen, time.Since(began), s.process)
+	b.sheet.took("overload", seen, time.Since(began), s.Process)
 	calm := plan.To.Add(10 * time.Second)
-	if err := sleepUntil(ctx, calm.Add(time.Second)); err != nil {
+	if err := harness.SleepUntil(ctx, calm.Add(time.Second)); err != nil {
 		return err
 	}
 	accounts, err := settled(ctx, s.api, plan, 20*time.Second)
@@ -76,10 +77,10 @@ func overload(ctx context.Context, b *bench) error {
 }
 
 // peakUntil measures the memory of a process ten times a second.
-func peakUntil(ctx context.Context, p *process, end time.Time) (peak int64, err error) {
+func peakUntil(ctx context.Context, p *harness.Process, end time.Time) (peak int64, err error) {
 	for time.Now().Before(end) {
-		peak = max(peak, p.usage().rss)
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		peak = max(peak, p.Usage().RSS)
+		if err := harness.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return 0, err
 		}
 	}
@@ -123,21 +124,21 @@ func kill(ctx context.Context, b *bench) error {
 		return err
 	}
 	plan := check.Plan{Jobs: all, From: from, To: to}
-	if err := sleepUntil(ctx, from); err != nil {
+	if err := harness.SleepUntil(ctx, from); err != nil {
 		return err
 	}
 	began, seen := time.Now(), look(c.processes()...)
 	victim := c.workers[1]
-	if err := sleepUntil(ctx, blow.Add(20*time.Millisecond)); err != nil {
+	if err := harness.SleepUntil(ctx, blow.Add(20*time.Millisecond)); err != nil {
 		return err
 	}
-	victim.kill()
-	if err := sleepUntil(ctx, plan.To.Add(stagger)); err != nil {
+	victim.Kill()
+	if err := harness.SleepUntil(ctx, plan.To.Add(stagger)); err != nil {
 		return err
 	}
 	b.sheet.took("kill", seen, time.Since(began), c.processes()...)
 	// Its runs are resolved as lost after its lease (15 s) and lostAfter.
-	if err := sleepUntil(ctx, blow.Add(42*time.Second)); err != nil {
+	if err := harness.SleepUntil(ctx, blow.Add(42*time.Second)); err != nil {
 		return err
 	}
 	accounts, err := settled(ctx, c.api, plan, 30*time.Second)

@@ -86,6 +86,6 @@ func (b *bench) fillStandalone(ctx context.Context, dir string, n int, more ...c
 	if err != nil {
 		return err
 	}
-	defer server.stop()
+	defer server.Stop()
 	return fill(ctx, url, n, more...)
 }

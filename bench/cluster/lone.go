@@ -8,6 +8,7 @@ import (
 
 	"carillon/bench/check"
 	"carillon/internal/common"
+	"carillon/test/harness"
 )
 
 // lone has one job per second on an otherwise idle machine.
@@ -17,7 +18,7 @@ func lone(ctx context.Context, b *bench) error {
 		return err
 	}
 	v, err := b.loneOn(ctx, s, b.length(30*time.Second))
-	s.kill()
+	s.Kill()
 	if err != nil {
 		return err
 	}
@@ -49,14 +50,14 @@ func (b *bench) lateOf(ctx context.Context, s *standalone, row, name string,
 	length time.Duration) (check.Started, error) {
 	from := time.Now().Add(3 * time.Second).Truncate(time.Second)
 	plan := check.Plan{Jobs: []string{name}, From: from, To: from.Add(length)}
-	if err := sleepUntil(ctx, from); err != nil {
+	if err := harness.SleepUntil(ctx, from); err != nil {
 		return check.Started{}, err
 	}
-	began, seen := time.Now(), look(s.process)
-	if err := sleepUntil(ctx, plan.To.Add(time.Second)); err != nil {
+	began, seen := time.Now(), look(s.Process)
+	if err := harness.SleepUntil(ctx, plan.To.Add(time.Second)); err != nil {
 		return check.Started{}, err
 	}
-	b.sheet.took(row, seen, time.Since(began), s.process)
+	b.sheet.took(row, seen, time.Since(began), s.Process)
 	lines, err := check.ReadLines(s.ledger)
 	return plan.Compare(lines, nil), err
 }
@@ -70,7 +71,7 @@ func idle100k(ctx context.Context, b *bench) error {
 			return err
 		}
 		v, err := b.loneOn(ctx, s, b.length(15*time.Second))
-		s.kill()
+		s.Kill()
 		if err != nil {
 			return err
 		}
@@ -92,21 +93,21 @@ func idle100k(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.kill()
+	defer s.Kill()
 	var first time.Duration
-	if err := until(ctx, startLimit, "the first fire after the start", func() bool {
+	if err := harness.Until(ctx, startLimit, "the first fire after the start", func() bool {
 		lines, err := check.ReadLines(ledger)
 		if err != nil || len(lines) == 0 {
 			return false
 		}
-		first = lines[0].Start.Sub(s.began)
+		first = lines[0].Start.Sub(s.Began)
 		return true
 	}); err != nil {
 		return err
 	}
 	b.sheet.add("idle100k", "cold start to the first fire", fmt.Sprintf("%.2f s", first.Seconds()), "≤ 3 s",
 		reached(first <= 3*time.Second))
-	if err := sleep(ctx, 5*time.Second); err != nil { // for the garbage collection after the start
+	if err := harness.Sleep(ctx, 5*time.Second); err != nil { // for the garbage collection after the start
 		return err
 	}
 	v, err := b.lateOf(ctx, s, "idle100k", "due", b.length(20*time.Second))

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"carillon/bench/check"
+	"carillon/test/harness"
 )
 
 func main() {
@@ -63,7 +64,7 @@ type bench struct {
 	duration time.Duration // of the measurement of a row; 0: the default of each row
 	quick    bool
 	log      io.Writer
-	started  []*process
+	started  []*harness.Process
 	sheet    sheet
 	rate     float64      // runs/s of the standalone, once it is measured
 	lone     check.Spread // lateness of a lone job, likewise
@@ -147,30 +148,24 @@ func (b *bench) length(goal time.Duration) time.Duration {
 	return goal
 }
 
-// sleep waits, or returns an error if the context ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+// start runs a program of the bench's directory. Its own directory is created below dir.
+func (b *bench) start(dir, name, program string, env []string, args ...string) (*harness.Process, error) {
+	p, err := harness.Start(harness.Command{
+		Name: name,
+		Path: filepath.Join(b.bin, program),
+		Log:  filepath.Join(dir, name+".log"),
+		Args: args,
+		Env:  env,
+	})
+	if err == nil {
+		b.started = append(b.started, p)
 	}
+	return p, err
 }
 
-func sleepUntil(ctx context.Context, t time.Time) error { return sleep(ctx, time.Until(t)) }
-
-// until checks a condition every 20 ms.
-func until(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
-	deadline := time.Now().Add(limit)
-	for !condition() {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("not within %v: %s", limit, what)
-		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
-			return err
-		}
+// killAll kills the remaining processes of a row.
+func (b *bench) killAll() {
+	for _, p := range b.started {
+		p.Kill()
 	}
-	return nil
 }

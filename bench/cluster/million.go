@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // million starts a worker with a million jobs of which none is due.
@@ -30,7 +32,7 @@ func million(ctx context.Context, b *bench) error {
 	if err := fill(ctx, c.etcdURL, jobs); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	address, err := harness.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -40,33 +42,33 @@ func million(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	c.workers = []*worker{{process: w}}
+	c.workers = []*worker{{Process: w}}
 	a := newAPI("http://" + address)
-	if err := until(ctx, 3*time.Minute, "all jobs are planned", func() bool {
+	if err := harness.Until(ctx, 3*time.Minute, "all jobs are planned", func() bool {
 		samples, err := a.metrics(ctx)
-		return !w.alive() || err == nil && int(samples["carillon_planned_jobs"]) == jobs && a.ready(ctx)
+		return !w.Alive() || err == nil && int(samples["carillon_planned_jobs"]) == jobs && a.Ready(ctx)
 	}); err != nil {
 		return err
 	}
-	if !w.alive() {
-		return fmt.Errorf("the worker ended: %s", w.tail())
+	if !w.Alive() {
+		return fmt.Errorf("the worker ended: %s", w.Tail())
 	}
-	ready := time.Since(w.began)
-	if err := sleep(ctx, 10*time.Second); err != nil { // for the garbage collection after the start
+	ready := time.Since(w.Began)
+	if err := harness.Sleep(ctx, 10*time.Second); err != nil { // for the garbage collection after the start
 		return err
 	}
 	began, seen := time.Now(), look(w, c.etcd)
-	if err := sleep(ctx, b.length(15*time.Second)); err != nil {
+	if err := harness.Sleep(ctx, b.length(15*time.Second)); err != nil {
 		return err
 	}
-	u, during := w.usage(), time.Since(began)
+	u, during := w.Usage(), time.Since(began)
 	b.sheet.took("million", seen, during, w, c.etcd)
-	idle := 100 * (u.cpu - seen[w].cpu).Seconds() / during.Seconds()
+	idle := 100 * (u.CPU - seen[w].CPU).Seconds() / during.Seconds()
 	what := fmt.Sprintf("%d jobs: ", jobs)
 	b.sheet.add("million", what+"worker ready", fmt.Sprintf("%.1f s", ready.Seconds()), "≤ 60 s",
 		reached(ready <= time.Minute))
-	b.sheet.add("million", what+"memory (peak)", fmt.Sprintf("%s (%s)", mib(u.rss), mib(u.peak)), "≤ 1 GiB",
-		reached(u.rss <= 1<<30))
+	b.sheet.add("million", what+"memory (peak)", fmt.Sprintf("%s (%s)", mib(u.RSS), mib(u.Peak)), "≤ 1 GiB",
+		reached(u.RSS <= 1<<30))
 	b.sheet.add("million", what+"idle", fmt.Sprintf("%.1f %% of a core", idle), "< 2 %", reached(idle < 2))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/test/harness"
 )
 
 const (
@@ -48,9 +49,9 @@ func outage(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer client.Close()
-	before := c.master.usage().rss
+	before := c.master.Usage().RSS
 	address := strings.TrimPrefix(c.mongoURI, "mongodb://")
-	c.mongo.kill()
+	c.mongo.Kill()
 	bound := int64(outboxMax)
 	if b.quick {
 		bound = 24 << 20
@@ -91,7 +92,7 @@ func outage(ctx context.Context, b *bench) error {
 		return err
 	}
 	filling := time.Now()
-	if err := until(ctx, 5*time.Minute, "the worker is full", func() bool { return c.full(ctx) }); err != nil {
+	if err := harness.Until(ctx, 5*time.Minute, "the worker is full", func() bool { return c.full(ctx) }); err != nil {
 		return err
 	}
 	_, full, err := outboxes(ctx, client)
@@ -104,7 +105,7 @@ func outage(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := sleep(ctx, 10*time.Second); err != nil { // for the writes in flight when it was full
+	if err := harness.Sleep(ctx, 10*time.Second); err != nil { // for the writes in flight when it was full
 		return err
 	}
 	count, _, err := outboxes(ctx, client)
@@ -121,7 +122,7 @@ func outage(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	rss := c.master.usage()
+	rss := c.master.Usage()
 	b.sheet.took("outage", seen, hold, c.processes()...)
 	b.sheet.add("outage", fmt.Sprintf("outcomes in etcd, at the bound of %s and after %v more", mib(bound),
 		hold.Round(time.Second)), fmt.Sprintf("%d, %d", count, after), "the same", reached(count == after))
@@ -133,8 +134,8 @@ func outage(ctx context.Context, b *bench) error {
 			"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
 	}
 	b.sheet.add("outage", "master's memory before; then, and at most",
-		fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB",
-		reached(rss.rss <= before+64<<20))
+		fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.RSS), mib(rss.Peak)), "≤ + 64 MiB",
+		reached(rss.RSS <= before+64<<20))
 	groups := []planned{
 		{what: "the outbox of the dead worker", jobs: earlier.jobs, from: earlier.from, to: earlier.to},
 		{what: "the outbox of the worker", jobs: mine.jobs, from: mine.from, to: mine.to},
@@ -167,8 +168,8 @@ func backlog(ctx context.Context, b *bench) error {
 	if _, err := c.listFor(ctx, time.Second, "earlier-00007"); err != nil {
 		return err
 	}
-	before := c.master.usage().rss
-	c.mongo.kill()
+	before := c.master.Usage().RSS
+	c.mongo.Kill()
 	if _, err := fillOutbox(ctx, client, deadWorker, "earlier", func(count int, _ int64) bool {
 		return count >= backlogOutcomes
 	}); err != nil {
@@ -176,15 +177,15 @@ func backlog(ctx context.Context, b *bench) error {
 	}
 	for _, how := range []string{"as they come", "after a start"} {
 		if how != "as they come" {
-			c.master.kill()
+			c.master.Kill()
 			began := time.Now()
 			if err := c.startMaster(ctx); err != nil {
 				return err
 			}
-			if err := until(ctx, storing, "the master has read all outcomes", func() bool {
+			if err := harness.Until(ctx, storing, "the master has read all outcomes", func() bool {
 				asked := time.Now()
 				// Until then, a list waits for two seconds.
-				return c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?limit=100", nil, nil) == nil &&
+				return c.Want(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?limit=100", nil, nil) == nil &&
 					time.Since(asked) < time.Second
 			}); err != nil {
 				return err
@@ -203,10 +204,10 @@ func backlog(ctx context.Context, b *bench) error {
 				fmt.Sprintf("p50 %s, p95 %s (%d pages)", ms(p.at(50)), ms(p.at(95)), len(p.took)),
 				"p95 ≤ "+ms(p.goal), reached(p.at(95) <= p.goal))
 		}
-		rss := c.master.usage()
+		rss := c.master.Usage()
 		b.sheet.add("backlog", "master's memory before; "+how+", and at most",
-			fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.rss), mib(rss.peak)), "≤ + 64 MiB",
-			reached(rss.peak <= before+64<<20))
+			fmt.Sprintf("%s; %s, %s", mib(before), mib(rss.RSS), mib(rss.Peak)), "≤ + 64 MiB",
+			reached(rss.Peak <= before+64<<20))
 	}
 	return nil
 }
@@ -216,7 +217,7 @@ func (c *cluster) full(ctx context.Context) bool {
 	var page struct {
 		Items []struct{ Conditions []struct{ Code string } }
 	}
-	if c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/workers", nil, &page) != nil {
+	if c.Want(ctx, http.StatusOK, http.MethodGet, "/api/v1/workers", nil, &page) != nil {
 		return false
 	}
 	for _, w := range page.Items {
@@ -380,7 +381,7 @@ func (c *cluster) listFor(ctx context.Context, length time.Duration, job string)
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		for _, l := range all {
 			began := time.Now()
-			if err := c.do(ctx, http.StatusOK, http.MethodGet, l.path, nil, nil); err != nil {
+			if err := c.Want(ctx, http.StatusOK, http.MethodGet, l.path, nil, nil); err != nil {
 				return nil, err
 			}
 			l.took = append(l.took, time.Since(began))
@@ -399,7 +400,7 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 		return err
 	}
 	left := int64(waiting)
-	err := until(ctx, storing, "the outbox of the dead worker is empty", func() bool {
+	err := harness.Until(ctx, storing, "the outbox of the dead worker is empty", func() bool {
 		resp, err := client.Get(ctx, common.OutboxOf(deadWorker), clientv3.WithPrefix(), clientv3.WithCountOnly())
 		if err == nil && left != resp.Count {
 			if left/20_000 != resp.Count/20_000 {
@@ -413,12 +414,12 @@ func (c *cluster) comeBack(ctx context.Context, client *clientv3.Client, address
 		return err
 	}
 	took := time.Since(began)
-	rss := c.master.usage()
+	rss := c.master.Usage()
 	c.b.sheet.took("outage", seen, took, c.processes()...)
 	c.b.sheet.add("outage", "store back: outcomes of the dead worker that are stored",
 		fmt.Sprintf("%d of %d within %v: %.0f/s", int64(waiting)-left, waiting, took.Round(100*time.Millisecond),
 			float64(int64(waiting)-left)/took.Seconds()), "all", reached(left == 0))
-	c.b.sheet.add("outage", "master's memory then, and at most", fmt.Sprintf("%s, %s", mib(rss.rss), mib(rss.peak)),
+	c.b.sheet.add("outage", "master's memory then, and at most", fmt.Sprintf("%s, %s", mib(rss.RSS), mib(rss.Peak)),
 		"", noGoal)
 	for _, group := range groups {
 		if group.to.IsZero() {
@@ -461,12 +462,12 @@ func (v *coverage) add(o coverage) {
 // settledCoverage waits, with a limit, until all fires of a job have an entry.
 func (c *cluster) settledCoverage(ctx context.Context, job string, from, to time.Time) (v coverage, err error) {
 	last := ""
-	limit := until(ctx, storing, "the fires of "+job+" have an entry", func() bool {
+	limit := harness.Until(ctx, storing, "the fires of "+job+" have an entry", func() bool {
 		if v, err = c.coverage(ctx, job, from, to); err != nil {
 			last = err.Error()
 		}
 		if err == nil && v.none > 0 {
-			_ = sleep(ctx, time.Second) // until checks the context
+			_ = harness.Sleep(ctx, time.Second) // until checks the context
 		}
 		return err == nil && v.none == 0
 	})
@@ -499,7 +500,7 @@ func (c *cluster) coverage(ctx context.Context, job string, from, to time.Time) 
 			}
 			NextCursor string
 		}
-		if err := c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?"+query.Encode(), nil, &page); err != nil {
+		if err := c.Want(ctx, http.StatusOK, http.MethodGet, "/api/v1/runs?"+query.Encode(), nil, &page); err != nil {
 			return v, err
 		}
 		for _, r := range page.Items {
@@ -542,7 +543,7 @@ type etcdSizes struct {
 func watchSizes(ctx context.Context, client *clientv3.Client) *etcdSizes {
 	s := &etcdSizes{}
 	go func() {
-		for sleep(ctx, time.Second) == nil {
+		for harness.Sleep(ctx, time.Second) == nil {
 			if status, err := client.Status(ctx, client.Endpoints()[0]); err == nil {
 				s.mu.Lock()
 				s.file, s.used = max(s.file, status.DbSize), max(s.used, status.DbSizeInUse)

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/bench/check"
+	"carillon/test/harness"
 )
 
 // raft counts the cost in etcd of a thousand runs that are due together, with one worker and with ten.
@@ -58,7 +59,7 @@ func (b *bench) raftOf(ctx context.Context, l raftLoad) error {
 	step := max(l.step, time.Second)
 	from := time.Now().Add(8 * time.Second).Truncate(step).Add(step)
 	plan := check.Plan{Jobs: names, From: from, To: from.Add(max(l.length, step)), Step: step}
-	if err := sleepUntil(ctx, plan.From.Add(-step/10)); err != nil {
+	if err := harness.SleepUntil(ctx, plan.From.Add(-step/10)); err != nil {
 		return err
 	}
 	began, seen := time.Now(), look(c.processes()...)
@@ -66,7 +67,7 @@ func (b *bench) raftOf(ctx context.Context, l raftLoad) error {
 	if err != nil {
 		return err
 	}
-	if err := sleepUntil(ctx, plan.To.Add(-step/10)); err != nil {
+	if err := harness.SleepUntil(ctx, plan.To.Add(-step/10)); err != nil {
 		return err
 	}
 	after, err := entriesOf(ctx, c, client)

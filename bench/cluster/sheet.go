@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"carillon/test/harness"
 )
 
 type verdict string
@@ -34,7 +36,7 @@ type figure struct {
 // footprint is the resource usage of a process during a row.
 type footprint struct {
 	row, process string
-	usage
+	harness.Usage
 	during time.Duration
 }
 
@@ -53,22 +55,23 @@ func (s *sheet) add(row, what, value, goal string, v verdict) {
 }
 
 // took records the usage of processes since an earlier reading.
-func (s *sheet) took(row string, since map[*process]usage, during time.Duration, processes ...*process) {
+func (s *sheet) took(row string, since map[*harness.Process]harness.Usage, during time.Duration,
+	processes ...*harness.Process) {
 	for _, p := range processes {
-		if !p.alive() {
+		if !p.Alive() {
 			continue
 		}
-		u := p.usage()
-		u.cpu -= since[p].cpu
-		s.footprints = append(s.footprints, footprint{row, p.name, u, during})
+		u := p.Usage()
+		u.CPU -= since[p].CPU
+		s.footprints = append(s.footprints, footprint{row, p.Name, u, during})
 	}
 }
 
 // look reads the usage of processes.
-func look(processes ...*process) map[*process]usage {
-	all := map[*process]usage{}
+func look(processes ...*harness.Process) map[*harness.Process]harness.Usage {
+	all := map[*harness.Process]harness.Usage{}
 	for _, p := range processes {
-		all[p] = p.usage()
+		all[p] = p.Usage()
 	}
 	return all
 }
@@ -85,8 +88,8 @@ func (s *sheet) print(out io.Writer) {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "row\tprocess\tCPU\tof a core\tmemory\tpeak")
 	for _, f := range s.footprints {
-		fmt.Fprintf(w, "%s\t%s\t%.1f s\t%.0f %%\t%s\t%s\n", f.row, f.process, f.cpu.Seconds(),
-			100*f.cpu.Seconds()/f.during.Seconds(), mib(f.rss), mib(f.peak))
+		fmt.Fprintf(w, "%s\t%s\t%.1f s\t%.0f %%\t%s\t%s\n", f.row, f.process, f.CPU.Seconds(),
+			100*f.CPU.Seconds()/f.during.Seconds(), mib(f.RSS), mib(f.Peak))
 	}
 	_ = w.Flush() // to a terminal, or a pipe that was closed
 }

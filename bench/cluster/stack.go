@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // startLimit bounds the time until a process is ready.
@@ -16,7 +18,7 @@ const startLimit = 2 * time.Minute
 
 // standalone runs everything in one process.
 type standalone struct {
-	*process
+	*harness.Process
 	*api
 	dir    string
 	ledger string // file that the helper appends to
@@ -24,7 +26,7 @@ type standalone struct {
 
 // newStandalone starts one on a directory, which may contain jobs already.
 func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, error) {
-	address, err := freeAddress()
+	address, err := harness.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -33,21 +35,21 @@ func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, err
 	if err != nil {
 		return nil, err
 	}
-	s := &standalone{process: p, api: newAPI("http://" + address), dir: dir, ledger: filepath.Join(dir, "ledger")}
+	s := &standalone{Process: p, api: newAPI("http://" + address), dir: dir, ledger: filepath.Join(dir, "ledger")}
 	token := filepath.Join(dir, "data", "admin.token")
-	err = until(ctx, startLimit, "the standalone is ready", func() bool {
-		return !p.alive() || s.ready(ctx) && p.said(token)
+	err = harness.Until(ctx, startLimit, "the standalone is ready", func() bool {
+		return !p.Alive() || s.Ready(ctx) && p.Said(token)
 	})
-	if err == nil && !p.alive() {
-		err = fmt.Errorf("the standalone ended: %s", p.tail())
+	if err == nil && !p.Alive() {
+		err = fmt.Errorf("the standalone ended: %s", p.Tail())
 	}
 	if err == nil {
 		var text []byte
 		text, err = os.ReadFile(token)
-		s.token = strings.TrimSpace(string(text))
+		s.Token = strings.TrimSpace(string(text))
 	}
 	if err != nil {
-		p.kill()
+		p.Kill()
 		return nil, err
 	}
 	return s, nil
@@ -59,25 +61,25 @@ type cluster struct {
 	b                   *bench
 	dir, ledger         string
 	etcdURL, mongoURI   string
-	etcd, mongo, master *process
+	etcd, mongo, master *harness.Process
 	masterFlags         []string
 	etcdOptions         []string
 	workers             []*worker
 }
 
 type worker struct {
-	*process
+	*harness.Process
 	dir    string
 	offset time.Duration // of its wall clock
 }
 
 // newEtcd starts an etcd server on a directory; fsync is on by default.
-func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *process, url string, err error) {
-	client, err := freeAddress()
+func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *harness.Process, url string, err error) {
+	client, err := harness.FreeAddress()
 	if err != nil {
 		return nil, "", err
 	}
-	peer, err := freeAddress()
+	peer, err := harness.FreeAddress()
 	if err != nil {
 		return nil, "", err
 	}
@@ -90,13 +92,13 @@ func (b *bench) newEtcd(ctx context.Context, dir string, more ...string) (p *pro
 		return nil, "", err
 	}
 	a := newAPI(url)
-	if err := until(ctx, startLimit, "etcd is healthy", func() bool {
-		return !p.alive() || a.do(ctx, http.StatusOK, http.MethodGet, "/health", nil, nil) == nil
+	if err := harness.Until(ctx, startLimit, "etcd is healthy", func() bool {
+		return !p.Alive() || a.Want(ctx, http.StatusOK, http.MethodGet, "/health", nil, nil) == nil
 	}); err != nil {
 		return nil, "", err
 	}
-	if !p.alive() {
-		return nil, "", fmt.Errorf("etcd ended: %s", p.tail())
+	if !p.Alive() {
+		return nil, "", fmt.Errorf("etcd ended: %s", p.Tail())
 	}
 	return p, url, nil
 }
@@ -129,7 +131,7 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	if err := c.startMongo(ctx); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	address, err := harness.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (c *cluster) open(ctx context.Context, offsets []time.Duration) (err error)
 	if err != nil {
 		return fmt.Errorf("make a token: %w", err)
 	}
-	c.token = strings.TrimSpace(string(token))
+	c.Token = strings.TrimSpace(string(token))
 	for i, offset := range offsets {
 		if err := c.startWorker(ctx, fmt.Sprintf("worker-%d", i+1), offset); err != nil {
 			return err
@@ -156,11 +158,11 @@ func (c *cluster) startMaster(ctx context.Context) (err error) {
 	if c.master, err = c.b.start(c.dir, "master", "carillon-master", nil, c.masterFlags...); err != nil {
 		return err
 	}
-	return until(ctx, startLimit, "the master is ready", func() bool { return c.ready(ctx) })
+	return harness.Until(ctx, startLimit, "the master is ready", func() bool { return c.Ready(ctx) })
 }
 
 func (c *cluster) startMongo(ctx context.Context) error {
-	address, err := freeAddress()
+	address, err := harness.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -174,7 +176,7 @@ func (c *cluster) mongoAt(ctx context.Context, address string) (err error) {
 		return err
 	}
 	c.mongoURI = "mongodb://" + address
-	return until(ctx, startLimit, "the log store listens", func() bool { return c.mongo.said("mongodb://") })
+	return harness.Until(ctx, startLimit, "the log store listens", func() bool { return c.mongo.Said("mongodb://") })
 }
 
 func (c *cluster) flags(more ...string) []string {
@@ -189,7 +191,7 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 	if offset != 0 {
 		env = append(env, "CARILLON_CLOCK_OFFSET="+offset.String())
 	}
-	w.process, err = c.b.start(c.dir, name, "carillon-worker", env,
+	w.Process, err = c.b.start(c.dir, name, "carillon-worker", env,
 		c.flags(append(more, "--name", name, "--data-dir", w.dir, "--metrics-listen", "off", "--log-level",
 			"warn")...)...)
 	if err != nil {
@@ -197,16 +199,16 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 	}
 	c.workers = append(c.workers, w)
 	var ahead time.Duration
-	if err := until(ctx, startLimit, name+" is registered", func() bool {
-		clocks, err := c.registered(ctx)
+	if err := harness.Until(ctx, startLimit, name+" is registered", func() bool {
+		clocks, err := c.Workers(ctx)
 		clock, there := clocks[name]
 		ahead = time.Until(clock)
-		return !w.alive() || err == nil && there
+		return !w.Alive() || err == nil && there
 	}); err != nil {
 		return err
 	}
-	if !w.alive() {
-		return fmt.Errorf("%s ended: %s", name, w.tail())
+	if !w.Alive() {
+		return fmt.Errorf("%s ended: %s", name, w.Tail())
 	}
 	// It has just registered. A worker that is built without support for the variable has the right time.
 	if (ahead - offset).Abs() > 300*time.Millisecond {
@@ -214,24 +216,6 @@ func (c *cluster) startWorker(ctx context.Context, name string, offset time.Dura
 			name, ahead.Round(time.Millisecond), offset)
 	}
 	return nil
-}
-
-// registered returns the wall clocks of the live workers, by name.
-func (c *cluster) registered(ctx context.Context) (map[string]time.Time, error) {
-	var page struct {
-		Items []struct {
-			Name  string
-			Clock time.Time
-		}
-	}
-	if err := c.do(ctx, http.StatusOK, http.MethodGet, "/api/v1/workers", nil, &page); err != nil {
-		return nil, err
-	}
-	names := map[string]time.Time{}
-	for _, w := range page.Items {
-		names[w.Name] = w.Clock
-	}
-	return names, nil
 }
 
 // offsets returns the offsets of the workers' clocks, by worker id.
@@ -247,10 +231,10 @@ func (c *cluster) offsets() (map[string]time.Duration, error) {
 	return all, nil
 }
 
-func (c *cluster) processes() []*process {
-	all := []*process{c.etcd, c.mongo, c.master}
+func (c *cluster) processes() []*harness.Process {
+	all := []*harness.Process{c.etcd, c.mongo, c.master}
 	for _, w := range c.workers {
-		all = append(all, w.process)
+		all = append(all, w.Process)
 	}
 	return all
 }
@@ -260,7 +244,7 @@ func (c *cluster) kill() {
 	all := c.processes()
 	for i := range all { // some are missing if the start failed
 		if p := all[len(all)-1-i]; p != nil {
-			p.kill()
+			p.Kill()
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bench/check"
+	"carillon/test/harness"
 )
 
 // sustained offers as many fires per second as bare fork and exec could start, and counts the runs that end,
@@ -32,7 +33,7 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 	if err != nil {
 		return 0, err
 	}
-	defer s.kill()
+	defer s.Kill()
 	const warm = 4 * time.Second
 	length := warm + b.length(15*time.Second)
 	offered := int(bare)
@@ -42,15 +43,15 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 	if err := s.loadBefore(ctx, jobs, from); err != nil {
 		return 0, err
 	}
-	if err := sleepUntil(ctx, from.Add(warm)); err != nil {
+	if err := harness.SleepUntil(ctx, from.Add(warm)); err != nil {
 		return 0, err
 	}
 	before, err := s.metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
-	began, seen := time.Now(), look(s.process)
-	if err := sleepUntil(ctx, to); err != nil {
+	began, seen := time.Now(), look(s.Process)
+	if err := harness.SleepUntil(ctx, to); err != nil {
 		return 0, err
 	}
 	after, err := s.metrics(ctx)
@@ -58,7 +59,7 @@ func (b *bench) offered(ctx context.Context, row, what string, command []string,
 		return 0, err
 	}
 	took := time.Since(began)
-	b.sheet.took(row, seen, took, s.process)
+	b.sheet.took(row, seen, took, s.Process)
 	perSecond := func(name string) float64 { return (after[name] - before[name]) / took.Seconds() }
 	rate := perSecond(`carillon_fires_total{status="succeeded"}`)
 	logged := perSecond("carillon_log_store_entries_total")
@@ -100,10 +101,10 @@ func steady(ctx context.Context, b *bench) error {
 		length:    b.length(time.Minute),
 		api:       s.api,
 		ledger:    s.ledger,
-		processes: []*process{s.process},
+		processes: []*harness.Process{s.Process},
 		goal:      true,
 	})
-	s.kill()
+	s.Kill()
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ type watch struct {
 	api       *api
 	ledger    string
 	offsets   map[string]time.Duration
-	processes []*process
+	processes []*harness.Process
 	goal      bool
 	p99       time.Duration // of the bare start, if the goal is a ratio to it
 }
@@ -168,12 +169,12 @@ func (b *bench) watched(ctx context.Context, w watch) error {
 		return err
 	}
 	plan := check.Plan{Jobs: names, From: from, To: to}
-	if err := sleepUntil(ctx, from); err != nil {
+	if err := harness.SleepUntil(ctx, from); err != nil {
 		return err
 	}
 	began, seen := time.Now(), look(w.processes...)
 	b.say("%s: watching for %v", w.what, w.length)
-	if err := sleepUntil(ctx, plan.To.Add(time.Second)); err != nil {
+	if err := harness.SleepUntil(ctx, plan.To.Add(time.Second)); err != nil {
 		return err
 	}
 	b.sheet.took(w.row, seen, time.Since(began), w.processes...)
@@ -225,7 +226,7 @@ func burst(ctx context.Context, b *bench) error {
 			return err
 		}
 		err = b.burstOn(ctx, s, shell)
-		s.kill()
+		s.Kill()
 		if err != nil {
 			return err
 		}
@@ -252,7 +253,7 @@ func (b *bench) burstOn(ctx context.Context, s *standalone, shell bool) error {
 		length:    length,
 		api:       s.api,
 		ledger:    s.ledger,
-		processes: []*process{s.process},
+		processes: []*harness.Process{s.Process},
 		goal:      true,
 		p99:       bare.P99,
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/bench/check"
+	"carillon/test/harness"
 )
 
 // window returns a period that begins when so many jobs can have been loaded, even on a busy machine.
@@ -53,7 +54,7 @@ func settled(ctx context.Context, a *api, plan check.Plan, patience time.Duratio
 		if v.None == 0 && v.Open == 0 || time.Now().After(deadline) {
 			return v, nil
 		}
-		if err := sleep(ctx, 2*time.Second); err != nil {
+		if err := harness.Sleep(ctx, 2*time.Second); err != nil {
 			return v, err
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // api speaks to the masters: to the first that answers.
@@ -26,45 +26,9 @@ func newAPI(bases ...string) *api {
 	return &api{bases: bases, client: &http.Client{Timeout: time.Minute}}
 }
 
-// ask makes one request of one master; what is answered with success goes into out.
-// Headers are names, each followed by its value.
-func (a *api) ask(ctx context.Context, base, method, path string, body, out any, headers ...string) (status int,
-	err error) {
-	var payload io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return 0, err
-		}
-		payload = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, base+path, payload)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+a.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := a.client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, err
-	}
-	if resp.StatusCode >= 300 {
-		return resp.StatusCode, fmt.Errorf("%s %s: %d: %.300s", method, path, resp.StatusCode, bytes.TrimSpace(data))
-	}
-	if out != nil {
-		return resp.StatusCode, json.Unmarshal(data, out)
-	}
-	return resp.StatusCode, nil
+// one is the API of one master.
+func (a *api) one(base string) *harness.API {
+	return &harness.API{Base: base, Token: a.token, Client: a.client}
 }
 
 // do asks the masters one after the other, until one can tell. What is not safe to
@@ -72,7 +36,7 @@ func (a *api) ask(ctx context.Context, base, method, path string, body, out any,
 func (a *api) do(ctx context.Context, method, path string, body, out any) error {
 	var all []error
 	for _, base := range a.bases {
-		status, err := a.ask(ctx, base, method, path, body, out)
+		status, err := a.one(base).Ask(ctx, method, path, body, out)
 		if err == nil {
 			return nil
 		}
@@ -89,21 +53,13 @@ func (a *api) get(ctx context.Context, path string, out any) error {
 }
 
 // liveWorkers gives the wall clocks that they have registered, by name.
-func (a *api) liveWorkers(ctx context.Context) (map[string]time.Time, error) {
-	var page struct {
-		Items []struct {
-			Name  string
-			Clock time.Time
+func (a *api) liveWorkers(ctx context.Context) (clocks map[string]time.Time, err error) {
+	for _, base := range a.bases {
+		if clocks, err = a.one(base).Workers(ctx); err == nil {
+			break
 		}
 	}
-	if err := a.get(ctx, "/api/v1/workers", &page); err != nil {
-		return nil, err
-	}
-	clocks := map[string]time.Time{}
-	for _, w := range page.Items {
-		clocks[w.Name] = w.Clock
-	}
-	return clocks, nil
+	return clocks, err
 }
 
 // pages reads a list to its end.

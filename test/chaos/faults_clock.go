@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 func clockFaults() []fault {
@@ -25,7 +26,7 @@ func clockFaults() []fault {
 				if err := s.reborn(ctx, c.offset); err != nil {
 					return err
 				}
-				if err := sleep(ctx, 25*time.Second); err != nil {
+				if err := harness.Sleep(ctx, 25*time.Second); err != nil {
 					return err
 				}
 				return s.reborn(ctx, 0)
@@ -46,12 +47,12 @@ func clockFaults() []fault {
 func (s *strike) reborn(ctx context.Context, clock time.Duration) error {
 	s.w.setClock(clock)
 	p := s.w.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return fmt.Errorf("%s is not there to be restarted", s.w.name)
 	}
 	end := s.begin(check.Event{Kind: check.WorkerEnded, Worker: s.w.id})
-	p.signal(syscall.SIGTERM)
-	if err := s.wait(ctx, time.Minute, s.w.name+" has ended", func() bool { return !p.alive() }); err != nil {
+	p.Signal(syscall.SIGTERM)
+	if err := s.wait(ctx, time.Minute, s.w.name+" has ended", func() bool { return !p.Alive() }); err != nil {
 		return err
 	}
 	end()
@@ -60,7 +61,7 @@ func (s *strike) reborn(ctx context.Context, clock time.Duration) error {
 		clocks, err := s.liveWorkers(ctx)
 		at, there := clocks[s.w.name]
 		ahead = time.Until(at)
-		return err == nil && there && s.w.process() != p || sleep(ctx, 100*time.Millisecond) != nil
+		return err == nil && there && s.w.process() != p || harness.Sleep(ctx, 100*time.Millisecond) != nil
 	})
 	// It wrote down its clock up to some seconds ago.
 	if err == nil && (ahead-clock > time.Second || ahead-clock < -8*time.Second) {
@@ -100,10 +101,10 @@ func (s *strike) masterless(ctx context.Context, which []*unit, length time.Dura
 		u.want(false, time.Second)
 		defer u.want(true, time.Second)
 		if p := u.process(); p != nil {
-			p.signal(syscall.SIGKILL)
+			p.Signal(syscall.SIGKILL)
 		}
 	}
-	if err := sleep(ctx, length); err != nil {
+	if err := harness.Sleep(ctx, length); err != nil {
 		return err
 	}
 	for _, u := range which {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 func commandFaults() []fault {
@@ -82,5 +83,5 @@ func misbehave(ctx context.Context, s *strike) error {
 		}
 		o.done()
 	}
-	return sleep(ctx, 30*time.Second)
+	return harness.Sleep(ctx, 30*time.Second)
 }

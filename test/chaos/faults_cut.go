@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // The lengths of a cut: one without consequences, and one that outlives the
@@ -91,7 +92,7 @@ func cutFaults() []fault {
 			run: func(ctx context.Context, s *strike) error {
 				s.w.etcd.set(manner{delay: 300 * time.Millisecond})
 				defer s.w.etcd.set(manner{})
-				return sleep(ctx, 20*time.Second)
+				return harness.Sleep(ctx, 20*time.Second)
 			},
 		},
 		fault{
@@ -122,7 +123,7 @@ func (s *strike) behind(ctx context.Context, m manner, length time.Duration) err
 	}
 	defer s.w.etcd.cut()
 	defer s.w.etcd.set(manner{})
-	if err := sleep(ctx, length); err != nil {
+	if err := harness.Sleep(ctx, length); err != nil {
 		return err
 	}
 	s.w.etcd.set(manner{})
@@ -138,7 +139,7 @@ func (s *strike) cutOff(ctx context.Context, how cut, length time.Duration) erro
 	if err != nil {
 		return err
 	}
-	err = sleep(ctx, length)
+	err = harness.Sleep(ctx, length)
 	return errors.Join(err, mend(), s.reaches(ctx))
 }
 
@@ -150,7 +151,7 @@ func (s *strike) reachesFrom(ctx context.Context, w *worker) error {
 	began := s.revision(ctx)
 	return s.wait(ctx, back, w.name+" reaches etcd again", func() bool {
 		resp, err := s.client.Get(ctx, "/cron/workers/"+w.id, clientv3.WithMinModRev(began+1))
-		return err == nil && len(resp.Kvs) == 1 || sleep(ctx, 100*time.Millisecond) != nil
+		return err == nil && len(resp.Kvs) == 1 || harness.Sleep(ctx, 100*time.Millisecond) != nil
 	})
 }
 
@@ -200,12 +201,12 @@ func dropAnswers(ctx context.Context, s *strike) error {
 	end := s.begin(check.Event{Kind: "answers_dropped", Worker: s.w.id})
 	defer end()
 	for stop := time.Now().Add(20 * time.Second); time.Now().Before(stop); {
-		if err := sleepUntil(ctx, time.Now().Add(time.Second).Truncate(time.Second).
+		if err := harness.SleepUntil(ctx, time.Now().Add(time.Second).Truncate(time.Second).
 			Add(-2*time.Millisecond)); err != nil {
 			return err
 		}
 		s.w.etcd.set(manner{forget: true})
-		err := sleep(ctx, time.Duration(10+s.rng.Int64N(60))*time.Millisecond)
+		err := harness.Sleep(ctx, time.Duration(10+s.rng.Int64N(60))*time.Millisecond)
 		s.w.etcd.cut()
 		s.w.etcd.set(manner{})
 		if err != nil {
@@ -222,7 +223,7 @@ func compact(ctx context.Context, s *strike) error {
 	if err != nil {
 		return err
 	}
-	err = sleep(ctx, shortCut)
+	err = harness.Sleep(ctx, shortCut)
 	if err == nil {
 		at := s.revision(ctx)
 		_, err = s.client.Compact(ctx, at, clientv3.WithCompactPhysical())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // smallDisk is the size of a worker's disk where it is to run full.
@@ -98,7 +99,7 @@ func (s *strike) tells(ctx context.Context, code string, on bool) error {
 	return s.wait(ctx, 40*time.Second, what, func() bool {
 		m, err := s.metrics(ctx, s.w)
 		return err == nil && (m[`carillon_condition{code="`+code+`"}`] > 0) == on ||
-			sleep(ctx, 100*time.Millisecond) != nil
+			harness.Sleep(ctx, 100*time.Millisecond) != nil
 	})
 }
 
@@ -130,7 +131,7 @@ func diskFull(ctx context.Context, s *strike) error {
 	if err := fill(filler); err != nil {
 		return err
 	}
-	err := sleep(ctx, 10*time.Second)
+	err := harness.Sleep(ctx, 10*time.Second)
 	full := make(chan error, 1)
 	go func() { full <- s.tells(ctx, "disk_full", true) }()
 	err = errors.Join(err, s.storeBehind(ctx, manner{refuse: true}, 25*time.Second), promise(<-full), os.Remove(filler))

@@ -10,6 +10,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 func etcdFaults() []fault {
@@ -98,10 +99,10 @@ func (s *strike) etcdDown(ctx context.Context, which []*unit, length time.Durati
 		u.want(false, time.Second)
 		defer u.want(true, time.Second)
 		if p := u.process(); p != nil {
-			p.signal(signal)
+			p.Signal(signal)
 		}
 	}
-	if err := sleep(ctx, length); err != nil {
+	if err := harness.Sleep(ctx, length); err != nil {
 		return err
 	}
 	for _, u := range which {
@@ -133,15 +134,15 @@ func killLeader(ctx context.Context, s *strike) error {
 	defer end()
 	u.want(false, time.Second)
 	defer u.want(true, time.Second)
-	u.process().signal(syscall.SIGKILL)
-	if err := sleep(ctx, 100*time.Millisecond); err != nil {
+	u.process().Signal(syscall.SIGKILL)
+	if err := harness.Sleep(ctx, 100*time.Millisecond); err != nil {
 		return err
 	}
 	if err := s.etcdBack(ctx); err != nil {
 		return err
 	}
 	end()
-	if err := sleep(ctx, 8*time.Second); err != nil {
+	if err := harness.Sleep(ctx, 8*time.Second); err != nil {
 		return err
 	}
 	u.want(true, time.Second)
@@ -167,7 +168,7 @@ func noSpace(ctx context.Context, s *strike) error {
 	if s.etcdAnswers(ctx) {
 		return errors.New("etcd takes writes in spite of the alarm")
 	}
-	err = sleep(ctx, 25*time.Second)
+	err = harness.Sleep(ctx, 25*time.Second)
 	alarm.Action = pb.AlarmRequest_DEACTIVATE
 	_, undone := server.Alarm(context.WithoutCancel(ctx), alarm)
 	return errors.Join(err, undone, s.etcdBack(ctx))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // hideFaults kill what watches over commands whose children hide from it.
@@ -52,7 +53,7 @@ func (s *strike) hide(ctx context.Context) error {
 			o.done()
 		}
 	}
-	return sleep(ctx, 7*time.Second)
+	return harness.Sleep(ctx, 7*time.Second)
 }
 
 func stopGuardianKillWorker(ctx context.Context, s *strike) error {
@@ -60,20 +61,20 @@ func stopGuardianKillWorker(ctx context.Context, s *strike) error {
 		return err
 	}
 	p := s.w.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return fmt.Errorf("%s is not there to be stopped", s.w.name)
 	}
 	end := s.begin(check.Event{Kind: check.WorkerStopped, Worker: s.w.id, Text: string(theGuardian)})
 	defer end()
-	p.signal(syscall.SIGSTOP)
-	defer p.signal(syscall.SIGCONT) // unless it has ended
-	if err := sleep(ctx, time.Second+time.Duration(s.rng.Int64N(int64(3*time.Second)))); err != nil {
+	p.Signal(syscall.SIGSTOP)
+	defer p.Signal(syscall.SIGCONT) // unless it has ended
+	if err := harness.Sleep(ctx, time.Second+time.Duration(s.rng.Int64N(int64(3*time.Second)))); err != nil {
 		return err
 	}
 	if err := s.kill(ctx, theWorker); err != nil {
 		return err
 	}
-	return sleep(ctx, outlast)
+	return harness.Sleep(ctx, outlast)
 }
 
 func killBothHiding(ctx context.Context, s *strike) error {
@@ -85,5 +86,5 @@ func killBothHiding(ctx context.Context, s *strike) error {
 	if err := s.kill(ctx, theBoth); err != nil {
 		return err
 	}
-	return sleep(ctx, outlast)
+	return harness.Sleep(ctx, outlast)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 func jobFaults() []fault {
@@ -144,7 +145,7 @@ func saveRace(ctx context.Context, s *strike) (err error) {
 			maps.Copy(body, o.body)
 			body["cronExpr"], body["description"] = line(every[i]), fmt.Sprintf("round %d of master %d", round, i+1)
 			group.Go(func() {
-				status[i], _ = s.ask(ctx, base, http.MethodPut, "/api/v1/jobs/"+o.job.Name, body, nil, "If-Match",
+				status[i], _ = s.one(base).Ask(ctx, http.MethodPut, "/api/v1/jobs/"+o.job.Name, body, nil, "If-Match",
 					fmt.Sprintf(`"%d"`, now.Meta.Version))
 			})
 		}
@@ -166,7 +167,7 @@ func saveRace(ctx context.Context, s *strike) (err error) {
 		}
 		o.closed(before, after)
 		o.job.Spells = append(o.job.Spells, o.spell(every[won], before, after))
-		if err := sleep(ctx, time.Duration(500+s.rng.IntN(1500))*time.Millisecond); err != nil {
+		if err := harness.Sleep(ctx, time.Duration(500+s.rng.IntN(1500))*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -186,7 +187,7 @@ func undecodable(ctx context.Context, s *strike) error {
 	}
 	err := s.reborn(ctx, 0) // it has to list them too
 	if err == nil {
-		err = sleep(ctx, 10*time.Second)
+		err = harness.Sleep(ctx, 10*time.Second)
 	}
 	var page struct{ Items []struct{ Name string } }
 	if listed := s.get(ctx, "/api/v1/jobs?limit=500", &page); listed != nil || len(page.Items) == 0 {
@@ -230,7 +231,7 @@ func editRunning(ctx context.Context, s *strike) error {
 	}
 	for i, step := range []func() error{post("/pause", note), post("/resume", map[string]any{}), again(""), again(""),
 		post("/pause", note), again("?kill=true"), again(""), post("/pause", note), post("/resume", map[string]any{})} {
-		if err := sleep(ctx, time.Duration(1500+s.rng.IntN(2500))*time.Millisecond); err != nil {
+		if err := harness.Sleep(ctx, time.Duration(1500+s.rng.IntN(2500))*time.Millisecond); err != nil {
 			return err
 		}
 		if err := step(); err != nil {
@@ -247,7 +248,7 @@ func killEnded(ctx context.Context, s *strike) error {
 	defer cancel()
 	kill := func(run string) (int, error) {
 		defer s.begin(check.Event{Kind: check.RunKilled, Run: run})()
-		return s.ask(ctx, s.bases[0], http.MethodPost, "/api/v1/runs/"+url.PathEscape(run)+"/kill",
+		return s.one(s.bases[0]).Ask(ctx, http.MethodPost, "/api/v1/runs/"+url.PathEscape(run)+"/kill",
 			map[string]any{"note": "chaos"}, nil)
 	}
 	answers := map[int]int{}
@@ -261,7 +262,7 @@ func killEnded(ctx context.Context, s *strike) error {
 			return err
 		}
 		end := last.at.Add(last.length + time.Duration(s.rng.Int64N(int64(20*time.Millisecond))) - 12*time.Millisecond)
-		if err := sleep(ctx, end.Sub(check.Now())); err != nil {
+		if err := harness.Sleep(ctx, end.Sub(check.Now())); err != nil {
 			return err
 		}
 		status, err := kill(last.run)
@@ -272,7 +273,7 @@ func killEnded(ctx context.Context, s *strike) error {
 		ended = append(ended, last.run)
 	}
 	s.say("kills at the end of runs were answered %v", answers)
-	if err := sleep(ctx, 3*time.Second); err != nil {
+	if err := harness.Sleep(ctx, 3*time.Second); err != nil {
 		return err
 	}
 	for _, run := range ended[:3] {

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // whom a signal is sent to.
@@ -28,9 +29,9 @@ func (p *process) pids(who whom) []int {
 	case theWorker:
 		return []int{p.proper()}
 	case theGuardian:
-		return []int{p.pid()}
+		return []int{p.PID()}
 	}
-	return slices.Compact([]int{p.pid(), p.proper()})
+	return slices.Compact([]int{p.PID(), p.proper()})
 }
 
 // moment is when a worker is killed.
@@ -91,11 +92,11 @@ func killFaults() []fault {
 // kill sends SIGKILL, and looks how long commands stay.
 func (s *strike) kill(ctx context.Context, who whom) error {
 	p := s.w.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return fmt.Errorf("%s is not there to be killed", s.w.name)
 	}
 	tree := map[int]string{}
-	for _, pid := range descendants(p.pid()) {
+	for _, pid := range descendants(p.PID()) {
 		if pid != p.proper() {
 			tree[pid] = startedAt(pid)
 		}
@@ -117,7 +118,7 @@ func (s *strike) kill(ctx context.Context, who whom) error {
 	}
 	commands := len(tree)
 	for left() > 0 && check.Now().Sub(at) < 30*time.Second {
-		if err := sleep(ctx, time.Millisecond); err != nil {
+		if err := harness.Sleep(ctx, time.Millisecond); err != nil {
 			break
 		}
 	}
@@ -136,7 +137,7 @@ func (s *strike) kill(ctx context.Context, who whom) error {
 func beforeClaim(ctx context.Context, s *strike) (string, error) {
 	ahead := time.Duration(s.rng.Int64N(int64(15 * time.Millisecond)))
 	at := time.Now().Add(time.Second).Truncate(time.Second).Add(time.Second - ahead)
-	return fmt.Sprintf("killed %v before the second", ahead.Round(time.Millisecond)), sleepUntil(ctx, at)
+	return fmt.Sprintf("killed %v before the second", ahead.Round(time.Millisecond)), harness.SleepUntil(ctx, at)
 }
 
 // appears waits until the worker puts a key below a prefix.
@@ -162,21 +163,21 @@ func afterClaim(ctx context.Context, s *strike) (string, error) {
 }
 
 func inCommand(ctx context.Context, s *strike) (string, error) {
-	if err := sleep(ctx, time.Duration(s.rng.Int64N(int64(2*time.Second)))); err != nil {
+	if err := harness.Sleep(ctx, time.Duration(s.rng.Int64N(int64(2*time.Second)))); err != nil {
 		return "", err
 	}
 	for {
 		below := 0
 		if p := s.w.process(); p != nil {
-			below = len(descendants(p.pid()))
-			if p.proper() != p.pid() {
+			below = len(descendants(p.PID()))
+			if p.proper() != p.PID() {
 				below--
 			}
 		}
 		if below >= 2 {
 			return fmt.Sprintf("%d processes run", below), nil
 		}
-		if err := sleep(ctx, time.Millisecond); err != nil {
+		if err := harness.Sleep(ctx, time.Millisecond); err != nil {
 			return "", err
 		}
 	}
@@ -205,7 +206,7 @@ func killForGood(ctx context.Context, s *strike) error {
 	if err := s.kill(ctx, theBoth); err != nil {
 		return err
 	}
-	return sleep(ctx, time.Minute)
+	return harness.Sleep(ctx, time.Minute)
 }
 
 // stopFaults freeze what they hit.
@@ -244,12 +245,12 @@ func stopFaults() []fault {
 // freeze stops processes for a time.
 func (s *strike) freeze(ctx context.Context, who whom, length time.Duration, commands bool) error {
 	p := s.w.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return fmt.Errorf("%s is not there to be stopped", s.w.name)
 	}
 	pids := p.pids(who)
 	if commands {
-		pids = append(pids, descendants(p.pid())...)
+		pids = append(pids, descendants(p.PID())...)
 	}
 	began := map[int]string{}
 	end := s.begin(check.Event{Kind: check.WorkerStopped, Worker: s.w.id, Text: string(who)})
@@ -265,5 +266,5 @@ func (s *strike) freeze(ctx context.Context, who whom, length time.Duration, com
 			}
 		}
 	}()
-	return sleep(ctx, length)
+	return harness.Sleep(ctx, length)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // loadFaults are those that are measured under a load of their own.
@@ -66,7 +67,7 @@ func flood(ctx context.Context, s *strike) error {
 	}
 	o.done()
 	calm := check.Now().Add(3 * time.Second) // the first fires find everything cold
-	if err := sleep(ctx, calmFlood); err != nil {
+	if err := harness.Sleep(ctx, calmFlood); err != nil {
 		return err
 	}
 	before, err := s.vitals(ctx, s.w)
@@ -182,7 +183,7 @@ func (s *strike) awayUnderLoad(ctx context.Context, length time.Duration) error 
 	if err := s.crowd(ctx, "crowd", 100, nil); err != nil {
 		return err
 	}
-	if err := sleep(ctx, 5*time.Second); err != nil {
+	if err := harness.Sleep(ctx, 5*time.Second); err != nil {
 		return err
 	}
 	if err := s.killStore(ctx, length); err != nil {

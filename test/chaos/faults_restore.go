@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // bump is how far the revision jumps at a restore, as docs/backup.md has it.
@@ -43,7 +44,7 @@ func restoreEtcd(ctx context.Context, s *strike) error {
 	if err := s.snapshot(ctx, member, snapshot); err != nil {
 		return err
 	}
-	if err := sleep(ctx, goOn); err != nil {
+	if err := harness.Sleep(ctx, goOn); err != nil {
 		return err
 	}
 	if err := s.noteOutboxes(ctx); err != nil {
@@ -57,7 +58,7 @@ func restoreEtcd(ctx context.Context, s *strike) error {
 	}
 	for _, u := range s.etcds {
 		if p := u.process(); p != nil {
-			p.signal(signal)
+			p.Signal(signal)
 		}
 	}
 	for _, u := range s.etcds {
@@ -86,7 +87,7 @@ func restoreEtcd(ctx context.Context, s *strike) error {
 		return promise(err)
 	}
 	s.figure("workers knew of the restore %v after etcd answered again", time.Since(began).Round(100*time.Millisecond))
-	if err := sleep(ctx, wait); err != nil {
+	if err := harness.Sleep(ctx, wait); err != nil {
 		return err
 	}
 	held()
@@ -96,7 +97,7 @@ func restoreEtcd(ctx context.Context, s *strike) error {
 	}
 	if err := s.wait(ctx, noticing, "a master recovers", func() bool {
 		err := s.do(ctx, http.MethodPost, "/api/v1/system/recover", map[string]any{}, &done)
-		return err == nil || sleep(ctx, 500*time.Millisecond) != nil
+		return err == nil || harness.Sleep(ctx, 500*time.Millisecond) != nil
 	}); err != nil {
 		return promise(err)
 	}
@@ -113,7 +114,7 @@ func (s *strike) noticed(ctx context.Context, on bool) error {
 		for _, w := range s.workers {
 			m, err := s.metrics(ctx, w)
 			if err != nil || m[`carillon_condition{code="etcd_went_back"}`] > 0 != on {
-				return sleep(ctx, 100*time.Millisecond) != nil
+				return harness.Sleep(ctx, 100*time.Millisecond) != nil
 			}
 		}
 		return true
@@ -172,9 +173,9 @@ func (s *strike) putBack(member int, snapshot, token string) error {
 	if err != nil {
 		return err
 	}
-	<-p.done
+	<-p.Done
 	if !p.ProcessState.Success() {
-		return fmt.Errorf("restore %s: %s", u.name, p.tail())
+		return fmt.Errorf("restore %s: %s", u.name, p.Tail())
 	}
 	return nil
 }
@@ -182,18 +183,18 @@ func (s *strike) putBack(member int, snapshot, token string) error {
 // stop sends a signal to a unit's process and waits for its end; after a time it is killed.
 func stop(ctx context.Context, u *unit, signal syscall.Signal) error {
 	p := u.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return nil
 	}
-	p.signal(signal)
+	p.Signal(signal)
 	force := time.NewTimer(5 * time.Second)
 	defer force.Stop()
 	for {
 		select {
-		case <-p.done:
+		case <-p.Done:
 			return nil
 		case <-force.C:
-			p.signal(syscall.SIGKILL)
+			p.Signal(syscall.SIGKILL)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // starved is for how long a worker lacks what it needs to start commands.
@@ -38,7 +39,7 @@ func starveFaults() []fault {
 // noDescriptors lowers the limit to about what the worker has open.
 func noDescriptors(ctx context.Context, s *strike) error {
 	p := s.w.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return fmt.Errorf("%s is not there to be starved", s.w.name)
 	}
 	pid := p.proper()
@@ -55,7 +56,7 @@ func noDescriptors(ctx context.Context, s *strike) error {
 		return fmt.Errorf("limit the descriptors of %s: %w", s.w.name, err)
 	}
 	s.say("it has %d open, and may have %d", len(open), limit.Cur)
-	err = sleep(ctx, starved)
+	err = harness.Sleep(ctx, starved)
 	if back := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &before, nil); !errors.Is(back, unix.ESRCH) {
 		err = errors.Join(err, back)
 	}
@@ -65,7 +66,7 @@ func noDescriptors(ctx context.Context, s *strike) error {
 // noProcesses moves the worker into a cgroup that has no room.
 func noProcesses(ctx context.Context, s *strike) error {
 	p := s.w.process()
-	if p == nil || !p.alive() {
+	if p == nil || !p.Alive() {
 		return fmt.Errorf("%s is not there to be starved", s.w.name)
 	}
 	root := "/sys/fs/cgroup/pids"
@@ -81,7 +82,7 @@ func noProcesses(ctx context.Context, s *strike) error {
 	if err := write(group, "pids.max", "max"); err != nil {
 		return fmt.Errorf("there is no limit on processes here: %w", err)
 	}
-	for _, pid := range append(descendants(p.pid()), p.pid()) {
+	for _, pid := range append(descendants(p.PID()), p.PID()) {
 		_ = write(group, "cgroup.procs", strconv.Itoa(pid)) // a command may have ended meanwhile
 	}
 	defer func() { // what lives goes back, so that the group can be removed
@@ -93,7 +94,7 @@ func noProcesses(ctx context.Context, s *strike) error {
 			for pid := range strings.FieldsSeq(string(left)) {
 				_ = write(root, "cgroup.procs", pid)
 			}
-			if sleep(context.WithoutCancel(ctx), 10*time.Millisecond) != nil {
+			if harness.Sleep(context.WithoutCancel(ctx), 10*time.Millisecond) != nil {
 				return
 			}
 		}
@@ -124,9 +125,9 @@ func (s *strike) starve(ctx context.Context, p *process) error {
 		return ctx.Err()
 	case <-wait.C:
 		return nil
-	case <-p.done:
+	case <-p.Done:
 	}
 	s.add(check.Event{Kind: check.WorkerKilled, At: check.Now(), Worker: s.w.id, Text: string(theBoth)})
 	s.say("it could start no thread, and has ended")
-	return sleep(ctx, starved)
+	return harness.Sleep(ctx, starved)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // storeFaults are those of the log store. No run may be lost by any of them, and no
@@ -52,9 +54,9 @@ func storeFaults() []fault {
 // stopStore freezes the log store for a time.
 func (s *strike) stopStore(ctx context.Context, length time.Duration) error {
 	p := s.mongo.process()
-	p.signal(syscall.SIGSTOP)
-	defer p.signal(syscall.SIGCONT)
-	return sleep(ctx, length)
+	p.Signal(syscall.SIGSTOP)
+	defer p.Signal(syscall.SIGCONT)
+	return harness.Sleep(ctx, length)
 }
 
 // killStore takes the log store away for a time.
@@ -62,9 +64,9 @@ func (s *strike) killStore(ctx context.Context, length time.Duration) error {
 	s.mongo.want(false, time.Second)
 	defer s.mongo.want(true, time.Second)
 	p := s.mongo.process()
-	p.signal(syscall.SIGKILL)
-	<-p.done
-	return sleep(ctx, length)
+	p.Signal(syscall.SIGKILL)
+	<-p.Done
+	return harness.Sleep(ctx, length)
 }
 
 // storeBehind has everybody reach the log store through proxies that do something to
@@ -78,7 +80,7 @@ func (s *strike) storeBehind(ctx context.Context, m manner, length time.Duration
 	if m.refuse {
 		all.cut()
 	}
-	err := sleep(ctx, length)
+	err := harness.Sleep(ctx, length)
 	all.set(manner{})
 	if m.forget { // what has lost bytes cannot go on
 		all.cut()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // entry is a line of the commands' ledger.
@@ -50,7 +51,7 @@ func follow(ctx context.Context, path string, each func(entry) (stop bool)) erro
 			}
 		}
 		if n == 0 {
-			if err := sleep(ctx, 500*time.Microsecond); err != nil {
+			if err := harness.Sleep(ctx, 500*time.Microsecond); err != nil {
 				return err
 			}
 		}

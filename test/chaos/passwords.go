@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // tokenTTL is how long a member of etcd remembers a token that is not used there.
@@ -151,9 +152,9 @@ func (s *stack) makeID(i int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	<-p.done
+	<-p.Done
 	if !p.ProcessState.Success() {
-		return "", fmt.Errorf("make the id of worker-%d: %s", i+1, p.tail())
+		return "", fmt.Errorf("make the id of worker-%d: %s", i+1, p.Tail())
 	}
 	return readID(dir)
 }
@@ -230,7 +231,7 @@ func endTokens(ctx context.Context, s *strike) error {
 			err = s.passwordAndBack(ctx)
 		}
 		if err == nil {
-			err = sleep(ctx, s.draw(500*time.Millisecond, 3*time.Second))
+			err = harness.Sleep(ctx, s.draw(500*time.Millisecond, 3*time.Second))
 		}
 		if err != nil {
 			return err
@@ -254,7 +255,7 @@ func (s *strike) silence(ctx context.Context) error {
 	defer end()
 	w.etcd.set(manner{up: true, down: true})
 	defer w.etcd.set(manner{})
-	if err := sleep(ctx, length); err != nil {
+	if err := harness.Sleep(ctx, length); err != nil {
 		return err
 	}
 	w.etcd.set(manner{})
@@ -267,7 +268,7 @@ func (s *strike) restartMembers(ctx context.Context) error {
 		if err := s.restartMember(ctx, i); err != nil {
 			return err
 		}
-		if err := sleep(ctx, s.draw(0, 2*time.Second)); err != nil {
+		if err := harness.Sleep(ctx, s.draw(0, 2*time.Second)); err != nil {
 			return err
 		}
 	}
@@ -299,7 +300,7 @@ func (s *strike) passwordAndBack(ctx context.Context) error {
 	s.say("%s gets another password", user)
 	err := s.accounts.change(ctx, user, s.accounts.passwords[user]+"-2")
 	if err == nil {
-		err = sleep(ctx, s.draw(0, 4*time.Second))
+		err = harness.Sleep(ctx, s.draw(0, 4*time.Second))
 	}
 	return errors.Join(err, s.accounts.change(context.WithoutCancel(ctx), user, s.accounts.passwords[user]))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"carillon/test/harness"
 )
 
 // host starts processes, and ends them all. Orphans of its processes become its own children, so that none
@@ -34,13 +35,7 @@ func newHost(bin string) (*host, error) {
 }
 
 // process is a started program.
-type process struct {
-	*exec.Cmd
-	name  string
-	log   string // path
-	began time.Time
-	done  chan struct{} // closed when it has ended
-}
+type process struct{ *harness.Process }
 
 // command describes how to start a program.
 type command struct {
@@ -50,41 +45,35 @@ type command struct {
 }
 
 func (h *host) start(c command) (*process, error) {
-	p := &process{
-		Cmd:   exec.Command(filepath.Join(h.bin, c.program), c.args...),
-		name:  c.name,
-		log:   c.log,
-		began: time.Now(),
-		done:  make(chan struct{}),
-	}
-	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	started, err := harness.Start(harness.Command{
+		Name:   c.name,
+		Path:   filepath.Join(h.bin, c.program),
+		Log:    c.log,
+		Args:   c.args,
+		Env:    c.env,
+		Within: c.at.within,
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	fmt.Fprintf(log, "--- %s starts at %s\n", c.name, p.began.Format(time.RFC3339Nano))
-	p.Stdout, p.Stderr = log, log
-	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(c.log)}, c.env...)
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := c.at.within(p.Start); err != nil {
-		return nil, fmt.Errorf("start %s: %w", c.name, err)
-	}
-	h.own[p.pid()] = p
+	p := &process{started}
+	h.own[p.PID()] = p
 	go func() {
-		_ = p.Wait() // its state shows how it ended
+		<-p.Done
 		h.mu.Lock()
-		delete(h.own, p.pid())
-		h.mu.Unlock()
-		close(p.done)
+		defer h.mu.Unlock()
+		if h.own[p.PID()] == p { // ids are used again
+			delete(h.own, p.PID())
+		}
 	}()
 	return p, nil
 }
 
 // reap reaps orphans that have ended, until the context ends.
 func (h *host) reap(ctx context.Context) {
-	for sleep(ctx, 100*time.Millisecond) == nil {
+	for harness.Sleep(ctx, 100*time.Millisecond) == nil {
 		h.orphans(func(pid int) { _, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) })
 	}
 }
@@ -111,8 +100,8 @@ func (h *host) killAll() {
 		}
 		h.mu.Unlock()
 		for _, p := range left {
-			p.signal(syscall.SIGKILL)
-			<-p.done
+			p.Signal(syscall.SIGKILL)
+			<-p.Done
 		}
 		orphans := 0
 		h.orphans(func(pid int) {
@@ -128,45 +117,16 @@ func (h *host) killAll() {
 	}
 }
 
-func (p *process) pid() int { return p.Process.Pid }
-
-// signal sends a signal unless the process has been reaped.
-func (p *process) signal(s syscall.Signal) { _ = p.Process.Signal(s) }
-
-func (p *process) alive() bool {
-	select {
-	case <-p.done:
-		return false
-	default:
-		return true
-	}
-}
-
 // proper returns the process that does the work: a worker's main process is a guardian that runs the same
 // program once more.
 func (p *process) proper() int {
-	for _, child := range children(p.pid()) {
+	for _, child := range children(p.PID()) {
 		// unreadable for an executable without read permission
-		if name := nameOf(child); name != "" && name == nameOf(p.pid()) {
+		if name := nameOf(child); name != "" && name == nameOf(p.PID()) {
 			return child
 		}
 	}
-	return p.pid()
-}
-
-// said reports whether the process has printed a text.
-func (p *process) said(text string) bool {
-	data, err := os.ReadFile(p.log)
-	return err == nil && strings.Contains(string(data), text)
-}
-
-// tail returns the end of the output of the process.
-func (p *process) tail() string {
-	data, err := os.ReadFile(p.log)
-	if err != nil {
-		return err.Error()
-	}
-	return string(data[max(0, len(data)-1000):])
+	return p.PID()
 }
 
 // children returns the processes with a parent.
@@ -254,7 +214,7 @@ func (u *unit) keep(ctx context.Context) error {
 	for {
 		u.mu.Lock()
 		wanted, p, changed := u.wanted, u.current, u.changed
-		if wanted && (p == nil || !p.alive()) {
+		if wanted && (p == nil || !p.Alive()) {
 			next, err := u.launch()
 			if err != nil {
 				u.mu.Unlock()
@@ -265,8 +225,8 @@ func (u *unit) keep(ctx context.Context) error {
 		}
 		u.mu.Unlock()
 		var done <-chan struct{}
-		if p != nil && p.alive() {
-			done = p.done
+		if p != nil && p.Alive() {
+			done = p.Done
 		}
 		select {
 		case <-ctx.Done():
@@ -278,7 +238,7 @@ func (u *unit) keep(ctx context.Context) error {
 		u.mu.Lock()
 		pause := u.pause
 		u.mu.Unlock()
-		if sleep(ctx, pause) != nil {
+		if harness.Sleep(ctx, pause) != nil {
 			return nil
 		}
 	}
@@ -301,5 +261,5 @@ func (u *unit) process() *process {
 
 func (u *unit) alive() bool {
 	p := u.process()
-	return p != nil && p.alive()
+	return p != nil && p.Alive()
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // workers is the number of workers.
@@ -127,7 +128,7 @@ func readID(dir string) (string, error) {
 // wait is until, but ends with a process that cannot be started.
 func (s *stack) wait(ctx context.Context, limit time.Duration, what string, condition func() bool) error {
 	var failed error
-	err := until(ctx, limit, what, func() bool {
+	err := harness.Until(ctx, limit, what, func() bool {
 		select {
 		case failed = <-s.failed:
 			return true
@@ -159,11 +160,11 @@ func (s *stack) logOf(name string) string { return filepath.Join(s.dir, name+".l
 func (s *stack) startEtcd(ctx, own context.Context) error {
 	var names, peers []string
 	for i := range 3 {
-		client, err := freeAddress()
+		client, err := harness.FreeAddress()
 		if err != nil {
 			return err
 		}
-		peer, err := freeAddress()
+		peer, err := harness.FreeAddress()
 		if err != nil {
 			return err
 		}
@@ -213,7 +214,7 @@ func (s *stack) etcdAnswers(ctx context.Context) bool {
 }
 
 func (s *stack) startMongo(own context.Context) error {
-	address, err := freeAddress()
+	address, err := harness.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func (s *stack) startMongo(own context.Context) error {
 	}
 	return s.wait(own, startLimit, "the log store listens", func() bool {
 		p := s.mongo.process()
-		return p != nil && p.said("mongodb://")
+		return p != nil && p.Said("mongodb://")
 	})
 }
 
@@ -263,7 +264,7 @@ func (s *stack) startMasters(ctx, own context.Context) (err error) {
 	flags := append(servers(s.masterEtcd, s.masterMongo), s.accounts.flags(mastersUser)...)
 	var bases []string
 	for i := range 2 {
-		address, err := freeAddress()
+		address, err := harness.FreeAddress()
 		if err != nil {
 			return err
 		}
@@ -293,17 +294,13 @@ func (s *stack) startMasters(ctx, own context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	<-p.done
-	text, err := os.ReadFile(p.log)
+	<-p.Done
+	text, err := os.ReadFile(p.Log)
 	if err != nil || !p.ProcessState.Success() {
 		return fmt.Errorf("make a token: %w: %s", err, text)
 	}
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "---") {
-			s.token = strings.TrimSpace(line)
-			break
-		}
-	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	s.token = strings.TrimSpace(line)
 	return nil
 }
 
@@ -427,6 +424,6 @@ func (s *stack) close() {
 
 // ready requests the readiness of one of the masters.
 func (s *stack) ready(ctx context.Context, master int) bool {
-	status, err := s.ask(ctx, s.bases[master], http.MethodGet, "/readyz", nil, nil)
+	status, err := s.one(s.bases[master]).Ask(ctx, http.MethodGet, "/readyz", nil, nil)
 	return err == nil && status == http.StatusOK
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"carillon/test/chaos/check"
+	"carillon/test/harness"
 )
 
 // trial is one stack, one set of jobs, and a script of faults.
@@ -162,7 +163,7 @@ func (l *lab) trial(ctx context.Context, dir string, jobs int, script []schedule
 	if err := t.play(ctx, script); err != nil {
 		return err
 	}
-	if err := sleepUntil(ctx, t.until.Add(time.Second)); err != nil {
+	if err := harness.SleepUntil(ctx, t.until.Add(time.Second)); err != nil {
 		return err
 	}
 	quiet := time.Now()
@@ -224,7 +225,7 @@ func (t *trial) play(ctx context.Context, script []scheduled) error {
 	defer group.Wait()
 	begin := t.from.Add(warm)
 	for _, s := range script {
-		if err := sleepUntil(ctx, begin.Add(s.at)); err != nil {
+		if err := harness.SleepUntil(ctx, begin.Add(s.at)); err != nil {
 			return err
 		}
 		hit := &strike{trial: t, rng: rand.New(rand.NewPCG(s.seed, 2)), fault: s.fault}
@@ -265,7 +266,7 @@ func (t *trial) settle(ctx context.Context, limit time.Duration) (left string) {
 		default:
 			left = ""
 		}
-		return left == "" || sleep(ctx, 200*time.Millisecond) != nil
+		return left == "" || harness.Sleep(ctx, 200*time.Millisecond) != nil
 	})
 	if err != nil && left == "" {
 		return err.Error()

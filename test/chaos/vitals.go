@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // vitals are what a worker holds while it is at rest.
@@ -104,7 +106,7 @@ func (s *stack) converged(ctx context.Context, before map[string]vitals) (after 
 		} else {
 			apart = differences(before, after, jobs)
 		}
-		return apart == "" || sleep(ctx, time.Second) != nil
+		return apart == "" || harness.Sleep(ctx, time.Second) != nil
 	})
 	if err != nil && apart == "" {
 		apart = err.Error()

@@ -21,9 +21,9 @@ func cronctl(t *testing.T, a *api, dir string, args ...string) string {
 		"CARILLON_TOKEN_FILE=" + filepath.Join(dir, "admin.token")},
 		"cronctl", filepath.Join(bin, "cronctl"), args...)
 	if code := p.exit(); code != 0 {
-		t.Fatalf("cronctl %s ended with %d: %s", strings.Join(args, " "), code, p.text())
+		t.Fatalf("cronctl %s ended with %d: %s", strings.Join(args, " "), code, p.Text())
 	}
-	return p.text()
+	return p.Text()
 }
 
 // history is all that a server knows of what has ended until a time, as text that can be compared.
@@ -88,9 +88,9 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Helper()
 		b := start(t, "carillon-standalone", "backup", file, "--data-dir", dir)
 		if code := b.exit(); code != want {
-			t.Fatalf("backup ended with %d, want %d: %s", code, want, b.text())
+			t.Fatalf("backup ended with %d, want %d: %s", code, want, b.Text())
 		}
-		return b.text()
+		return b.Text()
 	}
 	// An outcome is listed from the moment at which it is in etcd; how long it takes to be
 	// stored is not the backup's concern.

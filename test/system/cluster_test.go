@@ -38,7 +38,7 @@ func (c *cluster) startEtcd() {
 
 func (c *cluster) startMongo() {
 	c.mongo = start(c.t, "mongodouble", "--listen", c.mongoAt, "--dir", filepath.Join(c.dir, "mongo"))
-	eventually(c.t, "the log store listens", func() bool { return strings.Contains(c.mongo.text(), "mongodb://") })
+	eventually(c.t, "the log store listens", func() bool { return strings.Contains(c.mongo.Text(), "mongodb://") })
 }
 
 func (c *cluster) flags(more ...string) []string {
@@ -66,9 +66,9 @@ func (c *cluster) bootstrap() string {
 	case err == nil && code == 1:
 		return strings.TrimSpace(string(out))
 	case err != nil && code == 0:
-		return strings.TrimSpace(second.text())
+		return strings.TrimSpace(second.Text())
 	}
-	c.t.Fatalf("two bootstraps: %q, %v; %d: %s", out, err, code, second.text())
+	c.t.Fatalf("two bootstraps: %q, %v; %d: %s", out, err, code, second.Text())
 	return ""
 }
 
@@ -211,9 +211,9 @@ func TestStoresAway(t *testing.T) {
 	a := c.master()
 	worker := c.worker("east")
 	eventually(t, "the worker says what it waits for", func() bool {
-		return strings.Contains(worker.text(), "session_grant_failed")
+		return strings.Contains(worker.Text(), "session_grant_failed")
 	})
-	if a.ready() || !worker.alive() {
+	if a.ready() || !worker.Alive() {
 		t.Fatal("ready without etcd, or ended for want of it")
 	}
 	c.startEtcd()
@@ -256,8 +256,8 @@ func TestStoresAway(t *testing.T) {
 			says("the master")
 	})
 	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs?job=hello", nil, &listed)
-	if !listed.Partial || len(listed.Items) != 1 || !a.ready() || !strings.Contains(worker.text(), "condition_began") {
-		t.Errorf("while the log store is away: listed %+v, ready %v\n%s", listed, a.ready(), worker.text())
+	if !listed.Partial || len(listed.Items) != 1 || !a.ready() || !strings.Contains(worker.Text(), "condition_began") {
+		t.Errorf("while the log store is away: listed %+v, ready %v\n%s", listed, a.ready(), worker.Text())
 	}
 	c.startMongo()
 	eventually(t, "outcome and output are in the log store", func() bool {
@@ -292,9 +292,9 @@ func TestImportCrontab(t *testing.T) {
 		p := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"),
 			"import-crontab", tab, "--timezone", "Europe/Berlin")
 		if code := p.exit(); code != 1 { // the line with @reboot is left out
-			t.Fatalf("import ended with %d: %s", code, p.text())
+			t.Fatalf("import ended with %d: %s", code, p.Text())
 		}
-		return p.text()
+		return p.Text()
 	}
 	versions := func() map[string]float64 {
 		var page struct {

@@ -114,7 +114,7 @@ func (p *topology) completes(service string, command ...string) *process {
 	p.t.Helper()
 	run := p.start(service, command...)
 	if code := run.exit(); code != 0 {
-		p.t.Fatalf("%s ended with %d: %s", service, code, run.text())
+		p.t.Fatalf("%s ended with %d: %s", service, code, run.Text())
 	}
 	return run
 }
@@ -212,7 +212,7 @@ func TestCompose(t *testing.T) {
 	}
 	p.healthy("etcd")
 	mongo := start(t, "mongodouble", "--listen", p.mongoAt, "--dir", filepath.Join(p.dir, "mongo"))
-	eventually(t, "the log store listens", func() bool { return strings.Contains(mongo.text(), "mongodb://") })
+	eventually(t, "the log store listens", func() bool { return strings.Contains(mongo.Text(), "mongodb://") })
 	gate := p.mongoGate()
 	master := p.start("master")
 	p.healthy("master")
@@ -222,7 +222,7 @@ func TestCompose(t *testing.T) {
 		p.healthy(name)
 	}
 
-	token := p.completes("master", "/usr/bin/carillon-master", "bootstrap").text()
+	token := p.completes("master", "/usr/bin/carillon-master", "bootstrap").Text()
 	a := &api{t: t, base: "https://" + p.masterAt, token: strings.TrimSpace(token),
 		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
 			RootCAs:    p.authority(),
@@ -241,7 +241,7 @@ func TestCompose(t *testing.T) {
 	}
 
 	if id := p.completes("worker-1", "/usr/bin/carillon-worker", "id",
-		"--data-dir=/var/lib/carillon-worker").text(); strings.TrimSpace(id) != registered(t,
+		"--data-dir=/var/lib/carillon-worker").Text(); strings.TrimSpace(id) != registered(t,
 		p.etcdAs("etcd-users"))["worker-1"].Worker {
 		t.Errorf("worker-1 says that it is %q", id)
 	}
@@ -288,8 +288,8 @@ func TestCompose(t *testing.T) {
 	everyFireOnce(t, a.runs("job=tick"))
 	p.keepsToItsRole(gate)
 	for _, daemon := range append(slices.Collect(maps.Values(workers)), master) {
-		if text := daemon.text(); strings.Contains(text, "permission denied") {
-			t.Errorf("%s lacks a right in etcd: %s", daemon.name, text)
+		if text := daemon.Text(); strings.Contains(text, "permission denied") {
+			t.Errorf("%s lacks a right in etcd: %s", daemon.Name, text)
 		}
 	}
 }
@@ -468,7 +468,7 @@ func TestProcessOne(t *testing.T) {
 			append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", filepath.Join(bin, "carillon-worker")},
 				c.flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"), "--metrics-listen", "off")...)...)
 		eventually(t, "the worker is process 1", func() bool {
-			below := children(t, strconv.Itoa(outside.Process.Pid))
+			below := children(t, strconv.Itoa(outside.PID()))
 			if len(below) == 1 {
 				one = below[0]
 			}

@@ -130,9 +130,7 @@ func TestDrainOfAWorker(t *testing.T) {
 		return a.count("job=patient", func(r run) bool { return r.Status == "running" && r.WorkerName == "east" }) == 1
 	})
 
-	if err := east.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	east.Signal(syscall.SIGTERM)
 	eventually(t, "it shows that it drains", func() bool { return registered(t, client)["east"].Draining })
 	goesOn := func() {
 		t.Helper()
@@ -145,7 +143,7 @@ func TestDrainOfAWorker(t *testing.T) {
 	if now := on("east"); now != had {
 		t.Errorf("while it drained, east took %d runs", now-had)
 	}
-	if reg := registered(t, client)["east"]; !east.alive() || reg.Running != 1 {
+	if reg := registered(t, client)["east"]; !east.Alive() || reg.Running != 1 {
 		t.Fatalf("it did not wait for its command: %+v", reg)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -226,16 +224,14 @@ func TestSecondSignalHurries(t *testing.T) {
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/long/run", map[string]string{}, nil)
 	eventually(t, "it runs", func() bool { return a.count("job=long", status("running")) == 1 })
 	for range 2 {
-		if err := east.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		east.Signal(syscall.SIGTERM)
 	}
 	eventually(t, "it shows that it drains", func() bool { return registered(t, client)["east"].Draining })
 	before := registered(t, client)["east"].Clock
 	eventually(t, "a second has passed, and more", func() bool {
 		return registered(t, client)["east"].Clock.Sub(before) > 2*time.Second
 	})
-	if n := a.count("job=long", status("running")); n != 1 || !east.alive() {
+	if n := a.count("job=long", status("running")); n != 1 || !east.Alive() {
 		t.Fatalf("two signals at once hurried it: %d runs", n)
 	}
 	if code := east.end(syscall.SIGTERM); code != 0 {

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // overview is what a master tells of the cluster, as far as it is looked at here.
@@ -75,6 +77,7 @@ func TestElected(t *testing.T) {
 	if code := masters[first].end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("it was killed, but ended with %d", code)
 	}
+	c.expire(common.LeaderKey)
 	eventually(t, "the second is elected", func() bool {
 		o := second.overview()
 		return o.Leader != nil && o.Leader.Since.After(since)

@@ -100,7 +100,7 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 		if files := holding(t, dir, secret); len(files) > 0 {
 			t.Errorf("it stands in %q", files)
 		}
-		if strings.Contains(p.text(), secret) {
+		if strings.Contains(p.Text(), secret) {
 			t.Error("it stands in the log")
 		}
 	}
@@ -111,9 +111,9 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := start(t, "carillon-standalone", "--data-dir", dir, "--listen", freePort(t), "--secrets", "db="+file)
-	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "secrets.db") ||
-		strings.Contains(refused.text(), second) {
-		t.Errorf("with a file that everybody may read it ended with %d: %s", code, refused.text())
+	if code := refused.exit(); code != 78 || !strings.Contains(refused.Text(), "secrets.db") ||
+		strings.Contains(refused.Text(), second) {
+		t.Errorf("with a file that everybody may read it ended with %d: %s", code, refused.Text())
 	}
 }
 
@@ -164,8 +164,8 @@ func TestSearchWhileARunGoesOn(t *testing.T) {
 	}
 	cli := start(t, "cronctl", "--server", a.base, "--token-file", filepath.Join(dir, "admin.token"), "search", "-E",
 		"^step t", "--job", "talker")
-	if code := cli.exit(); code != 0 || !strings.Contains(cli.text(), "step two") ||
-		!strings.Contains(cli.text(), "step three") {
-		t.Errorf("cronctl ended with %d: %s", code, cli.text())
+	if code := cli.exit(); code != 0 || !strings.Contains(cli.Text(), "step two") ||
+		!strings.Contains(cli.Text(), "step three") {
+		t.Errorf("cronctl ended with %d: %s", code, cli.Text())
 	}
 }

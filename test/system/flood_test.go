@@ -181,7 +181,7 @@ func TestFlood(t *testing.T) {
 	if !strings.Contains(shown, counted) || strings.Contains(shown, counted+"0\n") {
 		t.Error("refused requests are not counted")
 	}
-	if lines := strings.Count(p.text(), "\n"); lines > 20_000 {
+	if lines := strings.Count(p.Text(), "\n"); lines > 20_000 {
 		t.Errorf("the log has %d lines", lines)
 	}
 }

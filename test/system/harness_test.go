@@ -1,15 +1,11 @@
 package system
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,13 +16,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"carillon/test/harness"
 )
 
 // bin is the folder of the binaries: the one that CARILLON_TEST_BIN names, or one that TestMain fills.
 var bin string
 
 // beside is how many of the tests that mostly wait do so at a time: they need no processor for it.
-const beside = 5
+const beside = 10
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -80,24 +78,8 @@ func buildAndRun(m *testing.M) (int, error) {
 
 // process is a program that was started. It is killed when the test ends.
 type process struct {
-	*exec.Cmd
-	t    testing.TB
-	name string
-	done chan struct{} // closed when it has ended
-	mu   sync.Mutex
-	log  bytes.Buffer
-}
-
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.Write(b)
-}
-
-func (p *process) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
+	*harness.Process
+	t testing.TB
 }
 
 func start(t testing.TB, name string, args ...string) *process {
@@ -114,50 +96,43 @@ func launch(t testing.TB, name, path string, args ...string) *process {
 // launchWith adds to the environment, which is nearly empty.
 func launchWith(t testing.TB, environ []string, name, path string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(path, args...), t: t, name: name, done: make(chan struct{})}
-	p.Stdout, p.Stderr = p, p
-	p.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, environ...)
-	if err := p.Start(); err != nil {
+	started, err := harness.Start(harness.Command{
+		Name: name,
+		Path: path,
+		Log:  filepath.Join(t.TempDir(), "log"),
+		Args: args,
+		Env:  environ,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { defer close(p.done); _ = p.Wait() }()
+	p := &process{Process: started, t: t}
 	t.Cleanup(func() {
-		if p.alive() {
-			_ = p.Process.Kill()
-			<-p.done
+		if p.Alive() {
+			p.Signal(syscall.SIGKILL)
+			<-p.Done
 		}
 		if t.Failed() {
-			t.Logf("--- %s %s\n%s", name, strings.Join(args, " "), p.text())
+			t.Logf("--- %s %s\n%s", name, strings.Join(args, " "), p.Text())
 		}
 	})
 	return p
 }
 
-func (p *process) alive() bool {
-	select {
-	case <-p.done:
-		return false
-	default:
-		return true
-	}
-}
-
 // end sends a signal and waits for the exit code; -1 for a signal's death.
 func (p *process) end(s syscall.Signal) int {
 	p.t.Helper()
-	if err := p.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
+	p.Signal(s)
 	return p.exit()
 }
 
 func (p *process) exit() int {
 	p.t.Helper()
 	select {
-	case <-p.done:
+	case <-p.Done:
 		return p.ProcessState.ExitCode()
 	case <-time.After(time.Minute):
-		p.t.Fatalf("%s has not ended within a minute", p.name)
+		p.t.Fatalf("%s has not ended within a minute", p.Name)
 		return 0
 	}
 }
@@ -186,12 +161,8 @@ var given sync.Map
 func freePort(t testing.TB) string {
 	t.Helper()
 	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := harness.FreeAddress()
 		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if _, taken := given.LoadOrStore(address, true); !taken {
@@ -219,43 +190,14 @@ type run struct {
 
 // try makes a request and decodes what is answered into out, if that is not nil.
 func (a *api) try(method, path string, body, out any) (int, error) {
-	var payload io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return 0, err
-		}
-		payload = bytes.NewReader(data)
-	}
 	ctx, cancel := context.WithTimeout(a.t.Context(), 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, a.base+path, payload)
-	if err != nil {
-		return 0, err
+	remote := harness.API{Base: a.base, Token: a.token, Client: cmp.Or(a.client, http.DefaultClient)}
+	status, err := remote.Ask(ctx, method, path, body, out)
+	if status >= 300 {
+		return status, nil
 	}
-	req.Header.Set("Authorization", "Bearer "+a.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := cmp.Or(a.client, http.DefaultClient).Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, err
-	}
-	switch o := out.(type) {
-	case nil:
-	case *string:
-		*o = string(data)
-	default:
-		if resp.StatusCode < 300 {
-			return resp.StatusCode, json.Unmarshal(data, out)
-		}
-	}
-	return resp.StatusCode, nil
+	return status, err
 }
 
 // do makes a request that must be answered as wanted.

@@ -39,7 +39,7 @@ func BenchmarkIdleWorker100k(b *testing.B) {
 		return metric(b, resp, "carillon_planned_jobs") == jobs
 	})
 	planned := time.Since(began)
-	worker := proctree.Below(w.Process.Pid)[0].PID // the other one is its guardian
+	worker := proctree.Below(w.PID())[0].PID // the other one is its guardian
 	for b.Loop() {
 		const window = 20 * time.Second
 		before := cpu(b, worker)

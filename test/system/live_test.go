@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"carillon/internal/common"
 )
 
 // reading is a stream of what a run prints.
@@ -141,7 +143,7 @@ func TestLiveOutput(t *testing.T) {
 	for i := range 10 {
 		stream.until(fmt.Sprintf("line %d\n", i))
 		eventually(t, "cronctl has printed it", func() bool {
-			return strings.HasSuffix(follower.text(), fmt.Sprintf("line %d\n", i))
+			return strings.HasSuffix(follower.Text(), fmt.Sprintf("line %d\n", i))
 		})
 		if got := stream.text; got != counted(i+1) {
 			t.Fatalf("after line %d: %q", i, got)
@@ -160,8 +162,8 @@ func TestLiveOutput(t *testing.T) {
 		stream.text != want {
 		t.Errorf("it ended as %+v with %q", end, stream.text)
 	}
-	if code := follower.exit(); code != 0 || follower.text() != want {
-		t.Errorf("cronctl ended with %d: %q", code, follower.text())
+	if code := follower.exit(); code != 0 || follower.Text() != want {
+		t.Errorf("cronctl ended with %d: %q", code, follower.Text())
 	}
 	// Who comes later reads the same at once.
 	if again := a.stream(accepted.Run, "7"); again.id != "7" {
@@ -221,6 +223,7 @@ func TestLiveOutputOfAWorkerThatIsKilled(t *testing.T) {
 
 	shown := rest.text
 	west.killAll()
+	c.expire(common.WorkerKey(registered(t, c.keys())["west"].Worker))
 	end := rest.toEnd()
 	if end.Run.Status != "lost" || end.Offset != int64(len(rest.text)) {
 		t.Errorf("the stream ended with %+v after %d bytes", end, len(rest.text))

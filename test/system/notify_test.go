@@ -199,7 +199,7 @@ func TestNotifications(t *testing.T) {
 	e.channels(a)
 	gate := filepath.Join(c.dir, "gate")
 	frail(a, "nightly", gate)
-	eventually(t, "the first master is elected", func() bool { return strings.Contains(first.text(), "elected") })
+	eventually(t, "the first master is elected", func() bool { return strings.Contains(first.Text(), "elected") })
 	second, b := master() // stands by
 	b.token = a.token
 	eventually(t, "the second master is ready", b.ready)
@@ -293,7 +293,7 @@ func TestNotifications(t *testing.T) {
 	})
 	// Secrets are in no log, no answer and not in etcd.
 	for _, p := range []*process{first, second, third} {
-		if text := p.text(); strings.Contains(text, "canary-url") || strings.Contains(text, e.secret) {
+		if text := p.Text(); strings.Contains(text, "canary-url") || strings.Contains(text, e.secret) {
 			t.Error("a secret is in a log")
 		}
 	}

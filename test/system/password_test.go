@@ -186,7 +186,7 @@ func TestTokensEnd(t *testing.T) {
 	if code := out.exit(); code != 0 {
 		t.Fatalf("bootstrap ended with %d", code)
 	}
-	token := strings.TrimSpace(out.text())
+	token := strings.TrimSpace(out.Text())
 	master := func() (*process, *api) {
 		address := freePort(t)
 		p := launchWith(t, environ, "carillon-master", filepath.Join(bin, "carillon-master"),
@@ -196,7 +196,7 @@ func TestTokensEnd(t *testing.T) {
 		return p, a
 	}
 	first, a := master()
-	eventually(t, "the first master is elected", func() bool { return strings.Contains(first.text(), "elected") })
+	eventually(t, "the first master is elected", func() bool { return strings.Contains(first.Text(), "elected") })
 	second, b := master()
 	start(t, "carillon-worker", flags("--name", "east", "--data-dir", filepath.Join(c.dir, "east"),
 		"--metrics-listen", "off")...)
@@ -252,7 +252,7 @@ func TestTokensEnd(t *testing.T) {
 	})
 	first.end(syscall.SIGKILL)
 	within(t, 90*time.Second, "the second master is elected", func() bool {
-		return strings.Contains(second.text(), "elected")
+		return strings.Contains(second.Text(), "elected")
 	})
 	works("after the election", b)
 	etcd.change("bell-ringer-2")

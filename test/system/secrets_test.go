@@ -117,7 +117,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	go func() {
 		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if _, err := os.Stat(gate); err == nil {
-				open <- commandLines(s.worker.Process.Pid)
+				open <- commandLines(s.worker.PID())
 				_ = os.Remove(gate)
 				return
 			}
@@ -153,8 +153,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		"etcd":                everything(t, s.keys()),
 		"the log store":       documents(t, s.mongoAt),
 		"the worker's folder": files(t, filepath.Join(s.dir, "east")),
-		"the master's log":    s.master.text(),
-		"the worker's log":    s.worker.text(),
+		"the master's log":    s.master.Text(),
+		"the worker's log":    s.worker.Text(),
 		"answers":             answers(s.api),
 	} {
 		if strings.Contains(text, canary) {
@@ -302,10 +302,10 @@ func TestWorkersExposeNothing(t *testing.T) {
 		}
 		return resp.Body.Close() == nil
 	})
-	if found := listening(t, open.Process.Pid); !slices.Equal(found, []string{metrics}) {
+	if found := listening(t, open.PID()); !slices.Equal(found, []string{metrics}) {
 		t.Errorf("it listens on %q, want %q", found, metrics)
 	}
-	if found := listening(t, closed.Process.Pid); len(found) != 0 {
+	if found := listening(t, closed.PID()); len(found) != 0 {
 		t.Errorf("one without metrics listens on %q", found)
 	}
 }
@@ -438,8 +438,8 @@ func TestRunAs(t *testing.T) {
 	})
 	refused := launch(t, "carillon-worker", filepath.Join(bin, "carillon-worker"),
 		c.flags("--name", "third", "--data-dir", filepath.Join(c.dir, "third"), "--run-as", rules)...)
-	if code := refused.exit(); code != 78 || !strings.Contains(refused.text(), "users other than root may write it") {
-		t.Errorf("a worker with such a file ended with %d: %s", code, refused.text())
+	if code := refused.exit(); code != 78 || !strings.Contains(refused.Text(), "users other than root may write it") {
+		t.Errorf("a worker with such a file ended with %d: %s", code, refused.Text())
 	}
 }
 
@@ -469,7 +469,7 @@ func TestSecretsOfAStandalone(t *testing.T) {
 			t.Fatalf("it stopped with %d", code)
 		}
 		text := files(t, dir)
-		if strings.Contains(text+p.text(), canary) {
+		if strings.Contains(text+p.Text(), canary) {
 			t.Error("its folder, or its log, has the secret")
 		}
 		if !strings.Contains(text, "secret:db") {
@@ -486,7 +486,7 @@ func TestSecretsOfAStandalone(t *testing.T) {
 	}
 	next := crypt.NewKey()
 	again(next, string(old))
-	if !strings.Contains(p.text(), "secrets_resealed") {
+	if !strings.Contains(p.Text(), "secrets_resealed") {
 		t.Error("nothing was sealed anew")
 	}
 	again(next)

@@ -28,11 +28,11 @@ func standalone(t testing.TB, dir string, flags ...string) (*process, *api) {
 func entered(t testing.TB, p *process, dir, address string) *api {
 	t.Helper()
 	a := &api{t: t, base: "http://" + address}
-	eventually(t, "the standalone is ready", func() bool { return a.ready() || !p.alive() })
-	if !p.alive() {
+	eventually(t, "the standalone is ready", func() bool { return a.ready() || !p.Alive() })
+	if !p.Alive() {
 		t.Fatalf("the standalone ended with %d", p.exit())
 	}
-	eventually(t, "the welcome is printed", func() bool { return strings.Contains(p.text(), "admin.token") })
+	eventually(t, "the welcome is printed", func() bool { return strings.Contains(p.Text(), "admin.token") })
 	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +49,9 @@ func TestFirstStart(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("admin.token: %v, %v", info.Mode(), err)
 	}
-	link := regexp.MustCompile(regexp.QuoteMeta(a.base) + `/#login=([a-z0-9]+)`).FindStringSubmatch(p.text())
+	link := regexp.MustCompile(regexp.QuoteMeta(a.base) + `/#login=([a-z0-9]+)`).FindStringSubmatch(p.Text())
 	if link == nil {
-		t.Fatalf("no login link in %q", p.text())
+		t.Fatalf("no login link in %q", p.Text())
 	}
 	login := func() int {
 		status, err := (&api{t: t, base: a.base}).try(http.MethodPost, "/api/v1/auth/login",
@@ -70,24 +70,26 @@ func TestFirstStart(t *testing.T) {
 		t.Fatalf("without a token: %s", none)
 	}
 	second := start(t, "carillon-standalone", "--data-dir", dir, "--listen", freePort(t))
-	if code := second.exit(); code != 4 || !strings.Contains(second.text(), "in use") {
-		t.Fatalf("a second one on the same folder ended with %d: %s", code, second.text())
+	if code := second.exit(); code != 4 || !strings.Contains(second.Text(), "in use") {
+		t.Fatalf("a second one on the same folder ended with %d: %s", code, second.Text())
 	}
 	if code := p.end(syscall.SIGTERM); code != 0 {
 		t.Fatalf("stopped with %d", code)
 	}
 	again, b := standalone(t, dir)
-	if b.token != a.token || strings.Contains(again.text(), "#login=") {
-		t.Fatalf("the second start made a token or a link again: %s", again.text())
+	if b.token != a.token || strings.Contains(again.Text(), "#login=") {
+		t.Fatalf("the second start made a token or a link again: %s", again.Text())
 	}
 }
 
 // killAll kills a guardian and its worker at once, as nothing but a machine's end should.
 func (p *process) killAll() {
 	p.t.Helper()
-	worker := proctree.Below(p.Process.Pid)[0]
+	worker := proctree.Below(p.PID())[0]
 	// The worker is stopped first, so that it does not see its guardian go.
-	if err := errors.Join(syscall.Kill(worker.PID, syscall.SIGSTOP), p.Process.Kill(), worker.Kill()); err != nil {
+	stopped := syscall.Kill(worker.PID, syscall.SIGSTOP)
+	p.Signal(syscall.SIGKILL)
+	if err := errors.Join(stopped, worker.Kill()); err != nil {
 		p.t.Fatal(err)
 	}
 	p.exit()
@@ -102,9 +104,7 @@ func TestGuardianKilledOneAttempt(t *testing.T) {
 		"command": "if [ $CARILLON_ATTEMPT = 1 ]; then exec sleep 600; fi"}, nil)
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/long/run", map[string]any{}, nil)
 	eventually(t, "it runs", func() bool { return a.count("job=long&status=running", status("running")) == 1 })
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.Signal(syscall.SIGKILL)
 	p.exit() // the worker holds its outputs: it is gone as well
 	_, a = standalone(t, dir)
 	eventually(t, "the job was run again", func() bool { return a.count("job=long", status("succeeded")) == 1 })
@@ -199,11 +199,9 @@ func TestDrain(t *testing.T) {
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/patient/run",
 		map[string]string{"note": "by hand"}, &accepted)
 	eventually(t, "it runs", func() bool { return a.count("status=running", status("running")) == 1 })
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is stopping", func() bool { return strings.Contains(p.text(), "stopping") })
-	if !p.alive() {
+	p.Signal(syscall.SIGTERM)
+	eventually(t, "it is stopping", func() bool { return strings.Contains(p.Text(), "stopping") })
+	if !p.Alive() {
 		t.Fatal("it did not wait")
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -233,8 +231,8 @@ func TestSettingsThatCannotWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, args[0], args[1:]...)
-			if code := p.exit(); code != 78 || strings.TrimSpace(p.text()) == "" {
-				t.Fatalf("ended with %d: %q", code, p.text())
+			if code := p.exit(); code != 78 || strings.TrimSpace(p.Text()) == "" {
+				t.Fatalf("ended with %d: %q", code, p.Text())
 			}
 		})
 	}
@@ -254,8 +252,8 @@ func TestCopiedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := start(t, "carillon-standalone", "--data-dir", copied, "--listen", freePort(t))
-	if code := second.exit(); code != 4 || !strings.Contains(second.text(), "copy") {
-		t.Fatalf("the copy ended with %d: %s", code, second.text())
+	if code := second.exit(); code != 4 || !strings.Contains(second.Text(), "copy") {
+		t.Fatalf("the copy ended with %d: %s", code, second.Text())
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)

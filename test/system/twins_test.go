@@ -33,6 +33,21 @@ func (c *cluster) keys() *clientv3.Client {
 	return client
 }
 
+// expire ends the lease of a key at once, as its TTL does some seconds after its process was killed.
+func (c *cluster) expire(key string) {
+	c.t.Helper()
+	client := c.keys()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	defer cancel()
+	resp, err := client.Get(ctx, key)
+	if err == nil && len(resp.Kvs) == 1 {
+		_, err = client.Revoke(ctx, clientv3.LeaseID(resp.Kvs[0].Lease))
+	}
+	if err != nil {
+		c.t.Fatalf("expire the lease of %s: %v", key, err)
+	}
+}
+
 // registered gives what is registered just now, by name.
 func registered(t testing.TB, client *clientv3.Client) map[string]common.Registration {
 	t.Helper()
@@ -157,13 +172,13 @@ func TestTwins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			second := begin(t)
-			if code := second.exit(); code != 4 || !strings.Contains(second.text(), "in use") {
-				t.Errorf("ended with %d: %s", code, second.text())
+			if code := second.exit(); code != 4 || !strings.Contains(second.Text(), "in use") {
+				t.Errorf("ended with %d: %s", code, second.Text())
 			}
 			if now := processes(t, "^/bin/sh .*"+gate); !slices.Equal(now, command) || len(now) == 0 {
 				t.Errorf("the command was %v, and is %v", command, now)
 			}
-			if now := registered(t, c.keys())["east"].Life; now != life || !first.alive() {
+			if now := registered(t, c.keys())["east"].Life; now != life || !first.Alive() {
 				t.Errorf("the life was %+v, and is %+v", life, now)
 			}
 		})
@@ -203,10 +218,10 @@ func TestMovedFolder(t *testing.T) {
 			there.enter(append([]string{filepath.Join(bin, "carillon-worker")}, args(copyFolder(t, home))...)...)...)
 	}
 	second := away()
-	if code := second.exit(); code != 4 || !strings.Contains(second.text(), "another process is registered") {
-		t.Fatalf("the copy ended with %d: %s", code, second.text())
+	if code := second.exit(); code != 4 || !strings.Contains(second.Text(), "another process is registered") {
+		t.Fatalf("the copy ended with %d: %s", code, second.Text())
 	}
-	if now := registered(t, c.keys())["east"].Life; now != life || !first.alive() ||
+	if now := registered(t, c.keys())["east"].Life; now != life || !first.Alive() ||
 		a.count("job=patient", status("running")) != 1 {
 		t.Fatalf("the life was %+v, and is %+v", life, now)
 	}
