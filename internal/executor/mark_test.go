@@ -109,9 +109,7 @@ func newMarked(t testing.TB) *executor.Executor {
 // many commands are started at once.
 func TestMarkedProcesses_AreKilledWithTheirRun(t *testing.T) {
 	x := newMarked(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
-	first.await()
+	endOther := another(t, x)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -131,16 +129,13 @@ func TestMarkedProcesses_AreKilledWithTheirRun(t *testing.T) {
 		})
 	}
 	all.Wait()
-	cancel()
-	endFirst()
+	endOther()
 }
 
 // No other run of a job that forbids overlap may meet a process that may be its own.
 func TestDoubtfulProcessesHoldTheEndOfARun(t *testing.T) {
 	x := newAdopter(t) // without marks
-	ctx, cancel := context.WithCancel(t.Context())
-	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
-	first.await()
+	endOther := another(t, x)
 	job := common.Job{Command: hidden + ` & sleep 0.1`}
 	bounded := newTask(job)
 	bounded.Record.Policy.LostAfter = 500 * time.Millisecond
@@ -155,7 +150,7 @@ func TestDoubtfulProcessesHoldTheEndOfARun(t *testing.T) {
 	out.await()
 	list := pids(t, out.text())
 	waitHidden(t, list[0])
-	waitFor(t, func() bool { q, _ := proctree.Look(list[0]); return q.Parent == os.Getpid() })
+	waitAdopted(t, list[0])
 	close(now)
 	end()
 	wantGone(t, list)
@@ -164,12 +159,11 @@ func TestDoubtfulProcessesHoldTheEndOfARun(t *testing.T) {
 	out.await()
 	list = pids(t, out.text())
 	waitHidden(t, list[0])
-	waitFor(t, func() bool { q, _ := proctree.Look(list[0]); return q.Parent == os.Getpid() })
+	waitAdopted(t, list[0])
 	if !alive(list[0]) {
 		t.Error("it could have been the other run's")
 	}
-	cancel()
-	endFirst()
+	endOther()
 	expect(t, end(), common.StatusSucceeded, "")
 	wantGone(t, list)
 }
@@ -197,24 +191,9 @@ func TestSweepFindsHiddenProcessesByTheirMark(t *testing.T) {
 	lost := exec.Command(os.Args[0])
 	lost.Env = append(os.Environ(), asMarked+"="+asLost, "EXECUTOR_TEST_COMMAND="+hidden+" & exec sleep 300")
 	lost.SysProcAttr = sessionOfItsOwn()
-	stdout, err := lost.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lost.Start(); err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, 100)
-	n, err := stdout.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := pids(t, string(buf[:n]))
+	list := startPrinting(t, lost)
 	waitHidden(t, list[0])
-	if err := lost.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = lost.Wait() // it was killed
+	kill(t, lost)
 	waitFor(t, func() bool { q, _ := proctree.Look(list[0]); return q.Parent != lost.Process.Pid })
 	if !alive(list[0]) {
 		t.Fatal("it ended with its worker")
@@ -300,23 +279,8 @@ func TestProcessesThatProcHides(t *testing.T) {
 	wantGone(t, pids(t, lines[0]))
 
 	lost := behindProc(t, asMarked+"="+asLost, "EXECUTOR_TEST_COMMAND="+undumpable+" exec sleep 300")
-	stdout, err := lost.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lost.Start(); err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, 100)
-	n, err := stdout.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := pids(t, string(buf[:n]))
-	if err := lost.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = lost.Wait() // it was killed
+	list := startPrinting(t, lost)
+	kill(t, lost)
 	if !alive(list[0]) {
 		t.Fatal("it ended with its worker")
 	}

@@ -38,6 +38,51 @@ func waitHidden(t testing.TB, pid int) {
 	})
 }
 
+// another starts a run that goes on, so that what hides may be its own, until the function is called.
+func another(t testing.TB, x *executor.Executor) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, wait := background(t, ctx, x, shell("echo ready; exec sleep 300"))
+	out.await()
+	return func() {
+		t.Helper()
+		cancel()
+		expect(t, wait(), common.StatusKilled, "cancelled")
+	}
+}
+
+// waitAdopted waits until a process has become a child of this one.
+func waitAdopted(t testing.TB, pid int) {
+	t.Helper()
+	waitFor(t, func() bool { p, _ := proctree.Look(pid); return p.Parent == os.Getpid() })
+}
+
+// startPrinting starts a program that never ends, and returns the processes that it prints first.
+func startPrinting(t testing.TB, program *exec.Cmd) []int {
+	t.Helper()
+	stdout, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 100)
+	n, err := stdout.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pids(t, string(buf[:n]))
+}
+
+func kill(t testing.TB, program *exec.Cmd) {
+	t.Helper()
+	if err := program.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Wait() // it was killed
+}
+
 func TestProcessTree_EndsWithItsRun(t *testing.T) {
 	const seen = `while ! [ -e $SEEN ]; do sleep 0.01; done` // until all is printed
 	for name, c := range map[string]struct {
@@ -76,9 +121,7 @@ func TestProcessTree_EndsWithItsRun(t *testing.T) {
 // A process without identification ends with the last run that it may belong to.
 func TestUnidentifiedProcess_EndsWithTheLastPossibleRun(t *testing.T) {
 	x := newAdopter(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
-	first.await()
+	endOther := another(t, x)
 	// hide runs a command that ends once it has left a hidden process behind.
 	hide := func(meanwhile func()) []int {
 		release := filepath.Join(t.TempDir(), "release")
@@ -100,30 +143,23 @@ func TestUnidentifiedProcess_EndsWithTheLastPossibleRun(t *testing.T) {
 	if !alive(doubtful[0]) {
 		t.Error("it could have been the other run's")
 	}
-	cancel()
-	endFirst()
+	endOther()
 	wantGone(t, doubtful)
 
 	// The other run was started later: it cannot be its.
-	var endLater func() common.Run
+	var endLater func()
 	wantGone(t, hide(func() {
 		time.Sleep(20 * time.Millisecond) // two ticks of the clock by which the kernel tells ages
-		ctx, cancel = context.WithCancel(t.Context())
-		var later *recorder
-		later, endLater = background(t, ctx, x, shell("echo ready; exec sleep 300"))
-		later.await()
+		endLater = another(t, x)
 	}))
-	cancel()
-	expect(t, endLater(), common.StatusKilled, "cancelled")
+	endLater()
 }
 
 // What stems from a command is known when the command is stopped, also once its parents
 // are gone.
 func TestStop_OrphanedDescendants_AreKnown(t *testing.T) {
 	x := newAdopter(t)
-	other, cancelOther := context.WithCancel(t.Context())
-	first, endFirst := background(t, other, x, shell("echo ready; exec sleep 300"))
-	first.await()
+	endOther := another(t, x)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	task := newTask(common.Job{
 		Command:   `sh -c "` + strings.ReplaceAll(hidden, "$", `\$`) + ` & wait" & wait`,
@@ -136,16 +172,13 @@ func TestStop_OrphanedDescendants_AreKnown(t *testing.T) {
 	cancel(executor.Killed{By: "ada"})
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
 	wantGone(t, list)
-	cancelOther()
-	expect(t, endFirst(), common.StatusKilled, "cancelled")
+	endOther()
 }
 
 // Who was once seen to be a run's goes with that run, whatever it gives up later.
 func TestProcessThatHidesLater_IsKilled(t *testing.T) {
 	x := newAdopter(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	first, endFirst := background(t, ctx, x, shell("echo ready; exec sleep 300"))
-	first.await()
+	endOther := another(t, x)
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -158,7 +191,7 @@ func TestProcessThatHidesLater_IsKilled(t *testing.T) {
 	out, end := background(t, t.Context(), x, task)
 	out.await()
 	list := pids(t, out.text())
-	waitFor(t, func() bool { p, _ := proctree.Look(list[0]); return p.Parent == os.Getpid() })
+	waitAdopted(t, list[0])
 	// its end looks at all that was adopted
 	expect(t, x.Run(t.Context(), shell("true"), discard{}), common.StatusSucceeded, "")
 	write("hide", "")
@@ -166,8 +199,7 @@ func TestProcessThatHidesLater_IsKilled(t *testing.T) {
 	write("end", "")
 	expect(t, end(), common.StatusSucceeded, "")
 	wantGone(t, list)
-	cancel()
-	expect(t, endFirst(), common.StatusKilled, "cancelled")
+	endOther()
 }
 
 // The kernel lists children a page at a time.
@@ -321,23 +353,8 @@ func TestCommandsEndWithTheWorker(t *testing.T) {
 
 	worker := exec.Command(os.Args[0])
 	worker.Env = append(os.Environ(), asWorker+"="+t.TempDir())
-	stdout, err := worker.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, 100)
-	n, err := stdout.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := pids(t, string(buf[:n]))
-	if err := worker.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = worker.Wait() // it was killed
+	list := startPrinting(t, worker)
+	kill(t, worker)
 	waitFor(t, func() bool { return !alive(list[0]) })
 }
 
