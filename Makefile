@@ -6,7 +6,9 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO      ?= go
-BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)'
+# Programs, checks and tests without the race detector are compiled alike, so that the build cache serves them all.
+PURE    := CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false' $(GO)
+BUILD   := $(PURE) build -ldflags '-s -w -X main.version=$(VERSION)'
 DATA    ?= ./data
 BINARIES := bin/carillon-master bin/carillon-worker bin/carillon-standalone bin/cronctl
 
@@ -54,20 +56,19 @@ STORIES := ^(TestKillAndComeBack|TestGuardianKilledOneAttempt)$$
 # The race detector instruments our code only: SQLite (C translated to Go) has no goroutines and is five times slower
 # under it, and so is password hashing. The model runs in virtual time, on one processor under the race detector; its
 # packages are tested under it on their own. Three packages at a time, since most tests wait for an etcd; the slowest
-# one first. Without the detector, tests are compiled as the programs are.
+# one first.
 RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='golang.org/x/crypto/...=-race=false'
-PURE := CGO_ENABLED=0 $(GO) test -trimpath -buildvcs=false
 TESTBIN := CARILLON_TEST_BIN='$(CURDIR)/bin'
 
 .PHONY: test-go test-go-full
 test-go: need-gcc bin/carillon-standalone
-	$(PURE) -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
-	$(TESTBIN) $(PURE) -timeout 5m ./test/system -run '$(STORIES)'
+	$(PURE) test -short -p 3 -parallel 8 -timeout 10m $(OTHERS)
+	$(TESTBIN) $(PURE) test -timeout 5m ./test/system -run '$(STORIES)'
 	$(GO) test $(RACE) -p 3 -parallel 4 -timeout 10m $(MEET)
 
 test-go-full: need-gcc $(BINARIES) $(DOUBLE) $(ETCD)
 	$(TESTBIN) CARILLON_MONGODOUBLE='$(CURDIR)/$(DOUBLE)' $(GO) test $(RACE) -p 3 -parallel 4 -timeout 15m -skip '$(STORIES)' ./test/system $(OTHERS)
-	$(PURE) -timeout 15m ./test/model
+	$(PURE) test -timeout 15m ./test/model
 
 # The oldest supported etcd server: clusters, elections, backups, passwords, and rolling upgrades.
 ETCD35TESTS ?= TestCluster|TestSurvivors|TestTokensEnd|TestNotifications$$|TestElected|TestDrain|TestRollingRestart|TestTwins|TestStoresAway
@@ -206,9 +207,9 @@ test-systemd: bin/carillon-master bin/carillon-worker bin/cronctl $(DOUBLE) $(ET
 .PHONY: check
 check: ## Check formatting, vet, go fix, the layers of packages, and commit subjects
 	@files=$$(gofmt -l bench cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
-	$(GO) vet ./...
-	@fixes=$$($(GO) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
-	$(GO) test ./internal/archtest
+	$(PURE) vet ./...
+	@fixes=$$($(PURE) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
+	$(PURE) test ./internal/archtest
 	tools/subjects.sh
 
 .PHONY: lint
