@@ -96,7 +96,7 @@ func masterTable() map[string]watched {
 		},
 		"catalog":        {loops: []string{"watch_jobs"}, tests: []string{stuckMaster}},
 		"outboxes":       {loops: []string{"watch_outboxes"}, tests: []string{stuckMaster}},
-		"changes":        {loops: []string{"delivery"}, tests: []string{stuckMaster}},
+		"outcomes":       {loops: []string{"delivery"}, tests: []string{stuckMaster}},
 		"catalog gauges": {ends: "it only copies figures"},
 		"lookout": {loops: []string{"lookout"}, codes: []string{common.ConditionEtcdAway, common.ConditionLogStoreAway},
 			tests: []string{"TestLogStoreThatIsSlowIsNotAway", "TestEtcdFullAndAway", "TestLogStoreAway"}},

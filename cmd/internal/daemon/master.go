@@ -97,7 +97,7 @@ type Master struct {
 	members  *members.Members
 	catalog  *catalog.Catalog
 	outboxes *live.Outboxes
-	changes  *runlog.Sink
+	sink     *runlog.Sink
 	elector  *election.Elector
 	duties   []duty // duties of the elected master
 	findings findings
@@ -159,7 +159,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	interner := schedule.NewInterner()
 	m.catalog = catalog.New(watcher, interner, WallClock)
 	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
-	m.changes = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, live.NewMasterOutbox(cfg.Etcd),
+	m.sink = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, live.NewMasterOutbox(cfg.Etcd),
 		cfg.Store, cfg.Log, delivery{cfg.Metrics})
 	m.feed = events.NewHub(events.Config{
 		Source: eventsetcd.New(cfg.Etcd),
@@ -167,7 +167,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Health: m.loops.loops[watchEvents],
 	})
 	sealer := m.newSealer()
-	changed := func() { m.changes.Outcomes(); sealer.Wake() }
+	changed := func() { m.sink.Outcomes(); sealer.Wake() }
 	look := &monitor{
 		etcd:    cfg.Etcd,
 		store:   cfg.Store,
@@ -255,8 +255,8 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
 		{Name: "outboxes", Serve: serving(ignoreEnd(m.outboxes.Run), m.loops.loops[watchOutboxes])},
 		{
-			Name: "changes",
-			Serve: serving(func(ctx context.Context) error { return m.changes.Run(ctx, sinkDrain) },
+			Name: "outcomes",
+			Serve: serving(func(ctx context.Context) error { return m.sink.Run(ctx, sinkDrain) },
 				m.loops.delivery),
 			StopTimeout: sinkDrain + time.Second,
 		},
@@ -311,7 +311,7 @@ func hostname() string {
 	return name
 }
 
-// delivery counts the writes of the sink of changes.
+// delivery counts the writes of the sink of outcomes.
 type delivery struct{ m *metrics.Master }
 
 func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
@@ -319,7 +319,7 @@ func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
 		d.m.LogStoreError()
 		return
 	}
-	d.m.ChangesDelivered(n)
+	d.m.OutcomesDelivered(n)
 }
 func (delivery) QueueDepth(string, int) {}
 func (delivery) OutputDropped(int)      {}

@@ -15,7 +15,8 @@ type Master struct {
 	requests    *prometheus.CounterVec
 	requestTime *prometheus.HistogramVec
 	refused     *prometheus.CounterVec
-	delivered   prometheus.Counter
+	changes     prometheus.Counter
+	outcomes    prometheus.Counter
 	failures    prometheus.Counter
 	watchLag    prometheus.Gauge
 	jobs        prometheus.Gauge
@@ -40,8 +41,10 @@ func NewMaster(r *Registry) *Master {
 			"Time to answer a request.", fast(), "method", "route"),
 		refused: r.counter("http_requests_refused_total",
 			"Requests refused by the rate limit (apiRate) or the limit of connections.", "reason"),
-		delivered: r.counter("master_changes_delivered_total",
+		changes: r.counter("master_changes_delivered_total",
 			"Changes that the log store acknowledged.").WithLabelValues(),
+		outcomes: r.counter("master_outcomes_delivered_total",
+			"Outcomes of fires that changes of jobs passed, which the log store acknowledged.").WithLabelValues(),
 		failures: r.counter("master_log_store_errors_total",
 			"Failed writes of changes or outcomes to the log store; they are retried.").WithLabelValues(),
 		watchLag: r.gauge("master_watch_lag_seconds",
@@ -113,7 +116,10 @@ func known(method string) string {
 }
 
 // ChangesDelivered counts changes that the log store acknowledged.
-func (m *Master) ChangesDelivered(n int) { m.delivered.Add(float64(n)) }
+func (m *Master) ChangesDelivered(n int) { m.changes.Add(float64(n)) }
+
+// OutcomesDelivered counts outcomes that the log store acknowledged.
+func (m *Master) OutcomesDelivered(n int) { m.outcomes.Add(float64(n)) }
 
 // LogStoreError counts a failed write to the log store.
 func (m *Master) LogStoreError() { m.failures.Inc() }

@@ -88,6 +88,7 @@ func useMaster(m *Master) {
 	m.Request("GET", "/api/v1/jobs/{name}", 200, 3*time.Millisecond)
 	m.Request("BREW", "", 404, time.Millisecond)
 	m.ChangesDelivered(4)
+	m.OutcomesDelivered(3)
 	m.LogStoreError()
 	m.WatchLag(time.Second)
 	m.Jobs(12, 1)
@@ -119,6 +120,7 @@ func TestMaster(t *testing.T) {
 		`carillon_http_requests_total{method="other",route="none",status="404"} 1`,
 		`carillon_http_request_seconds_count{method="GET",route="/api/v1/jobs/{name}"} 1`,
 		`carillon_master_changes_delivered_total 4`,
+		`carillon_master_outcomes_delivered_total 3`,
 		`carillon_master_log_store_errors_total 1`,
 		`carillon_master_watch_lag_seconds 1`,
 		`carillon_master_jobs 12`,
