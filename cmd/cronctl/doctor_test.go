@@ -10,26 +10,26 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
-	"carillon/internal/httpapi/system"
+	"carillon/internal/health"
 )
 
 // Examine finds what is said of degraded modes; what stops claims is failing.
-func (f *fakes) Examine(context.Context) system.Examination {
-	e := system.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
+func (f *fakes) Examine(context.Context) health.Examination {
+	e := health.Examination{At: time.Now(), Master: "host-m", Version: "1.2.3"}
 	for _, c := range f.lasting {
-		found := system.Finding{
+		found := health.Finding{
 			Check:  c.Code,
-			Status: system.FindingWarning,
+			Status: health.FindingWarning,
 			Who:    c.Who,
 			Text:   c.Text,
 			Advice: "mend " + c.Code,
 		}
 		if c.StopsClaims {
-			found.Status = system.FindingFailing
+			found.Status = health.FindingFailing
 		}
 		e.Findings = append(e.Findings, found)
 	}
-	e.Status = system.Worst(e.Findings)
+	e.Status = health.Worst(e.Findings)
 	return e
 }
 

@@ -16,6 +16,7 @@ import (
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
 	"carillon/web"
 )
@@ -176,6 +177,6 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, daemon.MasterHeadroom, daemon.Notified(log, nil, master.Status, append(master.Parts(),
+	return daemon.Serve(ctx, log, memory.Master, daemon.Notified(log, nil, master.Status, append(master.Parts(),
 		daemon.EtcdVersions(etcd, log))...)...)
 }

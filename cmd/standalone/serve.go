@@ -14,6 +14,7 @@ import (
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/embedded"
 	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog/spool"
 	"carillon/internal/runlog/sqlitelog"
@@ -131,5 +132,5 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 			Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) },
 		},
 	)
-	return daemon.Serve(ctx, log, daemon.WorkerHeadroom, daemon.Notified(log, child, worker.Status, parts...)...)
+	return daemon.Serve(ctx, log, memory.Worker, daemon.Notified(log, child, worker.Status, parts...)...)
 }

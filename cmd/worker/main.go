@@ -17,6 +17,7 @@ import (
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog/spool"
 )
@@ -152,7 +153,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, daemon.WorkerHeadroom,
+	return daemon.Serve(ctx, log, memory.Worker,
 		daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...),
 			daemon.EtcdVersions(etcd, log))...)...)
 }

@@ -39,6 +39,7 @@ var table = map[string]kind{
 	"internal/platform/certs":      pure,
 	"internal/platform/config":     pure,
 	"internal/platform/lifecycle":  pure,
+	"internal/platform/memory":     pure,
 	"internal/runlog":              pure,
 	"internal/runlog/entry":        pure,
 	"internal/runlog/search":       pure,

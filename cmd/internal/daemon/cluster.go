@@ -18,14 +18,19 @@ import (
 
 // cluster is a worker's view of the live members and their clocks.
 type cluster struct {
-	members    *members.Members
-	guard      *members.Guard
-	conditions *conditions // conditions of this worker
+	*clockVerdict
+	conditions *health.Conditions // conditions of this worker
 	origin     *Origin
 	stopping   func() bool
 	full       func() bool                             // whether the outboxes are full
 	clocked    func(skew time.Duration, disagree bool) // receives the verdict on this worker's clock
 	loop       *health.Loop                            // loop of follow
+}
+
+// clockVerdict is the verdict on this worker's clock, cached for a moment. It is safe for concurrent use.
+type clockVerdict struct {
+	members *members.Members
+	guard   *members.Guard
 
 	mu      sync.Mutex
 	verdict clock.Verdict
@@ -88,14 +93,14 @@ func (c *cluster) Trouble() string {
 	if err := c.wentBack(); err != nil {
 		return err.Error()
 	}
-	return c.conditions.trouble()
+	return c.conditions.Trouble()
 }
 
 // Full reports whether the outboxes are full. It implements dispatch.Cluster.
 func (c *cluster) Full() bool { return c.full() }
 
 // clock returns the verdict on this worker's clock.
-func (c *cluster) clock() clock.Verdict {
+func (c *clockVerdict) clock() clock.Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	wall, since, generation := WallClock(), time.Since(c.judged), c.members.Snapshot().Generation
@@ -159,6 +164,9 @@ func abilities(members []common.Member, trouble string) string {
 	}
 	return text.String()
 }
+
+// Conditions reports a clock that differs from the cluster's, or that cannot be compared.
+func (c *clockVerdict) Conditions() []common.Condition { return clockConditions(c.clock()) }
 
 // clockConditions returns the conditions of a verdict on the clock.
 func clockConditions(v clock.Verdict) []common.Condition {

@@ -12,17 +12,8 @@ import (
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/httpapi/system"
+	"carillon/internal/health"
 )
-
-// doctor has a remedy for every condition.
-func TestEveryConditionHasACure(t *testing.T) {
-	for _, code := range common.ConditionCodes() {
-		if c, known := cures[code]; !known || !c.seen && (c.advice == "" || c.check == "") {
-			t.Errorf("what is to be done about %s?", code)
-		}
-	}
-}
 
 func TestDoctorJudgesEtcd(t *testing.T) {
 	status := func(change func(*clientv3.StatusResponse)) *clientv3.StatusResponse {
@@ -40,61 +31,61 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		status *clientv3.StatusResponse
 		took   time.Duration
 		check  string // that is not well; none where empty
-		want   system.FindingStatus
+		want   health.FindingStatus
 		text   string
 	}{
 		"well": {status: status(func(*clientv3.StatusResponse) {})},
 		"old": {
 			status: status(func(s *clientv3.StatusResponse) { s.Version = "3.5.9" }),
 			check:  "etcd_version",
-			want:   system.FindingWarning,
+			want:   health.FindingWarning,
 			text:   "3.5.33",
 		},
 		"filling": {
 			status: status(func(s *clientv3.StatusResponse) { s.DbSize = 750 << 20 }),
 			check:  "etcd_space",
-			want:   system.FindingWarning,
+			want:   health.FindingWarning,
 			text:   "73 %",
 		},
 		"nearly": {
 			status: status(func(s *clientv3.StatusResponse) { s.DbSize = 1000 << 20 }),
 			check:  "etcd_space",
-			want:   system.FindingFailing,
+			want:   health.FindingFailing,
 		},
 		"full": {
 			status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:NOSPACE "} }),
 			check:  "etcd_space",
-			want:   system.FindingFailing,
+			want:   health.FindingFailing,
 			text:   "refuses writes",
 		},
 		"corrupt": {
 			status: status(func(s *clientv3.StatusResponse) { s.Errors = []string{"memberID:1 alarm:CORRUPT "} }),
 			check:  "etcd",
-			want:   system.FindingFailing,
+			want:   health.FindingFailing,
 			text:   "CORRUPT",
 		},
 		"headless": {
 			status: status(func(s *clientv3.StatusResponse) { s.Leader = 0 }),
 			check:  "etcd",
-			want:   system.FindingFailing,
+			want:   health.FindingFailing,
 			text:   "leader",
 		},
 		"learner": {
 			status: status(func(s *clientv3.StatusResponse) { s.IsLearner = true }),
 			check:  "etcd",
-			want:   system.FindingWarning,
+			want:   health.FindingWarning,
 		},
 		"slow": {
 			status: status(func(*clientv3.StatusResponse) {}),
 			took:   2 * time.Second,
 			check:  "etcd",
-			want:   system.FindingWarning,
+			want:   health.FindingWarning,
 			text:   "2s",
 		},
 		"quota not told": {
 			status: status(func(s *clientv3.StatusResponse) { s.DbSizeQuota, s.DbSize = 0, 1900<<20 }),
 			check:  "etcd_space",
-			want:   system.FindingWarning,
+			want:   health.FindingWarning,
 			text:   "does not report its quota; the default quota is 2.0 GiB",
 		},
 		"quota not told, little taken": {status: status(func(s *clientv3.StatusResponse) {
@@ -106,11 +97,11 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 		"quota not told, full": {status: status(func(s *clientv3.StatusResponse) {
 			s.DbSizeQuota, s.DbSize, s.Errors = 0, 3<<30, []string{"alarm:NOSPACE"}
 		}), check: "etcd_space",
-			want: system.FindingFailing, text: "refuses writes"},
+			want: health.FindingFailing, text: "refuses writes"},
 	} {
 		wrong := 0
 		for _, f := range judgeEtcd("e", c.status, c.took) {
-			if f.Status == system.FindingOK {
+			if f.Status == health.FindingOK {
 				continue
 			}
 			if wrong++; f.Check != c.check || f.Status != c.want || !strings.Contains(f.Text, c.text) ||
@@ -125,13 +116,13 @@ func TestDoctorJudgesEtcd(t *testing.T) {
 }
 
 func TestDoctorJudgesCertificates(t *testing.T) {
-	for left, want := range map[time.Duration]system.FindingStatus{
-		-time.Hour:          system.FindingFailing,
-		time.Hour:           system.FindingFailing,
-		10 * 24 * time.Hour: system.FindingWarning,
-		60 * 24 * time.Hour: system.FindingOK,
+	for left, want := range map[time.Duration]health.FindingStatus{
+		-time.Hour:          health.FindingFailing,
+		time.Hour:           health.FindingFailing,
+		10 * 24 * time.Hour: health.FindingWarning,
+		60 * 24 * time.Hour: health.FindingOK,
 	} {
-		if f := judgeCertificate("api", 90*24*time.Hour, left, time.Now().Add(left)); f.Status != want {
+		if f := health.Certificate("api", 90*24*time.Hour, left, time.Now().Add(left)); f.Status != want {
 			t.Errorf("%v: %+v", left, f)
 		}
 	}
@@ -147,14 +138,14 @@ func (r *rig) doctor() *doctor {
 }
 
 // examine waits until what is found of a check has a status, and gives the first such.
-func (r *rig) examine(check string, want system.FindingStatus) system.Finding {
+func (r *rig) examine(check string, want health.FindingStatus) health.Finding {
 	r.Helper()
 	d := r.doctor()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		found := d.Examine(r.Context())
 		for _, f := range found.Findings {
 			if f.Check == check && f.Status == want {
-				if rank := system.Worst(found.Findings); rank != found.Status {
+				if rank := health.Worst(found.Findings); rank != found.Status {
 					r.Fatalf("all is %s, and the worst %s", found.Status, rank)
 				}
 				return f
@@ -169,15 +160,15 @@ func (r *rig) examine(check string, want system.FindingStatus) system.Finding {
 func TestDoctor(t *testing.T) {
 	r := newRig(t)
 	r.state.look(t.Context())
-	r.examine("etcd", system.FindingOK)
-	r.examine("etcd_version", system.FindingOK)
-	r.examine("etcd_space", system.FindingOK)
-	r.examine("watch", system.FindingOK)
-	r.examine("log_store", system.FindingOK)
-	r.examine("outbox", system.FindingOK)
-	r.examine("jobs", system.FindingOK)
-	r.examine("elected", system.FindingFailing)
-	if f := r.examine("workers", system.FindingFailing); !strings.Contains(f.Advice, "carillon-worker") {
+	r.examine("etcd", health.FindingOK)
+	r.examine("etcd_version", health.FindingOK)
+	r.examine("etcd_space", health.FindingOK)
+	r.examine("watch", health.FindingOK)
+	r.examine("log_store", health.FindingOK)
+	r.examine("outbox", health.FindingOK)
+	r.examine("jobs", health.FindingOK)
+	r.examine("elected", health.FindingFailing)
+	if f := r.examine("workers", health.FindingFailing); !strings.Contains(f.Advice, "carillon-worker") {
 		t.Errorf("no worker: %+v", f)
 	}
 	register := func(id, version string, clock time.Time, trouble string) {
@@ -194,36 +185,36 @@ func TestDoctor(t *testing.T) {
 	}
 	register("w1", "1.2", time.Now(), "")
 	r.alive(1)
-	r.examine("versions", system.FindingOK)
-	r.examine("clock", system.FindingOK)
+	r.examine("versions", health.FindingOK)
+	r.examine("clock", health.FindingOK)
 	register("w2", "1.1", time.Now().Add(time.Minute), "the disk is full")
 	r.alive(2)
-	if f := r.examine("versions", system.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
+	if f := r.examine("versions", health.FindingWarning); !strings.Contains(f.Text, "worker name-w2") {
 		t.Errorf("%+v", f)
 	}
-	if f := r.examine("clock", system.FindingWarning); !strings.Contains(f.Who, "name-w2") ||
+	if f := r.examine("clock", health.FindingWarning); !strings.Contains(f.Who, "name-w2") ||
 		!strings.Contains(f.Advice, "NTP") {
 		t.Errorf("%+v", f)
 	}
 	r.put(common.WorkerSettingsKey("w3"), common.WorkerSettings{Drain: true})
-	if f := r.examine("worker", system.FindingWarning); f.Who != "w3" {
+	if f := r.examine("worker", health.FindingWarning); f.Who != "w3" {
 		t.Errorf("%+v", f)
 	}
 	r.put(common.JobsPrefix+"broken", "no job")
 	r.away(errors.New("refused"))
 	r.state.look(t.Context())
-	if f := r.examine("log_store", system.FindingFailing); !strings.Contains(f.Text, "refused") || f.Advice == "" {
+	if f := r.examine("log_store", health.FindingFailing); !strings.Contains(f.Text, "refused") || f.Advice == "" {
 		t.Errorf("%+v", f)
 	}
-	r.examine("jobs", system.FindingFailing)
+	r.examine("jobs", health.FindingFailing)
 	full := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
 	if _, err := pb.NewMaintenanceClient(r.etcd.ActiveConnection()).Alarm(t.Context(), full); err != nil {
 		t.Fatal(err)
 	}
-	r.examine("etcd_space", system.FindingFailing)
+	r.examine("etcd_space", health.FindingFailing)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if found := r.doctor().Examine(ctx); found.Status != system.FindingFailing {
+	if found := r.doctor().Examine(ctx); found.Status != health.FindingFailing {
 		t.Errorf("no source is available: %+v", found)
 	}
 }

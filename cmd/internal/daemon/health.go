@@ -49,7 +49,7 @@ func (w *Worker) ready() system.Readiness {
 	if t := w.cluster.Trouble(); t != "" {
 		trouble = errors.New(t)
 	}
-	lasting := w.conditions.now()
+	lasting := w.conditions.Active()
 	var away error
 	for _, c := range lasting {
 		if c.Code == common.ConditionEtcdAway {

@@ -503,12 +503,12 @@ func TestStuckLoopOfAWorkerHasACondition(t *testing.T) {
 		if c.then != nil {
 			c.then()
 		}
-		becomes(t, w.conditions.now, c.loop, c.code, true)
+		becomes(t, w.conditions.Active, c.loop, c.code, true)
 		g.set("", false)
 		if c.then != nil {
 			c.then()
 		}
-		becomes(t, w.conditions.now, c.loop, c.code, false)
+		becomes(t, w.conditions.Active, c.loop, c.code, false)
 	}
 }
 

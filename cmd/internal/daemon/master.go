@@ -23,6 +23,7 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/events"
 	eventsetcd "carillon/internal/events/etcd"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
@@ -179,8 +180,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		loops:   m.loops,
 	}
 	m.state = state{monitor: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own: newConditions(presence.Host, cfg.Log, cfg.Metrics.Condition, look.Conditions, m.loops.Conditions,
-			cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
+		own: health.NewConditions(presence.Host, cfg.Log, WallClock, cfg.Metrics.Condition, look.Conditions,
+			m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: members.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
 	box, err := SecretBox(cfg.Notify.SecretsKey)
@@ -262,7 +263,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		},
 		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
 		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
-		{Name: "conditions", Serve: m.state.own.watch},
+		{Name: "conditions", Serve: m.state.own.Watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.notices.webhooks.Close(); return nil }},
 		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[election.WatchFindings])},
 		{Name: "events", Serve: m.feed.Run},

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/health"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
 	"carillon/internal/jobmgr/catalog"
@@ -56,7 +57,8 @@ func newRig(t *testing.T) *rig {
 		loops:   loops,
 	}
 	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: jobs, members: workers,
-		own:     newConditions("master-host", slog.New(slog.DiscardHandler), func(string, bool) {}, look.Conditions),
+		own: health.NewConditions("master-host", slog.New(slog.DiscardHandler), WallClock, func(string, bool) {},
+			look.Conditions),
 		elector: elector}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)

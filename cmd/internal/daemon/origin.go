@@ -2,11 +2,8 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -39,17 +36,9 @@ const (
 // OpenOrigin reads the state of etcd that an earlier start with this data folder saw. An unreadable file counts
 // as missing.
 func OpenOrigin(dir string, log *slog.Logger) *Origin {
-	o := &Origin{path: filepath.Join(dir, originFile), log: log}
-	var seen etcdkit.Seen
-	data, err := os.ReadFile(o.path)
-	if err == nil {
-		err = json.Unmarshal(data, &seen)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("etcd_file_unreadable", "path", o.path, "error", err)
-	}
-	o.Lineage = etcdkit.NewLineage(seen, WallClock)
-	return o
+	path := filepath.Join(dir, originFile)
+	seen := readFile[etcdkit.Seen](path, log, "etcd_file_unreadable")
+	return &Origin{path: path, log: log, Lineage: etcdkit.NewLineage(seen, WallClock)}
 }
 
 // NewOrigin creates an Origin without the state of earlier starts.

@@ -11,6 +11,7 @@ import (
 	"carillon/internal/cluster/election"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
 	"carillon/internal/jobmgr/catalog"
@@ -21,8 +22,8 @@ import (
 // state is the state of the cluster as a master sees it. If a source is unavailable, only its part is missing.
 type state struct {
 	*monitor
-	id      string      // id of this master
-	own     *conditions // id of this master
+	id      string // id of this master
+	own     *health.Conditions
 	etcd    *clientv3.Client
 	catalog *catalog.Catalog
 	members *members.Members
@@ -31,7 +32,7 @@ type state struct {
 
 // Conditions returns the conditions that this master detects, and those that workers and other masters report.
 func (s state) Conditions() []common.Condition {
-	all := s.own.now()
+	all := s.own.Active()
 	add := func(who string, reported []common.Condition) {
 		for _, c := range reported {
 			c.Who = who

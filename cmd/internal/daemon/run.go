@@ -23,6 +23,7 @@ import (
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
+	"carillon/internal/platform/memory"
 )
 
 // Exit codes of the daemons, in addition to those of config.ExitCode.
@@ -73,14 +74,17 @@ func (f failure) Unwrap() error        { return f.error }
 
 // Serve runs the parts until a signal. A second signal shortens the stop. The hangup of a terminal (SIGHUP)
 // counts as a signal, unless the program was started with it ignored, as by nohup(1).
-func Serve(ctx context.Context, log *slog.Logger, room Headroom, parts ...lifecycle.Part) error {
+func Serve(ctx context.Context, log *slog.Logger, room memory.Headroom, parts ...lifecycle.Part) error {
 	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	stop, hurry, release := lifecycle.Signals(ctx, signals...)
 	defer release()
-	return Failed(lifecycle.New(log, append([]lifecycle.Part{tuneGC(room)}, parts...)...).Run(stop, hurry))
+	return Failed(lifecycle.New(log, append([]lifecycle.Part{{
+		Name:  "memory",
+		Serve: func(ctx context.Context) error { return memory.Tune(ctx, room) },
+	}}, parts...)...).Run(stop, hurry))
 }
 
 // statusEvery is the minimum interval between status updates to systemd.
@@ -152,7 +156,7 @@ func statusLine(lasting []common.Condition, otherwise string) string {
 // Status returns the worker's status in one line.
 func (w *Worker) Status() string {
 	running, _ := w.dispatcher.Running()
-	return statusLine(w.conditions.now(), fmt.Sprintf("running %d commands", running))
+	return statusLine(w.conditions.Active(), fmt.Sprintf("running %d commands", running))
 }
 
 // Status returns the master's status in one line.
@@ -161,7 +165,7 @@ func (m *Master) Status() string {
 	if holder, elected := m.elector.Leader(); elected && holder.ID == m.cfg.ID {
 		doing += ", elected"
 	}
-	return statusLine(m.state.own.now(), doing)
+	return statusLine(m.state.own.Active(), doing)
 }
 
 // DialEtcd creates the client of the settings. If certificates are kept, connections made after a replacement

@@ -2,12 +2,8 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -41,17 +37,9 @@ const (
 // OpenClock reads the time that an earlier start with this data folder stored. An unreadable file counts as
 // missing.
 func OpenClock(dir string, log *slog.Logger) *Clock {
-	c := &Clock{path: filepath.Join(dir, clockFile), log: log}
-	var remembered clock.Remembered
-	data, err := os.ReadFile(c.path)
-	if err == nil {
-		err = json.Unmarshal(data, &remembered)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("clock_file_unreadable", "path", c.path, "error", err)
-	}
-	c.trust = clock.NewTrust(remembered, executor.BootID(), bootclock.Now())
-	return c
+	path := filepath.Join(dir, clockFile)
+	remembered := readFile[clock.Remembered](path, log, "clock_file_unreadable")
+	return &Clock{path: path, log: log, trust: clock.NewTrust(remembered, executor.BootID(), bootclock.Now())}
 }
 
 // NewClock creates a clock without the time of earlier starts.
@@ -96,18 +84,6 @@ func (c *Clock) write() error {
 		return nil
 	}
 	return replaceFile(c.path, clock.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: executor.BootID()})
-}
-
-// replaceFile replaces a file atomically with a value as JSON.
-func replaceFile(path string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", path, err)
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }
 
 // kernelSynchronized reports whether the kernel considers the wall clock synchronised by NTP: setting it

@@ -21,6 +21,7 @@ import (
 	"carillon/internal/executor/proctree"
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
+	"carillon/internal/health"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/platform/lifecycle"
@@ -89,7 +90,7 @@ type Worker struct {
 	executor   atomic.Pointer[executor.Executor] // set by its part; health checks may read it before
 	members    *members.Members
 	cluster    *cluster
-	conditions *conditions
+	conditions *health.Conditions
 	loop       *scheduler.Loop
 	dispatcher *dispatch.Dispatcher
 	recovery   *dispatch.Recovery
@@ -119,13 +120,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
 		cfg.Origin.Lineage.WentBack)
 	w.members = members.NewMembers(client, WallClock, w.loops.report)
-	w.cluster = &cluster{
-		members:  w.members,
-		guard:    members.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
-		origin:   cfg.Origin,
-		stopping: w.draining.Load,
-		clocked:  cfg.Metrics.Clock,
-		loop:     w.loops.cluster,
+	clocks := &clockVerdict{
+		members: w.members,
+		guard:   members.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
 	}
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{
@@ -135,10 +132,18 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Outboxes:    w.load.Bytes,
 		Report:      w.loops.delivery.Done,
 	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = newConditions(life.Name, log, cfg.Metrics.Condition, w.session.Conditions, w.sink.Conditions,
-		w.cluster.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
+	w.conditions = health.NewConditions(life.Name, log, WallClock, cfg.Metrics.Condition, w.session.Conditions,
+		w.sink.Conditions, clocks.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
 		w.startConditions, w.guardianConditions, cfg.Origin.Conditions)
-	w.cluster.conditions, w.cluster.full = w.conditions, w.sink.Full
+	w.cluster = &cluster{
+		clockVerdict: clocks,
+		conditions:   w.conditions,
+		origin:       cfg.Origin,
+		stopping:     w.draining.Load,
+		full:         w.sink.Full,
+		clocked:      cfg.Metrics.Clock,
+		loop:         w.loops.cluster,
+	}
 	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:    w.loop,
@@ -224,7 +229,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		},
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
-		{Name: "conditions", Serve: w.conditions.watch},
+		{Name: "conditions", Serve: w.conditions.Watch},
 		{Name: "etcd origin", Start: w.cfg.Origin.first(w.cfg.Etcd), Serve: w.cfg.Origin.keep(w.cfg.Etcd)},
 		{Name: "registration", Start: w.register, Serve: serving(w.keeper.Run, w.loops.registration)},
 		{
@@ -385,7 +390,7 @@ func (w *Worker) registration() common.Registration {
 		Draining:   w.draining.Load(),
 		Features:   w.executor.Load().Features(),
 		Trouble:    w.cluster.Trouble(),
-		Conditions: w.conditions.now(),
+		Conditions: w.conditions.Active(),
 		Skew:       w.cluster.clock().Skew,
 	}
 }

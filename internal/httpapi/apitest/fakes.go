@@ -19,6 +19,7 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
 	"carillon/internal/httpapi/jobs"
 	"carillon/internal/httpapi/stats"
@@ -632,19 +633,19 @@ func (f *Fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 }
 
 // Examine finds what is said of degraded modes.
-func (f *Fakes) Examine(context.Context) system.Examination {
-	e := system.Examination{At: Midnight, Master: "host-m", Version: "1.2"}
+func (f *Fakes) Examine(context.Context) health.Examination {
+	e := health.Examination{At: Midnight, Master: "host-m", Version: "1.2"}
 	for _, c := range f.Lasting {
-		e.Findings = append(e.Findings, system.Finding{
+		e.Findings = append(e.Findings, health.Finding{
 			Check:  c.Code,
-			Status: system.FindingWarning,
+			Status: health.FindingWarning,
 			Who:    c.Who,
 			Text:   c.Text,
 			Advice: "do something",
 			Data:   c.Data,
 		})
 	}
-	e.Status = system.Worst(e.Findings)
+	e.Status = health.Worst(e.Findings)
 	return e
 }
 

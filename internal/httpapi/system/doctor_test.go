@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"carillon/internal/health"
 	"carillon/internal/httpapi/apitest"
-	"carillon/internal/httpapi/system"
 )
 
 func TestDoctor(t *testing.T) {
@@ -21,19 +21,19 @@ func TestDoctor(t *testing.T) {
 
 func TestWorst(t *testing.T) {
 	for _, c := range []struct {
-		found []system.FindingStatus
-		want  system.FindingStatus
+		found []health.FindingStatus
+		want  health.FindingStatus
 	}{
-		{nil, system.FindingOK},
-		{[]system.FindingStatus{system.FindingOK, system.FindingUnknown}, system.FindingUnknown},
-		{[]system.FindingStatus{system.FindingWarning, system.FindingUnknown, system.FindingOK}, system.FindingWarning},
-		{[]system.FindingStatus{system.FindingWarning, system.FindingFailing}, system.FindingFailing},
+		{nil, health.FindingOK},
+		{[]health.FindingStatus{health.FindingOK, health.FindingUnknown}, health.FindingUnknown},
+		{[]health.FindingStatus{health.FindingWarning, health.FindingUnknown, health.FindingOK}, health.FindingWarning},
+		{[]health.FindingStatus{health.FindingWarning, health.FindingFailing}, health.FindingFailing},
 	} {
-		var found []system.Finding
+		var found []health.Finding
 		for _, s := range c.found {
-			found = append(found, system.Finding{Status: s})
+			found = append(found, health.Finding{Status: s})
 		}
-		if got := system.Worst(found); got != c.want {
+		if got := health.Worst(found); got != c.want {
 			t.Errorf("%v: %s", c.found, got)
 		}
 	}

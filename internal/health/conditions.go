@@ -1,4 +1,4 @@
-package daemon
+package health
 
 import (
 	"cmp"
@@ -11,11 +11,12 @@ import (
 	"carillon/internal/common"
 )
 
-// conditions collects the active conditions of all sources. It logs the start and end of each once, and records
+// Conditions collects the active conditions of all sources. It logs the start and end of each once, and records
 // its start time. It is safe for concurrent use.
-type conditions struct {
+type Conditions struct {
 	who     string // name of this worker or master
 	log     *slog.Logger
+	now     func() time.Time
 	gauge   func(code string, lasts bool)
 	sources []func() []common.Condition // called often; they only read memory
 
@@ -26,20 +27,28 @@ type conditions struct {
 // conditionKey identifies a condition: one code may be active for several workers and loops.
 type conditionKey struct{ code, who, worker, loop string }
 
-func newConditions(who string, log *slog.Logger, gauge func(code string, lasts bool),
-	sources ...func() []common.Condition) *conditions {
-	return &conditions{who: who, log: log, gauge: gauge, sources: sources, lasting: map[conditionKey]common.Condition{}}
+// NewConditions returns the conditions of sources; gauge is called with each code that begins or ends.
+func NewConditions(who string, log *slog.Logger, now func() time.Time, gauge func(code string, lasts bool),
+	sources ...func() []common.Condition) *Conditions {
+	return &Conditions{
+		who:     who,
+		log:     log,
+		now:     now,
+		gauge:   gauge,
+		sources: sources,
+		lasting: map[conditionKey]common.Condition{},
+	}
 }
 
-// now returns the active conditions: those that stop claims first, then oldest first.
-func (c *conditions) now() []common.Condition {
+// Active returns the active conditions: those that stop claims first, then oldest first.
+func (c *Conditions) Active() []common.Condition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []common.Condition
 	for _, source := range c.sources {
 		found = append(found, source()...)
 	}
-	now := make(map[conditionKey]common.Condition, len(found))
+	active := make(map[conditionKey]common.Condition, len(found))
 	for _, f := range found {
 		f.Who = cmp.Or(f.Who, c.who)
 		key := conditionKey{f.Code, f.Who, f.Data["worker"], f.Data["loop"]}
@@ -48,23 +57,23 @@ func (c *conditions) now() []common.Condition {
 		case known:
 			f.From = before.From
 		case f.From.IsZero():
-			f.From = WallClock().UTC()
+			f.From = c.now().UTC()
 		}
-		now[key] = f
+		active[key] = f
 		if !known {
 			c.log.Warn("condition_began", "code", f.Code, "text", f.Text, "since", f.From, "stops_claims",
 				f.StopsClaims)
 		}
 	}
 	for key, before := range c.lasting {
-		if _, lasts := now[key]; !lasts {
+		if _, lasts := active[key]; !lasts {
 			c.log.Info("condition_ended", "code", key.code, "text", before.Text, "since", before.From)
 		}
 	}
-	c.tell(now)
-	c.lasting = now
-	list := make([]common.Condition, 0, len(now))
-	for _, f := range now {
+	c.setGauges(active)
+	c.lasting = active
+	list := make([]common.Condition, 0, len(active))
+	for _, f := range active {
 		list = append(list, f)
 	}
 	slices.SortFunc(list, func(a, b common.Condition) int {
@@ -81,13 +90,13 @@ func (c *conditions) now() []common.Condition {
 	return list
 }
 
-// tell sets the gauges of codes that began or ended.
-func (c *conditions) tell(now map[conditionKey]common.Condition) {
+// setGauges sets the gauges of codes that began or ended.
+func (c *Conditions) setGauges(active map[conditionKey]common.Condition) {
 	change := map[string]bool{}
 	for key := range c.lasting {
 		change[key.code] = false
 	}
-	for key := range now {
+	for key := range active {
 		change[key.code] = true
 	}
 	for code, lasts := range change {
@@ -95,20 +104,20 @@ func (c *conditions) tell(now map[conditionKey]common.Condition) {
 	}
 }
 
-// trouble returns why this worker claims nothing; empty if it claims.
-func (c *conditions) trouble() string {
-	if all := c.now(); len(all) > 0 && all[0].StopsClaims {
+// Trouble returns why this worker claims nothing; empty if it claims.
+func (c *Conditions) Trouble() string {
+	if all := c.Active(); len(all) > 0 && all[0].StopsClaims {
 		return all[0].Text
 	}
 	return ""
 }
 
-// watch evaluates the conditions every second, so that changes are logged even without requests.
-func (c *conditions) watch(ctx context.Context) error {
+// Watch evaluates the conditions every second, so that changes are logged even without requests.
+func (c *Conditions) Watch(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		c.now()
+		c.Active()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -116,6 +125,3 @@ func (c *conditions) watch(ctx context.Context) error {
 		}
 	}
 }
-
-// Conditions reports a clock that differs from the cluster's, or that cannot be compared.
-func (c *cluster) Conditions() []common.Condition { return clockConditions(c.clock()) }
