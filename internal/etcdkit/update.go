@@ -94,10 +94,11 @@ func (t *Txn) Nest(inner *Txn) {
 	maps.Copy(t.unique, inner.unique)
 }
 
-// Audit adds the audit entry of the change.
+// Audit adds the audit entry of the change; no entry is overwritten.
 func (t *Txn) Audit(actor common.Actor, verb, kind, name string, before, after any) {
 	change, err := common.NewChange(t.now().UTC(), actor, verb, kind, name, before, after)
 	t.err = cmp.Or(t.err, err)
+	t.If(Absent(common.ChangeKey(change.ID)))
 	t.Put(common.ChangeKey(change.ID), change)
 	t.audited = true
 }
