@@ -39,7 +39,7 @@ func (d *Daemon) Run(ctx, hurry context.Context) error {
 			d.log.Info("stopping", "cause", context.Cause(ctx).Error())
 		case r := <-failed:
 			err = ended(r)
-			d.log.Error("part failed", "part", r.part.Name, "error", err)
+			d.log.Error("part_failed", "part", r.part.Name, "error", err)
 		}
 	}
 	for i := len(started) - 1; i >= 0; i-- {
@@ -66,7 +66,7 @@ func (d *Daemon) start(ctx context.Context, failed chan<- *running) ([]*running,
 				return started, fmt.Errorf("start %s: %w", p.Name, err)
 			}
 		}
-		d.log.Debug("part started", "part", p.Name, "took", time.Since(begin))
+		d.log.Debug("part_started", "part", p.Name, "took", time.Since(begin))
 		started = append(started, serve(ctx, p, failed))
 	}
 	return started, nil
@@ -123,7 +123,7 @@ func (d *Daemon) stop(r *running, hurry context.Context) error {
 	defer late.Stop()
 	select {
 	case err := <-result:
-		d.log.Debug("part stopped", "part", r.part.Name, "took", time.Since(begin))
+		d.log.Debug("part_stopped", "part", r.part.Name, "took", time.Since(begin))
 		if err != nil {
 			return fmt.Errorf("stop %s: %w", r.part.Name, err)
 		}
