@@ -103,7 +103,7 @@ func TestEnded_DiskHangs(t *testing.T) {
 			t.Errorf("the second one waited for %v", waited)
 		}
 		close(s.hang)
-		time.Sleep(2 * time.Second)
+		time.Sleep(2*time.Second + 300*time.Millisecond) // between two flushes: one would leave nothing to copy
 		d.print("c", 0, 10)
 		if _ = d.ended("c"); !slices.Contains(s.copied(), "c/00000000") {
 			t.Errorf("the disk answers again, and there are copies of %v", s.copied())
