@@ -1,0 +1,61 @@
+package jobs
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// Who has no role in a job's group sees these fields of its definition, and no others. A new field is hidden, or added
+// here on purpose.
+var visible = []string{
+	"CatchUp", "CronExpr", "DST", "EndAt", "Group", "Jitter", "KillGrace", "Labels", "LostAfter", "MemoryMax", "Name",
+	"Notify", "OnLost", "Output", "Overlap", "PauseUntil", "Paused", "Placement", "Priority", "Retention", "Retry",
+	"Shell", "Slots", "StartAt", "StartDeadline", "SuccessExitCodes", "TasksMax", "Timeout", "Timezone", "Title",
+}
+
+func TestHideRemovesAllButTheListedFields(t *testing.T) {
+	var job Job
+	fields := reflect.ValueOf(&job.Definition).Elem()
+	for i := range fields.NumField() {
+		fill(t, fields.Field(i))
+		if fields.Field(i).IsZero() {
+			t.Fatalf("%s is not filled", fields.Type().Field(i).Name)
+		}
+	}
+	job.hide()
+	var left []string
+	for i := range fields.NumField() {
+		if !fields.Field(i).IsZero() {
+			left = append(left, fields.Type().Field(i).Name)
+		}
+	}
+	slices.Sort(left)
+	if !slices.Equal(left, visible) || !job.Meta.Hidden {
+		t.Errorf("visible are %q, want %q", left, visible)
+	}
+}
+
+// fill sets a value to something that is not its zero value.
+func fill(t *testing.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Float64:
+		v.SetFloat(1)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.Struct:
+		fill(t, v.Field(0))
+	default:
+		t.Fatalf("a field of kind %v", v.Kind())
+	}
+}
