@@ -131,7 +131,7 @@ func (f *Follower) leap() {
 // which the stream is complete.
 func (f *Follower) Next(ctx context.Context) (Part, error) {
 	for {
-		part, changed, err := f.look()
+		part, changed, err := f.available()
 		if err != nil || part.Reset || len(part.Batches) > 0 {
 			return part, err
 		}
@@ -143,7 +143,7 @@ func (f *Follower) Next(ctx context.Context) (Part, error) {
 			continue
 		case <-ctx.Done():
 		}
-		part, _, err = f.look()
+		part, _, err = f.available()
 		if err == nil && !part.Reset && len(part.Batches) == 0 {
 			err = context.Cause(ctx)
 		}
@@ -151,8 +151,8 @@ func (f *Follower) Next(ctx context.Context) (Part, error) {
 	}
 }
 
-// look returns the available part, and what to wait for if there is none.
-func (f *Follower) look() (part Part, changed <-chan struct{}, err error) {
+// available returns the available part, and what to wait for if there is none.
+func (f *Follower) available() (part Part, changed <-chan struct{}, err error) {
 	h := f.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -99,8 +99,8 @@ func without(uid string, fires []time.Time, found []common.Fire) (missing []time
 	return missing
 }
 
-// check checks a few spans that are due.
-func (a *Watchdog) check(ctx context.Context, now time.Time) error {
+// checkEntries checks a few spans that are due.
+func (a *Watchdog) checkEntries(ctx context.Context, now time.Time) error {
 	if !a.cfg.Alike() {
 		a.entries = entries{}
 		return nil

@@ -56,8 +56,8 @@ func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time
 	return !w.again.IsZero() && !now.Before(w.again)
 }
 
-// look processes the job's cursor.
-func (w *watch) look(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) {
+// update processes the job's cursor.
+func (w *watch) update(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) {
 	first, due, again := judge(job, timetable, cursor, now)
 	w.cursor, w.again = cursor, again
 	if ahead := common.CursorAhead(cursor, now); ahead {

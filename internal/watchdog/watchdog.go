@@ -62,7 +62,7 @@ type Config struct {
 	Away     func() bool
 	Log      *slog.Logger
 	Observer Observer
-	Report   func(error) // receives the result of each look; may be nil
+	Report   func(error) // receives the result of each check; may be nil
 }
 
 // Watchdog checks the jobs.
@@ -90,7 +90,7 @@ func (a *Watchdog) Run(ctx context.Context) error {
 	defer tick.Stop()
 	failed := false
 	for {
-		err := a.look(ctx)
+		err := a.checkAll(ctx)
 		if err != nil && ctx.Err() == nil && !failed {
 			a.cfg.Log.Warn("audit_failed", "error", err)
 		}
@@ -106,8 +106,8 @@ func (a *Watchdog) Run(ctx context.Context) error {
 	}
 }
 
-// look performs one check.
-func (a *Watchdog) look(ctx context.Context) error {
+// checkAll checks cursors and ledger once.
+func (a *Watchdog) checkAll(ctx context.Context) error {
 	now, err := a.cfg.Now()
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (a *Watchdog) look(ctx context.Context) error {
 		return err
 	}
 	a.publish(found, count, a.inFuture())
-	return a.check(ctx, now)
+	return a.checkEntries(ctx, now)
 }
 
 // planned is a job with its schedule.
@@ -176,7 +176,7 @@ func (a *Watchdog) take(jobs []planned, cursors map[string]time.Time, now time.T
 		if !w.cursor.IsZero() {
 			a.entries.passed(job, w.cursor, cursor, now)
 		}
-		w.look(job.state, job.timetable, cursor, now)
+		w.update(job.state, job.timetable, cursor, now)
 	}
 }
 

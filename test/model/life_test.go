@@ -122,8 +122,8 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 // live starts the parts. What the dispatcher needs lives on base, until it has ended.
 func (l *life) live(base, ctx context.Context, client *clientv3.Client, recoverer *joblock.Recoverer) {
 	quiet, log := func(error) {}, l.world.log
-	orphaned, bequeathed := make(chan struct{}, 1), make(chan struct{}, 1)
-	bequests := &dispatch.OutboxRecovery{Owners: recoverer.OutboxOwners, Cluster: l, Life: l.id, Log: log,
+	orphaned, abandoned := make(chan struct{}, 1), make(chan struct{}, 1)
+	outboxes := &dispatch.OutboxRecovery{Owners: recoverer.OutboxOwners, Cluster: l, Life: l.id, Log: log,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return l.deliver(ctx, joblock.NewOutbox(client, worker))
 		}}
@@ -146,9 +146,9 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 		},
 		func() { _ = l.members.Run(base) },
 		func() { _ = l.recovery.Run(ctx, orphaned) },
-		func() { _ = bequests.Run(ctx, bequeathed) },
+		func() { _ = outboxes.Run(ctx, abandoned) },
 		func() { _ = l.loop.Run(base) },
-		func() { l.follow(ctx, orphaned, bequeathed) },
+		func() { l.follow(ctx, orphaned, abandoned) },
 		func() { _ = joblock.FollowKills(ctx, client, l.id.Worker, quiet, l.dispatcher.Kills) },
 		func() { _ = l.dispatcher.Run(ctx); cancel() },
 		func() {

@@ -113,8 +113,8 @@ func (c *clockVerdict) clock() clock.Verdict {
 // follow watches members and clocks. It calls rouse when the set of eligible workers may have changed, and
 // announce when this worker's own eligibility changed; it notifies gone when a worker left or died.
 func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse, announce func(), gone ...chan struct{}) {
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	earlier, before, ill := c.members.Snapshot(), "", false
 	for {
 		changed := c.members.Changed()
@@ -149,7 +149,7 @@ func (c *cluster) follow(ctx context.Context, log *slog.Logger, rouse, announce 
 		case <-ctx.Done():
 			return
 		case <-changed:
-		case <-look.C:
+		case <-tick.C:
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (r *rig) examine(check string, want health.FindingStatus) health.Finding {
 
 func TestDoctor(t *testing.T) {
 	r := newRig(t)
-	r.state.look(t.Context())
+	r.state.collect(t.Context())
 	r.examine("etcd", health.FindingOK)
 	r.examine("etcd_version", health.FindingOK)
 	r.examine("etcd_space", health.FindingOK)
@@ -202,7 +202,7 @@ func TestDoctor(t *testing.T) {
 	}
 	r.put(common.JobsPrefix+"broken", "no job")
 	r.away(errors.New("refused"))
-	r.state.look(t.Context())
+	r.state.collect(t.Context())
 	if f := r.examine("log_store", health.FindingFailing); !strings.Contains(f.Text, "refused") || f.Advice == "" {
 		t.Errorf("%+v", f)
 	}

@@ -64,11 +64,11 @@ func workerTable() map[string]watched {
 			loops: []string{"watch_workers", "watch_settings", "watch_masters"},
 			tests: []string{stuckWorker},
 		},
-		"outboxes":  {loops: []string{"outbox_size"}, tests: []string{stuckWorker}},
-		"recovery":  {loops: []string{"recovery"}, tests: []string{stuckWorker}},
-		"bequests":  {loops: []string{"outbox_recovery"}, tests: []string{stuckWorker}},
-		"secrets":   {loops: []string{"watch_secrets"}, tests: []string{stuckWorker}},
-		"scheduler": {loops: []string{"scheduler"}, tests: []string{"TestSchedulerReportsItsRounds"}},
+		"outboxes":        {loops: []string{"outbox_size"}, tests: []string{stuckWorker}},
+		"recovery":        {loops: []string{"recovery"}, tests: []string{stuckWorker}},
+		"outbox_recovery": {loops: []string{"outbox_recovery"}, tests: []string{stuckWorker}},
+		"secrets":         {loops: []string{"watch_secrets"}, tests: []string{stuckWorker}},
+		"scheduler":       {loops: []string{"scheduler"}, tests: []string{"TestSchedulerReportsItsRounds"}},
 		"cluster": {loops: []string{"membership"}, codes: []string{common.ConditionClockOff},
 			tests: []string{"TestClockConditions", "TestLoopsAreStuckAfterTheirLimit"}},
 		"kills": {loops: []string{"watch_kills"}, tests: []string{stuckWorker}},
@@ -496,7 +496,7 @@ func TestStuckLoopOfAWorkerHasACondition(t *testing.T) {
 			loop:   "outbox_recovery",
 			code:   common.ConditionLoopStuck,
 			prefix: common.OutboxPrefix,
-			then:   func() { w.bequeathed <- struct{}{} },
+			then:   func() { w.abandoned <- struct{}{} },
 		},
 	} {
 		g.set(c.prefix, c.writes)
@@ -586,19 +586,19 @@ func TestLogStoreThatIsSlowIsNotAway(t *testing.T) {
 	m := newLoopsMaster(t, shared.Start(t), 0)
 	m.state.store = store
 	store.mu.Lock()
-	m.state.look(t.Context())
+	m.state.collect(t.Context())
 	if err := m.state.latest().store; err != nil {
 		t.Errorf("after the time of one look: %v", err)
 	}
 	for m.state.latest().store == nil {
-		m.state.look(t.Context())
+		m.state.collect(t.Context())
 	}
 	if waited := time.Since(m.state.asked); waited < pingLimit {
 		t.Errorf("away after %v", waited)
 	}
 	store.mu.Unlock()
 	for m.state.latest().store != nil {
-		m.state.look(t.Context())
+		m.state.collect(t.Context())
 	}
 }
 

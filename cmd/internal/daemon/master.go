@@ -169,7 +169,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	})
 	sealer := m.newSealer()
 	changed := func() { m.sink.Outcomes(); sealer.Wake() }
-	look := &monitor{
+	watched := &monitor{
 		etcd:    cfg.Etcd,
 		store:   cfg.Store,
 		fresh:   &m.fresh,
@@ -179,8 +179,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		elector: m.elector,
 		loops:   m.loops,
 	}
-	m.state = state{monitor: look, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own: health.NewConditions(presence.Host, cfg.Log, WallClock, cfg.Metrics.Condition, look.Conditions,
+	m.state = state{monitor: watched, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
+		own: health.NewConditions(presence.Host, cfg.Log, WallClock, cfg.Metrics.Condition, watched.Conditions,
 			m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: members.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
@@ -193,10 +193,10 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Now: WallClock})
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
 		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
-		Catalog: m.catalog, Runs: runs, Changed: changed, Room: look.room, Limits: jobmgr.Limits(cfg.Limits),
+		Catalog: m.catalog, Runs: runs, Changed: changed, Room: watched.room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults})
 	jobs := jobSet{store, m.catalog, runs}
-	there := present{cfg.Store, cfg.Store, cfg.Store, look.StoreAway}
+	there := present{cfg.Store, cfg.Store, cfg.Store, watched.StoreAway}
 	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, WallClock), there)
 	history := runlog.NewView(runs, plan.New(m.catalog, staff.unplaced), there)
 	following := tail.New(history, tail.Config{})
@@ -206,7 +206,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		return nil, err
 	}
 	m.duties = append(m.upkeep(jobs, history, there, staff, guard, m.notices.Conditions,
-		m.notices.notifier.Conditions, unless(look.StoreAway, sealer.Conditions), sealer.Unreadable),
+		m.notices.notifier.Conditions, unless(watched.StoreAway, sealer.Conditions), sealer.Unreadable),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, m.notices.notifier.Run),
 		m.duty(dutyChannels, func(ctx context.Context) error {

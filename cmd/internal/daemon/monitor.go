@@ -81,7 +81,7 @@ func (l *monitor) Run(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		l.look(ctx)
+		l.collect(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -90,7 +90,7 @@ func (l *monitor) Run(ctx context.Context) error {
 	}
 }
 
-func (l *monitor) look(ctx context.Context) {
+func (l *monitor) collect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	s := observation{noWorkers: l.latest().noWorkers}

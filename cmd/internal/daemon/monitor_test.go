@@ -46,7 +46,7 @@ func newRig(t *testing.T) *rig {
 	jobs := catalog.New(catalog.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner(), WallClock)
 	elector := election.New(election.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
-	look := &monitor{
+	watched := &monitor{
 		etcd:    r.etcd,
 		store:   r,
 		fresh:   &r.fresh,
@@ -56,9 +56,9 @@ func newRig(t *testing.T) *rig {
 		elector: elector,
 		loops:   loops,
 	}
-	r.state = state{monitor: look, id: "m", etcd: r.etcd, catalog: jobs, members: workers,
+	r.state = state{monitor: watched, id: "m", etcd: r.etcd, catalog: jobs, members: workers,
 		own: health.NewConditions("master-host", slog.New(slog.DiscardHandler), WallClock, func(string, bool) {},
-			look.Conditions),
+			watched.Conditions),
 		elector: elector}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)
@@ -114,7 +114,7 @@ func (r *rig) known(what string, n int, count func(*members.Snapshot) int) {
 // codes looks, and lists what was found.
 func (r *rig) codes() (codes []string) {
 	r.Helper()
-	r.state.look(r.Context())
+	r.state.collect(r.Context())
 	for _, c := range r.state.Conditions() {
 		codes = append(codes, c.Code)
 	}
@@ -347,7 +347,7 @@ func TestEtcdFullAndAway(t *testing.T) {
 func TestSavesAreRefusedWhileEtcdIsNearlyFull(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.state.look(t.Context())
+	r.state.collect(t.Context())
 	if used := r.state.latest().used; used < 0 || used >= savesUpTo {
 		t.Fatalf("a new etcd is %d %% full", used)
 	}

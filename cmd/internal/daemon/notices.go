@@ -104,7 +104,7 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger, report func(error
 	tick := time.NewTicker(failingLook)
 	defer tick.Stop()
 	for {
-		failing, err := n.look(ctx)
+		failing, err := n.findFailing(ctx)
 		report(err)
 		if err == nil {
 			n.found(failing)
@@ -119,8 +119,8 @@ func (n *notices) watch(ctx context.Context, log *slog.Logger, report func(error
 	}
 }
 
-// look reads the waiting notifications and, if many failed, the sent ones as well.
-func (n *notices) look(ctx context.Context) ([]string, error) {
+// findFailing reads the waiting notifications and, if many failed, the sent ones as well.
+func (n *notices) findFailing(ctx context.Context) ([]string, error) {
 	waiting, err := n.Waiting(ctx)
 	if err != nil || len(notify.Failing(waiting, WallClock())) == 0 {
 		return nil, err

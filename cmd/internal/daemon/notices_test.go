@@ -240,7 +240,7 @@ func TestTheEndOfTheOutput(t *testing.T) {
 
 func TestChannelsThatFail(t *testing.T) {
 	n := &notices{Store: notifyetcd.New(newRig(t).etcd, nil, WallClock, func() {})}
-	if failing, err := n.look(t.Context()); err != nil || len(failing) != 0 || len(n.Conditions()) != 0 {
+	if failing, err := n.findFailing(t.Context()); err != nil || len(failing) != 0 || len(n.Conditions()) != 0 {
 		t.Errorf("a condition of nothing: %v, %v", failing, err)
 	}
 	now := time.Now().UTC()
@@ -271,7 +271,7 @@ func TestChannelsThatFail(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 	}
-	failing, err := n.look(t.Context())
+	failing, err := n.findFailing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

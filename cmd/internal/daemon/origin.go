@@ -72,7 +72,7 @@ func (o *Origin) Conditions() []common.Condition {
 // first asks etcd until it answers: a restore must be detected before anything is claimed.
 func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
 	return func(ctx context.Context) error {
-		for o.look(ctx, client) != nil {
+		for o.read(ctx, client) != nil {
 			if !etcdkit.Sleep(ctx, lookBackEvery) {
 				return context.Cause(ctx)
 			}
@@ -81,8 +81,8 @@ func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
 	}
 }
 
-// look asks etcd, and starts from its answer if an operator has accepted it since etcd was last seen.
-func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
+// read asks etcd, and starts from its answer if an operator has accepted it since etcd was last seen.
+func (o *Origin) read(ctx context.Context, client *clientv3.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	before, _ := o.Lineage.Seen()
@@ -114,13 +114,13 @@ func (o *Origin) look(ctx context.Context, client *clientv3.Client) error {
 	return nil
 }
 
-// keep repeats look and stores the result until the context ends.
+// keep repeats read and stores the result until the context ends.
 func (o *Origin) keep(client *clientv3.Client) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var kept time.Time
 		var written etcdkit.Seen
 		for {
-			if err := o.look(ctx, client); err != nil && ctx.Err() == nil {
+			if err := o.read(ctx, client); err != nil && ctx.Err() == nil {
 				o.log.Debug("etcd_not_seen", "error", err)
 			}
 			seen, why := o.Lineage.Seen()

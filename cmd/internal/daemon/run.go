@@ -118,8 +118,8 @@ func Notified(log *slog.Logger, child *guardian.Child, status func() string, par
 				defer tick.Stop()
 				alive = tick.C
 			}
-			look := time.NewTicker(statusEvery)
-			defer look.Stop()
+			tick := time.NewTicker(statusEvery)
+			defer tick.Stop()
 			for said := waiting; ; {
 				if started.Load() {
 					if now := "STATUS=" + status(); now != said {
@@ -132,7 +132,7 @@ func Notified(log *slog.Logger, child *guardian.Child, status func() string, par
 					return nil
 				case <-alive:
 					notify(sd.SdNotifyWatchdog)
-				case <-look.C:
+				case <-tick.C:
 				}
 			}
 		},

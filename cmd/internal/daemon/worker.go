@@ -82,37 +82,37 @@ type WorkerConfig struct {
 
 // Worker is a worker's wiring.
 type Worker struct {
-	cfg        WorkerConfig
-	session    *joblock.Session
-	keeper     *members.Keeper
-	sink       *runlog.Sink
-	load       *joblock.Load
-	executor   atomic.Pointer[executor.Executor] // set by its part; health checks may read it before
-	members    *members.Members
-	cluster    *cluster
-	conditions *health.Conditions
-	loop       *scheduler.Loop
-	dispatcher *dispatch.Dispatcher
-	recovery   *dispatch.Recovery
-	bequests   *dispatch.OutboxRecovery
-	orphaned   chan struct{} // a worker left: the recovery scans
-	bequeathed chan struct{} // likewise
-	feed       *dispatch.Feed
-	watcher    *catalog.Watcher
-	secrets    *secretsetcd.Table
-	started    time.Time
-	draining   atomic.Bool
-	fresh      freshness
-	loops      *workerLoops
+	cfg            WorkerConfig
+	session        *joblock.Session
+	keeper         *members.Keeper
+	sink           *runlog.Sink
+	load           *joblock.Load
+	executor       atomic.Pointer[executor.Executor] // set by its part; health checks may read it before
+	members        *members.Members
+	cluster        *cluster
+	conditions     *health.Conditions
+	loop           *scheduler.Loop
+	dispatcher     *dispatch.Dispatcher
+	recovery       *dispatch.Recovery
+	outboxRecovery *dispatch.OutboxRecovery
+	orphaned       chan struct{} // a worker left: the recovery scans
+	abandoned      chan struct{} // likewise
+	feed           *dispatch.Feed
+	watcher        *catalog.Watcher
+	secrets        *secretsetcd.Table
+	started        time.Time
+	draining       atomic.Bool
+	fresh          freshness
+	loops          *workerLoops
 }
 
 // NewWorker creates a worker. Nothing runs before its parts start.
 func NewWorker(cfg WorkerConfig) *Worker {
 	w := &Worker{
-		cfg:        cfg,
-		started:    time.Now().UTC(),
-		orphaned:   make(chan struct{}, 1),
-		bequeathed: make(chan struct{}, 1),
+		cfg:       cfg,
+		started:   time.Now().UTC(),
+		orphaned:  make(chan struct{}, 1),
+		abandoned: make(chan struct{}, 1),
 	}
 	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
 	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
@@ -170,7 +170,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		Resolved: func(string) { cfg.Metrics.Outcome(common.StatusLost, 0) },
 		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Release: w.dispatcher.Release, Now: WallClock, Log: log,
 		Report: w.loops.recovery.Done}
-	w.bequests = &dispatch.OutboxRecovery{
+	w.outboxRecovery = &dispatch.OutboxRecovery{
 		Owners:  recoverer.OutboxOwners,
 		Cluster: w.cluster,
 		Life:    life,
@@ -245,7 +245,10 @@ func (w *Worker) Parts() []lifecycle.Part {
 			Start: w.recover,
 			Serve: func(ctx context.Context) error { return w.recovery.Run(ctx, w.orphaned) },
 		},
-		{Name: "bequests", Serve: func(ctx context.Context) error { return w.bequests.Run(ctx, w.bequeathed) }},
+		{
+			Name:  "outbox_recovery",
+			Serve: func(ctx context.Context) error { return w.outboxRecovery.Run(ctx, w.abandoned) },
+		},
 		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},
 		{Name: "scheduler", Serve: serving(w.loop.Run, w.loops.scheduler)},
 		{Name: "cluster", Serve: serving(w.followCluster, w.loops.cluster)},
@@ -407,7 +410,7 @@ func (w *Worker) slots() int {
 func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
 
 func (w *Worker) followCluster(ctx context.Context) error {
-	w.cluster.follow(ctx, w.cfg.Log, w.loop.Retry, w.keeper.Announce, w.orphaned, w.bequeathed)
+	w.cluster.follow(ctx, w.cfg.Log, w.loop.Retry, w.keeper.Announce, w.orphaned, w.abandoned)
 	return nil
 }
 

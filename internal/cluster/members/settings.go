@@ -40,7 +40,7 @@ func NewSettings(client *clientv3.Client, now func() time.Time, changed func()) 
 // Workers lists all workers by id: the registered ones with their settings, then those that only have
 // settings, whose Lease is zero.
 func (s *Settings) Workers(ctx context.Context) ([]common.Member, error) {
-	seen, err := s.look(ctx)
+	seen, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Settings) Workers(ctx context.Context) ([]common.Member, error) {
 
 // Get reads the settings of a worker; a worker without settings has the zero value.
 func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSettings, error) {
-	seen, err := s.look(ctx)
+	seen, err := s.read(ctx)
 	if err != nil {
 		return common.WorkerSettings{}, err
 	}
@@ -92,7 +92,7 @@ func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string
 	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	var after common.WorkerSettings
 	_, err := s.etcd.Update(ctx, "the settings of worker "+common.Excerpt(worker), func(t *etcdkit.Txn) error {
-		seen, err := s.look(ctx)
+		seen, err := s.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ type seen struct {
 	ids      []string // of the settings, in order
 }
 
-func (s *Settings) look(ctx context.Context) (seen, error) {
+func (s *Settings) read(ctx context.Context) (seen, error) {
 	results, err := etcdkit.Read(ctx, s.etcd.Client, clientv3.OpGet(common.WorkersPrefix, clientv3.WithPrefix()),
 		clientv3.OpGet(common.WorkerSettingsPrefix, clientv3.WithPrefix()))
 	if err != nil {

@@ -97,7 +97,7 @@ func (f *Files) all() *Masker {
 // refresh reads the file if it has changed since the last call, and reports whether it contains another
 // secret. An error is returned once per state of the file.
 func (f *file) refresh() (fresh bool, err error) {
-	now, err := look(f.path)
+	now, err := statVersion(f.path)
 	if now == f.seen {
 		return false, nil
 	}
@@ -122,7 +122,7 @@ func (f *file) refresh() (fresh bool, err error) {
 // gone is the version of a missing file.
 var gone = version{size: -1}
 
-func look(path string) (version, error) {
+func statVersion(path string) (version, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return gone, err

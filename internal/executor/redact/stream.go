@@ -21,7 +21,7 @@ func (s *Stream) Write(p []byte) []byte {
 	if len(s.held) > 0 {
 		text, from = slices.Concat(s.held, p), len(s.held)
 	}
-	s.look(text, from)
+	s.find(text, from)
 	return s.release(text, len(text)-slices.Max(s.begun))
 }
 
@@ -34,8 +34,8 @@ func (s *Stream) Flush() []byte {
 	return s.release(s.held, len(s.held))
 }
 
-// look finds secrets that end in text[from:], including overlapping ones.
-func (s *Stream) look(text []byte, from int) {
+// find finds secrets that end in text[from:], including overlapping ones.
+func (s *Stream) find(text []byte, from int) {
 	idle := slices.Max(s.begun) == 0
 	for at := from; at < len(text); at++ {
 		if idle {

@@ -89,10 +89,10 @@ func (k *Keeper) Run(ctx context.Context) error {
 func (k *Keeper) Look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.look()
+	k.reloadIfChanged()
 }
 
-func (k *Keeper) look() {
+func (k *Keeper) reloadIfChanged() {
 	k.looked = k.cfg.Now()
 	held, err := k.read()
 	if err == nil && held != k.held {
@@ -194,7 +194,7 @@ func (k *Keeper) use() *holding {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.cfg.Now().Sub(k.looked) >= handshakeEvery {
-		k.look()
+		k.reloadIfChanged()
 	}
 	return k.held
 }

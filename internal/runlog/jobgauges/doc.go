@@ -6,9 +6,9 @@
 // the restart of any process, and they are withdrawn when the term of the elected master ends, so that two masters do
 // not show the same job. While the log store is away, last success and last status stay as they were.
 //
-// A look costs one query for the three newest runs of each job, and at most two more for a job whose newest runs have
-// changed and do not answer the question. A success older than the newest runs that ended after them, which overlapping
-// runs make possible, counts once the newest runs change.
+// An update costs one query for the three newest runs of each job, and at most two more for a job whose newest runs
+// have changed and do not answer the question. A success older than the newest runs that ended after them, which
+// overlapping runs make possible, counts once the newest runs change.
 //
 // Run has no goroutine beside its caller's.
 package jobgauges

@@ -11,7 +11,7 @@ import (
 
 const (
 	every    = 15 * time.Second // between two looks
-	newest   = 3                // runs of each job that a look reads
+	newest   = 3                // runs of each job that an update reads
 	together = 100              // jobs that are read with one call
 	pages    = 5                // of a search for an older run; each is bounded by the log store
 )
@@ -38,7 +38,7 @@ type Config struct {
 	Now    func() (time.Time, error)
 	Away   func() bool                                 // reports whether the log store is away
 	Show   func(jobs []common.JobFigures, omitted int) // receives the figures; nil when the term ends
-	Report func(error)                                 // receives the result of each look
+	Report func(error)                                 // receives the result of each update
 }
 
 // Gauges compute the figures.
@@ -57,7 +57,7 @@ func (g *Gauges) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		g.cfg.Report(g.look(ctx))
+		g.cfg.Report(g.update(ctx))
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -66,7 +66,7 @@ func (g *Gauges) Run(ctx context.Context) error {
 	}
 }
 
-func (g *Gauges) look(ctx context.Context) error {
+func (g *Gauges) update(ctx context.Context) error {
 	now, err := g.cfg.Now()
 	if err != nil {
 		return err

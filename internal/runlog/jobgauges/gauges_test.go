@@ -98,7 +98,7 @@ func (c *cluster) gauges(limit int) *Gauges {
 
 func (c *cluster) expect(t *testing.T, g *Gauges, what string, s common.Status, success int) {
 	t.Helper()
-	if err := g.look(t.Context()); err != nil {
+	if err := g.update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := time.Time{}
@@ -165,7 +165,7 @@ func TestOverdueAndBound(t *testing.T) {
 		overdue: []common.Overdue{{Job: "b", DueAt: noon.Add(-2 * time.Minute)},
 			{Job: "c", DueAt: noon.Add(-time.Hour)}},
 	}
-	if err := c.gauges(2).look(t.Context()); err != nil {
+	if err := c.gauges(2).update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.shown) != 2 || c.omitted != 1 || c.shown["b"].Overdue != 2*time.Minute || c.shown["a"].Overdue != 0 ||
@@ -177,7 +177,7 @@ func TestOverdueAndBound(t *testing.T) {
 // Next fires are shown while the history cannot be read, and the loop reports the error.
 func TestUnreadableHistory(t *testing.T) {
 	c := &cluster{jobs: []common.JobFigures{{Name: "a", UID: "u", NextFire: noon}}, broken: errors.New("refused")}
-	if err := c.gauges(2).look(t.Context()); !errors.Is(err, c.broken) {
+	if err := c.gauges(2).update(t.Context()); !errors.Is(err, c.broken) {
 		t.Errorf("error %v", err)
 	}
 	if !c.shown["a"].NextFire.Equal(noon) {

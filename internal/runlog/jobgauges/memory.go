@@ -10,7 +10,7 @@ import (
 // memory is what is known of the history of one job.
 type memory struct {
 	uid     string
-	seen    []string // ids of the newest runs at the last look
+	seen    []string // ids of the newest runs at the last update
 	status  common.Status
 	success time.Time
 }

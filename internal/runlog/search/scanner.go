@@ -129,7 +129,7 @@ func (s *scanner) take(ctx context.Context, data []byte, from place) (int, error
 	n := bytes.IndexByte(data[:min(len(data), room+1)], '\n')
 	switch {
 	case n >= 0 && len(s.places) == 0: // without a copy
-		return n + 1, s.look(ctx, trim(data[:n]), []place{from}, 0, false, from.offset+int64(n)+1)
+		return n + 1, s.searchLine(ctx, trim(data[:n]), []place{from}, 0, false, from.offset+int64(n)+1)
 	case n >= 0:
 		s.add(data[:n], from)
 		s.line = trim(s.line)
@@ -157,7 +157,7 @@ func (s *scanner) add(data []byte, from place) {
 // end ends the current line; after is the offset of what follows.
 func (s *scanner) end(ctx context.Context, after int64) error {
 	if len(s.places) > 0 {
-		if err := s.look(ctx, s.line, s.places, s.carry, false, after); err != nil {
+		if err := s.searchLine(ctx, s.line, s.places, s.carry, false, after); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (s *scanner) end(ctx context.Context, after int64) error {
 func (s *scanner) cut(ctx context.Context) error {
 	keep := len(s.line) - overlap
 	from := whence(s.places, keep)
-	if err := s.look(ctx, s.line, s.places, s.carry, true, from.offset); err != nil {
+	if err := s.searchLine(ctx, s.line, s.places, s.carry, true, from.offset); err != nil {
 		return err
 	}
 	kept := []place{from}
@@ -197,10 +197,11 @@ func whence(places []place, at int) place {
 	return p
 }
 
-// look searches a line, or a piece of one: matches in its first carry bytes were reported before, and more
+// searchLine searches a line, or a piece of one: matches in its first carry bytes were reported before, and more
 // indicates that another piece follows. after is where to continue after it. If the context ends meanwhile,
 // nothing from the beginning of the line on counts as searched.
-func (s *scanner) look(ctx context.Context, line []byte, places []place, carry int, more bool, after int64) error {
+func (s *scanner) searchLine(ctx context.Context, line []byte, places []place, carry int, more bool,
+	after int64) error {
 	text, seams := plain(line)
 	from, to, found, err := s.pattern.find(ctx, text, seen(seams, carry))
 	if err != nil {

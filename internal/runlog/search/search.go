@@ -175,7 +175,7 @@ func OverRuns(ctx context.Context, history History, q runlog.Query, p *Pattern, 
 			if o.over(ctx) {
 				return o.stop(ctx, nil)
 			}
-			if err := o.look(ctx, &page.Runs[i]); err != nil {
+			if err := o.searchRun(ctx, &page.Runs[i]); err != nil {
 				return o.stop(ctx, err)
 			}
 			if o.at.Run != "" { // to be continued
@@ -231,8 +231,8 @@ func (o *over) stop(ctx context.Context, err error) (Found, error) {
 	return o.found, nil
 }
 
-// look searches one run.
-func (o *over) look(ctx context.Context, run *common.Run) error {
+// searchRun searches one run.
+func (o *over) searchRun(ctx context.Context, run *common.Run) error {
 	if o.bounds.Skip != nil && o.bounds.Skip(run) {
 		o.at = Place{After: new(runlog.PositionOf(run))}
 		o.skipped++

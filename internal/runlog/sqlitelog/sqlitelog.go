@@ -173,7 +173,7 @@ func (s *Store) exclusive(ctx context.Context, do func(tx *sql.Tx) error, after 
 	for _, f := range after {
 		f()
 	}
-	s.wal.look(context.WithoutCancel(ctx), s.writer)
+	s.wal.wake(context.WithoutCancel(ctx), s.writer)
 	return nil
 }
 

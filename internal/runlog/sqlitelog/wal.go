@@ -48,8 +48,8 @@ func (c *checkpointer) close() error {
 	return c.db.Close()
 }
 
-// look notifies the goroutine if there is enough to copy.
-func (c *checkpointer) look(ctx context.Context, db *sql.DB) {
+// wake notifies the goroutine if there is enough to copy.
+func (c *checkpointer) wake(ctx context.Context, db *sql.DB) {
 	if length, copied, err := walPages(ctx, db, "NOOP"); err == nil && length-copied < copyPages {
 		return
 	}

@@ -84,8 +84,8 @@ func (f *feed) change(do func(v *view)) {
 	f.changed = make(chan struct{})
 }
 
-// look returns the view, and a channel that is closed when it changes.
-func (f *feed) look() (view, <-chan struct{}) {
+// current returns the view, and a channel that is closed when it changes.
+func (f *feed) current() (view, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.view, f.changed
@@ -98,7 +98,7 @@ func (f *feed) follow(ctx context.Context) {
 			return
 		}
 		f.answered(cmp.Or(err, f.blind))
-		if v, _ := f.look(); v.ended || v.err != nil {
+		if v, _ := f.current(); v.ended || v.err != nil {
 			return
 		}
 		if again {

@@ -41,7 +41,7 @@ type Follower struct {
 // again.
 func (f *Follower) Next(ctx context.Context) (Part, error) {
 	for {
-		v, changed := f.feed.look()
+		v, changed := f.feed.current()
 		select {
 		case <-f.hub.stopped:
 			return Part{}, ErrStopped

@@ -172,7 +172,7 @@ func TestSlowFollower(t *testing.T) {
 			fast.read(300 * time.Millisecond)
 		}
 		fast.want(want.String())
-		v, _ := fast.feed.look()
+		v, _ := fast.feed.current()
 		if v.bytes > 10_000 || len(v.window) > 10 {
 			r.t.Errorf("%d bytes in %d chunks are in memory", v.bytes, len(v.window))
 		}
