@@ -3,10 +3,12 @@ package httpapi
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,11 +16,16 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
-// What the document says of operations beyond what their types and registrations do: at length,
-// which refusals there are, and by example. The examples were taken from a master at work.
-
-//go:embed examples.json
-var recorded []byte
+// What the document says of operations beyond what their types and registrations do: at length, which refusals there
+// are, and by example. The examples were taken from a master at work.
+var (
+	//go:embed operations.txt
+	descriptions string
+	//go:embed refusals.json
+	refusalKinds []byte
+	//go:embed examples.json
+	recorded []byte
+)
 
 // example is a recorded request and response of an operation.
 type example struct {
@@ -26,134 +33,57 @@ type example struct {
 	Answers map[string]json.RawMessage `json:"answers,omitempty"` // by status; of an answer that is no JSON the text
 }
 
+// refusalKind is an error response that operations have in common.
+type refusalKind struct {
+	Code    common.Code
+	Text    string // description in the document
+	Example core.Problem
+	Headers map[string]*huma.Param
+}
+
 // describe completes the document and its operations.
 func describe(api huma.API, operations []*huma.Operation) error {
 	var examples map[string]example // by id of operation
-	if err := json.Unmarshal(recorded, &examples); err != nil {
-		return fmt.Errorf("read the examples of the API: %w", err)
+	var kinds []refusalKind
+	if err := errors.Join(json.Unmarshal(recorded, &examples), json.Unmarshal(refusalKinds, &kinds)); err != nil {
+		return fmt.Errorf("read the texts of the API document: %w", err)
 	}
 	api.OpenAPI().Components.Responses = map[string]*huma.Response{}
-	for _, r := range refusalKinds() {
-		api.OpenAPI().Components.Responses[string(r.code)] = r.response(api)
+	for _, r := range kinds {
+		api.OpenAPI().Components.Responses[string(r.Code)] = r.response(api)
 	}
+	about := descriptionsByID()
 	for _, op := range operations {
-		complete(op, examples[op.OperationID])
+		complete(op, about[op.OperationID], examples[op.OperationID])
 	}
 	return nil
 }
 
-// refusalKind is an error response that operations have in common.
-type refusalKind struct {
-	code    common.Code
-	text    string // description in the document
-	example core.Problem
-	headers map[string]*huma.Param
-}
-
-func refusalKinds() []refusalKind {
-	text := func(description string) *huma.Param {
-		return &huma.Param{Description: description, Schema: &huma.Schema{Type: huma.TypeString}}
+// descriptionsByID returns the descriptions of operations, each below the id of its operation in the text.
+func descriptionsByID() map[string]string {
+	about := map[string]string{}
+	for part := range strings.SplitSeq(descriptions, "\n\n") {
+		id, text, _ := strings.Cut(part, "\n")
+		about[id] = strings.Join(strings.Fields(text), " ")
 	}
-	wait := map[string]*huma.Param{"Retry-After": {
-		Description: "Seconds to wait.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger},
-	}}
-	return []refusalKind{
-		{
-			code: common.CodeInvalid,
-			text: "The request is invalid. All faults are listed.",
-			example: core.Problem{Detail: "the request is not valid",
-				Errors: []common.Fault{{
-					Location: "body.timeout",
-					Code:     "duration",
-					Message:  "must be a duration",
-					Hint:     "write 90s, 1h30m or 7d",
-					Value:    "soon",
-				}}},
-		},
-		{
-			code:    common.CodeUnauthenticated,
-			text:    "No credentials were sent, or the token or session is invalid or has expired.",
-			headers: map[string]*huma.Param{"WWW-Authenticate": text("The accepted authentication scheme.")},
-			example: core.Problem{
-				Detail: "you are not logged in",
-				Hint:   "send a token as Authorization: Bearer …, or log in",
-			},
-		},
-		{code: common.CodeForbidden, text: "Your role does not allow this, or not in this group.",
-			example: core.Problem{
-				Detail: `your role in the group "reports" does not allow this`,
-				Hint:   "it needs the role editor; yours is viewer",
-			}},
-		{
-			code:    common.CodeNotFound,
-			text:    "Not found.",
-			example: core.Problem{Detail: `job "nightly-report" not found`},
-		},
-		{
-			code: common.CodeConflict,
-			text: "Conflict with the current state: the name exists already, the run has ended, or there are too " +
-				"many concurrent changes.",
-			example: core.Problem{
-				Detail: "the Idempotency-Key was used for another request",
-				Hint:   "use a new key for each request",
-				Errors: []common.Fault{{
-					Location: "header.Idempotency-Key",
-					Code:     "idempotency_reused",
-					Message:  "belongs to another request",
-				}},
-			},
-		},
-		{code: common.CodeStale, text: "The condition in If-Match or If-None-Match does not hold.",
-			example: core.Problem{
-				Detail: `job "nightly-report" is at version 42, not 40`,
-				Hint:   "read it again and repeat the change: it was saved in the meantime",
-			}},
-		{
-			code: common.CodeTooLarge,
-			text: "The body is too large.",
-			example: core.Problem{Detail: "the body is too large",
-				Errors: []common.Fault{{Location: "body", Code: "too_large", Message: "must be at most 64 KiB"}}},
-		},
-		{
-			code: common.CodeUnsupportedType,
-			text: "The body has another media type, or is compressed.",
-			example: core.Problem{Detail: "the body must be JSON",
-				Errors: []common.Fault{{
-					Location: "header.Content-Type",
-					Code:     "media_type",
-					Message:  "must be application/json",
-					Value:    "text/plain",
-				}}},
-		},
-		{
-			code:    common.CodeTooMany,
-			text:    "Too many requests.",
-			headers: wait,
-			example: core.Problem{Detail: "too many requests", Hint: "wait for the time in Retry-After"},
-		},
-		{code: common.CodeUnavailable, text: "etcd or the log store does not respond.", headers: wait,
-			example: core.Problem{Detail: "the log store does not respond", Hint: "retry in a few seconds"}},
-		{code: common.CodeInternal, text: "Internal error.", example: core.Problem{Detail: "internal error",
-			Hint: "search the server's log for the request id"}},
-	}
+	return about
 }
 
 func (r *refusalKind) response(api huma.API) *huma.Response {
-	p := r.example
-	p.Code, p.Status, p.RequestID = r.code, core.StatusOf(r.code), "k5w2hq6v3n7ptx4a"
+	p := r.Example
+	p.Code, p.Status, p.RequestID = r.Code, core.StatusOf(r.Code), "k5w2hq6v3n7ptx4a"
 	p.Title = http.StatusText(p.Status)
 	return &huma.Response{
-		Description: r.text,
-		Headers:     r.headers,
+		Description: r.Text,
+		Headers:     r.Headers,
 		Content:     map[string]*huma.MediaType{core.ProblemType: {Schema: core.ProblemSchema(api), Example: p}},
 	}
 }
 
 // complete adds descriptions, error responses and examples to an operation.
-func complete(op *huma.Operation, given example) {
+func complete(op *huma.Operation, about string, given example) {
 	if op.Description == "" {
-		op.Description = descriptions[op.OperationID]
+		op.Description = about
 	}
 	if ok, made := op.Responses["200"], op.Responses["201"]; ok != nil && made != nil && made.Headers == nil {
 		made.Headers = ok.Headers

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -16,79 +17,6 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/httpapi/core"
 )
-
-// document returns the OpenAPI document: as 3.1 for readers and for TypeScript, and as 3.0.3 for generators that
-// support no newer one.
-func document(api huma.API) (v31, v30 []byte, err error) {
-	v31, err = json.Marshal(api.OpenAPI())
-	if err == nil {
-		v30, err = api.OpenAPI().Downgrade()
-	}
-	if err == nil {
-		v30, err = plainer(v30)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	return v31, v30, nil
-}
-
-// plainer leaves out of a document what makes a generator's code longer and not better: each kind
-// of refusal by itself, all of which are a Problem, and the examples.
-func plainer(document []byte) ([]byte, error) {
-	var d struct {
-		Components map[string]json.RawMessage                       `json:"components"`
-		Info       json.RawMessage                                  `json:"info"`
-		OpenAPI    string                                           `json:"openapi"`
-		Paths      map[string]map[string]map[string]json.RawMessage `json:"paths"`
-		Servers    json.RawMessage                                  `json:"servers"`
-		Tags       json.RawMessage                                  `json:"tags"`
-	}
-	if err := json.Unmarshal(document, &d); err != nil {
-		return nil, err
-	}
-	delete(d.Components, "responses")
-	for _, item := range d.Paths {
-		for _, op := range item {
-			var responses map[string]map[string]json.RawMessage
-			if err := json.Unmarshal(op["responses"], &responses); err != nil {
-				return nil, err
-			}
-			maps.DeleteFunc(responses, func(_ string, r map[string]json.RawMessage) bool { return r["$ref"] != nil })
-			var err error
-			if op["responses"], err = json.Marshal(responses); err != nil {
-				return nil, err
-			}
-		}
-	}
-	data, err := json.Marshal(d)
-	if err != nil {
-		return nil, err
-	}
-	var whole any
-	if err := json.Unmarshal(data, &whole); err != nil {
-		return nil, err
-	}
-	return json.Marshal(alone(whole))
-}
-
-// alone leaves references alone in their place: 3.0 allows nothing beside one, and readers ignore it.
-func alone(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		if ref, is := v["$ref"].(string); is {
-			return map[string]any{"$ref": ref}
-		}
-		for name := range v {
-			v[name] = alone(v[name])
-		}
-	case []any:
-		for i := range v {
-			v[i] = alone(v[i])
-		}
-	}
-	return value
-}
 
 // registerDocs adds the document and a page for reading it. It must come last. Each is written when
 // a client first asks for it.
@@ -140,6 +68,9 @@ type docsSchema struct {
 	Name   string
 	Fields []docsField
 }
+
+//go:embed docs.html
+var docsTemplate string
 
 // renderDocs makes one page without scripts of the document.
 func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
@@ -268,36 +199,3 @@ func docsType(s *huma.Schema) string {
 	}
 	return s.Type
 }
-
-const docsTemplate = `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{.Info.Title}} API</title>
-<style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
-code,pre{font-size:.95em}pre{overflow:auto;background:#8881;padding:.5rem}.text{white-space:pre-line}h2{margin-top:3rem}h3{margin:2rem 0 .25rem}table{border-collapse:collapse;width:100%;margin:.5rem 0}
-th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #8884}
-</style></head>
-<body>
-<h1>{{.Info.Title}} API {{.Info.Version}}</h1>
-<p>{{.Info.Description}}</p>
-<p>For programs: <a href="/openapi.json">OpenAPI 3.1 as JSON</a>, <a href="/openapi.yaml">as YAML</a>.</p>
-<h2>Operations</h2>
-<ul>{{range .Operations}}<li><a href="#{{.ID}}"><code>{{.Method}} {{.Path}}</code></a> {{.Summary}}</li>{{end}}</ul>
-{{range .Operations}}<section id="{{.ID}}"><h3><code>{{.Method}} {{.Path}}</code></h3>
-<p>{{.Summary}}. Role: {{.Role}}.{{with .Body}} Body: {{.}},{{end}}{{with .BodyType}} as {{.}}.{{end}}</p>
-<p class="text">{{.Description}}</p>
-<table>{{range .Parameters}}<tr><th scope="row">{{.Name}}</th><td>{{.Type}}</td><td>{{.Text}}</td></tr>{{end}}
-{{range .Responses}}<tr><th scope="row">{{.Name}}</th><td>{{with .Link}}<a href="#refusal-{{.}}">{{.}}</a>{{else}}{{.Type}}{{end}}</td><td class="text">{{.Text}}</td></tr>{{end}}</table>
-{{with .Example}}<details><summary>A body</summary><pre>{{.}}</pre></details>{{end}}
-{{range .Responses}}{{with .Example}}<details><summary>An answer</summary><pre>{{.}}</pre></details>{{end}}{{end}}</section>
-{{end}}
-<h2>Refusals</h2>
-{{range .Refusals}}<section id="refusal-{{.Name}}"><h3>{{.Name}}</h3><p>{{.Text}}</p><details><summary>An answer</summary><pre>{{.Example}}</pre></details></section>
-{{end}}
-<h2>Types</h2>
-{{range .Schemas}}<section><h3>{{.Name}}</h3>
-<table>{{range .Fields}}<tr><th scope="row"><code>{{.Name}}</code></th><td>{{.Type}}</td><td>{{.Text}}</td></tr>{{end}}</table></section>
-{{end}}
-</body></html>
-`

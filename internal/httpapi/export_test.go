@@ -10,7 +10,6 @@ type (
 )
 
 var (
-	Document         = document
 	IsAPI            = isAPI
 	BoundConnections = newConnections
 	Recorded         = recorded
