@@ -141,7 +141,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	last := time.AfterFunc(d.cfg.Stop, cancel) // etcd may be unavailable for longer than this
 	defer last.Stop()
 	d.until(s, func() bool { return !d.finishing && d.outcomes.len() == 0 }, nil, nil)
-	d.cfg.Beat(0)
+	d.runs.notify(0, d.cfg.Beat)
 	d.missed.flush(d.cfg.Now(), true)
 	if !clean {
 		d.cfg.Log.Error("runs_left_behind", "running", len(d.runs.active))

@@ -33,16 +33,21 @@ func (a *activeRun) fenced() bool { return a.record.Policy.OnLost != common.Lost
 // ours reports whether this worker must hold the lock of a run.
 func (a *activeRun) ours() bool { return !a.ended && !a.resolved }
 
-// alive returns when the run's lock was last known to exist: the lease was valid, and the lock was under it.
+// alive returns when the run's lock was last known to exist: the lease was valid, and the lock was under it. It never
+// goes back.
 func (a *activeRun) alive() time.Duration { return min(a.proof.Sent, a.present) }
+
+// publish makes the current value of alive known to the run's goroutine.
+func (a *activeRun) publish() { a.published.Store(int64(a.alive())) }
 
 // fence ends the runs whose fence has been reached at now. It passes to beat the time by which the next run, or one
 // that is being killed, must be dead; zero if there is none.
 func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat func(time.Duration)) {
-	r.killBy = 0
+	var killBy time.Duration
 	for _, a := range r.active {
 		if proof.Lease != 0 && a.proof.Lease == proof.Lease && proof.Sent > a.proof.Sent {
 			a.proof.Sent = proof.Sent
+			a.publish()
 		}
 		if !a.fenced() || a.ended {
 			continue
@@ -57,35 +62,67 @@ func (r *runs) fence(now time.Duration, proof common.Proof, cutOff error, beat f
 		if a.killed {
 			kill = now + lastMoment
 		}
-		r.noteKillBy(kill + beatSlack)
+		if by := kill + beatSlack; killBy == 0 || by < killBy {
+			killBy = by
+		}
 	}
-	beat(r.killBy)
+	r.notify(killBy, beat)
 }
 
-// noteKillBy records a time by which a run must be dead, and reports whether it is the earliest.
-func (r *runs) noteKillBy(at time.Duration) bool {
-	if r.killBy != 0 && r.killBy <= at {
-		return false
-	}
-	r.killBy = at
-	return true
+// notify sends the time by which a run must be dead to the guardian, and then publishes it for startable.
+func (r *runs) notify(killBy time.Duration, beat func(time.Duration)) {
+	beat(killBy)
+	r.killBy.Store(int64(killBy))
 }
 
-// mayStart reports whether a run may start before its fence. It notifies the guardian first: a worker that is frozen
-// right after the start sends no more heartbeats.
-func (r *runs) mayStart(run string, now time.Duration, beat func(time.Duration)) bool {
-	a, active := r.active[run]
-	if !active {
+// startable reports whether the command of a run may start, if that is clear from what Run has published. It may be
+// called by any goroutine. An outdated fence is an earlier one; and the guardian knows a time by which this run must be
+// dead, since the times that it received later were those of all active runs.
+func (r *runs) startable(a *activeRun, now time.Duration) bool {
+	if !a.fenced() {
+		return true
+	}
+	killBy := time.Duration(r.killBy.Load()) // first: it is published after the fences
+	term, kill := fenceTimes(&a.record, time.Duration(a.published.Load()))
+	return now < term && killBy != 0 && killBy <= kill+beatSlack
+}
+
+// mayStart reports whether the command of a run may start before its fence. If necessary it notifies the guardian
+// first: a worker that is frozen right after the start sends no more heartbeats.
+func (r *runs) mayStart(a *activeRun, now time.Duration, beat func(time.Duration)) bool {
+	if r.active[a.record.Run] != a {
 		return false
 	}
 	if !a.fenced() {
 		return true
 	}
 	term, kill := fenceTimes(&a.record, a.alive())
-	if r.noteKillBy(kill + beatSlack) {
-		beat(r.killBy)
+	if killBy := time.Duration(r.killBy.Load()); killBy == 0 || kill+beatSlack < killBy {
+		r.notify(kill+beatSlack, beat)
 	}
 	return now < term
+}
+
+// mayStart returns why the command of a run must not start; nil if it may. It is called by the run's goroutine. Of runs
+// that are started together, only the first one waits for Run, which then notifies the guardian.
+func (d *Dispatcher) mayStart(a *activeRun) error {
+	select {
+	case <-d.done:
+		return d.cfg.Causes.CutOff
+	default:
+	}
+	if !d.isHalted() && d.runs.startable(a, d.cfg.Boot()) {
+		return nil
+	}
+	cause := d.cfg.Causes.CutOff
+	d.ask(func() {
+		if d.isHalted() {
+			cause = d.cfg.Causes.Stopping
+		} else if d.runs.mayStart(a, d.cfg.Boot(), d.cfg.Beat) {
+			cause = nil
+		}
+	})
+	return cause
 }
 
 // unlocked returns at most n runs of different jobs whose locks are not under the lease.
@@ -107,6 +144,7 @@ func (r *runs) unlocked(lease int64, n int) (again []common.Retake) {
 func (r *runs) retaken(run string, proof common.Proof, now time.Duration) {
 	if a, active := r.active[run]; active {
 		a.proof, a.put, a.present = proof, now, proof.Sent
+		a.publish()
 	}
 }
 
@@ -133,6 +171,7 @@ func (r *runs) compareLocks(locks map[string]bool, unknown bool, lease int64, as
 		case a.proof.Lease != lease || a.put >= asked || !a.ours():
 		case unknown || locks[common.LockKey(a.record.Job, run)]:
 			a.present = asked
+			a.publish()
 		default:
 			a.proof = common.Proof{Sent: a.alive()}
 			vanished = append(vanished, run)

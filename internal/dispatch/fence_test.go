@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -277,6 +278,54 @@ func TestLateClaimDoesNotStart(t *testing.T) {
 		close(r.claimer.hold)
 		virtualtime.Wait()
 		r.expectOutcomes("a lost 42 not started: cut off")
+	})
+}
+
+// The start gate does not wait for the loop while the fence is known to be ahead; past it, the loop decides.
+func TestStartGate_LoopIsBusy_AnswersUntilTheFence(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a")
+		r.hand(r.fire("a"))
+		task, release := r.runner.started()[0], make(chan struct{})
+		alive := r.session.Proof().Sent
+		r.d.send(func() { <-release })
+		time.Sleep(alive + 53*time.Second - r.boot())
+		if err := task.MayStart(); err != nil { // would be a deadlock if it waited
+			r.Fatalf("before the fence: %v", err)
+		}
+		time.Sleep(time.Second)
+		answer := make(chan error, 1)
+		go func() { answer <- task.MayStart() }()
+		virtualtime.Wait()
+		if len(answer) != 0 {
+			r.Fatal("past the published fence it answered without the loop")
+		}
+		close(release)
+		if err := <-answer; !errors.Is(err, errCutOff) {
+			r.Fatalf("past the fence: %v", err)
+		}
+	})
+}
+
+// A lock that the loop has moved to a later lease moves the fence of the start gate as well.
+func TestStartGate_LeaseIsRenewed_MovesItsFence(t *testing.T) {
+	bubble(t, nil, func(r *rig) {
+		r.underLease(1)
+		r.long("a")
+		r.hand(r.fire("a"))
+		task := r.runner.started()[0]
+		for _, lease := range []int64{1, 1, 2, 2} {
+			time.Sleep(30 * time.Second)
+			r.session.set(common.Proof{Lease: lease, Sent: r.boot()})
+		}
+		time.Sleep(time.Second)
+		release := make(chan struct{})
+		r.d.send(func() { <-release })
+		if err := task.MayStart(); err != nil {
+			r.Fatalf("two minutes later: %v", err)
+		}
+		close(release)
 	})
 }
 

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ func TestMessages_AfterRun_AreDropped(t *testing.T) {
 		r.d.Release(common.Orphan{}, 0)
 		if !r.d.Owns("any") || r.d.ask(func() { t.Error("executed") }) {
 			r.Fatal("a message was answered")
+		}
+		if err := r.runner.started()[0].MayStart(); !errors.Is(err, errCutOff) {
+			r.Fatalf("a command may start: %v", err)
 		}
 	})
 }

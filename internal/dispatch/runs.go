@@ -13,7 +13,6 @@ import (
 type runs struct {
 	active   map[string]*activeRun
 	used     int             // slots that they use
-	killBy   time.Duration   // deadline that was last sent to the guardian
 	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
 	last     map[string]common.Status  // by job uid: the status of its last run here
@@ -22,6 +21,7 @@ type runs struct {
 	unsure   map[string]scheduler.Fire // by run: fires of claims without an answer, which may have been granted
 
 	count, slots atomic.Int64 // of active: copies for other goroutines
+	killBy       atomic.Int64 // deadline that was last sent to the guardian, on the boot clock; written by Run only
 }
 
 // activeRun is an active run of this worker.
@@ -38,6 +38,7 @@ type activeRun struct {
 	proof     common.Proof  // of the lease that the lock is under
 	put       time.Duration // when the lock was put under it, on the boot clock
 	present   time.Duration // when the lock was last known to exist
+	published atomic.Int64  // alive, for the start gate
 	ended     bool          // its command has ended, and its outcome is not committed
 	resolved  bool          // another worker has resolved it
 	returning bool          // it becomes a trigger, and cannot be claimed yet
@@ -103,6 +104,7 @@ func (r *runs) add(a *activeRun, killed func(common.Kill) error) (fresh bool) {
 		r.ownedAge = r.ownedAge[1:]
 	}
 	r.active[run] = a
+	a.publish()
 	r.use(a.slots)
 	if k, requested := r.kills[run]; requested {
 		a.requestKill(k, killed(k))

@@ -122,17 +122,7 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		Previous:     d.runs.previous(record.JobUID),
 		KillNow:      active.kill,
 		KillRequests: active.requests,
-		MayStart: func() error {
-			cause := d.cfg.Causes.CutOff
-			d.ask(func() {
-				if d.isHalted() {
-					cause = d.cfg.Causes.Stopping
-				} else if d.runs.mayStart(run, d.cfg.Boot(), d.cfg.Beat) {
-					cause = nil
-				}
-			})
-			return cause
-		},
+		MayStart:     func() error { return d.mayStart(active) },
 	}
 	granted, fire := d.cfg.Now(), settled.Fire
 	return func() {
