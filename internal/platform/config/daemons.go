@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,12 +13,10 @@ import (
 	"carillon/internal/common"
 )
 
-// Master holds the settings of carillon-master.
-type Master struct {
+// API holds the settings of a process that serves the API.
+type API struct {
 	HTTP     HTTP
 	OIDC     OIDC
-	Etcd     Etcd
-	MongoDB  MongoDB
 	Timezone string // default time zone of jobs
 	// AuditRetention is how long it is kept who changed what; 0 is for ever.
 	AuditRetention time.Duration
@@ -25,22 +24,34 @@ type Master struct {
 	// MetricsMaxJobs is how many jobs have metrics of their own.
 	MetricsMaxJobs int
 	Notify         Notify
-	Log            Log
+}
+
+// Node holds the settings of a process that runs commands.
+type Node struct {
+	Name         string
+	DataDir      string
+	Labels       map[string]string
+	Secrets      map[string]string // files of secrets to mask, by name
+	Slots        int
+	DrainTimeout time.Duration
+	SpoolMax     int64 // bytes of output on disk while the log store is unavailable
+	OutboxMax    int64 // bytes of outcomes in etcd, of all workers together, while the log store is unavailable
+	Execution    Execution
+}
+
+// Master holds the settings of carillon-master.
+type Master struct {
+	API
+	Etcd    Etcd
+	MongoDB MongoDB
+	Log     Log
 }
 
 // Worker holds the settings of carillon-worker.
 type Worker struct {
-	Name          string
-	DataDir       string
-	Labels        map[string]string
-	Secrets       map[string]string // files of secrets to mask, by name
-	Slots         int
-	DrainTimeout  time.Duration
-	SpoolMax      int64  // bytes of output on disk while the log store is unavailable
-	OutboxMax     int64  // bytes of outcomes in etcd, of all workers together, while the log store is unavailable
+	Node
 	MetricsListen string // host:port on loopback, unix:/path, or "" for none
 	SecretsKey    Secret // keys in base64 that decrypt the secrets of jobs
-	Execution     Execution
 	Etcd          Etcd
 	MongoDB       MongoDB
 	Log           Log
@@ -48,25 +59,9 @@ type Worker struct {
 
 // Standalone holds the settings of carillon-standalone.
 type Standalone struct {
-	HTTP         HTTP
-	OIDC         OIDC
-	DataDir      string
-	Name         string
-	Labels       map[string]string
-	Secrets      map[string]string
-	Slots        int
-	DrainTimeout time.Duration
-	SpoolMax     int64
-	OutboxMax    int64
-	Execution    Execution
-	Timezone     string
-	// AuditRetention is how long it is kept who changed what; 0 is for ever.
-	AuditRetention time.Duration
-	Limits         Limits
-	// MetricsMaxJobs is how many jobs have metrics of their own.
-	MetricsMaxJobs int
-	Notify         Notify
-	Log            Log
+	API
+	Node
+	Log Log
 }
 
 // Limits bound the number and the total size of job definitions, in all and per group; 0 is unlimited.
@@ -110,24 +105,16 @@ const DefaultDrainTimeout = time.Minute
 
 func (m *Master) settings() *settings {
 	s := &settings{program: "carillon-master"}
-	m.HTTP.declare(s)
-	m.OIDC.declare(s)
+	m.API.declare(s, "")
 	m.Etcd.declare(s)
 	m.MongoDB.declare(s)
-	declareZone(s, &m.Timezone)
-	declareAudit(s, &m.AuditRetention)
-	m.Limits.declare(s)
-	declareMetricsMaxJobs(s, &m.MetricsMaxJobs)
-	m.Notify.declare(s, "")
 	m.Log.declare(s)
 	return s
 }
 
 func (w *Worker) settings() *settings {
 	s := &settings{program: "carillon-worker"}
-	declareWorker(s, "carillon-worker", &w.Name, &w.DataDir, &w.Labels, &w.Secrets, &w.Slots, &w.DrainTimeout,
-		&w.SpoolMax, &w.OutboxMax)
-	w.Execution.declare(s)
+	w.Node.declare(s, "carillon-worker")
 	s.secret(&w.SecretsKey, "secretsKey",
 		"key that decrypts the secrets of jobs, the same as on the masters; without it this worker refuses jobs that "+
 			"refer to secrets.", secretsKey)
@@ -141,61 +128,57 @@ func (w *Worker) settings() *settings {
 
 func (d *Standalone) settings() *settings {
 	s := &settings{program: "carillon-standalone"}
-	d.HTTP.declare(s)
-	d.OIDC.declare(s)
-	declareWorker(s, "carillon", &d.Name, &d.DataDir, &d.Labels, &d.Secrets, &d.Slots, &d.DrainTimeout, &d.SpoolMax,
-		&d.OutboxMax)
-	d.Execution.declare(s)
-	declareZone(s, &d.Timezone)
-	declareAudit(s, &d.AuditRetention)
-	d.Limits.declare(s)
-	declareMetricsMaxJobs(s, &d.MetricsMaxJobs)
-	d.Notify.declare(s, " (default: created at the first start, in <data-dir>/secrets.key)")
+	d.Node.declare(s, "carillon")
+	d.API.declare(s, " (default: created at the first start, in <data-dir>/secrets.key)")
 	d.Log.declare(s)
 	return s
 }
 
-func declareZone(s *settings, to *string) {
-	s.text(to, "timezone", "zone", "UTC", "time zone of jobs without one, stored when they are saved", zone)
-}
-
-func declareAudit(s *settings, to *time.Duration) {
+// declare declares the settings; defaultKey describes the default of the secrets key.
+func (a *API) declare(s *settings, defaultKey string) {
+	a.HTTP.declare(s)
+	a.OIDC.declare(s)
+	s.text(&a.Timezone, "timezone", "zone", "UTC", "time zone of jobs without one, stored when they are saved", zone)
 	s.add("auditRetention", "duration", "400d",
 		"retention of the audit and of job versions, such as 400d; 0 for unlimited", func(text string) error {
 			d, err := common.Duration(text).Value()
 			if err != nil || d != 0 && d < 24*time.Hour {
 				return fmt.Errorf("must be 0, or a duration of at least a day, such as 400d")
 			}
-			*to = d
+			a.AuditRetention = d
 			return nil
 		})
-}
-
-func declareMetricsMaxJobs(s *settings, to *int) {
-	s.number(to, "metricsMaxJobs", 1000, 0, 20_000,
+	a.Limits.declare(s)
+	s.number(&a.MetricsMaxJobs, "metricsMaxJobs", 1000, 0, 20_000,
 		"number of jobs, first by name, with their own metrics on the elected master, at most 11 series each; 0 for "+
 			"none")
+	a.Notify.declare(s, defaultKey)
 }
 
-func declareWorker(s *settings, folder string, name, dataDir *string, labels, secrets *map[string]string, slots *int,
-	drain *time.Duration, spool, outbox *int64) {
-	s.text(name, "name", "name", "", "display name, to which jobs can be pinned (default: this machine's host name)",
-		workerName)
-	s.text(dataDir, "dataDir", "folder", "",
+func (a *API) check() []common.Fault {
+	return slices.Concat(a.HTTP.check(), a.Notify.check(), a.OIDC.check(a.Notify.PublicURL))
+}
+
+// declare declares the settings; folder is the name of the default data folder.
+func (n *Node) declare(s *settings, folder string) {
+	s.text(&n.Name, "name", "name", "",
+		"display name, to which jobs can be pinned (default: this machine's host name)", workerName)
+	s.text(&n.DataDir, "dataDir", "folder", "",
 		"folder for persistent data (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/"+folder+
 			", else ~/.local/state/"+folder+")")
-	s.add("labels", "labels", "", "labels for the selectors of jobs, such as zone=a,disk=ssd", labelsValue(labels))
+	s.add("labels", "labels", "", "labels for the selectors of jobs, such as zone=a,disk=ssd", labelsValue(&n.Labels))
 	s.add("secrets", "files", "",
 		"files of secrets to mask in the output of commands, such as db=/etc/carillon/db.password; 8 to 4096 bytes "+
-			"each, loaded again when they change", secretsValue(secrets))
-	s.number(slots, "slots", 1000, 1, 100_000, "number of slots for concurrent runs")
-	s.duration(drain, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour,
+			"each, loaded again when they change", secretsValue(&n.Secrets))
+	s.number(&n.Slots, "slots", 1000, 1, 100_000, "number of slots for concurrent runs")
+	s.duration(&n.DrainTimeout, "drainTimeout", DefaultDrainTimeout, 0, 24*time.Hour,
 		"how long a stop waits for active runs before it ends them")
-	s.size(spool, "spoolMax", 1<<30, 16<<20, 1<<40,
+	s.size(&n.SpoolMax, "spoolMax", 1<<30, 16<<20, 1<<40,
 		"maximum disk space for output while the log store is unavailable; the oldest output is dropped first")
-	s.size(outbox, "outboxMax", 160<<20, 16<<20, 64<<30,
+	s.size(&n.OutboxMax, "outboxMax", 160<<20, 16<<20, 64<<30,
 		"maximum size of outcomes in etcd while the log store is unavailable, of all workers together; above it "+
 			"fires wait. Must be the same on all workers, and well below etcd's quota")
+	n.Execution.declare(s)
 }
 
 func workerName(text string) error {
@@ -274,10 +257,7 @@ func LoadMaster(fs *pflag.FlagSet, environ []string) (Master, error) {
 	s := m.settings()
 	faults := s.load(fs, environmentOf(environ))
 	m.MongoDB.complete()
-	faults = append(faults, m.HTTP.check()...)
-	faults = append(faults, m.Notify.check()...)
-	faults = append(faults, m.OIDC.check(m.Notify.PublicURL)...)
-	faults = append(faults, m.Etcd.check()...)
+	faults = slices.Concat(faults, m.API.check(), m.Etcd.check())
 	return m, s.refused(faults)
 }
 
@@ -310,8 +290,7 @@ func LoadWorker(fs *pflag.FlagSet, environ []string) (Worker, error) {
 	s, env := w.settings(), environmentOf(environ)
 	faults := s.load(fs, env)
 	w.MongoDB.complete()
-	faults = append(faults, completeWorker(env, "carillon-worker", &w.Name, &w.DataDir)...)
-	faults = append(faults, w.Etcd.check()...)
+	faults = slices.Concat(faults, w.Node.complete(env, "carillon-worker"), w.Etcd.check())
 	return w, s.refused(faults)
 }
 
@@ -319,8 +298,8 @@ func LoadWorker(fs *pflag.FlagSet, environ []string) (Worker, error) {
 func LoadHome(fs *pflag.FlagSet, environ []string) (string, error) {
 	var w Worker
 	s, env := w.settings(), environmentOf(environ)
-	faults := s.load(fs, env)
-	return w.DataDir, s.refused(append(faults, completeWorker(env, "carillon-worker", &w.Name, &w.DataDir)...))
+	faults := append(s.load(fs, env), w.Node.complete(env, "carillon-worker")...)
+	return w.DataDir, s.refused(faults)
 }
 
 // StandaloneFlags declares the flags of carillon-standalone.
@@ -331,18 +310,15 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 	var d Standalone
 	s, env := d.settings(), environmentOf(environ)
 	faults := s.load(fs, env)
-	faults = append(faults, completeWorker(env, "carillon", &d.Name, &d.DataDir)...)
-	faults = append(faults, d.HTTP.check()...)
-	faults = append(faults, d.Notify.check()...)
-	faults = append(faults, d.OIDC.check(d.Notify.PublicURL)...)
+	faults = slices.Concat(faults, d.Node.complete(env, "carillon"), d.API.check())
 	return d, s.refused(faults)
 }
 
-// completeWorker fills in settings that depend on the machine.
-func completeWorker(env environment, folder string, name, dataDir *string) (faults []common.Fault) {
-	if *name == "" {
+// complete fills in settings that depend on the machine.
+func (n *Node) complete(env environment, folder string) (faults []common.Fault) {
+	if n.Name == "" {
 		host, err := os.Hostname()
-		if *name = nameFrom(host); err != nil || *name == "" {
+		if n.Name = nameFrom(host); err != nil || n.Name == "" {
 			faults = append(faults, common.Fault{
 				Location: "name",
 				Code:     "required",
@@ -350,22 +326,21 @@ func completeWorker(env environment, folder string, name, dataDir *string) (faul
 			})
 		}
 	}
-	if *dataDir == "" {
-		*dataDir = stateDir(env, folder)
+	if n.DataDir == "" {
+		n.DataDir = stateDir(env, folder)
 	}
-	if *dataDir == "" {
-		faults = append(faults, common.Fault{
+	if n.DataDir == "" {
+		return append(faults, common.Fault{
 			Location: "dataDir",
 			Code:     "required",
 			Message:  "is required: no home directory",
 		})
-		return faults
 	}
-	absolute, err := filepath.Abs(*dataDir)
+	absolute, err := filepath.Abs(n.DataDir)
 	if err != nil {
 		faults = append(faults, common.Fault{Location: "dataDir", Code: "file", Message: err.Error()})
 	}
-	*dataDir = absolute
+	n.DataDir = absolute
 	return faults
 }
 
