@@ -15,6 +15,7 @@ import (
 	"carillon/internal/access"
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
+	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
@@ -139,7 +140,7 @@ func token(ctx context.Context, cfg config.Etcd, stdout io.Writer,
 func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	log := cfg.Log.Logger(stderr)
 	registry := metrics.NewRegistry(version)
-	certificates := daemon.NewCertificates(log, registry.CertificateEnds)
+	certificates := certs.NewSet(daemon.WallClock, log, registry.CertificateEnds)
 	origin := daemon.NewOrigin(log)
 	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, origin.Lineage)
 	if err != nil {
@@ -152,26 +153,17 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	}
 	defer store.Close()
 	master, err := daemon.NewMaster(daemon.MasterConfig{
-		ID:     common.NewID(),
-		Clock:  daemon.NewClock(log),
-		Origin: origin,
-		HTTP:   cfg.HTTP,
-		OIDC:   cfg.OIDC,
-		Etcd:   etcd,
-		Store:  store,
-		Auth: daemon.NewAccess(etcd,
-			&cfg.OIDC),
-		Timezone:       cfg.Timezone,
-		AuditRetention: cfg.AuditRetention,
-		MetricsMaxJobs: cfg.MetricsMaxJobs,
-		Limits:         cfg.Limits,
-		Notify:         cfg.Notify,
-		Console:        web.Dist(),
-		Version:        version,
-		Log:            log,
-		Metrics:        metrics.NewMaster(registry),
-		Exposed:        registry.Handler(),
-		Certificates:   certificates,
+		API:          cfg.API,
+		ID:           common.NewID(),
+		Clock:        daemon.NewClock(log),
+		Origin:       origin,
+		Etcd:         etcd,
+		Store:        store,
+		Console:      web.Dist(),
+		Version:      version,
+		Log:          log,
+		Registry:     registry,
+		Certificates: certificates,
 	})
 	if err != nil {
 		return daemon.Failed(err)

@@ -13,6 +13,7 @@ import (
 	"carillon/cmd/internal/daemon"
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/common"
+	"carillon/internal/executor"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/embedded"
 )
@@ -45,7 +46,7 @@ func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 	if _, err := os.Stat(data); err != nil {
 		return fmt.Errorf("no standalone has been started in %s: %w", cfg.DataDir, err)
 	}
-	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
+	home, err := executor.OpenHome(cfg.DataDir, cfg.Name)
 	if err != nil {
 		return err
 	}

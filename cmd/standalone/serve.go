@@ -7,45 +7,26 @@ import (
 	"path/filepath"
 
 	"carillon/cmd/internal/daemon"
-	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
-	"carillon/internal/executor/redact"
 	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/embedded"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
-	"carillon/internal/runlog/spool"
 	"carillon/internal/runlog/sqlitelog"
 	"carillon/web"
 )
 
 // serve opens the data folder and runs all parts. The stores are opened before the parts and closed after them.
 func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, stdout, stderr io.Writer) error {
-	if err := executor.Prepare(); err != nil {
-		return daemon.Failed(err)
-	}
 	log := cfg.Log.Logger(stderr)
-	secrets, err := redact.Open(cfg.Secrets, log)
+	node, err := daemon.OpenNode(ctx, cfg.Node, log)
 	if err != nil {
 		return err
 	}
-	runAs, err := daemon.OpenRunAs(cfg.Execution.RunAs, log)
-	if err != nil {
-		return err
-	}
-	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
-	if err != nil {
-		return daemon.Failed(err)
-	}
-	defer home.Close()
-	home.MarkProcess(log)
-	output, err := spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log})
-	if err != nil {
-		return daemon.Failed(err)
-	}
-	defer output.Close()
+	defer node.Close()
 	if cfg.Notify.SecretsKey, err = secretsKey(cfg); err != nil {
 		return daemon.Failed(err)
 	}
@@ -65,50 +46,33 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	defer store.Close()
 
 	client, registry := etcd.Client(), metrics.NewRegistry(version)
-	clock, origin := daemon.OpenClock(home.Dir, log), daemon.OpenOrigin(home.Dir, log)
-	worker := daemon.NewWorker(daemon.WorkerConfig{
-		Home:       home,
-		Etcd:       client,
-		Store:      store,
-		Spool:      output,
-		Labels:     cfg.Labels,
-		Secrets:    secrets,
-		Box:        box,
-		RunAs:      runAs,
-		MaxRunTime: cfg.Execution.MaxRunTime,
-		OutboxMax:  cfg.OutboxMax,
-		Slots:      cfg.Slots,
-		Drain:      cfg.DrainTimeout,
+	worker, err := daemon.NewWorker(daemon.WorkerConfig{
+		Node:    node,
+		Etcd:    client,
+		Store:   store,
+		Box:     box,
+		Version: version,
+		Log:     log,
 		// A suspended laptop loses nothing: no other worker could have run anything in the meantime.
-		Clock:    clock,
-		Origin:   origin,
 		Boot:     bootclock.Awake,
-		Version:  version,
-		Log:      log,
-		Metrics:  metrics.NewWorker(registry),
+		Registry: registry,
 		Guardian: child,
 	})
-	auth := daemon.NewAccess(client, &cfg.OIDC)
+	if err != nil {
+		return daemon.Failed(err)
+	}
 	master, err := daemon.NewMaster(daemon.MasterConfig{
-		ID:             home.Life.Worker,
-		Clock:          clock,
-		Origin:         origin,
-		HTTP:           cfg.HTTP,
-		OIDC:           cfg.OIDC,
-		Etcd:           client,
-		Store:          store,
-		Auth:           auth,
-		Timezone:       cfg.Timezone,
-		AuditRetention: cfg.AuditRetention,
-		MetricsMaxJobs: cfg.MetricsMaxJobs,
-		Limits:         cfg.Limits,
-		Notify:         cfg.Notify,
-		Console:        web.Dist(),
-		Version:        version,
-		Log:            log,
-		Metrics:        metrics.NewMaster(registry),
-		Exposed:        registry.Handler(),
-		Certificates:   daemon.NewCertificates(log, registry.CertificateEnds),
+		API:          cfg.API,
+		ID:           node.Home.Life.Worker,
+		Clock:        node.Clock,
+		Origin:       node.Origin,
+		Etcd:         client,
+		Store:        store,
+		Console:      web.Dist(),
+		Version:      version,
+		Log:          log,
+		Registry:     registry,
+		Certificates: certs.NewSet(daemon.WallClock, log, registry.CertificateEnds),
 	})
 	if err != nil {
 		return daemon.Failed(err)
@@ -128,8 +92,10 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 			Start: func(ctx context.Context) error { reseal(ctx, log, client, cfg.Notify.SecretsKey); return nil },
 		},
 		lifecycle.Part{
-			Name:  "welcome",
-			Start: func(ctx context.Context) error { return welcome(ctx, cfg, auth, master.Address(), stdout) },
+			Name: "welcome",
+			Start: func(ctx context.Context) error {
+				return welcome(ctx, cfg, daemon.NewAccess(client, &cfg.OIDC), master.Address(), stdout)
+			},
 		},
 	)
 	return daemon.Serve(ctx, log, memory.Worker, daemon.Notified(log, child, worker.Status, parts...)...)

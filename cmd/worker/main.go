@@ -13,13 +13,12 @@ import (
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
-	"carillon/internal/executor/redact"
 	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
-	"carillon/internal/runlog/spool"
 )
 
 // version is set by the linker.
@@ -72,7 +71,7 @@ the user of the worker.`,
 			if err != nil {
 				return err
 			}
-			id, err := daemon.WorkerID(dir)
+			id, err := executor.WorkerID(dir)
 			if err != nil {
 				return daemon.Failed(err)
 			}
@@ -85,37 +84,19 @@ the user of the worker.`,
 }
 
 func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr io.Writer) error {
-	if err := executor.Prepare(); err != nil {
-		return daemon.Failed(err)
-	}
 	log := cfg.Log.Logger(stderr)
-	registry := metrics.NewRegistry(version)
-	certificates := daemon.NewCertificates(log, registry.CertificateEnds)
-	secrets, err := redact.Open(cfg.Secrets, log)
-	if err != nil {
-		return err
-	}
 	box, err := daemon.SecretBox(cfg.SecretsKey)
 	if err != nil {
 		return err
 	}
-	runAs, err := daemon.OpenRunAs(cfg.Execution.RunAs, log)
+	node, err := daemon.OpenNode(ctx, cfg.Node, log)
 	if err != nil {
 		return err
 	}
-	home, err := daemon.OpenHome(cfg.DataDir, cfg.Name)
-	if err != nil {
-		return daemon.Failed(err)
-	}
-	defer home.Close()
-	home.MarkProcess(log)
-	output, err := spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log})
-	if err != nil {
-		return daemon.Failed(err)
-	}
-	defer output.Close()
-	origin := daemon.OpenOrigin(home.Dir, log)
-	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, origin.Lineage)
+	defer node.Close()
+	registry := metrics.NewRegistry(version)
+	certificates := certs.NewSet(daemon.WallClock, log, registry.CertificateEnds)
+	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, node.Origin.Lineage)
 	if err != nil {
 		return err
 	}
@@ -125,30 +106,22 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return err
 	}
 	defer store.Close()
-	worker := daemon.NewWorker(daemon.WorkerConfig{
-		Home:       home,
-		Etcd:       etcd,
-		Store:      store,
-		Spool:      output,
-		Labels:     cfg.Labels,
-		Secrets:    secrets,
-		Box:        box,
-		RunAs:      runAs,
-		MaxRunTime: cfg.Execution.MaxRunTime,
-		OutboxMax:  cfg.OutboxMax,
-		Slots:      cfg.Slots,
-		Drain:      cfg.DrainTimeout,
-		Version:    version,
-		Log:        log,
-		Clock: daemon.OpenClock(home.Dir,
-			log),
-		Origin:       origin,
+	worker, err := daemon.NewWorker(daemon.WorkerConfig{
+		Node:         node,
+		Etcd:         etcd,
+		Store:        store,
+		Box:          box,
+		Version:      version,
+		Log:          log,
 		Boot:         bootclock.Now,
-		Metrics:      metrics.NewWorker(registry),
+		Registry:     registry,
 		Certificates: certificates,
 		Guardian:     child,
 	})
-	log.Info("worker_starting", "worker", home.Life.Worker, "name", home.Life.Name, "version", version)
+	if err != nil {
+		return daemon.Failed(err)
+	}
+	log.Info("worker_starting", "worker", node.Home.Life.Worker, "name", node.Home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))

@@ -154,5 +154,15 @@ func Grant(ctx context.Context, client *clientv3.Client, ttl time.Duration) (cli
 	return granted.ID, nil
 }
 
+// Revoke revokes a lease that may have expired already.
+func Revoke(ctx context.Context, client *clientv3.Client, id int64) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	if _, err := client.Revoke(ctx, clientv3.LeaseID(id)); err != nil && !LeaseGone(err) {
+		return fmt.Errorf("revoke lease: %w", err)
+	}
+	return nil
+}
+
 // Compacted reports whether an error means that etcd no longer has a revision.
 func Compacted(err error) bool { return errors.Is(err, rpctypes.ErrCompacted) }

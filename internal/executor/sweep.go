@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -171,15 +170,6 @@ func RemoveWorkDirs(baseDir string) (removed int, err error) {
 		removed++
 	}
 	return removed, err
-}
-
-// BootID identifies the current boot of the machine; it returns "" if the kernel does not provide it.
-func BootID() string {
-	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(data))
 }
 
 // PIDNamespace identifies the PID namespace of this process within one boot; it returns "" if the kernel does not

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/executor"
+	"carillon/internal/platform/bootclock"
 )
 
 // orphans starts processes as a killed worker leaves them: a command that no process
@@ -144,7 +145,7 @@ func TestSweepSparesGroupsOfOthers(t *testing.T) {
 }
 
 func TestWhereProcessesLive(t *testing.T) {
-	if id := executor.BootID(); len(id) != 36 || id != executor.BootID() {
+	if id := bootclock.BootID(); len(id) != 36 || id != bootclock.BootID() {
 		t.Errorf("boot id %q", id)
 	}
 	if ns := executor.PIDNamespace(); !strings.HasPrefix(ns, "pid:[") {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 	"carillon/internal/joblock"
 	"carillon/internal/platform/bootclock"
 )
@@ -51,7 +52,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	seen := s.get(record)
 
-	if err := joblock.RevokeLease(t.Context(), s.client, before.Lease); err != nil {
+	if err := etcdkit.Revoke(t.Context(), s.client, before.Lease); err != nil {
 		t.Fatal(err)
 	}
 	if s.get(lock) != nil {
@@ -148,7 +149,7 @@ func TestClaimUnderTheNextLease(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	before := s.session.Proof()
-	if err := joblock.RevokeLease(t.Context(), s.client, before.Lease); err != nil {
+	if err := etcdkit.Revoke(t.Context(), s.client, before.Lease); err != nil {
 		t.Fatal(err)
 	}
 	asked := bootclock.Now()

@@ -2,7 +2,6 @@ package joblock
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -233,19 +232,9 @@ func (s *Session) Revoke(ctx context.Context) error {
 	if id == 0 {
 		return nil
 	}
-	if err := RevokeLease(context.WithoutCancel(ctx), s.client, int64(id)); err != nil {
+	if err := etcdkit.Revoke(context.WithoutCancel(ctx), s.client, int64(id)); err != nil {
 		return err
 	}
 	s.drop(id) // Run, which is about to end, grants no other
-	return nil
-}
-
-// RevokeLease revokes a lease that may have expired already.
-func RevokeLease(ctx context.Context, client *clientv3.Client, id int64) error {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	if _, err := client.Revoke(ctx, clientv3.LeaseID(id)); err != nil && !etcdkit.LeaseGone(err) {
-		return fmt.Errorf("revoke lease: %w", err)
-	}
 	return nil
 }

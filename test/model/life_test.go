@@ -130,7 +130,7 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 	feed := dispatch.NewFeed(schedule.NewInterner(), log)
 	base, cancel := context.WithCancel(base)
 	l.parts.Go(func() { _ = l.session.Run(base) })
-	if err := l.gate.keeper.Register(ctx, ttl+5*time.Second); err != nil {
+	if err := l.gate.keeper.Register(ctx, ttl+5*time.Second, nil); err != nil {
 		l.kill()
 		cancel()
 		return

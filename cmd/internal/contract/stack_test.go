@@ -47,7 +47,6 @@ func start(t *testing.T) *stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	registry := metrics.NewRegistry("test")
 	log := slog.New(slog.DiscardHandler)
 	issuer := oidctest.Start(t)
 	single := config.OIDC{
@@ -65,21 +64,21 @@ func start(t *testing.T) *stack {
 		ID:     common.NewID(),
 		Clock:  daemon.NewClock(slog.New(slog.DiscardHandler)),
 		Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)),
-		HTTP:   config.HTTP{Listen: "127.0.0.1:0"},
-		Etcd:   client,
-		Store:  store,
-		Auth:   accounts,
-		OIDC:   single,
-		Notify: config.Notify{
-			PublicURL:  "http://127.0.0.1",
-			SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
+		API: config.API{
+			HTTP: config.HTTP{Listen: "127.0.0.1:0"},
+			OIDC: single,
+			Notify: config.Notify{
+				PublicURL:  "http://127.0.0.1",
+				SecretsKey: config.NewSecret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
+			},
+			Timezone: "UTC",
 		},
-		Timezone: "UTC",
+		Etcd:     client,
+		Store:    store,
 		Console:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}},
 		Version:  "test",
 		Log:      log,
-		Metrics:  metrics.NewMaster(registry),
-		Exposed:  registry.Handler(),
+		Registry: metrics.NewRegistry("test"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func (r record) Verify(ctx context.Context, from int64, limit int) (audit.Step, 
 // newSealer creates the sealer that this master runs while it is elected.
 func (m *Master) newSealer() *audit.Sealer {
 	return audit.NewSealer(audit.Config{Chain: m.chain(), Store: m.cfg.Store, Alone: m.allSeal, Log: m.cfg.Log,
-		Delivered: m.cfg.Metrics.ChangesDelivered, Failed: m.cfg.Metrics.LogStoreError})
+		Delivered: m.metrics.ChangesDelivered, Failed: m.metrics.LogStoreError})
 }
 
 func (m *Master) chain() *auditetcd.Chain { return auditetcd.New(m.cfg.Etcd, m.elector.Held) }

@@ -13,6 +13,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/platform/certs"
 	"carillon/internal/platform/certs/certstest"
 	"carillon/internal/platform/config"
 )
@@ -81,8 +82,8 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 	cert, key := issue("server")
 	address, names := guests(t, cert, key)
 	ca := file("ca.pem", cert)
-	for use, open := range map[string]func(t *testing.T, kept *Certificates, cert, key, both string) func(){
-		"etcd": func(t *testing.T, kept *Certificates, cert, key, _ string) func() {
+	for use, open := range map[string]func(t *testing.T, kept *certs.Set, cert, key, both string) func(){
+		"etcd": func(t *testing.T, kept *certs.Set, cert, key, _ string) func() {
 			client, err := DialEtcd(config.Etcd{
 				Endpoints: []string{"https://" + address},
 				TLS:       config.ClientTLS{CA: ca, Cert: cert, Key: key},
@@ -93,7 +94,7 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 			t.Cleanup(func() { _ = client.Close() })
 			return func() { _, _ = client.Get(t.Context(), "x", clientv3.WithLimit(1)) }
 		},
-		"mongodb": func(t *testing.T, kept *Certificates, _, _, both string) func() {
+		"mongodb": func(t *testing.T, kept *certs.Set, _, _, both string) func() {
 			q := url.Values{
 				"tls":                      {"true"},
 				"tlsCAFile":                {ca},
@@ -111,7 +112,7 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 		},
 	} {
 		t.Run(use, func(t *testing.T) {
-			kept := NewCertificates(slog.New(slog.DiscardHandler), nil)
+			kept := certs.NewSet(WallClock, slog.New(slog.DiscardHandler), nil)
 			cert, key := issue("first")
 			ask := open(t, kept, file("cert.pem", cert), file("key.pem", key), file("both.pem", cert, key))
 			asked := make(chan struct{})

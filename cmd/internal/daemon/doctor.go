@@ -12,6 +12,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/health"
+	"carillon/internal/platform/certs"
 )
 
 // doctor checks everything that a cluster depends on, for each request again.
@@ -22,7 +23,7 @@ type doctor struct {
 	}
 	host         string // host of this master
 	version      string
-	certificates *Certificates
+	certificates *certs.Set
 }
 
 const (
@@ -204,7 +205,7 @@ func (d *doctor) logStore(ctx context.Context) []health.Finding {
 // certificatesInUse reports the remaining validity of each certificate.
 func (d *doctor) certificatesInUse(context.Context) []health.Finding {
 	var all []health.Finding
-	for _, keeper := range d.certificates.all() {
+	for _, keeper := range d.certificates.Keepers() {
 		use, file, from, until := keeper.Shown()
 		all = append(all, health.Certificate(use+", "+file, until.Sub(from), until.Sub(WallClock()), until))
 	}

@@ -138,7 +138,7 @@ func (m *Master) upkeep(jobs jobSet, history *runlog.View, stored runlog.Reader,
 	}
 	keeper := housekeeping.New(housekeeping.Config{Store: m.cfg.Store, Jobs: m.catalog, Now: now,
 		Diary: diary{election.NewMemo[believed](m.elector,
-			common.ClockKey)}, Log: m.cfg.Log, Observer: m.cfg.Metrics.Upkeep,
+			common.ClockKey)}, Log: m.cfg.Log, Observer: m.metrics.Upkeep,
 		Audit: audit.NewExpirer(m.chain(), m.cfg.Store), AuditKept: m.cfg.AuditRetention})
 	fires := watchdog.New(watchdog.Config{
 		Catalog:  m.catalog,
@@ -149,7 +149,7 @@ func (m *Master) upkeep(jobs jobSet, history *runlog.View, stored runlog.Reader,
 		Alike:    m.alike,
 		Away:     m.state.StoreAway,
 		Log:      m.cfg.Log,
-		Observer: m.cfg.Metrics.Upkeep,
+		Observer: m.metrics.Upkeep,
 		Report:   m.loops.duties[dutyAudit].Done,
 	})
 	figures := jobgauges.New(jobgauges.Config{
@@ -159,7 +159,7 @@ func (m *Master) upkeep(jobs jobSet, history *runlog.View, stored runlog.Reader,
 		Overdue: fires.Found,
 		Now:     now,
 		Away:    m.state.StoreAway,
-		Show:    m.cfg.Metrics.Gauges.Show,
+		Show:    m.metrics.Gauges.Show,
 		Report:  m.loops.duties[dutyJobMetrics].Done,
 	})
 	tell = append(tell, unless(m.state.StoreAway, keeper.Conditions), fires.Conditions)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/common"
 	"carillon/internal/platform/bootclock"
 )
 
@@ -23,22 +22,7 @@ func (w *Worker) followGuardian(ctx context.Context) error {
 	err := w.cfg.Guardian.Follow(ctx, w.cfg.Log)
 	if err != nil {
 		w.dispatcher.Halt() // first, so that it does not claim the fires that follow the runs it is about to lose
-		w.executor.Load().KillAll()
+		w.executor.KillAll()
 	}
 	return err
-}
-
-// guardianConditions reports a guardian that does not respond.
-func (w *Worker) guardianConditions() []common.Condition {
-	since := w.cfg.Guardian.Silent()
-	if since.IsZero() {
-		return nil
-	}
-	return []common.Condition{{
-		Code:        common.ConditionGuardianSilent,
-		From:        since.UTC(),
-		StopsClaims: true,
-		Text: "the guardian of this worker does not respond: " +
-			"if the worker were killed now, its commands could survive",
-	}}
 }

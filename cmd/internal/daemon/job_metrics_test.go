@@ -28,21 +28,16 @@ type scraped struct {
 
 func newScraped(t *testing.T, client *clientv3.Client, store LogStore, token string) *scraped {
 	t.Helper()
-	registry := metrics.NewRegistry("test")
 	m, err := NewMaster(MasterConfig{
-		ID:             common.NewID(),
-		Clock:          NewClock(slog.New(slog.DiscardHandler)),
-		Origin:         NewOrigin(slog.New(slog.DiscardHandler)),
-		HTTP:           config.HTTP{Listen: "127.0.0.1:0"},
-		Etcd:           client,
-		Store:          store,
-		Auth:           NewAccess(client, &config.OIDC{}),
-		Timezone:       "UTC",
-		Version:        "test",
-		Log:            slog.New(slog.DiscardHandler),
-		Metrics:        metrics.NewMaster(registry),
-		Exposed:        registry.Handler(),
-		MetricsMaxJobs: 2,
+		ID:       common.NewID(),
+		Clock:    NewClock(slog.New(slog.DiscardHandler)),
+		Origin:   NewOrigin(slog.New(slog.DiscardHandler)),
+		API:      config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC", MetricsMaxJobs: 2},
+		Etcd:     client,
+		Store:    store,
+		Version:  "test",
+		Log:      slog.New(slog.DiscardHandler),
+		Registry: metrics.NewRegistry("test"),
 	})
 	if err != nil {
 		t.Fatal(err)

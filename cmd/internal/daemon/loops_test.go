@@ -18,12 +18,14 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/executor"
 	"carillon/internal/health"
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/platform/virtualtime"
+	"carillon/internal/runlog/spool"
 	"carillon/internal/runlog/sqlitelog"
 	"carillon/internal/scheduler"
 	"carillon/internal/secrets/crypt"
@@ -48,11 +50,17 @@ const (
 	stuckMaster = "TestStuckLoopOfAMasterHasACondition"
 )
 
+func certificatesRow() watched {
+	return watched{codes: []string{common.ConditionCertificateEnds, common.ConditionCertificateBad},
+		tests: []string{"TestReplacedCertificateIsUsed", "TestCertificateThatEnds"}}
+}
+
 func workerTable() map[string]watched {
 	return map[string]watched{
 		"guardian":     {ends: "the worker ends with its guardian", tests: []string{"TestNothingOutlivesTheWorker"}},
 		"session":      {codes: []string{common.ConditionEtcdAway}, tests: []string{"TestSilentEtcdIsTold"}},
 		"conditions":   {ends: "it only reads memory, and raises the others"},
+		"certificates": certificatesRow(),
 		"registration": {loops: []string{"registration"}, tests: []string{stuckWorker}},
 		"sink": {
 			loops: []string{"delivery"},
@@ -100,12 +108,13 @@ func masterTable() map[string]watched {
 		"catalog gauges": {ends: "it only copies figures"},
 		"lookout": {loops: []string{"lookout"}, codes: []string{common.ConditionEtcdAway, common.ConditionLogStoreAway},
 			tests: []string{"TestLogStoreThatIsSlowIsNotAway", "TestEtcdFullAndAway", "TestLogStoreAway"}},
-		"conditions": {ends: "it only reads memory, and raises the others"},
-		"findings":   {loops: []string{"watch_findings"}, tests: []string{stuckMaster}},
-		"events":     {loops: []string{"watch_events"}, tests: []string{stuckMaster}},
-		"elected":    {loops: []string{"watch_election", "election"}, tests: []string{stuckMaster}},
-		"origin":     {ends: "it only notices by itself what every other answer of etcd shows as well"},
-		"api":        {ends: "the process ends when it cannot listen or serve"},
+		"conditions":   {ends: "it only reads memory, and raises the others"},
+		"certificates": certificatesRow(),
+		"findings":     {loops: []string{"watch_findings"}, tests: []string{stuckMaster}},
+		"events":       {loops: []string{"watch_events"}, tests: []string{stuckMaster}},
+		"elected":      {loops: []string{"watch_election", "election"}, tests: []string{stuckMaster}},
+		"origin":       {ends: "it only notices by itself what every other answer of etcd shows as well"},
+		"api":          {ends: "the process ends when it cannot listen or serve"},
 
 		"duty housekeeping": {loops: []string{"duty_housekeeping"}, codes: []string{common.ConditionHousekeeping},
 			tests: []string{"TestDutiesAreBegunAgain", "TestStoreFails"}},
@@ -185,6 +194,7 @@ func TestEveryLoopHasAConditionAndATest(t *testing.T) {
 		}
 	}
 	w := newLoopsWorker(t, client, 0)
+	t.Cleanup(func() { _ = w.executor.Close() })
 	check("worker", workerTable(), servingNames(w.Parts()), w.loops.Specs())
 	m := newLoopsMaster(t, client, 0)
 	names := servingNames(m.Parts())
@@ -366,29 +376,42 @@ func (w gatedWatcher) Watch(ctx context.Context, key string, opts ...clientv3.Op
 
 func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) *Worker {
 	t.Helper()
-	home, err := OpenHome(t.TempDir(), "north")
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	home, err := executor.OpenHome(dir, "north")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = home.Close() })
+	output, err := spool.Open(spool.Config{Dir: dir, Max: 16 << 20, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := &Node{
+		Node:   config.Node{Slots: 4},
+		Home:   home,
+		Spool:  output,
+		Clock:  NewClock(log),
+		Origin: NewOrigin(log),
+	}
+	t.Cleanup(func() { _ = node.Close() })
 	box, err := crypt.Parse(crypt.NewKey())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorker(WorkerConfig{
-		Home:      home,
+	w, err := NewWorker(WorkerConfig{
+		Node:      node,
 		Etcd:      client,
 		Store:     newLoopsStore(t),
 		Box:       box,
-		Slots:     4,
 		Version:   "test",
-		Clock:     NewClock(slog.New(slog.DiscardHandler)),
-		Origin:    NewOrigin(slog.New(slog.DiscardHandler)),
 		Boot:      bootclock.Now,
-		Log:       slog.New(slog.DiscardHandler),
-		Metrics:   metrics.NewWorker(metrics.NewRegistry("test")),
+		Log:       log,
+		Registry:  metrics.NewRegistry("test"),
 		loopLimit: limit,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 func newLoopsStore(t *testing.T) *sqlitelog.Store {
@@ -403,20 +426,16 @@ func newLoopsStore(t *testing.T) *sqlitelog.Store {
 
 func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) *Master {
 	t.Helper()
-	registry := metrics.NewRegistry("test")
 	m, err := NewMaster(MasterConfig{
 		ID:        common.NewID(),
 		Clock:     NewClock(slog.New(slog.DiscardHandler)),
 		Origin:    NewOrigin(slog.New(slog.DiscardHandler)),
-		HTTP:      config.HTTP{Listen: "127.0.0.1:0"},
+		API:       config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC"},
 		Etcd:      client,
 		Store:     newLoopsStore(t),
-		Auth:      NewAccess(client, &config.OIDC{}),
-		Timezone:  "UTC",
 		Version:   "test",
 		Log:       slog.New(slog.DiscardHandler),
-		Metrics:   metrics.NewMaster(registry),
-		Exposed:   registry.Handler(),
+		Registry:  metrics.NewRegistry("test"),
 		loopLimit: limit,
 	})
 	if err != nil {
@@ -429,7 +448,7 @@ func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) 
 func serve(t *testing.T, parts []lifecycle.Part) {
 	t.Helper()
 	parts = slices.DeleteFunc(parts, func(p lifecycle.Part) bool {
-		return slices.Contains([]string{"leftovers", "guardian"}, p.Name)
+		return p.Name == "guardian"
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

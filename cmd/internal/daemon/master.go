@@ -14,7 +14,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/audit"
 	auditetcd "carillon/internal/audit/etcd"
 	"carillon/internal/cluster/election"
@@ -53,6 +52,7 @@ type LogStore interface {
 
 // MasterConfig configures a master.
 type MasterConfig struct {
+	config.API
 	// ID is new for each start, or that of the worker in the same process: both have the same clock, and a key
 	// that an earlier start left under the id does not count as a vote.
 	ID string
@@ -60,25 +60,14 @@ type MasterConfig struct {
 	Clock *Clock
 	// Origin detects a restore of etcd; shared with the worker in the same process.
 	Origin   *Origin
-	HTTP     config.HTTP
-	OIDC     config.OIDC
 	Etcd     *clientv3.Client
 	Store    LogStore
-	Auth     *accessetcd.Store
-	Timezone string
-	// AuditRetention is how long audit entries are kept; 0 is unlimited.
-	AuditRetention time.Duration
-	Limits         config.Limits
-	// MetricsMaxJobs limits the number of jobs with their own metrics.
-	MetricsMaxJobs int
-	Notify         config.Notify
-	Console        fs.FS
-	Version        string
-	Log            *slog.Logger
-	Metrics        *metrics.Master
-	Exposed        http.Handler // handler of /metrics
+	Console  fs.FS
+	Version  string
+	Log      *slog.Logger
+	Registry *metrics.Registry
 	// Certificates are those that the master presents; that of the API is added to them.
-	Certificates *Certificates
+	Certificates *certs.Set
 
 	loopLimit time.Duration // as in WorkerConfig
 }
@@ -93,6 +82,7 @@ type jobSet struct {
 // Master is a master's wiring.
 type Master struct {
 	cfg      MasterConfig
+	metrics  *metrics.Master
 	session  *joblock.Session
 	presence *members.Presence
 	members  *members.Members
@@ -116,9 +106,10 @@ type Master struct {
 
 // NewMaster creates a master. Nothing runs before its parts start.
 func NewMaster(cfg MasterConfig) (*Master, error) {
-	m := &Master{cfg: cfg, connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies)}
+	counted, auth := metrics.NewMaster(cfg.Registry), NewAccess(cfg.Etcd, &cfg.OIDC)
+	m := &Master{cfg: cfg, metrics: counted, connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies)}
 	if files := cfg.HTTP.TLS; files != (config.ServerTLS{}) {
-		keeper, err := cfg.Certificates.keep("api", certs.Files(files))
+		keeper, err := cfg.Certificates.Open("api", certs.Files(files))
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +142,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Name:    presence.Host,
 		Now:     WallClock,
 		Log:     cfg.Log,
-		Told:    cfg.Metrics.Elected,
+		Told:    counted.Elected,
 		Report:  m.loops.report,
 	})
 	m.findings = findings{election.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
@@ -161,7 +152,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.catalog = catalog.New(watcher, interner, WallClock)
 	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.sink = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, live.NewMasterOutbox(cfg.Etcd),
-		cfg.Store, cfg.Log, delivery{cfg.Metrics})
+		cfg.Store, cfg.Log, delivery{counted})
 	m.feed = events.NewHub(events.Config{
 		Source: eventsetcd.New(cfg.Etcd),
 		Log:    cfg.Log,
@@ -180,7 +171,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		loops:   m.loops,
 	}
 	m.state = state{monitor: watched, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own: health.NewConditions(presence.Host, cfg.Log, WallClock, cfg.Metrics.Condition, watched.Conditions,
+		own: health.NewConditions(presence.Host, cfg.Log, WallClock, counted.Condition, watched.Conditions,
 			m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
 	staff := workers{settings: members.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
@@ -200,7 +191,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, WallClock), there)
 	history := runlog.NewView(runs, plan.New(m.catalog, staff.unplaced), there)
 	following := tail.New(history, tail.Config{})
-	if m.notices, err = newNotices(&cfg, changed, told{jobs: jobs, catalog: m.catalog, history: history,
+	if m.notices, err = newNotices(&cfg, counted, changed, told{jobs: jobs, catalog: m.catalog, history: history,
 		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue,
 		report: m.loops.duties[dutyNotifications].Done}); err != nil {
 		return nil, err
@@ -219,8 +210,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	handler, err := httpapi.New(httpapi.Config{
 		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, Runs: history, Following: following,
 		Workers: staff,
-		Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: cfg.Auth, SSO: sso, External: cfg.Auth,
-		Access:  cfg.Auth,
+		Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: auth, SSO: sso, External: auth,
+		Access:  auth,
 		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(),
 			there)}, Findings: m.findings,
 		Doctor: &doctor{
@@ -230,11 +221,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 			version:      cfg.Version,
 			certificates: cfg.Certificates,
 		},
-		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state, Metrics: cfg.Exposed, Schedules: interner,
+		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state,
+		Metrics: cfg.Registry.Handler(), Schedules: interner,
 		Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), PublicURL: cfg.Notify.PublicURL,
 		Logger: cfg.Log, Now: WallClock,
-		Answered: cfg.Metrics.Request, Refused: cfg.Metrics.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies,
+		Answered: counted.Request, Refused: counted.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies,
 		APIRate: cfg.HTTP.APIRate,
 	})
 	if err != nil {
@@ -248,7 +240,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 
 // Parts returns the master's parts in start order. The caller owns the stores.
 func (m *Master) Parts() []lifecycle.Part {
-	return append(m.cfg.Certificates.parts(), []lifecycle.Part{
+	return []lifecycle.Part{
+		{Name: "certificates", Serve: m.cfg.Certificates.Run},
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
 		{Name: "origin", Serve: m.cfg.Origin.keep(m.cfg.Etcd)},
 		{Name: "presence", Serve: serving(m.presence.Run, m.loops.presence)},
@@ -271,15 +264,15 @@ func (m *Master) Parts() []lifecycle.Part {
 			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
 		}), m.loops.loops[election.WatchElection])},
 		serverPart("api", m.listen, m.server),
-	}...)
+	}
 }
 
 // etcdAway reports whether etcd did not respond at the last check.
 func (m *Master) etcdAway() bool { return m.state.monitor != nil && m.state.latest().etcd != nil }
 
 func (m *Master) gauges(lag time.Duration) {
-	m.cfg.Metrics.Jobs(m.catalog.Len())
-	m.cfg.Metrics.WatchLag(lag)
+	m.metrics.Jobs(m.catalog.Len())
+	m.metrics.WatchLag(lag)
 }
 
 // Address returns the address of the API while it listens.

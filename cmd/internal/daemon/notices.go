@@ -15,9 +15,8 @@ import (
 	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/notify/smtp"
 	"carillon/internal/notify/webhook"
-	"carillon/internal/platform/config"
+	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
-	"carillon/internal/secrets/crypt"
 )
 
 // notices wires the notifications: the elected master sends them and detects failing channels; every master
@@ -44,7 +43,7 @@ type told struct {
 	report  func(error) // receives the result of each check for late runs
 }
 
-func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) {
+func newNotices(cfg *MasterConfig, counted *metrics.Master, changed func(), from told) (*notices, error) {
 	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
@@ -76,18 +75,10 @@ func newNotices(cfg *MasterConfig, changed func(), from told) (*notices, error) 
 		PublicURL: cfg.Notify.PublicURL,
 		Now:       WallClock,
 		Log:       cfg.Log,
-		Metrics:   cfg.Metrics,
+		Metrics:   counted,
 		Report:    from.report,
 	})
 	return n, nil
-}
-
-// SecretBox encrypts and decrypts secrets with the keys of the settings; nil if there are none.
-func SecretBox(key config.Secret) (*crypt.Box, error) {
-	if key.Empty() {
-		return nil, nil
-	}
-	return crypt.Parse(key.Reveal())
 }
 
 // Test sends a test notification to a channel. The request is recorded in the audit first.

@@ -14,13 +14,11 @@ import (
 
 	sd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
+	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
-	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
@@ -47,7 +45,7 @@ func Execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "  %s\n", told.Hint)
 	}
 	switch {
-	case errors.Is(err, members.ErrTwin), errors.Is(err, ErrHomeInUse):
+	case errors.Is(err, members.ErrTwin), errors.Is(err, executor.ErrHomeInUse):
 		return exitTwin
 	case errors.Is(err, errFailed):
 		return exitFailed
@@ -61,7 +59,7 @@ var errFailed = errors.New("failed")
 
 // Failed marks an error as one that may be temporary, for the exit code.
 func Failed(err error) error {
-	if err == nil || errors.Is(err, members.ErrTwin) || errors.Is(err, ErrHomeInUse) {
+	if err == nil || errors.Is(err, members.ErrTwin) || errors.Is(err, executor.ErrHomeInUse) {
 		return err
 	}
 	return failure{err}
@@ -166,28 +164,4 @@ func (m *Master) Status() string {
 		doing += ", elected"
 	}
 	return statusLine(m.state.own.Active(), doing)
-}
-
-// DialEtcd creates the client of the settings. If certificates are kept, connections made after a replacement
-// present the new one.
-func DialEtcd(c config.Etcd, kept *Certificates, lineage *etcdkit.Lineage) (*clientv3.Client, error) {
-	secure, err := c.TLS.Config()
-	if err != nil {
-		return nil, err
-	}
-	if kept != nil && c.TLS.Cert != "" {
-		keeper, err := kept.keep("etcd", certs.Files{Cert: c.TLS.Cert, Key: c.TLS.Key})
-		if err != nil {
-			return nil, err
-		}
-		keeper.Client(secure)
-	}
-	return etcdkit.Dial(etcdkit.Config{
-		Endpoints: c.Endpoints,
-		Username:  c.Username,
-		Password:  c.Password.Reveal(),
-		Reload:    c.Password.Reload,
-		TLS:       secure,
-		Lineage:   lineage,
-	})
 }

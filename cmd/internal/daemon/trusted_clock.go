@@ -12,7 +12,6 @@ import (
 
 	"carillon/internal/cluster/clock"
 	"carillon/internal/common"
-	"carillon/internal/executor"
 	"carillon/internal/platform/bootclock"
 )
 
@@ -39,7 +38,7 @@ const (
 func OpenClock(dir string, log *slog.Logger) *Clock {
 	path := filepath.Join(dir, clockFile)
 	remembered := readFile[clock.Remembered](path, log, "clock_file_unreadable")
-	return &Clock{path: path, log: log, trust: clock.NewTrust(remembered, executor.BootID(), bootclock.Now())}
+	return &Clock{path: path, log: log, trust: clock.NewTrust(remembered, bootclock.BootID(), bootclock.Now())}
 }
 
 // NewClock creates a clock without the time of earlier starts.
@@ -83,7 +82,7 @@ func (c *Clock) write() error {
 	if c.judge(wall, false).Doubt || c.path == "" {
 		return nil
 	}
-	return replaceFile(c.path, clock.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: executor.BootID()})
+	return replaceFile(c.path, clock.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: bootclock.BootID()})
 }
 
 // kernelSynchronized reports whether the kernel considers the wall clock synchronised by NTP: setting it

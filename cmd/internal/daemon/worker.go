@@ -2,12 +2,9 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -18,12 +15,10 @@ import (
 	"carillon/internal/dispatch"
 	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
-	"carillon/internal/executor/proctree"
-	"carillon/internal/executor/redact"
-	"carillon/internal/executor/runas"
 	"carillon/internal/health"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr/catalog"
+	"carillon/internal/platform/certs"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
@@ -46,32 +41,16 @@ const (
 
 // WorkerConfig configures a worker.
 type WorkerConfig struct {
-	Home   *Home
-	Etcd   *clientv3.Client
-	Store  runlog.Writer
-	Spool  runlog.Spool
-	Labels map[string]string
-	// Secrets are masked in the output of commands.
-	Secrets *redact.Files
+	*Node
+	Etcd  *clientv3.Client
+	Store runlog.Writer
 	// Box decrypts the secrets that jobs refer to; nil: this worker cannot decrypt any.
-	Box *crypt.Box
-	// RunAs selects the user that jobs run as; nil: the user of this process.
-	RunAs *runas.File
-	// MaxRunTime limits the run time of a command; 0: only its job limits it.
-	MaxRunTime time.Duration
-	// OutboxMax limits, in bytes, the total size of the outboxes of all workers and masters.
-	OutboxMax int64
-	Slots     int
-	Drain     time.Duration
-	Version   string
-	Log       *slog.Logger
-	Metrics   *metrics.Worker
+	Box      *crypt.Box
+	Version  string
+	Log      *slog.Logger
+	Registry *metrics.Registry
 	// Certificates are those that the worker presents; nil if the master of the same process holds them.
-	Certificates *Certificates
-	// Origin detects a restore of etcd.
-	Origin *Origin
-	// Clock watches the wall clock.
-	Clock *Clock
+	Certificates *certs.Set
 	// Boot is the clock that determines when runs end if etcd is unavailable for too long.
 	Boot func() time.Duration
 	// Guardian is the process that watches over this one; nil: there is none.
@@ -83,11 +62,12 @@ type WorkerConfig struct {
 // Worker is a worker's wiring.
 type Worker struct {
 	cfg            WorkerConfig
+	metrics        *metrics.Worker
 	session        *joblock.Session
 	keeper         *members.Keeper
 	sink           *runlog.Sink
 	load           *joblock.Load
-	executor       atomic.Pointer[executor.Executor] // set by its part; health checks may read it before
+	executor       *executor.Executor
 	members        *members.Members
 	cluster        *cluster
 	conditions     *health.Conditions
@@ -95,8 +75,8 @@ type Worker struct {
 	dispatcher     *dispatch.Dispatcher
 	recovery       *dispatch.Recovery
 	outboxRecovery *dispatch.OutboxRecovery
-	orphaned       chan struct{} // a worker left: the recovery scans
-	abandoned      chan struct{} // likewise
+	orphaned       chan struct{} // receives when a worker left: its runs may be orphaned
+	abandoned      chan struct{} // receives when a worker left: its outbox may be abandoned
 	feed           *dispatch.Feed
 	watcher        *catalog.Watcher
 	secrets        *secretsetcd.Table
@@ -107,15 +87,33 @@ type Worker struct {
 }
 
 // NewWorker creates a worker. Nothing runs before its parts start.
-func NewWorker(cfg WorkerConfig) *Worker {
+func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	w := &Worker{
 		cfg:       cfg,
 		started:   time.Now().UTC(),
 		orphaned:  make(chan struct{}, 1),
 		abandoned: make(chan struct{}, 1),
 	}
-	life, log, client := cfg.Home.Life, cfg.Log, cfg.Etcd
-	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, cfg.Metrics.Session)
+	life, log, client, counted := cfg.Home.Life, cfg.Log, cfg.Etcd, metrics.NewWorker(cfg.Registry)
+	w.metrics = counted
+	w.secrets = secretsetcd.NewTable(client, cfg.Box, time.Now)
+	var err error
+	if w.executor, err = executor.New(executor.Config{
+		BaseDir:    cfg.Home.Dir,
+		Worker:     life.Worker,
+		Life:       life.Life,
+		Name:       life.Name,
+		Adopt:      true,
+		Mark:       cfg.Home.Mark,
+		Masks:      cfg.Masks.Masker,
+		Secrets:    w.secrets,
+		RunAs:      cfg.RunAs,
+		MaxRunTime: cfg.Execution.MaxRunTime,
+		Log:        log,
+	}); err != nil {
+		return nil, err
+	}
+	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, counted.Session)
 	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
 	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
 		cfg.Origin.Lineage.WentBack)
@@ -124,27 +122,27 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		members: w.members,
 		guard:   members.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
 	}
-	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), cfg.Metrics.QueueDepth)
+	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), counted.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{
 		Spool:       cfg.Spool,
 		OutboxBytes: cfg.OutboxMax,
 		Workers:     w.alive,
 		Outboxes:    w.load.Bytes,
 		Report:      w.loops.delivery.Done,
-	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, cfg.Metrics)
-	w.conditions = health.NewConditions(life.Name, log, WallClock, cfg.Metrics.Condition, w.session.Conditions,
+	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, counted)
+	w.conditions = health.NewConditions(life.Name, log, WallClock, counted.Condition, w.session.Conditions,
 		w.sink.Conditions, clocks.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
-		w.startConditions, w.guardianConditions, cfg.Origin.Conditions)
+		w.executor.Conditions, cfg.Guardian.Conditions, cfg.Origin.Conditions)
 	w.cluster = &cluster{
 		clockVerdict: clocks,
 		conditions:   w.conditions,
 		origin:       cfg.Origin,
 		stopping:     w.draining.Load,
 		full:         w.sink.Full,
-		clocked:      cfg.Metrics.Clock,
+		clocked:      counted.Clock,
 		loop:         w.loops.cluster,
 	}
-	w.loop = scheduler.New(log, countedPlan{cfg.Metrics, w.loops.scheduler}, WallClock)
+	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, WallClock)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:    w.loop,
 		Claimer: joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim"), claimGate{w}),
@@ -163,11 +161,13 @@ func NewWorker(cfg WorkerConfig) *Worker {
 			}},
 		Output: w.sink.Ended, Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL,
 		Slots: w.slots, MaxBatch: joblock.MaxBatch,
-		Drain: cfg.Drain, Stop: stopWait, Now: WallClock, Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: cfg.Metrics,
+		Drain: cfg.DrainTimeout, Stop: stopWait, Now: WallClock,
+		Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: counted,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
-	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life, Written: w.sink.Outcomes,
-		Resolved: func(string) { cfg.Metrics.Outcome(common.StatusLost, 0) },
+	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life,
+		Swept: cfg.Home.Swept, Written: w.sink.Outcomes,
+		Resolved: func(string) { counted.Outcome(common.StatusLost, 0) },
 		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Release: w.dispatcher.Release, Now: WallClock, Log: log,
 		Report: w.loops.recovery.Done}
 	w.outboxRecovery = &dispatch.OutboxRecovery{
@@ -181,21 +181,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		},
 	}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
-	w.secrets = secretsetcd.NewTable(client, cfg.Box, time.Now)
 	w.watcher = catalog.NewWatcher(client, w.loops.of(watchJobs),
 		func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
-	return w
-}
-
-// OpenRunAs reads the runAs file; nil if there is none.
-func OpenRunAs(path string, log *slog.Logger) (*runas.File, error) {
-	if path != "" {
-		return runas.Open(runas.Config{Path: path, Capable: executor.Capable, Log: log})
-	}
-	if os.Geteuid() == 0 {
-		log.Warn("commands_run_as_root", "hint", "run the worker as its own user, or configure users in a runAs file")
-	}
-	return nil, nil
+	return w, nil
 }
 
 func (w *Worker) unanswered(what string) func(error) {
@@ -206,7 +194,7 @@ func (w *Worker) unanswered(what string) func(error) {
 type runner struct{ w *Worker }
 
 func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
-	return r.w.executor.Load().Run(ctx, executor.Task{
+	return r.w.executor.Run(ctx, executor.Task{
 		Job:            t.Job,
 		Record:         t.Record,
 		Fence:          t.Fence,
@@ -219,14 +207,10 @@ func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 
 // Parts returns the worker's parts in start order. The caller owns the data folder and the stores.
 func (w *Worker) Parts() []lifecycle.Part {
-	return append(w.cfg.Certificates.parts(), []lifecycle.Part{
+	return []lifecycle.Part{
+		{Name: "certificates", Serve: w.cfg.Certificates.Run},
 		{Name: "clock", Serve: w.cfg.Clock.keep},
-		{Name: "leftovers", Start: w.sweep},
-		{
-			Name:  "executor",
-			Start: w.openExecutor,
-			Stop:  func(context.Context) error { return w.executor.Load().Close() },
-		},
+		{Name: "executor", Stop: func(context.Context) error { return w.executor.Close() }},
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.Watch},
@@ -256,7 +240,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{
 			Name:        "dispatcher",
 			Serve:       w.dispatcher.Run,
-			StopTimeout: w.cfg.Drain + 2*stopWait + claimsWait,
+			StopTimeout: w.cfg.DrainTimeout + 2*stopWait + claimsWait,
 			Stop: func(ctx context.Context) error {
 				context.AfterFunc(ctx, w.dispatcher.Hurry)
 				return nil
@@ -266,10 +250,10 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "triggers", Serve: serving(ignoreEnd(w.followTriggers), w.loops.loops[watchTriggers])},
 		{
 			Name:  "gauges",
-			Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.cfg.Metrics.WatchLag); return nil },
+			Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.metrics.WatchLag); return nil },
 		},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
-	}...)
+	}
 }
 
 // drain announces that this worker accepts no more runs. The announcement is optional: other workers notice it
@@ -284,85 +268,13 @@ func (w *Worker) drain(ctx context.Context) error {
 	return nil
 }
 
-// sweep kills processes that an earlier life of this worker left behind.
-func (w *Worker) sweep(ctx context.Context) error {
-	life := w.cfg.Home.Life
-	swept, err := executor.Sweep(ctx, life.Worker, life.Life)
-	if err != nil {
-		return fmt.Errorf("search for processes of an earlier life: %w", err)
-	}
-	if swept.Killed > 0 || swept.Left > 0 {
-		w.cfg.Log.Warn("leftovers_killed", "killed", swept.Killed, "left", swept.Left)
-	}
-	if swept.Doubtful > 0 {
-		w.cfg.Log.Warn("leftovers_possible", "processes", swept.Doubtful, "hint",
-			"they changed RLIMIT_RTTIME: earlier runs are recovered after lostAfter")
-	}
-	w.recovery.Swept = swept.Complete()
-	if _, err := executor.RemoveWorkDirs(w.cfg.Home.Dir); err != nil {
-		return fmt.Errorf("remove folders of an earlier life: %w", err)
-	}
-	if _, err := executor.RemoveBorrowed(life.Worker); err != nil {
-		w.cfg.Log.Warn("folders_not_removed", "error", err) // they belong to other users and do no harm
-	}
-	return nil
-}
-
-// startConditions returns the conditions of the executor, once it exists.
-func (w *Worker) startConditions() []common.Condition {
-	if x := w.executor.Load(); x != nil {
-		return x.Conditions()
-	}
-	return nil
-}
-
-func (w *Worker) openExecutor(context.Context) error {
-	life := w.cfg.Home.Life
-	x, err := executor.New(executor.Config{
-		BaseDir:    w.cfg.Home.Dir,
-		Worker:     life.Worker,
-		Life:       life.Life,
-		Name:       life.Name,
-		Adopt:      true,
-		Mark:       w.cfg.Home.Mark,
-		Masks:      w.cfg.Secrets.Masker,
-		Secrets:    w.secrets,
-		RunAs:      w.cfg.RunAs,
-		MaxRunTime: w.cfg.MaxRunTime,
-		Log:        w.cfg.Log,
-	})
-	if err == nil {
-		w.executor.Store(x)
-	}
-	return err
-}
-
-// register waits for etcd, without a limit, and then for the key of an earlier life to expire. If that life
-// ended on this machine and left no process behind, its lease is revoked instead.
+// register waits for etcd, and then for the key of an earlier life to expire, unless that life is known to be over.
 func (w *Worker) register(ctx context.Context) error {
-	life := w.cfg.Home.Life
 	w.loops.registration.Begin()
-	if _, err := w.session.Lease(ctx); err != nil {
+	if _, err := w.session.Lease(ctx); err != nil { // waits without a limit
 		return err
 	}
-	earlier, found, err := members.Earlier(ctx, w.cfg.Etcd, life.Worker)
-	if err == nil && found && w.recovery.Swept && earlier.BootID == life.BootID &&
-		earlier.PIDNamespace == life.PIDNamespace && gone(earlier.PID) {
-		if err := joblock.RevokeLease(ctx, w.cfg.Etcd, earlier.Lease); err != nil {
-			w.cfg.Log.Warn("earlier_lease_not_revoked", "error", err)
-		}
-	}
-	return w.keeper.Register(ctx, patience)
-}
-
-// gone reports whether no process has this id, or only a zombie that is not reaped. A process that reused the
-// id only delays the start.
-func gone(pid int) bool {
-	if pid <= 0 || pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		return true
-	}
-	p, found := proctree.Look(pid)
-	return found && p.Dead
+	return w.keeper.Register(ctx, patience, w.cfg.Home.Ended)
 }
 
 // recover resolves what can be resolved at once, before anything is claimed.
@@ -391,7 +303,7 @@ func (w *Worker) registration() common.Registration {
 		StartedAt:  w.started,
 		Clock:      WallClock().UTC(),
 		Draining:   w.draining.Load(),
-		Features:   w.executor.Load().Features(),
+		Features:   w.executor.Features(),
 		Trouble:    w.cluster.Trouble(),
 		Conditions: w.conditions.Active(),
 		Skew:       w.cluster.clock().Skew,

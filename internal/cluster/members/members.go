@@ -124,8 +124,12 @@ const (
 )
 
 // Register waits until the id is free, at most patience, and registers. It returns ErrTwin if another process
-// keeps it.
-func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
+// keeps it. ended reports whether the process of an earlier registration is known to be over: then its lease is
+// revoked; nil: never.
+func (k *Keeper) Register(ctx context.Context, patience time.Duration, ended func(*common.Registration) bool) error {
+	if err := k.release(ctx, ended); err != nil {
+		k.log.Warn("earlier_lease_not_revoked", "error", err)
+	}
 	deadline := time.Now().Add(patience)
 	wait := retryFirst
 	for {
@@ -146,6 +150,18 @@ func (k *Keeper) Register(ctx context.Context, patience time.Duration) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// release revokes the lease of an earlier registration whose process has ended.
+func (k *Keeper) release(ctx context.Context, ended func(*common.Registration) bool) error {
+	if ended == nil {
+		return nil
+	}
+	earlier, found, err := Earlier(ctx, k.client, k.state().Worker)
+	if err != nil || !found || !ended(&earlier) {
+		return nil // the write reports an error
+	}
+	return etcdkit.Revoke(ctx, k.client, earlier.Lease)
 }
 
 // Run rewrites the registration until the context ends. It returns ErrTwin if another process holds the key.

@@ -96,7 +96,7 @@ func (w *worker) runs(n int) {
 
 func (w *worker) register() {
 	w.Helper()
-	if err := w.keeper.Register(w.Context(), time.Minute); err != nil {
+	if err := w.keeper.Register(w.Context(), time.Minute, nil); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -234,7 +234,7 @@ func TestRegister_IdInUse_ReturnsErrTwin(t *testing.T) {
 	first, twin := newWorker(t, client, "w", "first"), newWorker(t, client, "w", "twin")
 	first.register()
 	before := key(t, client, "w")
-	if err := twin.keeper.Register(t.Context(), time.Second); !errors.Is(err, members.ErrTwin) {
+	if err := twin.keeper.Register(t.Context(), time.Second, nil); !errors.Is(err, members.ErrTwin) {
 		t.Fatalf("the twin registered: %v", err)
 	}
 	if err := twin.keeper.Run(t.Context()); !errors.Is(err, members.ErrTwin) {
@@ -246,7 +246,7 @@ func TestRegister_IdInUse_ReturnsErrTwin(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopping")
 	time.AfterFunc(tick, func() { cancel(stop) })
-	if err := twin.keeper.Register(ctx, time.Hour); !errors.Is(err, stop) {
+	if err := twin.keeper.Register(ctx, time.Hour, nil); !errors.Is(err, stop) {
 		t.Fatalf("a stopped registration ended with %v", err)
 	}
 }
@@ -262,7 +262,7 @@ func TestUnreadableRegistrationIsNotOverwritten(t *testing.T) {
 	if _, err := client.Put(t.Context(), common.WorkerKey("w"), "{", clientv3.WithLease(lease.ID)); err != nil {
 		t.Fatal(err)
 	}
-	if err := newWorker(t, client, "w", "life").keeper.Register(t.Context(), 0); !errors.Is(err, members.ErrTwin) {
+	if err := newWorker(t, client, "w", "life").keeper.Register(t.Context(), 0, nil); !errors.Is(err, members.ErrTwin) {
 		t.Fatalf("registered: %v", err)
 	}
 	if kv := key(t, client, "w"); string(kv.Value) != "{" {
@@ -282,7 +282,7 @@ func TestKeyWithoutALeaseIsReplaced(t *testing.T) {
 	}
 	plant("garbage")
 	w := newWorker(t, client, "w", "life")
-	if err := w.keeper.Register(t.Context(), 0); err != nil {
+	if err := w.keeper.Register(t.Context(), 0, nil); err != nil {
 		t.Fatalf("it does not start: %v", err)
 	}
 	ended := w.keep()
@@ -306,7 +306,7 @@ func TestRegister_SimultaneousTwins_OneWins(t *testing.T) {
 	errs := make([]error, 8)
 	for i := range errs {
 		w := newWorker(t, client, "w", string(rune('a'+i)))
-		wg.Go(func() { errs[i] = w.keeper.Register(t.Context(), time.Second) })
+		wg.Go(func() { errs[i] = w.keeper.Register(t.Context(), time.Second, nil) })
 	}
 	wg.Wait()
 	life, _ := lifeOf(t, client, "w")
@@ -337,7 +337,7 @@ func TestRegisterBacksOff(t *testing.T) {
 			}, func(string) {})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := keeper.Register(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) {
+		if err := keeper.Register(ctx, time.Second, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("ended with %v", err)
 		}
 		// After 0, ½, 1½, 3½, 7½, 12½ … seconds.

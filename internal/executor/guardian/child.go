@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"carillon/internal/common"
 	"carillon/internal/executor/proctree"
 	"carillon/internal/platform/bootclock"
 )
@@ -172,7 +173,7 @@ func (c *Child) follow(ctx context.Context, log *slog.Logger, w watch) error {
 	}
 }
 
-// report stores a verdict for [Child.Silent] and [Child.work].
+// report stores a verdict for [Child.Conditions] and [Child.work].
 func (c *Child) report(v verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,14 +186,23 @@ func (c *Child) report(v verdict) {
 	c.abandoned = v.abandon
 }
 
-// Silent returns the time since which the guardian has not answered, if that is at least 3 s ago; zero otherwise.
-func (c *Child) Silent() time.Time {
+// Conditions reports a guardian that has not answered for at least 3 s.
+func (c *Child) Conditions() []common.Condition {
 	if c == nil {
-		return time.Time{}
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.silent
+	if c.silent.IsZero() {
+		return nil
+	}
+	return []common.Condition{{
+		Code:        common.ConditionGuardianSilent,
+		From:        c.silent.UTC(),
+		StopsClaims: true,
+		Text: "the guardian of this worker does not respond: " +
+			"if the worker were killed now, its commands could survive",
+	}}
 }
 
 // Beat sends a heartbeat with a deadline, a time of the boot clock: the guardian kills the worker and its process tree

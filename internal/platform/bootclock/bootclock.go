@@ -3,6 +3,8 @@
 package bootclock
 
 import (
+	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,4 +22,13 @@ func read(clock int32) time.Duration {
 		panic("bootclock: the kernel has no clock " + err.Error()) // both exist since Linux 2.6.39
 	}
 	return time.Duration(ts.Nano())
+}
+
+// BootID identifies the current boot of the machine; it returns "" if the kernel does not provide it.
+func BootID() string {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }

@@ -4,5 +4,5 @@
 // files which cannot be used change nothing, and raise a condition; and that a condition is raised in time
 // before a certificate ends. Existing connections continue.
 //
-// Run is the only goroutine. A Keeper is safe for concurrent use.
+// The package starts no goroutine. A Keeper is safe for concurrent use.
 package certs

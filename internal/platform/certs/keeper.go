@@ -2,7 +2,6 @@ package certs
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -69,20 +68,6 @@ func Open(cfg Config) (*Keeper, error) {
 	k.held, k.looked = held, cfg.Now()
 	k.tell()
 	return k, nil
-}
-
-// Run checks the files until the context ends.
-func (k *Keeper) Run(ctx context.Context) error {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			k.Look()
-		}
-	}
 }
 
 // Look loads the files, if they hold another certificate that is valid.

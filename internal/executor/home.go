@@ -1,6 +1,7 @@
-package daemon
+package executor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,17 +14,18 @@ import (
 	"syscall"
 
 	"carillon/internal/common"
-	"carillon/internal/executor"
 	"carillon/internal/executor/proctree"
+	"carillon/internal/platform/bootclock"
 )
 
 // Home is a worker's data folder. Folder and worker id are locked while this process lives.
 type Home struct {
-	Dir  string
-	Life common.Life
-	Mark proctree.Mark // mark of this process and its children; 0: none
-	lock *os.File
-	id   net.Listener
+	Dir   string
+	Life  common.Life
+	Mark  proctree.Mark // mark of this process and its children; 0: none
+	Swept bool          // no marked process of an earlier incarnation is left
+	lock  *os.File
+	id    net.Listener
 }
 
 // ErrHomeInUse reports that another process holds the data folder.
@@ -53,17 +55,65 @@ func OpenHome(dir, name string) (*Home, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &Home{Dir: dir, lock: lock, id: alone, Life: common.Life{Worker: id, Name: name, Life: common.NewID(),
-		BootID: executor.BootID(), PIDNamespace: executor.PIDNamespace()}}, nil
+		BootID: bootclock.BootID(), PIDNamespace: PIDNamespace()}}, nil
 }
 
-// MarkProcess marks this process and all processes that it will start as belonging to this life. Without the
-// mark a sweep may miss hidden processes, so that the runs of this life are not recovered at once.
-func (h *Home) MarkProcess(log *slog.Logger) {
-	mark, err := executor.MarkProcess(h.Life.Worker)
+// BeginLife opens the data folder, marks this process and all that it will start as belonging to this life, and kills
+// and removes what an earlier life left. Without the mark a sweep may miss hidden processes, so that the runs of this
+// life are not recovered at once.
+func BeginLife(ctx context.Context, dir, name string, log *slog.Logger) (*Home, error) {
+	h, err := OpenHome(dir, name)
 	if err != nil {
+		return nil, err
+	}
+	if h.Mark, err = MarkProcess(h.Life.Worker); err != nil {
 		log.Warn("processes_not_marked", "error", err)
 	}
-	h.Mark, h.Life.Marked = mark, mark != 0
+	h.Life.Marked = h.Mark != 0
+	if err := h.sweep(ctx, log); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// sweep kills processes that an earlier life of this worker left behind, and removes its folders.
+func (h *Home) sweep(ctx context.Context, log *slog.Logger) error {
+	swept, err := Sweep(ctx, h.Life.Worker, h.Life.Life)
+	if err != nil {
+		return fmt.Errorf("search for processes of an earlier life: %w", err)
+	}
+	if swept.Killed > 0 || swept.Left > 0 {
+		log.Warn("leftovers_killed", "killed", swept.Killed, "left", swept.Left)
+	}
+	if swept.Doubtful > 0 {
+		log.Warn("leftovers_possible", "processes", swept.Doubtful, "hint",
+			"they changed RLIMIT_RTTIME: earlier runs are recovered after lostAfter")
+	}
+	h.Swept = swept.Complete()
+	if _, err := RemoveWorkDirs(h.Dir); err != nil {
+		return fmt.Errorf("remove folders of an earlier life: %w", err)
+	}
+	if _, err := RemoveBorrowed(h.Life.Worker); err != nil {
+		log.Warn("folders_not_removed", "error", err) // they belong to other users and do no harm
+	}
+	return nil
+}
+
+// Ended reports whether an earlier life of this worker is known to be over: its process ended on this machine, and
+// left none behind.
+func (h *Home) Ended(earlier *common.Registration) bool {
+	return h.Swept && earlier.BootID == h.Life.BootID && earlier.PIDNamespace == h.Life.PIDNamespace &&
+		processEnded(earlier.PID)
+}
+
+// processEnded reports whether no process has this id, or only a zombie that is not reaped. A process that reused the
+// id only delays the start.
+func processEnded(pid int) bool {
+	if pid <= 0 || pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	p, found := proctree.Look(pid)
+	return found && p.Dead
 }
 
 // Close releases the locks of folder and id.
