@@ -136,12 +136,8 @@ func (c *cli) openEditor(ctx context.Context, file string) error {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, editor, file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, c.screen, c.screen
 	if err := cmd.Run(); err != nil {
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "editor " + common.Excerpt(editor) + " failed; nothing was changed",
-			Hint:    "set another one with EDITOR",
-			Err:     err,
-		}
+		return common.Errorf(common.CodeInvalid, "editor %s failed; nothing was changed", common.Excerpt(editor)).
+			WithCause(err).WithHint("set another one with EDITOR")
 	}
 	return nil
 }

@@ -183,12 +183,8 @@ func (m *importer) settings() error {
 	me, err := user.Current()
 	if m.as == "" {
 		if err != nil {
-			return &common.Error{
-				Code:    common.CodeInvalid,
-				Message: "cannot find your user name",
-				Hint:    "name the workers' user with --as",
-				Err:     err,
-			}
+			return common.Errorf(common.CodeInvalid, "cannot find your user name").WithCause(err).
+				WithHint("name the workers' user with --as")
 		}
 		m.as = me.Username
 	}

@@ -99,12 +99,8 @@ func (h *Hasher) work(ctx context.Context, password string, salt []byte, c cost)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, &common.Error{
-			Code:    common.CodeTooMany,
-			Reason:  "passwords_busy",
-			Message: "too many passwords are being checked",
-			Hint:    "retry in a few seconds",
-		}
+		return nil, common.Errorf(common.CodeTooMany, "too many passwords are being checked").
+			WithReason("passwords_busy").WithHint("retry in a few seconds")
 	}
 	defer func() { <-h.slots }()
 	return h.derive([]byte(password), salt, c), nil

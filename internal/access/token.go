@@ -1,7 +1,6 @@
 package access
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -54,22 +53,16 @@ type TokenWish struct {
 }
 
 // Faults returns what is wrong with the request.
-func (w *TokenWish) Faults() (faults []common.Fault) {
+func (w *TokenWish) Faults() (faults common.Faults) {
 	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) ||
 		strings.ContainsFunc(w.Name, unicode.IsControl) {
-		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(w.Name),
-			Message: fmt.Sprintf("must be 1 to %d characters, without control characters", maxTokenName)})
+		faults.Add("name", "name", w.Name, "must be 1 to %d characters, without control characters", maxTokenName)
 	}
 	if !w.Role.Valid() {
 		faults = append(faults, roleFault("role", w.Role))
 	}
 	if len(w.Groups) > maxGroups {
-		faults = append(faults, common.Fault{
-			Location: "groups",
-			Code:     "too_many",
-			Message:  fmt.Sprintf("must be at most %d", maxGroups),
-			Data:     common.WordsOf("most", maxGroups),
-		})
+		faults.Add("groups", "too_many", nil, "must be at most %d", maxGroups).With("most", maxGroups)
 	}
 	for _, group := range w.Groups {
 		if !common.ValidName(group) {

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -62,26 +61,16 @@ const (
 )
 
 // Faults returns what is wrong with a change of the user of that name.
-func (w *UserWish) Faults(name string) (faults []common.Fault) {
+func (w *UserWish) Faults(name string) (faults common.Faults) {
 	if w.Title != nil && (utf8.RuneCountInString(*w.Title) > maxTitle || !utf8.ValidString(*w.Title)) {
-		faults = append(faults, common.Fault{
-			Location: "title",
-			Code:     "too_long",
-			Message:  fmt.Sprintf("must be at most %d characters", maxTitle),
-			Data:     common.WordsOf("characters", maxTitle),
-		})
+		faults.Add("title", "too_long", nil, "must be at most %d characters", maxTitle).With("characters", maxTitle)
 	}
 	if w.Role != nil && *w.Role != "" && !w.Role.Valid() {
 		faults = append(faults, roleFault("role", *w.Role))
 	}
 	if w.Groups != nil {
 		if len(*w.Groups) > maxGroups {
-			faults = append(faults, common.Fault{
-				Location: "groups",
-				Code:     "too_many",
-				Message:  fmt.Sprintf("must be at most %d", maxGroups),
-				Data:     common.WordsOf("most", maxGroups),
-			})
+			faults.Add("groups", "too_many", nil, "must be at most %d", maxGroups).With("most", maxGroups)
 		}
 		for _, group := range slices.Sorted(maps.Keys(*w.Groups)) {
 			if !common.ValidName(group) {
@@ -100,12 +89,7 @@ func (w *UserWish) Faults(name string) (faults []common.Fault) {
 }
 
 func roleFault(at string, role Role) common.Fault {
-	return common.Fault{
-		Location: at,
-		Code:     "enum",
-		Value:    common.Excerpt(string(role)),
-		Message:  "must be one of viewer, operator, editor, admin",
-	}
+	return common.NewFault(at, "enum", string(role), "must be one of viewer, operator, editor, admin")
 }
 
 func groupFault(at, group string) common.Fault {

@@ -42,11 +42,8 @@ func Reachable(server string) error {
 	base, err := url.Parse(server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil ||
 		base.RawQuery != "" || base.Fragment != "" {
-		return &common.Error{
-			Code:    common.CodeInvalid,
-			Message: "the server " + common.Excerpt(server) + " is not an address of one",
-			Hint:    "write it as http://127.0.0.1:7070 or https://carillon.example.com",
-		}
+		return common.Errorf(common.CodeInvalid, "the server %s is not an address of one", common.Excerpt(server)).
+			WithHint("write it as http://127.0.0.1:7070 or https://carillon.example.com")
 	}
 	return nil
 }
@@ -57,12 +54,9 @@ func Private(server string) error {
 	if err == nil && (base.Scheme == "https" || Loopback(base.Hostname())) {
 		return nil
 	}
-	return &common.Error{
-		Code: common.CodeForbidden,
-		Message: "no token or password is sent to " + common.Excerpt(server) +
-			" over plain HTTP, where others may read it",
-		Hint: "use https, or allow it with --insecure-http",
-	}
+	return common.Errorf(common.CodeForbidden,
+		"no token or password is sent to %s over plain HTTP, where others may read it", common.Excerpt(server)).
+		WithHint("use https, or allow it with --insecure-http")
 }
 
 // New returns a client; it does not connect.

@@ -86,11 +86,8 @@ type Chain interface {
 func checked(ctx context.Context, chain Chain) (Head, int64, error) {
 	head, revision, err := chain.Head(ctx)
 	if err == nil && head.Format > Format {
-		err = &common.Error{
-			Code:    common.CodeConflict,
-			Message: "the audit chain was written by a newer version",
-			Hint:    "upgrade this master",
-		}
+		err = common.Errorf(common.CodeConflict, "the audit chain was written by a newer version").
+			WithHint("upgrade this master")
 	}
 	return head, revision, err
 }

@@ -55,6 +55,29 @@ type Fault struct {
 	Data     Words  `json:"data,omitempty" doc:"Values for translated texts."`
 }
 
+// NewFault returns a fault. Of a text as value it quotes an excerpt; nil is not quoted.
+func NewFault(location, code string, value any, format string, args ...any) Fault {
+	if text, ok := value.(string); ok {
+		value = Excerpt(text)
+	}
+	return Fault{Location: location, Code: code, Value: value, Message: fmt.Sprintf(format, args...)}
+}
+
+// WithHint returns the fault with advice.
+func (f Fault) WithHint(hint string) Fault {
+	f.Hint = hint
+	return f
+}
+
+// Faults collects the faults of an input.
+type Faults []Fault
+
+// Add adds a fault like NewFault, and returns it for further values.
+func (f *Faults) Add(location, code string, value any, format string, args ...any) *Fault {
+	*f = append(*f, NewFault(location, code, value, format, args...))
+	return &(*f)[len(*f)-1]
+}
+
 // With adds values for a translated message: names, each followed by its value.
 func (f *Fault) With(pairs ...any) *Fault {
 	f.Data = WordsOf(pairs...)
@@ -92,6 +115,30 @@ func (e *Error) Unwrap() error { return e.Err }
 // Errorf returns an Error without a cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// WithReason sets the reason.
+func (e *Error) WithReason(reason string) *Error {
+	e.Reason = reason
+	return e
+}
+
+// With sets the values of the translated sentence: names, each followed by its value.
+func (e *Error) With(pairs ...any) *Error {
+	e.Data = WordsOf(pairs...)
+	return e
+}
+
+// WithHint sets the hint.
+func (e *Error) WithHint(hint string) *Error {
+	e.Hint = hint
+	return e
+}
+
+// WithCause sets the cause.
+func (e *Error) WithCause(err error) *Error {
+	e.Err = err
+	return e
 }
 
 // Invalid returns the error of a rejected input.

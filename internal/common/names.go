@@ -15,6 +15,10 @@ var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 // NamePattern is the pattern of names of jobs, groups and workers, for schemas. A name must not contain ".." either.
 const NamePattern = `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`
 
+// NameRule is the message of a fault in such a name.
+const NameRule = "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or digit, " +
+	"and not contain '..'"
+
 // ValidName reports whether a text may name a job, a group or a worker. Such a name is safe as part of an etcd key, a
 // URL path and a file name.
 func ValidName(s string) bool {

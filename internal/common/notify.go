@@ -58,14 +58,8 @@ func (n *Notify) faults(c *checker) {
 			c.add(fmt.Sprintf("notify.on[%d]", i), "enum", "", "must not be empty")
 		}
 	}
-	if len(n.On) > len(Events) {
-		c.add("notify.on", "too_many", len(n.On), fmt.Sprintf("must be at most %d", len(Events))).With("most",
-			len(Events))
-	}
-	if len(n.To) > MaxNotified {
-		c.add("notify.to", "too_many", len(n.To), fmt.Sprintf("must be at most %d", MaxNotified)).With("most",
-			MaxNotified)
-	}
+	c.most("notify.on", len(n.On), len(Events))
+	c.most("notify.to", len(n.To), MaxNotified)
 	for i, name := range n.To {
 		if !ValidName(name) {
 			c.add(fmt.Sprintf("notify.to[%d]", i), "name", name, "is not a channel's name")

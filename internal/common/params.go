@@ -60,9 +60,7 @@ func mayBeParam(name string) bool {
 }
 
 func (j *Job) paramFaults(c *checker) {
-	if len(j.Params) > MaxParams {
-		c.add("params", "too_many", len(j.Params), fmt.Sprintf("must be at most %d", MaxParams)).With("most", MaxParams)
-	}
+	c.most("params", len(j.Params), MaxParams)
 	for _, name := range slices.Sorted(maps.Keys(j.Params)) {
 		location := "params." + Excerpt(name)
 		switch _, both := j.Env[name]; {
@@ -77,7 +75,7 @@ func (j *Job) paramFaults(c *checker) {
 		p := j.Params[name]
 		c.line(location+".description", p.Description, MaxTitle)
 		if len(p.Pattern) > MaxParamPattern {
-			c.add(location+".pattern", "too_long", nil, fmt.Sprintf("must be at most %d bytes", MaxParamPattern)).
+			c.add(location+".pattern", "too_long", nil, "must be at most %d bytes", MaxParamPattern).
 				With("bytes", MaxParamPattern)
 			continue
 		}
@@ -111,7 +109,7 @@ func (j *Job) ParamFaults(given map[string]string) []Fault {
 		c.param(location, value, pattern)
 	}
 	if total > MaxParamsGiven {
-		c.add("params", "too_large", nil, fmt.Sprintf("must be at most %d KiB together", MaxParamsGiven>>10)).
+		c.add("params", "too_large", nil, "must be at most %d KiB together", MaxParamsGiven>>10).
 			With("size", fmt.Sprintf("%d KiB", MaxParamsGiven>>10))
 	}
 	return c.faults
@@ -150,13 +148,13 @@ func (c *checker) param(location, value string, pattern *regexp.Regexp) {
 	before := len(c.faults)
 	c.text(location, value)
 	if len(value) > MaxParam {
-		c.add(location, "too_long", nil, fmt.Sprintf("must be at most %d bytes", MaxParam)).With("bytes", MaxParam)
+		c.add(location, "too_long", nil, "must be at most %d bytes", MaxParam).With("bytes", MaxParam)
 	}
 	if len(c.faults) > before || pattern == nil {
 		return
 	}
 	if at := pattern.FindStringIndex(value); at == nil || at[0] != 0 || at[1] != len(value) {
-		c.add(location, "pattern", value, fmt.Sprintf("must match %s", Excerpt(pattern.String()))).With("pattern",
-			Excerpt(pattern.String()))
+		c.add(location, "pattern", value, "must match %s", Excerpt(pattern.String())).
+			With("pattern", Excerpt(pattern.String()))
 	}
 }

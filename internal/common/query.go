@@ -1,7 +1,5 @@
 package common
 
-import "fmt"
-
 // JobQuery filters and orders a list of jobs. Zero fields do not filter.
 type JobQuery struct {
 	Q          string // part of the name or the title
@@ -54,11 +52,8 @@ func (p Precondition) Check(job string, version int64) error {
 	case p.Version != 0 && version == 0:
 		return Errorf(CodeStale, "job %q does not exist any more", job)
 	case p.Version != 0 && version != p.Version:
-		return &Error{
-			Code:    CodeStale,
-			Message: fmt.Sprintf("job %q is at version %d, not %d", job, version, p.Version),
-			Hint:    "another client saved it: read it again and repeat the change",
-		}
+		return Errorf(CodeStale, "job %q is at version %d, not %d", job, version, p.Version).
+			WithHint("another client saved it: read it again and repeat the change")
 	}
 	return nil
 }
@@ -71,11 +66,8 @@ func (p Precondition) Holds(object string, version int64) error {
 	case p.Version != 0 && version == 0:
 		return Errorf(CodeStale, "%s no longer exists", object)
 	case p.Version != 0 && version != p.Version:
-		return &Error{
-			Code:    CodeStale,
-			Message: fmt.Sprintf("%s is at version %d, not %d", object, version, p.Version),
-			Hint:    "read it again and repeat the change: it was saved in the meantime",
-		}
+		return Errorf(CodeStale, "%s is at version %d, not %d", object, version, p.Version).
+			WithHint("read it again and repeat the change: it was saved in the meantime")
 	}
 	return nil
 }

@@ -58,14 +58,12 @@ func (w *SecretWish) Faults(known bool) []Fault {
 	case strings.ContainsRune(w.Value, 0):
 		c.add("value", "nul", nil, "must not contain a NUL character")
 	case len(w.Value) < MinSecretBytes || len(w.Value) > MaxSecretBytes:
-		c.add("value", "length", nil, fmt.Sprintf("must be %d to %d bytes: a shorter one would be found, and masked, "+
-			"in harmless texts", MinSecretBytes, MaxSecretBytes))
+		c.add("value", "length", nil,
+			"must be %d to %d bytes: a shorter one would be found, and masked, in harmless texts", MinSecretBytes,
+			MaxSecretBytes)
 	}
 	c.line("description", w.Description, MaxTitle)
-	if len(w.Groups) > MaxSecretGroups {
-		c.add("groups", "too_many", len(w.Groups), fmt.Sprintf("must be at most %d", MaxSecretGroups)).With("most",
-			MaxSecretGroups)
-	}
+	c.most("groups", len(w.Groups), MaxSecretGroups)
 	for i, group := range w.Groups {
 		location := fmt.Sprintf("groups[%d]", i)
 		switch {
@@ -107,7 +105,7 @@ func (j *Job) secretFaults(c *checker) {
 		}
 	}
 	if len(refs) > MaxSecretsOfJob {
-		c.add("env", "too_many", len(refs), fmt.Sprintf("must refer to at most %d secrets", MaxSecretsOfJob)).
+		c.add("env", "too_many", len(refs), "must refer to at most %d secrets", MaxSecretsOfJob).
 			With("most", MaxSecretsOfJob)
 	}
 }

@@ -37,15 +37,11 @@ var (
 
 // Faults returns all faults of the job except those of its schedule (common/schedule checks it). Locations are the
 // names of the JSON fields.
-func (j *Job) Faults() []Fault {
+func (j *Job) Faults() Faults {
 	c := &checker{}
-	if !ValidName(j.Name) {
-		c.add("name", "name", j.Name, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with "+
-			"a letter or digit, and not contain '..'")
-	}
-	if j.Group != "" && !ValidName(j.Group) {
-		c.add("group", "name", j.Group, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end "+
-			"with a letter or digit, and not contain '..'")
+	c.name("name", j.Name)
+	if j.Group != "" {
+		c.name("group", j.Group)
 	}
 	c.line("title", j.Title, MaxTitle)
 	c.text("description", j.Description)
@@ -68,12 +64,10 @@ func (j *Job) commandFaults(c *checker) {
 	case len(j.Args) > 0 && j.Args[0] == "":
 		c.add("args[0]", "required", nil, "must name a program")
 	}
-	if len(j.Args) > MaxArgs {
-		c.add("args", "too_many", len(j.Args), fmt.Sprintf("must be at most %d", MaxArgs)).With("most", MaxArgs)
-	}
+	c.most("args", len(j.Args), MaxArgs)
 	if len(j.Args) > 0 && j.Shell != "" {
-		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell").With("without",
-			"command")
+		c.add("shell", "exclusive", nil, "has no meaning with args, which run without a shell").
+			With("without", "command")
 	}
 	c.text("command", j.Command)
 	for i, a := range j.Args {
@@ -85,9 +79,7 @@ func (j *Job) commandFaults(c *checker) {
 	if j.User != "" && !userPattern.MatchString(j.User) {
 		c.add("user", "user", j.User, "is not a user name")
 	}
-	if len(j.Env) > MaxEnv {
-		c.add("env", "too_many", len(j.Env), fmt.Sprintf("must be at most %d", MaxEnv)).With("most", MaxEnv)
-	}
+	c.most("env", len(j.Env), MaxEnv)
 	for _, k := range slices.Sorted(maps.Keys(j.Env)) {
 		switch {
 		case !envPattern.MatchString(k):
@@ -101,27 +93,36 @@ func (j *Job) commandFaults(c *checker) {
 }
 
 // LabelFaults returns the faults of labels of a job or a worker.
-func LabelFaults(labels map[string]string) []Fault {
+func LabelFaults(labels map[string]string) Faults {
 	c := &checker{}
 	c.labels(labels)
 	return c.faults
 }
 
 // checker collects faults.
-type checker struct{ faults []Fault }
+type checker struct{ faults Faults }
 
-func (c *checker) add(location, code string, value any, message string) *Fault {
-	if s, ok := value.(string); ok {
-		value = Excerpt(s)
+func (c *checker) add(location, code string, value any, format string, args ...any) *Fault {
+	return c.faults.Add(location, code, value, format, args...)
+}
+
+func (c *checker) name(location, s string) {
+	if !ValidName(s) {
+		c.add(location, "name", s, "%s", NameRule)
 	}
-	c.faults = append(c.faults, Fault{Location: location, Code: code, Value: value, Message: message})
-	return &c.faults[len(c.faults)-1]
+}
+
+// most checks the length of a list.
+func (c *checker) most(location string, length, limit int) {
+	if length > limit {
+		c.add(location, "too_many", length, "must be at most %d", limit).With("most", limit)
+	}
 }
 
 func (c *checker) enum(location, value string, allowed ...string) {
 	if value != "" && !slices.Contains(allowed, value) {
-		c.add(location, "enum", value, "must be one of "+strings.Join(allowed, ", ")).With("allowed",
-			strings.Join(allowed, ", "))
+		c.add(location, "enum", value, "must be one of %s", strings.Join(allowed, ", ")).
+			With("allowed", strings.Join(allowed, ", "))
 	}
 }
 
@@ -136,7 +137,7 @@ func (c *checker) text(location, s string) {
 func (c *checker) line(location, s string, limit int) {
 	c.text(location, s)
 	if utf8.RuneCountInString(s) > limit {
-		c.add(location, "too_long", nil, fmt.Sprintf("must be at most %d characters", limit)).With("characters", limit)
+		c.add(location, "too_long", nil, "must be at most %d characters", limit).With("characters", limit)
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return r != 0 && unicode.IsControl(r) }) {
 		c.add(location, "control", s, "must be one line without control characters")
@@ -151,9 +152,7 @@ func (c *checker) absolute(location, s string) {
 }
 
 func (c *checker) labels(labels map[string]string) {
-	if len(labels) > MaxLabels {
-		c.add("labels", "too_many", len(labels), fmt.Sprintf("must be at most %d", MaxLabels)).With("most", MaxLabels)
-	}
+	c.most("labels", len(labels), MaxLabels)
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
 		if !labelKeyPattern.MatchString(k) {
 			c.add("labels", "label", k, "names must be 1 to 63 letters, digits, '.', '_', '-' or '/'")
@@ -173,8 +172,7 @@ func (c *checker) duration(location string, d Duration, least, most time.Duratio
 	case err != nil:
 		c.add(location, "duration", string(d), "is not a duration; write 90s, 5m, 1h30m or 2d")
 	case v < least || v > most:
-		c.add(location, "range", string(d), fmt.Sprintf("must be from %v to %v", least, most)).With("least", least,
-			"most", most)
+		c.add(location, "range", string(d), "must be from %v to %v", least, most).With("least", least, "most", most)
 	}
 }
 

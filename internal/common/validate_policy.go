@@ -59,13 +59,12 @@ func (j *Job) lostFaults(c *checker) {
 	// or reported already
 	case grace <= lostAfter/3 || grace > MaxLostAfter/3 || lostAfter < MinLostAfter || lostAfter > MaxLostAfter:
 	case j.KillGrace != "":
-		c.add("killGrace", "range", string(j.KillGrace),
-			fmt.Sprintf("must be at most a third of lostAfter, which is %v", lostAfter)).With("third", "lostAfter",
-			"of", lostAfter)
+		c.add("killGrace", "range", string(j.KillGrace), "must be at most a third of lostAfter, which is %v",
+			lostAfter).With("third", "lostAfter", "of", lostAfter)
 	default:
 		c.add("lostAfter", "range", string(j.LostAfter),
-			fmt.Sprintf("must be at least three times killGrace, which is %v where it is not given",
-				grace)).With("thrice", "killGrace", "of", grace)
+			"must be at least three times killGrace, which is %v where it is not given", grace).
+			With("thrice", "killGrace", "of", grace)
 	}
 }
 
@@ -77,8 +76,8 @@ func (j *Job) limitFaults(c *checker) {
 	if n, err := j.MemoryMax.Value(); err != nil {
 		c.add("memoryMax", "size", string(j.MemoryMax), "is not a size; write 512KiB, 16MiB or 1GiB")
 	} else if n < 1<<20 || n > MaxMemory {
-		c.add("memoryMax", "range", string(j.MemoryMax), "must be from 1MiB to 16384GiB").With("least", "1 MiB", "most",
-			"16384 GiB")
+		c.add("memoryMax", "range", string(j.MemoryMax), "must be from 1MiB to 16384GiB").
+			With("least", "1 MiB", "most", "16384 GiB")
 	}
 }
 
@@ -89,8 +88,8 @@ func (j *Job) outputFaults(c *checker) {
 	if n, err := j.Output.Max.Value(); err != nil {
 		c.add("output.max", "size", string(j.Output.Max), "is not a size; write 512KiB, 16MiB or 1GiB")
 	} else if n < 4<<10 || n > MaxOutput {
-		c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB").With("least", "4 KiB",
-			"most", "1 GiB")
+		c.add("output.max", "range", string(j.Output.Max), "must be from 4KiB to 1GiB").
+			With("least", "4 KiB", "most", "1 GiB")
 	}
 }
 
@@ -109,25 +108,21 @@ func (j *Job) timeFaults(c *checker) {
 
 func (r *Retry) faults(c *checker) {
 	if r.Max < 0 || r.Max > MaxRetries {
-		c.add("retry.max", "range", r.Max, fmt.Sprintf("must be from 0 to %d", MaxRetries)).With("least", 0, "most",
-			MaxRetries)
+		c.add("retry.max", "range", r.Max, "must be from 0 to %d", MaxRetries).With("least", 0, "most", MaxRetries)
 	}
 	c.duration("retry.backoff", r.Backoff, 0, MaxPause)
 	c.duration("retry.maxBackoff", r.MaxBackoff, 0, MaxPause)
 	if least, most := r.Backoff.Or(DefaultBackoff), r.MaxBackoff.Or(DefaultMaxBackoff); most < least &&
 		least <= MaxPause {
 		c.add("retry.maxBackoff", "range", string(r.MaxBackoff),
-			fmt.Sprintf("must be at least backoff, which is %v (where they are not given: %v and %v)",
-				least, DefaultBackoff, DefaultMaxBackoff)).With("least", least)
+			"must be at least backoff, which is %v (where they are not given: %v and %v)", least, DefaultBackoff,
+			DefaultMaxBackoff).With("least", least)
 	}
 	c.exitCodes("retry.exitCodes", r.ExitCodes)
 }
 
 func (p *Placement) faults(c *checker) {
-	if len(p.Workers) > MaxPinned {
-		c.add("placement.workers", "too_many", len(p.Workers),
-			fmt.Sprintf("must be at most %d", MaxPinned)).With("most", MaxPinned)
-	}
+	c.most("placement.workers", len(p.Workers), MaxPinned)
 	for i, name := range p.Workers {
 		if !ValidName(name) {
 			c.add(fmt.Sprintf("placement.workers[%d]", i), "name", name, "is neither a worker's name nor its id")
@@ -157,27 +152,23 @@ func ValidTime(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year
 
 func (c *checker) time(location string, t *time.Time) {
 	if t != nil && !ValidTime(*t) {
-		c.add(location, "range", t.Format(time.RFC3339), TimeRange).With("least", 1970, "most", 2099)
+		c.add(location, "range", t.Format(time.RFC3339), "%s", TimeRange).With("least", 1970, "most", 2099)
 	}
 }
 
 // number checks a number whose default is written as 0.
 func (c *checker) number(location string, n, least, most int) {
 	if n != 0 && (n < least || n > most) {
-		c.add(location, "range", n, fmt.Sprintf("must be from %d to %d", least, most)).With("least", least,
-			"most", most)
+		c.add(location, "range", n, "must be from %d to %d", least, most).With("least", least, "most", most)
 	}
 }
 
 func (c *checker) exitCodes(location string, codes []int) {
-	if len(codes) > MaxExitCodes {
-		c.add(location, "too_many", len(codes), fmt.Sprintf("must be at most %d", MaxExitCodes)).With("most",
-			MaxExitCodes)
-	}
+	c.most(location, len(codes), MaxExitCodes)
 	for i, code := range codes {
 		if code < 0 || code > 255 {
-			c.add(fmt.Sprintf("%s[%d]", location, i), "range", code, "must be from 0 to 255").With("least", 0,
-				"most", 255)
+			c.add(fmt.Sprintf("%s[%d]", location, i), "range", code, "must be from 0 to 255").
+				With("least", 0, "most", 255)
 		}
 	}
 }

@@ -73,30 +73,17 @@ func Wrap(err error) error {
 	}
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
-		return &common.Error{
-			Code:    common.CodeUnavailable,
-			Reason:  "etcd_full",
-			Message: "etcd is full and refuses writes",
-			Err:     err,
-			Hint: "free space (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then " +
-				"run etcdctl alarm disarm",
-		}
+		return common.Errorf(common.CodeUnavailable, "etcd is full and refuses writes").WithReason("etcd_full").
+			WithCause(err).
+			WithHint("free space (etcdctl compact, then defrag on each member) or raise --quota-backend-bytes, then " +
+				"run etcdctl alarm disarm")
 	case loginRefused(err):
-		return &common.Error{
-			Code:    common.CodeUnavailable,
-			Reason:  "etcd_login",
-			Message: "etcd does not accept the login",
-			Err:     err,
-			Hint:    "check etcd.username and etcd.password; if etcd's users were changed just now, try again",
-		}
+		return common.Errorf(common.CodeUnavailable, "etcd does not accept the login").WithReason("etcd_login").
+			WithCause(err).
+			WithHint("check etcd.username and etcd.password; if etcd's users were changed just now, try again")
 	case Ambiguous(err):
-		return &common.Error{
-			Code:    common.CodeUnavailable,
-			Reason:  "etcd_away",
-			Message: "etcd does not answer",
-			Err:     err,
-			Hint:    "check that the etcd cluster has a leader and that its endpoints are right",
-		}
+		return common.Errorf(common.CodeUnavailable, "etcd does not answer").WithReason("etcd_away").WithCause(err).
+			WithHint("check that the etcd cluster has a leader and that its endpoints are right")
 	}
 	return &common.Error{Code: common.CodeInternal, Message: "etcd refused the request", Err: err}
 }

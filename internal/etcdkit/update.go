@@ -126,11 +126,7 @@ func (s *Store) Update(ctx context.Context, subject string, decide func(*Txn) er
 			return 0, context.Cause(ctx)
 		}
 	}
-	return 0, &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  "busy",
-		Message: subject + " changes too fast; try again",
-	}
+	return 0, common.Errorf(common.CodeConflict, "%s changes too fast; try again", subject).WithReason("busy")
 }
 
 // Commit executes a transaction once; done is false if its compares failed. If the response is lost, it reads
@@ -155,21 +151,13 @@ func (s *Store) Commit(ctx context.Context, subject string, t *Txn) (revision in
 	}
 	switch {
 	case unsure:
-		return 0, false, &common.Error{
-			Code:    common.CodeUnavailable,
-			Reason:  "unsure",
-			Message: "etcd did not answer: outcome unknown, the request may have been applied or be applied shortly",
-			Hint:    "read the present state; a request with an Idempotency-Key can be repeated",
-			Err:     fmt.Errorf("write %s: %w: %w", subject, common.ErrUnsure, out.err),
-		}
+		return 0, false, common.Errorf(common.CodeUnavailable,
+			"etcd did not answer: outcome unknown, the request may have been applied or be applied shortly").
+			WithReason("unsure").WithCause(fmt.Errorf("write %s: %w: %w", subject, common.ErrUnsure, out.err)).
+			WithHint("read the present state; a request with an Idempotency-Key can be repeated")
 	case out.unsent && ctx.Err() == nil:
-		return 0, false, &common.Error{
-			Code:    common.CodeTooMany,
-			Reason:  "not_begun",
-			Message: "too many changes are queued before this one of " + subject,
-			Hint:    "nothing was changed; try again in a moment",
-			Err:     out.err,
-		}
+		return 0, false, common.Errorf(common.CodeTooMany, "too many changes are queued before this one of %s",
+			subject).WithReason("not_begun").WithCause(out.err).WithHint("nothing was changed; try again in a moment")
 	case out.err != nil:
 		return 0, false, Wrap(fmt.Errorf("write %s: %w", subject, out.err))
 	}

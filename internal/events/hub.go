@@ -318,11 +318,6 @@ func (h *Hub) begun(ctx context.Context) error {
 }
 
 func unavailable(err error) error {
-	return &common.Error{
-		Code:    common.CodeUnavailable,
-		Reason:  "etcd_away",
-		Message: "etcd does not answer",
-		Hint:    "retry in a few seconds",
-		Err:     err,
-	}
+	return common.Errorf(common.CodeUnavailable, "etcd does not answer").WithReason("etcd_away").WithCause(err).
+		WithHint("retry in a few seconds")
 }

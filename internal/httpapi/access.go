@@ -127,12 +127,8 @@ func plainPaths(p core.Problems) check {
 		if !isAPI(r.URL.Path) || !strings.Contains(r.URL.EscapedPath(), "%") {
 			return nil
 		}
-		return p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid", common.Fault{
-			Location: "path",
-			Code:     "name",
-			Message:  "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'",
-			Value:    common.Excerpt(r.URL.EscapedPath()),
-		})
+		return p.Refuse(r.Context(), common.CodeInvalid, "the request is not valid", common.NewFault("path", "name",
+			r.URL.EscapedPath(), "must not contain encoded characters: names consist of a–z, 0–9, '.', '_' and '-'"))
 	}
 }
 

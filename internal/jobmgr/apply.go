@@ -94,12 +94,7 @@ func (s *Store) Change(ctx context.Context, actor common.Actor, verb, name strin
 			return job, err
 		}
 		if job.Name != name {
-			faults = append(faults, common.Fault{
-				Location: "name",
-				Code:     "mismatch",
-				Message:  "must not change: a job cannot be renamed",
-				Value:    common.Excerpt(job.Name),
-			})
+			faults.Add("name", "mismatch", job.Name, "must not change: a job cannot be renamed")
 		}
 		if refusedFor(faults) || len(faults) > 0 && timetableChanged(&old, &job) {
 			return job, refused(faults)

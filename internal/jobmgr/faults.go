@@ -23,18 +23,13 @@ func selectorFaults(job *common.Job) []common.Fault {
 	if !ok {
 		return nil
 	}
-	return []common.Fault{{
-		Location: "placement.selector",
-		Code:     "selector",
-		Message:  refusal.Message,
-		Hint:     refusal.Hint,
-		Value:    common.Excerpt(job.Placement.Selector),
-	}}
+	return []common.Fault{common.NewFault("placement.selector", "selector", job.Placement.Selector, "%s",
+		refusal.Message).WithHint(refusal.Hint)}
 }
 
 // timetableFaults lists the faults of a job's schedule: of the cron expression, and of the time zone, which
 // must be valid even without an expression.
-func (s *Store) timetableFaults(job *common.Job) (faults []common.Fault) {
+func (s *Store) timetableFaults(job *common.Job) (faults common.Faults) {
 	spec, _ := schedule.SpecOf(job) // common.Job.Faults lists the faults of dst
 	parse := func(expr string) bool {
 		spec.Expr = expr
@@ -60,8 +55,7 @@ func timetableFault(job *common.Job, err error) (common.Fault, bool) {
 	if !ok {
 		return common.Fault{}, false
 	}
-	fault := common.Fault{Location: "cronExpr", Code: refusal.Code, Message: refusal.Message, Hint: refusal.Hint,
-		Value: common.Excerpt(job.CronExpr)}
+	fault := common.NewFault("cronExpr", refusal.Code, job.CronExpr, "%s", refusal.Message).WithHint(refusal.Hint)
 	switch refusal.Field {
 	case schedule.FieldZone:
 		fault.Location, fault.Value = "timezone", common.Excerpt(job.Timezone)

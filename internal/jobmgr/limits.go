@@ -58,11 +58,7 @@ func overLimit(reason, what, setting, group string, most int64) error {
 	if group != "" {
 		where = fmt.Sprintf("the group %q may have", group)
 	}
-	return &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  reason,
-		Data:    common.WordsOf("most", most, "group", group, "setting", setting),
-		Message: fmt.Sprintf("%s at most %d %s", where, most, what),
-		Hint:    "delete jobs that are not needed, or let an operator of the masters raise " + setting,
-	}
+	return common.Errorf(common.CodeConflict, "%s at most %d %s", where, most, what).WithReason(reason).
+		With("most", most, "group", group, "setting", setting).
+		WithHint("delete jobs that are not needed, or let an operator of the masters raise " + setting)
 }

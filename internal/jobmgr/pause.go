@@ -11,20 +11,12 @@ import (
 func (s *Store) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
 	pre common.Precondition) (common.JobState, error) {
 	if r.Until != nil && !r.Until.After(s.cfg.Now()) {
-		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{
-			Location: "until",
-			Code:     "past",
-			Message:  "must be in the future",
-			Value:    common.Excerpt(r.Until.String()),
-		})
+		return common.JobState{}, common.Invalid("the job cannot be paused", common.NewFault("until", "past",
+			r.Until.String(), "must be in the future"))
 	}
 	if r.Until != nil && !common.ValidTime(*r.Until) {
-		return common.JobState{}, common.Invalid("the job cannot be paused", common.Fault{
-			Location: "until",
-			Code:     "range",
-			Message:  common.TimeRange,
-			Value:    common.Excerpt(r.Until.String()),
-		})
+		return common.JobState{}, common.Invalid("the job cannot be paused", common.NewFault("until", "range",
+			r.Until.String(), "%s", common.TimeRange))
 	}
 	return s.edit(ctx, actor, "pause", name, pre, func(j common.Job) (common.Job, error) {
 		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until

@@ -164,11 +164,11 @@ func (s *Store) Put(ctx context.Context, actor common.Actor, job common.Job, pre
 
 // refusedFor reports whether the faults of a job refuse it without a read of the stored job: a job whose last
 // fire has passed may be saved again unchanged.
-func refusedFor(faults []common.Fault) bool {
+func refusedFor(faults common.Faults) bool {
 	return slices.ContainsFunc(faults, func(f common.Fault) bool { return f.Code != schedule.CodePast })
 }
 
-func refused(faults []common.Fault) error {
+func refused(faults common.Faults) error {
 	return common.Invalid("the job cannot be saved", faults...)
 }
 
@@ -178,7 +178,7 @@ func (s *Store) Validate(ctx context.Context, job common.Job) (common.Job, []com
 }
 
 // prepare fills in the time zone and lists all faults, including those of the schedule and of the secrets.
-func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, []common.Fault, error) {
+func (s *Store) prepare(ctx context.Context, job common.Job) (common.Job, common.Faults, error) {
 	if job.Timezone == "" {
 		job.Timezone = s.cfg.Timezone
 	}

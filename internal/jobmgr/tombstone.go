@@ -116,11 +116,9 @@ func (t *tombstone) answered(was values) (bool, common.Trigger, error) {
 			Code:    common.CodeConflict,
 			Message: "the Idempotency-Key was used before, for another request",
 			Hint:    "use a new key for each request",
-			Faults: []common.Fault{{
-				Location: "header.Idempotency-Key",
-				Code:     "idempotency_reused",
-				Message:  "belongs to another request",
-			}},
+			Faults: common.Faults{
+				common.NewFault("header.Idempotency-Key", "idempotency_reused", nil, "belongs to another request"),
+			},
 		}
 	}
 	return true, given.Trigger, nil

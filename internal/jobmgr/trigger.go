@@ -3,7 +3,6 @@ package jobmgr
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
@@ -68,13 +67,9 @@ func (s *Store) newTrigger(actor common.Actor, r *common.TriggerRequest, was val
 		return common.Trigger{}, common.Invalid("the run cannot be requested", faults...)
 	}
 	if len(was.triggers) >= maxTriggers {
-		return common.Trigger{}, &common.Error{
-			Code:    common.CodeTooMany,
-			Reason:  "too_many_wait",
-			Data:    common.WordsOf("count", len(was.triggers)),
-			Message: fmt.Sprintf("%d runs of job %q are pending already", len(was.triggers), r.Job),
-			Hint:    "wait until they have ended, or kill them",
-		}
+		return common.Trigger{}, common.Errorf(common.CodeTooMany, "%d runs of job %q are pending already",
+			len(was.triggers), r.Job).WithReason("too_many_wait").With("count", len(was.triggers)).
+			WithHint("wait until they have ended, or kill them")
 	}
 	now, id := s.cfg.Now().UTC(), common.NewID()
 	return common.Trigger{
@@ -122,11 +117,7 @@ func (s *Store) Kill(ctx context.Context, actor common.Actor, id string, r commo
 			t.Delete(found.Key)
 			putOutcome(t, &run)
 		default:
-			return &common.Error{
-				Code:    common.CodeConflict,
-				Reason:  "ended",
-				Message: fmt.Sprintf("run %q has ended", id),
-			}
+			return common.Errorf(common.CodeConflict, "run %q has ended", id).WithReason("ended")
 		}
 		t.Audit(actor, "kill", "run", id, nil, killed(found, r))
 		found = nil

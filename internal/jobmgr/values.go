@@ -55,12 +55,8 @@ func (s *Store) read(ctx context.Context, name string, more ...clientv3.Op) (val
 func (v values) state() (common.JobState, error) {
 	state, err := catalog.Decode(v.job, v.cursor)
 	if err != nil {
-		return common.JobState{}, &common.Error{
-			Code:    common.CodeInternal,
-			Message: "the job is damaged in etcd and has no plan",
-			Err:     err,
-			Hint:    "delete the job and create it again",
-		}
+		return common.JobState{}, common.Errorf(common.CodeInternal, "the job is damaged in etcd and has no plan").
+			WithCause(err).WithHint("delete the job and create it again")
 	}
 	return state, nil
 }

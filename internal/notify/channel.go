@@ -85,77 +85,56 @@ func SecretKey(secret string) ([]byte, error) {
 
 // Faults returns what is wrong with the change. exists reports whether a channel of that kind
 // exists.
-func (w *Wish) Faults(exists bool) (faults []common.Fault) {
-	add := func(location, code, message string) {
-		faults = append(faults, common.Fault{Location: location, Code: code, Message: message})
-	}
+func (w *Wish) Faults(exists bool) (faults common.Faults) {
 	switch w.Kind {
 	case KindWebhook:
 		if len(w.To) > 0 {
-			add("to", "exclusive", "is for mail only")
+			faults.Add("to", "exclusive", nil, "is for mail only")
 		}
 		if w.URL == "" && !exists {
-			add("url", "required", "is required")
+			faults.Add("url", "required", nil, "is required")
 		}
 		if w.URL != "" {
 			if _, err := OriginOf(w.URL); err != nil {
-				add("url", "url", err.Error()) // without the URL, which may be a secret
+				faults.Add("url", "url", nil, "%s", err) // without the URL, which may be a secret
 			}
 		}
 		if w.Secret != "" && w.NewSecret {
-			add("secret", "exclusive", "cannot be combined with newSecret")
+			faults.Add("secret", "exclusive", nil, "cannot be combined with newSecret")
 		}
 		if w.Secret != "" {
 			if _, err := SecretKey(w.Secret); err != nil {
-				add("secret", "secret", err.Error())
+				faults.Add("secret", "secret", nil, "%s", err)
 			}
 		}
 	case KindMail:
 		if w.URL != "" {
-			add("url", "exclusive", "is for webhooks only")
+			faults.Add("url", "exclusive", nil, "is for webhooks only")
 		}
 		if w.Secret != "" || w.NewSecret {
-			add("secret", "exclusive", "is for webhooks only")
+			faults.Add("secret", "exclusive", nil, "is for webhooks only")
 		}
 		faults = append(faults, addressFaults(w.To)...)
 	default:
-		add("kind", "enum", "must be webhook or mail")
+		faults.Add("kind", "enum", nil, "must be webhook or mail")
 	}
 	return faults
 }
 
-func addressFaults(to []string) (faults []common.Fault) {
+func addressFaults(to []string) (faults common.Faults) {
 	if len(to) == 0 {
-		faults = append(faults, common.Fault{
-			Location: "to",
-			Code:     "required",
-			Message:  "must contain at least one address",
-		})
+		faults.Add("to", "required", nil, "must contain at least one address")
 	}
 	if len(to) > MaxAddresses {
-		faults = append(faults, common.Fault{
-			Location: "to",
-			Code:     "too_many",
-			Message:  fmt.Sprintf("must be at most %d", MaxAddresses),
-		})
+		faults.Add("to", "too_many", nil, "must be at most %d", MaxAddresses)
 	}
 	for i, address := range to {
 		location := fmt.Sprintf("to[%d]", i)
 		switch {
 		case !ValidAddress(address):
-			faults = append(faults, common.Fault{
-				Location: location,
-				Code:     "address",
-				Value:    common.Excerpt(address),
-				Message:  "must be a plain address, such as ops@example.com",
-			})
+			faults.Add(location, "address", address, "must be a plain address, such as ops@example.com")
 		case slices.Contains(to[:i], address):
-			faults = append(faults, common.Fault{
-				Location: location,
-				Code:     "duplicate",
-				Value:    common.Excerpt(address),
-				Message:  "is a duplicate",
-			})
+			faults.Add(location, "duplicate", address, "is a duplicate")
 		}
 	}
 	return faults

@@ -294,11 +294,8 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 	}
 	sender := n.cfg.Senders[channel.Kind]
 	if sender == nil {
-		return Notice{}, &common.Error{
-			Code:    common.CodeConflict,
-			Message: fmt.Sprintf("this master cannot send to channels of kind %s", channel.Kind),
-			Hint:    "set smtpHost and smtpFrom to send mail",
-		}
+		return Notice{}, common.Errorf(common.CodeConflict, "this master cannot send to channels of kind %s",
+			channel.Kind).WithHint("set smtpHost and smtpFrom to send mail")
 	}
 	message := messageOf(&w)
 	tryCtx, cancel := context.WithTimeout(ctx, testLimit)

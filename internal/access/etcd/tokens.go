@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -237,12 +236,7 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 			kv, err := s.userKey(ctx, wish.User)
 			switch {
 			case common.CodeOf(err) == common.CodeNotFound:
-				faults = append(faults, common.Fault{
-					Location: "user",
-					Code:     "unknown_user",
-					Value:    common.Excerpt(wish.User),
-					Message:  "user not found",
-				})
+				faults.Add("user", "unknown_user", wish.User, "user not found")
 			case err != nil:
 				return nil, err
 			default:
@@ -260,19 +254,14 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 }
 
 // beyond returns the rights of the request that the owner does not have.
-func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults []common.Fault) {
+func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults common.Faults) {
 	who := owner.Identity()
 	if len(wish.Groups) == 0 && !who.Somewhere(wish.Role) {
 		faults = append(faults, common.Fault{Location: "role", Code: "role", Message: "exceeds the user's roles"})
 	}
 	for _, group := range wish.Groups {
 		if !who.May(wish.Role, group) {
-			faults = append(faults, common.Fault{
-				Location: "groups",
-				Code:     "role",
-				Value:    common.Excerpt(group),
-				Message:  "contain a group in which the user does not have this role",
-			})
+			faults.Add("groups", "role", group, "contain a group in which the user does not have this role")
 		}
 	}
 	return faults
@@ -293,13 +282,8 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 				return err
 			}
 			if len(has) >= maxTokens {
-				return &common.Error{
-					Code:    common.CodeConflict,
-					Reason:  "too_many_tokens",
-					Data:    common.WordsOf("most", len(has)),
-					Message: fmt.Sprintf("the user has %d tokens, which is the limit", len(has)),
-					Hint:    "delete unused tokens",
-				}
+				return common.Errorf(common.CodeConflict, "the user has %d tokens, which is the limit", len(has)).
+					WithReason("too_many_tokens").With("most", len(has)).WithHint("delete unused tokens")
 			}
 			t.If(etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
 		}
@@ -375,12 +359,8 @@ func (s *Store) otherWayIn(ctx context.Context, but string) (clientv3.Cmp, error
 		return clientv3.Cmp{}, err
 	}
 	if other == nil {
-		return clientv3.Cmp{}, &common.Error{
-			Code:    common.CodeConflict,
-			Reason:  "last_admin_token",
-			Message: "this is the last token with admin access",
-			Hint:    "create an admin user with a password first",
-		}
+		return clientv3.Cmp{}, common.Errorf(common.CodeConflict, "this is the last token with admin access").
+			WithReason("last_admin_token").WithHint("create an admin user with a password first")
 	}
 	return *other, nil
 }

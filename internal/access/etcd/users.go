@@ -88,9 +88,7 @@ func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
 	wish access.UserWish) (access.UserRecord, error) {
 	faults := wish.Faults(name)
 	if !common.ValidName(name) {
-		faults = append(faults, common.Fault{Location: "name", Code: "name", Value: common.Excerpt(name),
-			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a letter or " +
-				"digit, and not contain '..'"})
+		faults.Add("name", "name", name, "%s", common.NameRule)
 	}
 	if len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
@@ -202,12 +200,8 @@ func (s *Store) otherAdmin(ctx context.Context, but string) (clientv3.Cmp, error
 			return etcdkit.Unchanged(common.UserKey(all[i].Name), all[i].Version), nil
 		}
 	}
-	return clientv3.Cmp{}, &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  "last_admin",
-		Message: "this is the last admin who can log in",
-		Hint:    "make another user with a password an admin first",
-	}
+	return clientv3.Cmp{}, common.Errorf(common.CodeConflict, "this is the last admin who can log in").
+		WithReason("last_admin").WithHint("make another user with a password an admin first")
 }
 
 // DeleteUser deletes a user with its tokens and sessions. The last admin cannot be deleted:
@@ -288,11 +282,8 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor,
 	after, err := s.changeUser(ctx, actor, "password", c.User, common.Precondition{},
 		func(now *access.UserRecord) (bool, error) {
 			if now.ID != u.ID || now.Password != u.Password {
-				return false, &common.Error{
-					Code:    common.CodeConflict,
-					Reason:  "password_changed",
-					Message: "the password was changed concurrently",
-				}
+				return false, common.Errorf(common.CodeConflict, "the password was changed concurrently").
+					WithReason("password_changed")
 			}
 			return (&access.UserWish{Password: &c.New}).Apply(now, hash), nil
 		})

@@ -389,10 +389,6 @@ func errRefused(message string, err error) error {
 }
 
 func errAway(err error) error {
-	return &common.Error{
-		Code:    common.CodeUnavailable,
-		Message: "the single sign-on issuer does not respond correctly",
-		Err:     err,
-		Hint:    "log in another way, or retry later; see the master's log",
-	}
+	return common.Errorf(common.CodeUnavailable, "the single sign-on issuer does not respond correctly").WithCause(err).
+		WithHint("log in another way, or retry later; see the master's log")
 }

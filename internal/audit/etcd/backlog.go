@@ -95,14 +95,10 @@ func (b *Backlog) Room() error {
 	if !full {
 		return nil
 	}
-	return &common.Error{
-		Code:   common.CodeUnavailable,
-		Reason: "changes_full",
-		Data:   common.WordsOf("count", count),
-		Message: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it "+
-			"accepts them", count),
-		Hint: "check that the log store runs; runs continue, and can be killed, and jobs can be paused",
-	}
+	return common.Errorf(common.CodeUnavailable,
+		"%d changes in etcd are not delivered to the log store: jobs cannot be saved until it accepts them", count).
+		WithReason("changes_full").With("count", count).
+		WithHint("check that the log store runs; runs continue, and can be killed, and jobs can be paused")
 }
 
 // Conditions returns a condition while the changes exceed the limit.

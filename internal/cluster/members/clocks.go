@@ -1,7 +1,6 @@
 package members
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -162,15 +161,13 @@ func (g *Guard) Now() (time.Time, error) {
 		return now, nil
 	}
 	if verdict.Belief.Ahead(now) {
-		return time.Time{}, &common.Error{Code: common.CodeUnavailable, Reason: "clock_unproven",
-			Message: fmt.Sprintf("the clock of this master jumped ahead, and is accepted in %v",
-				verdict.Belief.Left.Round(time.Second)),
-			Hint: "synchronize it by NTP: it is accepted at once then"}
+		return time.Time{}, common.Errorf(common.CodeUnavailable,
+			"the clock of this master jumped ahead, and is accepted in %v", verdict.Belief.Left.Round(time.Second)).
+			WithReason("clock_unproven").WithHint("synchronize it by NTP: it is accepted at once then")
 	}
-	return time.Time{}, &common.Error{Code: common.CodeUnavailable,
-		Message: fmt.Sprintf("the clock of this master is %v ahead of the cluster's",
-			verdict.Skew.Round(time.Millisecond)),
-		Hint: "synchronize the clocks of masters and workers (NTP), or send the request to another master"}
+	return time.Time{}, common.Errorf(common.CodeUnavailable, "the clock of this master is %v ahead of the cluster's",
+		verdict.Skew.Round(time.Millisecond)).
+		WithHint("synchronize the clocks of masters and workers (NTP), or send the request to another master")
 }
 
 // Proven reports whether no evidence contradicts the clock: neither other clocks, nor its own past.

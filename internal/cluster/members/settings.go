@@ -2,7 +2,6 @@ package members
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"reflect"
 	"strings"
@@ -76,11 +75,8 @@ func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSetting
 	}
 	settings, readable := settingsOf(seen.settings[id])
 	if !readable {
-		return common.WorkerSettings{}, &common.Error{
-			Code:    common.CodeInternal,
-			Message: "the settings of worker " + common.Excerpt(worker) + " are damaged in etcd",
-			Hint:    "set them again",
-		}
+		return common.WorkerSettings{}, common.Errorf(common.CodeInternal,
+			"the settings of worker %s are damaged in etcd", common.Excerpt(worker)).WithHint("set them again")
 	}
 	return settings, nil
 }
@@ -190,13 +186,8 @@ func (s seen) find(worker string) (id string, cmps []clientv3.Cmp, err error) {
 	case byID != nil:
 		id = worker
 	case named > 1:
-		return "", nil, &common.Error{
-			Code:    common.CodeConflict,
-			Reason:  "named_alike",
-			Data:    common.WordsOf("count", named),
-			Message: fmt.Sprintf("%d workers are named %s", named, common.Excerpt(worker)),
-			Hint:    "give the id of the one you mean",
-		}
+		return "", nil, common.Errorf(common.CodeConflict, "%d workers are named %s", named, common.Excerpt(worker)).
+			WithReason("named_alike").With("count", named).WithHint("give the id of the one you mean")
 	case named == 1:
 		id, byID = string(byName.Key[len(common.WorkersPrefix):]), byName
 		kv = s.settings[id]
@@ -229,36 +220,22 @@ func settingsOf(kv *mvccpb.KeyValue) (settings common.WorkerSettings, readable b
 	return settings, true
 }
 
-func settingsFaults(s *common.WorkerSettings) []common.Fault {
+func settingsFaults(s *common.WorkerSettings) common.Faults {
 	faults := common.LabelFaults(s.Labels)
 	within := func(location string, value *int, most int) {
 		if value != nil && (*value < 0 || *value > most) {
-			faults = append(faults, common.Fault{
-				Location: location,
-				Code:     "range",
-				Value:    *value,
-				Message:  fmt.Sprintf("must be from 0 to %d", most),
-			})
+			faults.Add(location, "range", *value, "must be from 0 to %d", most)
 		}
 	}
 	within("slots", s.Slots, MaxSlots)
 	within("weight", s.Weight, MaxWeight)
 	if utf8.RuneCountInString(s.DrainNote) > MaxNote {
-		faults = append(faults, common.Fault{
-			Location: "drainNote",
-			Code:     "too_long",
-			Message:  fmt.Sprintf("must be at most %d characters", MaxNote),
-		})
+		faults.Add("drainNote", "too_long", nil, "must be at most %d characters", MaxNote)
 	}
 	if !utf8.ValidString(s.DrainNote) || strings.ContainsFunc(s.DrainNote, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t'
 	}) {
-		faults = append(faults, common.Fault{
-			Location: "drainNote",
-			Code:     "control",
-			Value:    common.Excerpt(s.DrainNote),
-			Message:  "must be UTF-8 text without control characters",
-		})
+		faults.Add("drainNote", "control", s.DrainNote, "must be UTF-8 text without control characters")
 	}
 	return faults
 }

@@ -57,28 +57,24 @@ func newExpression(p *parsed, text string) (*expression, *Error) {
 	x.days = strings.SplitN(text, " ", dom+1)[dom]
 	engine, err := engineParse(text)
 	if err != nil {
-		return nil, &Error{
-			Code:    CodeEngine,
-			Field:   FieldExpression,
-			Message: "the line cannot be planned: " + err.Error(),
-			Hint:    "write it in another way, and report the line",
-		}
+		return nil, engineError(err)
 	}
 	x.engine = engine
 	_, ok, err := x.next(wallMin)
 	switch {
 	case err != nil:
-		return nil, &Error{
-			Code:    CodeEngine,
-			Field:   FieldExpression,
-			Message: "the line cannot be planned: " + err.Error(),
-			Hint:    "write it in another way, and report the line",
-		}
+		return nil, engineError(err)
 	case !ok:
 		return nil, &Error{Code: CodeNever, Field: FieldExpression, Message: "the line never fires: no such day exists",
 			Hint: "check day, month and year against each other"}
 	}
 	return x, nil
+}
+
+// engineError returns the error of a line that the engine cannot plan.
+func engineError(err error) *Error {
+	return &Error{Code: CodeEngine, Field: FieldExpression, Message: "the line cannot be planned: " + err.Error(),
+		Hint: "write it in another way, and report the line"}
 }
 
 // engineParse converts a panic of the engine to an error.

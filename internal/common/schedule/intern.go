@@ -52,12 +52,7 @@ func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
 	_, ok, err := s.Next(now)
 	switch {
 	case err != nil:
-		return Schedule{}, &Error{
-			Code:    CodeEngine,
-			Field:   FieldExpression,
-			Message: "the line cannot be planned: " + err.Error(),
-			Hint:    "write it in another way, and report the line",
-		}
+		return Schedule{}, engineError(err)
 	case !ok:
 		return Schedule{}, s.never(now)
 	}
@@ -68,17 +63,14 @@ func (in *Interner) ParseNew(spec Spec, now time.Time) (Schedule, error) {
 func (s Schedule) never(now time.Time) *Error {
 	show := func(t time.Time) string { return t.In(s.zone.loc).Format(time.RFC3339) }
 	b := s.bounds
+	past := func(field, message, hint string) *Error {
+		return &Error{Code: CodePast, Field: field, Message: message, Hint: hint}
+	}
 	if b == nil {
-		return &Error{
-			Code:    CodePast,
-			Field:   FieldExpression,
-			Message: "the line never fires after " + show(now),
-			Hint:    "check the year",
-		}
+		return past(FieldExpression, "the line never fires after "+show(now), "check the year")
 	}
 	if !now.Before(b.to) {
-		return &Error{Code: CodePast, Field: FieldEnd, Message: show(b.to) + " is over: there are no fires after it",
-			Hint: "give a later end, or none"}
+		return past(FieldEnd, show(b.to)+" is over: there are no fires after it", "give a later end, or none")
 	}
 	message := "the line never fires after " + show(now)
 	if b.from.After(now) {
@@ -87,12 +79,7 @@ func (s Schedule) never(now time.Time) *Error {
 	if b.to.Before(latest) {
 		message += ", up to " + show(b.to)
 	}
-	return &Error{
-		Code:    CodePast,
-		Field:   FieldExpression,
-		Message: message,
-		Hint:    "check the year, the start and the end",
-	}
+	return past(FieldExpression, message, "check the year, the start and the end")
 }
 
 func (in *Interner) parse(spec Spec) (Schedule, *Error) {

@@ -180,18 +180,12 @@ func (s *sessionsResource) login(ctx context.Context, in *loginInput) (*loginOut
 		}
 	}
 	if ways != 1 {
-		return nil, common.Invalid("the login is not valid", common.Fault{
-			Location: "code",
-			Code:     "exclusive",
-			Message:  "send either code, token, or user and password",
-		})
+		return nil, common.Invalid("the login is not valid", common.NewFault("code", "exclusive", nil,
+			"send either code, token, or user and password"))
 	}
 	if (b.User == "") != (b.Password == "") {
-		return nil, common.Invalid("the login is not valid", common.Fault{
-			Location: "password",
-			Code:     "required",
-			Message:  "requires user",
-		})
+		return nil, common.Invalid("the login is not valid", common.NewFault("password", "required", nil,
+			"requires user"))
 	}
 	remote := core.VisitOf(ctx).Remote
 	done, err := s.attempt(ctx, b.User)
@@ -282,12 +276,8 @@ func meOf(who *access.Identity) Me {
 func (s *sessionsResource) password(ctx context.Context, in *passwordInput) (*loginOutput, error) {
 	who, _ := core.Identity(ctx)
 	if who.UserID == "" {
-		return nil, &common.Error{
-			Code:    common.CodeConflict,
-			Reason:  "no_password",
-			Message: "you have no password",
-			Hint:    "log in as a user with a password: you are using a token without an owner, or single sign-on",
-		}
+		return nil, common.Errorf(common.CodeConflict, "you have no password").WithReason("no_password").
+			WithHint("log in as a user with a password: you are using a token without an owner, or single sign-on")
 	}
 	v := core.VisitOf(ctx)
 	change := access.PasswordChange{

@@ -149,10 +149,7 @@ func (s *ssoResource) callback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if !s.sso.Begun(kept, q.Get("state")) {
 		// Any page can send a browser here with any query: that does not end the user's attempt.
-		s.failed(w, r, &common.Error{
-			Code:    common.CodeUnauthenticated,
-			Message: "the login expired, or was begun in another browser",
-		})
+		s.failed(w, r, common.Errorf(common.CodeUnauthenticated, "the login expired, or was begun in another browser"))
 		return
 	}
 	gone := s.newCookie("")

@@ -154,25 +154,14 @@ func tokenOwner(ctx context.Context, wished string) (string, error) {
 	}
 	switch {
 	case wished != "" && (wished != who.User || who.UserID == ""):
-		return "", &common.Error{
-			Code:    common.CodeForbidden,
-			Reason:  "for_others",
-			Message: "only admins can create tokens for others",
-		}
+		return "", common.Errorf(common.CodeForbidden, "only admins can create tokens for others").
+			WithReason("for_others")
 	case who.UserID == "":
-		return "", &common.Error{
-			Code:    common.CodeForbidden,
-			Reason:  "no_user",
-			Message: "the login belongs to no user, and so cannot own a token",
-			Hint:    "ask an admin for a token",
-		}
+		return "", common.Errorf(common.CodeForbidden, "the login belongs to no user, and so cannot own a token").
+			WithReason("no_user").WithHint("ask an admin for a token")
 	case !who.Session || who.Token != "":
-		return "", &common.Error{
-			Code:    common.CodeForbidden,
-			Reason:  "token_by_token",
-			Message: "a token cannot create tokens",
-			Hint:    "log in with your password",
-		}
+		return "", common.Errorf(common.CodeForbidden, "a token cannot create tokens").WithReason("token_by_token").
+			WithHint("log in with your password")
 	}
 	return who.User, nil
 }
@@ -184,12 +173,8 @@ func notByToken(ctx context.Context, own string) error {
 	if ok && (who.Token == "" || who.Token == own || who.May(access.Admin, "")) {
 		return nil
 	}
-	return &common.Error{
-		Code:    common.CodeForbidden,
-		Reason:  "token_by_token",
-		Message: "a token can delete only itself",
-		Hint:    "log in with your password",
-	}
+	return common.Errorf(common.CodeForbidden, "a token can delete only itself").WithReason("token_by_token").
+		WithHint("log in with your password")
 }
 
 // Bounds of a token's lifetime.
@@ -201,14 +186,10 @@ const (
 
 func wishOf(d *TokenDefinition) (access.TokenWish, error) {
 	wish := access.TokenWish{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: access.TokenLife}
-	var faults []common.Fault
+	var faults common.Faults
 	if d.Groups != nil && len(d.Groups) == 0 {
-		faults = append(faults, common.Fault{
-			Location: "groups",
-			Code:     "required",
-			Message:  "must contain at least one group",
-			Hint:     "omit it for a token that is valid for all groups",
-		})
+		faults.Add("groups", "required", nil,
+			"must contain at least one group").Hint = "omit it for a token that is valid for all groups"
 	}
 	switch d.ExpiresIn {
 	case "":
@@ -217,13 +198,8 @@ func wishOf(d *TokenDefinition) (access.TokenWish, error) {
 	default:
 		life, err := common.Duration(d.ExpiresIn).Value()
 		if err != nil || life < minTokenLife || life > maxTokenLife {
-			faults = append(faults, common.Fault{
-				Location: "expiresIn",
-				Code:     "duration",
-				Value:    common.Excerpt(d.ExpiresIn),
-				Message:  "must be a duration from 1m to 3660d, or never",
-				Hint:     "write 12h, 90d or never",
-			})
+			faults.Add("expiresIn", "duration", d.ExpiresIn,
+				"must be a duration from 1m to 3660d, or never").Hint = "write 12h, 90d or never"
 		}
 		wish.TTL = life
 	}

@@ -45,13 +45,8 @@ func errRole(need, has access.Role) *common.Error {
 	if has == "" {
 		has = "none"
 	}
-	return &common.Error{
-		Code:    common.CodeForbidden,
-		Reason:  "role",
-		Data:    common.WordsOf("need", need, "has", has),
-		Message: "your role does not allow this",
-		Hint:    fmt.Sprintf("it needs the role %s; yours is %s", need, has),
-	}
+	return common.Errorf(common.CodeForbidden, "your role does not allow this").WithReason("role").
+		With("need", need, "has", has).WithHint(fmt.Sprintf("it needs the role %s; yours is %s", need, has))
 }
 
 // ErrNoCredentials returns the error of a request that requires credentials and has none.

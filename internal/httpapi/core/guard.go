@@ -123,18 +123,13 @@ func (g *guard) body(check *strict.Checker, w http.ResponseWriter, r *http.Reque
 	// Reading may take as long as a response, so that a slow client gets an error.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(WriteTimeout)) // not supported by every writer
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		problem := g.problems.Refuse(ctx, common.CodeTooLarge, "the body is too large",
-			common.Fault{
-				Location: "body",
-				Code:     "too_large",
-				Message:  "must be at most " + sizeText(limit),
-				Data:     common.WordsOf("size", sizeText(limit)),
-			})
-		return problem
+		size := sizeText(limit)
+		fault := common.NewFault("body", "too_large", nil, "must be at most %s", size)
+		return g.problems.Refuse(ctx, common.CodeTooLarge, "the body is too large", *fault.With("size", size))
 	}
 	if err != nil {
 		return g.problems.Refuse(ctx, common.CodeInvalid, "the body could not be read",
-			common.Fault{Location: "body", Code: "incomplete", Message: "is incomplete"})
+			common.NewFault("body", "incomplete", nil, "is incomplete"))
 	}
 	if len(data) == 0 {
 		if g.operation.RequestBody.Required {
@@ -147,12 +142,7 @@ func (g *guard) body(check *strict.Checker, w http.ResponseWriter, r *http.Reque
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return g.problems.Refuse(ctx, common.CodeUnsupportedType, "the body must not be compressed",
-			common.Fault{
-				Location: "header.Content-Encoding",
-				Code:     "media_type",
-				Message:  "must be absent",
-				Value:    common.Excerpt(coding),
-			})
+			common.NewFault("header.Content-Encoding", "media_type", coding, "must be absent"))
 	}
 	if g.route.Raw {
 		if !utf8.Valid(data) || !json.Valid(data) {
@@ -184,12 +174,7 @@ func (g *guard) mediaType(ctx context.Context, header string) *Problem {
 		return nil
 	}
 	return g.problems.Refuse(ctx, common.CodeUnsupportedType, "the body must be JSON",
-		common.Fault{
-			Location: "header.Content-Type",
-			Code:     "media_type",
-			Message:  "must be " + g.route.mediaType(),
-			Value:    common.Excerpt(header),
-		})
+		common.NewFault("header.Content-Type", "media_type", header, "must be %s", g.route.mediaType()))
 }
 
 func sizeText(n int64) string { return strconv.FormatInt(n>>10, 10) + " KiB" }

@@ -104,12 +104,7 @@ func ReadCursor[T any](list, text string) (T, error) {
 	}
 	if err != nil || c.List != list {
 		var zero T
-		fault := common.Fault{
-			Location: "query.cursor",
-			Code:     "cursor",
-			Message:  "is not a cursor of this list",
-			Value:    common.Excerpt(text),
-		}
+		fault := common.NewFault("query.cursor", "cursor", text, "is not a cursor of this list")
 		name, _, _ := strings.Cut(list, "?")
 		if other, _, _ := strings.Cut(c.List, "?"); err == nil && other == name {
 			fault.Message, fault.Hint = "belongs to this list with other filters",

@@ -15,13 +15,7 @@ func CheckSelector(at, text string) error {
 	if !wrong {
 		return nil
 	}
-	return BadRequest(common.Fault{
-		Location: at,
-		Code:     "selector",
-		Message:  refusal.Message,
-		Hint:     refusal.Hint,
-		Value:    common.Excerpt(text),
-	})
+	return BadRequest(common.NewFault(at, "selector", text, "%s", refusal.Message).WithHint(refusal.Hint))
 }
 
 // CheckKey returns an error for a key that is too long or not printable.

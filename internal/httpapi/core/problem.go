@@ -23,15 +23,15 @@ const ProblemType = "application/problem+json"
 
 // Problem is the body of every error (RFC 9457).
 type Problem struct {
-	Title     string         `json:"title" doc:"Name of the HTTP status."`
-	Status    int            `json:"status" doc:"The HTTP status."`
-	Detail    string         `json:"detail" doc:"The error in one sentence."`
-	Code      common.Code    `json:"code" doc:"Stable error code, for programs." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
-	Reason    string         `json:"reason,omitempty" doc:"Stable reason, for programs: distinguishes failures with the same code that need different handling."`
-	Data      common.Words   `json:"data,omitempty" doc:"Values for translated texts."`
-	RequestID string         `json:"requestId" doc:"Id of the request in the server's log."`
-	Hint      string         `json:"hint,omitempty" doc:"Advice."`
-	Errors    []common.Fault `json:"errors,omitempty" nullable:"false" doc:"All faults found in the request."`
+	Title     string        `json:"title" doc:"Name of the HTTP status."`
+	Status    int           `json:"status" doc:"The HTTP status."`
+	Detail    string        `json:"detail" doc:"The error in one sentence."`
+	Code      common.Code   `json:"code" doc:"Stable error code, for programs." enum:"invalid,not_found,exists,stale,conflict,unauthenticated,forbidden,unavailable,too_large,unsupported_media_type,method_not_allowed,too_many_requests,internal"`
+	Reason    string        `json:"reason,omitempty" doc:"Stable reason, for programs: distinguishes failures with the same code that need different handling."`
+	Data      common.Words  `json:"data,omitempty" doc:"Values for translated texts."`
+	RequestID string        `json:"requestId" doc:"Id of the request in the server's log."`
+	Hint      string        `json:"hint,omitempty" doc:"Advice."`
+	Errors    common.Faults `json:"errors,omitempty" nullable:"false" doc:"All faults found in the request."`
 
 	headers http.Header
 }
@@ -119,11 +119,10 @@ func (p *Problem) SetHeader(name, value string) {
 
 // BadParameter returns the error of a fault at a complete location, such as query.limit, that quotes the value.
 func BadParameter(at, code, message, value string) error {
-	f := common.Fault{Location: at, Code: code, Message: message}
-	if value != "" {
-		f.Value = common.Excerpt(value)
+	if value == "" {
+		return BadRequest(common.NewFault(at, code, nil, "%s", message))
 	}
-	return BadRequest(f)
+	return BadRequest(common.NewFault(at, code, value, "%s", message))
 }
 
 // BadRequest returns the error of a fault at a complete location.
@@ -171,11 +170,7 @@ func (p Problems) Transform(ctx huma.Context, _ string, v any) (any, error) {
 		RequestID: VisitOf(ctx.Context()).RequestID}
 	for _, e := range model.Errors {
 		if e != nil {
-			out.Errors = append(out.Errors, common.Fault{
-				Location: e.Location,
-				Code:     "invalid",
-				Message:  common.Excerpt(e.Message),
-			})
+			out.Errors.Add(e.Location, "invalid", nil, "%s", common.Excerpt(e.Message))
 		}
 	}
 	return out, nil

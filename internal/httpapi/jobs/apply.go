@@ -221,19 +221,14 @@ func (s *manyResource) read(sent json.RawMessage, at string) (Applied, *view.Def
 	case fault != nil:
 		check.Faults = []common.Fault{*fault}
 	case len(sent) > 2*common.MaxJobBytes: // with some allowance for white space
-		check.Faults = []common.Fault{{
-			Location: at,
-			Code:     "too_large",
-			Message:  "is larger than 64 KiB",
-			Data:     common.WordsOf("size", "64 KiB"),
-		}}
+		check.Add(at, "too_large", nil, "is larger than 64 KiB").With("size", "64 KiB")
 	default:
 		check.Check(s.schemas.Schema(reflect.TypeFor[JobInput](), true, ""), at, value)
 	}
 	var in JobInput
 	if len(check.Faults) == 0 {
 		if err := json.Unmarshal(sent, &in); err != nil {
-			check.Faults = []common.Fault{{Location: at, Code: "invalid", Message: "must be a job"}}
+			check.Add(at, "invalid", nil, "must be a job")
 		}
 	}
 	if len(check.Faults) > 0 {
@@ -311,12 +306,8 @@ func (s *manyResource) prune(ctx context.Context, selector string, named map[str
 		var err error
 		switch {
 		case refused:
-			err = &common.Error{
-				Code:    common.CodeConflict,
-				Reason:  "others_refused",
-				Message: "not deleted, because other jobs were refused",
-				Hint:    "correct the refused jobs and apply again",
-			}
+			err = common.Errorf(common.CodeConflict, "not deleted, because other jobs were refused").
+				WithReason("others_refused").WithHint("correct the refused jobs and apply again")
 		case !dry:
 			err = s.Jobs.Delete(ctx, core.Actor(ctx), job.Name, common.Precondition{Version: job.Version}, false)
 		default:

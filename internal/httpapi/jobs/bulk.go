@@ -57,36 +57,33 @@ const maxBulk = 5000
 
 // check returns all faults of the request as a whole.
 func (b *BulkRequest) check() error {
-	var faults []common.Fault
-	add := func(at, code, message string) {
-		faults = append(faults, common.Fault{Location: at, Code: code, Message: message})
-	}
+	var faults common.Faults
 	filtered := b.Selector != "" || b.Group != "" || b.Below != "" || b.Ungrouped || b.Q != ""
 	switch {
 	case len(b.Jobs) == 0 && !filtered:
-		add("jobs", "required", "is required, or a filter: selector, group, below, ungrouped or q")
+		faults.Add("jobs", "required", nil, "is required, or a filter: selector, group, below, ungrouped or q")
 	case len(b.Jobs) > 0 && (filtered || b.State != ""):
-		add("jobs", "exclusive", "cannot be combined with a filter")
+		faults.Add("jobs", "exclusive", nil, "cannot be combined with a filter")
 	}
 	for i, name := range b.Jobs {
 		if !common.ValidName(name) {
-			add(fmt.Sprintf("jobs[%d]", i), "name", "is not a valid job name")
+			faults.Add(fmt.Sprintf("jobs[%d]", i), "name", nil, "is not a valid job name")
 		}
 	}
 	if b.Action == "pause" && b.Note == "" {
-		add("note", "required", "is required")
+		faults.Add("note", "required", nil, "is required")
 	}
 	if b.Until != nil && b.Action != "pause" {
-		add("until", "exclusive", "is only valid with pause")
+		faults.Add("until", "exclusive", nil, "is only valid with pause")
 	}
 	if b.Kill && b.Action != "delete" {
-		add("kill", "exclusive", "is only valid with delete")
+		faults.Add("kill", "exclusive", nil, "is only valid with delete")
 	}
 	if b.Signal != "" && b.Action != "kill" {
-		add("signal", "exclusive", "is only valid with kill")
+		faults.Add("signal", "exclusive", nil, "is only valid with kill")
 	}
 	if fault := core.CheckSelector("selector", b.Selector); fault != nil {
-		add("selector", "selector", "is not a label selector")
+		faults.Add("selector", "selector", nil, "is not a label selector")
 	}
 	if len(faults) > 0 {
 		return common.Invalid("the request is not valid", faults...)
@@ -174,13 +171,8 @@ func (s *manyResource) named(ctx context.Context, b *BulkRequest) (names []strin
 		return nil, nil, err
 	}
 	if next != "" {
-		return nil, nil, &common.Error{
-			Code:    common.CodeTooLarge,
-			Reason:  "too_many_jobs",
-			Data:    common.WordsOf("most", maxBulk),
-			Message: fmt.Sprintf("the filter matches more than %d jobs", maxBulk),
-			Hint:    "narrow the filter, for example by group",
-		}
+		return nil, nil, common.Errorf(common.CodeTooLarge, "the filter matches more than %d jobs", maxBulk).
+			WithReason("too_many_jobs").With("most", maxBulk).WithHint("narrow the filter, for example by group")
 	}
 	versions = make(map[string]int64, len(page))
 	for i := range page {

@@ -150,12 +150,8 @@ func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jo
 		return nil, err
 	}
 	if then.Body.Job == nil {
-		return nil, common.Invalid("the job cannot be rolled back", common.Fault{
-			Location: "version",
-			Code:     "deleted",
-			Message:  "is the deletion of the job",
-			Hint:     "choose the version before it",
-		})
+		return nil, common.Invalid("the job cannot be rolled back", common.NewFault("version", "deleted", nil,
+			"is the deletion of the job").WithHint("choose the version before it"))
 	}
 	target := common.Job(*then.Body.Job)
 	who := core.Actor(ctx)

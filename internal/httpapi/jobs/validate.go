@@ -3,12 +3,14 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
+	"carillon/internal/notify"
 )
 
 // Validation is the result of validating a job.
@@ -56,11 +58,7 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[
 			return nil, err
 		}
 		if none := out.Body.Placement.Reason; none != nil {
-			warnings = append(warnings, common.Fault{
-				Location: "placement",
-				Code:     "unplaced",
-				Message:  "no worker is eligible now: " + none.Text,
-			})
+			warnings.Add("placement", "unplaced", nil, "no worker is eligible now: %s", none.Text)
 		}
 	}
 	out.Body.Warnings = placed(warnings)
@@ -68,7 +66,7 @@ func (s *Resource) validate(ctx context.Context, in *validateInput) (*core.Body[
 }
 
 // placed adds the body to the locations of a job's faults.
-func placed(faults []common.Fault) []common.Fault {
+func placed(faults common.Faults) []common.Fault {
 	all := make([]common.Fault, len(faults))
 	for i, f := range faults {
 		f.Location = core.InBody(f.Location)
@@ -78,16 +76,10 @@ func placed(faults []common.Fault) []common.Fault {
 }
 
 // warnings returns remarks on values that are accepted but probably not intended.
-func (s *Resource) warnings(ctx context.Context, job *common.Job) (all []common.Fault, err error) {
+func (s *Resource) warnings(ctx context.Context, job *common.Job) (all common.Faults, err error) {
 	if spec, err := schedule.SpecOf(job); err == nil && spec.Expr != "" {
 		for _, n := range schedule.Warnings(spec) {
-			all = append(all, common.Fault{
-				Location: "cronExpr",
-				Code:     n.Code,
-				Message:  n.Text,
-				Value:    common.Excerpt(spec.Expr),
-				Data:     n.Data,
-			})
+			all.Add("cronExpr", n.Code, spec.Expr, "%s", n.Text).Data = n.Data
 		}
 	}
 	if job.Notify == nil || len(job.Notify.To) == 0 {
@@ -98,24 +90,14 @@ func (s *Resource) warnings(ctx context.Context, job *common.Job) (all []common.
 		return nil, err
 	}
 	for i, name := range job.Notify.To {
-		w := common.Fault{
-			Location: fmt.Sprintf("notify.to[%d]", i),
-			Code:     "unknown_channel",
-			Message:  "channel not found",
-			Hint:     "create the channel: until then, notifications to it fail",
-			Value:    common.Excerpt(name),
-		}
-		for _, c := range channels {
-			if c.Name == name {
-				w.Code, w.Message, w.Hint = "", "", ""
-				if c.Disabled {
-					w.Code, w.Message, w.Hint = "disabled_channel", "the channel is disabled",
-						"enable the channel to receive notifications"
-				}
-			}
-		}
-		if w.Code != "" {
-			all = append(all, w)
+		at := fmt.Sprintf("notify.to[%d]", i)
+		switch found := slices.IndexFunc(channels, func(c notify.Channel) bool { return c.Name == name }); {
+		case found < 0:
+			all.Add(at, "unknown_channel", name, "channel not found").
+				Hint = "create the channel: until then, notifications to it fail"
+		case channels[found].Disabled:
+			all.Add(at, "disabled_channel", name, "the channel is disabled").
+				Hint = "enable the channel to receive notifications"
 		}
 	}
 	return all, nil

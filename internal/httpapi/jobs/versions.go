@@ -159,12 +159,8 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*core.Bod
 			return versionAnswer(&found[i])
 		}
 		if partial {
-			return nil, &common.Error{
-				Code:    common.CodeUnavailable,
-				Reason:  "log_store_away",
-				Message: "the log store does not respond",
-				Hint:    "retry in a few seconds",
-			}
+			return nil, common.Errorf(common.CodeUnavailable, "the log store does not respond").
+				WithReason("log_store_away").WithHint("retry in a few seconds")
 		}
 		if passed || len(found) < versionsPerRead {
 			break
@@ -217,13 +213,8 @@ func versionAnswer(c *common.Change) (*core.Body[VersionOfJob], error) {
 	}
 	var stored common.StoredJob
 	if err := json.Unmarshal(c.After, &stored); err != nil {
-		return nil, &common.Error{
-			Code:    common.CodeConflict,
-			Reason:  "version_unreadable",
-			Message: "this version cannot be read",
-			Hint:    "upgrade this master: the version was written by a newer one",
-			Err:     err,
-		}
+		return nil, common.Errorf(common.CodeConflict, "this version cannot be read").WithReason("version_unreadable").
+			WithCause(err).WithHint("upgrade this master: the version was written by a newer one")
 	}
 	out.Body.UID, out.Body.Job = stored.UID, new(view.Definition(stored.Job))
 	return out, nil

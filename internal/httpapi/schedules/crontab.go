@@ -71,13 +71,8 @@ func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*core.Bo
 		zone = s.zone
 	}
 	if _, err := schedule.LoadZone(zone); err != nil {
-		return nil, common.Invalid("the crontab cannot be read", common.Fault{
-			Location: "timezone",
-			Code:     schedule.CodeZoneUnknown,
-			Message:  "is not a time zone",
-			Hint:     "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC",
-			Value:    common.Excerpt(zone),
-		})
+		return nil, common.Invalid("the crontab cannot be read", common.NewFault("timezone", schedule.CodeZoneUnknown,
+			zone, "is not a time zone").WithHint("use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"))
 	}
 	parsed := crontab.Parse(b.Text, crontab.Options{
 		Prefix:   crontab.PrefixOf(b.Prefix),

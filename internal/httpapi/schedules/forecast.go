@@ -176,12 +176,8 @@ func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	}
 	zone, err := schedule.LoadZone(in.Timezone)
 	if err != nil {
-		return a, core.BadRequest(common.Fault{
-			Location: "query.timezone",
-			Code:     schedule.CodeZoneUnknown,
-			Message:  "is not a time zone",
-			Hint:     "use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC",
-		})
+		return a, core.BadRequest(common.NewFault("query.timezone", schedule.CodeZoneUnknown, nil,
+			"is not a time zone").WithHint("use an IANA name such as Europe/Berlin, Asia/Shanghai or UTC"))
 	}
 	step, most := time.Minute, maxAheadMinutes
 	if in.By == "hour" {

@@ -123,12 +123,7 @@ func (s *Resource) chart(ctx context.Context, in *ChartFilter, job string) (*cor
 func (s *Resource) bounds(in *ChartFilter) (chart *runlog.Chart, end time.Time, err error) {
 	now := s.Now()
 	fail := func(name, code, message, hint string) (*runlog.Chart, time.Time, error) {
-		return nil, end, core.BadRequest(common.Fault{
-			Location: "query." + name,
-			Code:     code,
-			Message:  message,
-			Hint:     hint,
-		})
+		return nil, end, core.BadRequest(common.NewFault("query."+name, code, nil, "%s", message).WithHint(hint))
 	}
 	zone, err := schedule.LoadZone(cmp.Or(in.Timezone, s.Zone))
 	if err != nil {

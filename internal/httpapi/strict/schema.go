@@ -171,8 +171,7 @@ func (c *Checker) text(s *huma.Schema, at, text string) {
 	case "":
 	case common.NamePattern:
 		if !common.ValidName(text) {
-			c.Add(at, "name", text, "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', begin and end with a "+
-				"letter or digit, and not contain '..'")
+			c.Add(at, "name", text, "%s", common.NameRule)
 		}
 	case runPattern:
 		if !runID.MatchString(text) {

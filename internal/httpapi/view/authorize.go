@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -40,11 +39,7 @@ func Authorized[T any](ctx context.Context, jobs Jobs, need access.Role, name st
 			return done, err
 		}
 	}
-	return done, &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  "busy",
-		Message: fmt.Sprintf("job %q changes too fast; try again", name),
-	}
+	return done, common.Errorf(common.CodeConflict, "job %q changes too fast; try again", name).WithReason("busy")
 }
 
 // Triggers requests runs of jobs.

@@ -76,12 +76,8 @@ func Standing(ctx context.Context, jobs Jobs, name string) (uid, group string, e
 }
 
 func errGroupUnknown() error {
-	return &common.Error{
-		Code:    common.CodeUnavailable,
-		Reason:  "group_unknown",
-		Message: "the job's group is currently unknown",
-		Hint:    "retry in a few seconds",
-	}
+	return common.Errorf(common.CodeUnavailable, "the job's group is currently unknown").WithReason("group_unknown").
+		WithHint("retry in a few seconds")
 }
 
 // HideRun removes from a run what requires a role in its group.

@@ -2,7 +2,6 @@ package workers
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -127,13 +126,8 @@ func (s *Resource) find(ctx context.Context, id string) (common.Member, error) {
 	case 1:
 		return named[0], nil
 	}
-	return common.Member{}, &common.Error{
-		Code:    common.CodeConflict,
-		Reason:  "named_alike",
-		Data:    common.WordsOf("count", len(named)),
-		Message: fmt.Sprintf("%d workers have the name %s", len(named), common.Excerpt(id)),
-		Hint:    "use the id of one of them",
-	}
+	return common.Member{}, common.Errorf(common.CodeConflict, "%d workers have the name %s", len(named),
+		common.Excerpt(id)).WithReason("named_alike").With("count", len(named)).WithHint("use the id of one of them")
 }
 
 func (s *Resource) drain(ctx context.Context, in *workerDrainInput) (*core.Body[Worker], error) {

@@ -18,12 +18,8 @@ import (
 func channelOf(kv *mvccpb.KeyValue) (notify.Channel, error) {
 	c, err := common.Decode[notify.Channel](kv.Value)
 	if err != nil || common.ChannelKey(c.Name) != string(kv.Key) {
-		return notify.Channel{}, &common.Error{
-			Code:    common.CodeInternal,
-			Message: "damaged channel in etcd: " + common.Excerpt(string(kv.Key)),
-			Hint:    "delete it and create it again",
-			Err:     err,
-		}
+		return notify.Channel{}, common.Errorf(common.CodeInternal, "damaged channel in etcd: %s",
+			common.Excerpt(string(kv.Key))).WithCause(err).WithHint("delete it and create it again")
 	}
 	c.Version = kv.ModRevision
 	return c, nil
@@ -87,13 +83,8 @@ func (s *Store) open(c *notify.Channel) (notify.Target, error) {
 func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish,
 	pre common.Precondition) (c notify.Channel, secret string, created bool, err error) {
 	if !common.ValidName(name) {
-		return c, "", false, common.Invalid("the channel cannot be saved", common.Fault{
-			Location: "name",
-			Code:     "name",
-			Value:    common.Excerpt(name),
-			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or " +
-				"digit",
-		})
+		return c, "", false, common.Invalid("the channel cannot be saved",
+			common.NewFault("name", "name", name, "%s", common.NameRule))
 	}
 	var before notify.Channel
 	revision, err := s.etcd.Update(ctx, "channel "+name, func(t *etcdkit.Txn) error {
@@ -164,13 +155,10 @@ func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (af
 	var target notify.Target
 	if same {
 		if target, err = s.open(before); err != nil && (wish.URL == "" || wish.Secret == "" && !wish.NewSecret) {
-			return after, "", &common.Error{
-				Code:    common.CodeConflict,
-				Message: "the channel's secret cannot be decrypted",
-				Err:     err,
-				Hint: "add the secretsKey that the channel was saved with to this master, or save url and secret " +
-					"again",
-			}
+			return after, "", common.Errorf(common.CodeConflict, "the channel's secret cannot be decrypted").
+				WithCause(err).
+				WithHint(
+					"add the secretsKey that the channel was saved with to this master, or save url and secret again")
 		}
 	}
 	if wish.URL != "" {
@@ -184,23 +172,17 @@ func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (af
 		secret = target.Secret
 	}
 	if after.Origin, err = notify.OriginOf(target.URL); err != nil {
-		return after, "", common.Invalid("the channel cannot be saved", common.Fault{
-			Location: "url",
-			Code:     "url",
-			Message:  err.Error(),
-		})
+		return after, "", common.Invalid("the channel cannot be saved", common.NewFault("url", "url", nil, "%s",
+			err.Error()))
 	}
 	plain, err := json.Marshal(target)
 	if err != nil {
 		return after, "", err
 	}
 	if after.Sealed, err = s.box.Seal(common.ChannelKey(name), plain); err != nil {
-		return after, "", &common.Error{
-			Code:    common.CodeConflict,
-			Message: "this master has no key to encrypt a webhook's secret",
-			Err:     err,
-			Hint:    "set secretsKey to the same value on all masters; generate one with: openssl rand -base64 32",
-		}
+		return after, "", common.Errorf(common.CodeConflict, "this master has no key to encrypt a webhook's secret").
+			WithCause(err).
+			WithHint("set secretsKey to the same value on all masters; generate one with: openssl rand -base64 32")
 	}
 	return after, secret, nil
 }
@@ -302,12 +284,8 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, key string) (
 		}
 		sealed, fresh, err := s.box.Renew(key, c.Sealed)
 		if err != nil {
-			return &common.Error{
-				Code:    common.CodeConflict,
-				Message: fmt.Sprintf("channel %s cannot be decrypted: %v", c.Name, err),
-				Err:     err,
-				Hint:    "list the key that it was encrypted with after the new one",
-			}
+			return common.Errorf(common.CodeConflict, "channel %s cannot be decrypted: %v", c.Name, err).WithCause(err).
+				WithHint("list the key that it was encrypted with after the new one")
 		}
 		if fresh {
 			c.Sealed = sealed

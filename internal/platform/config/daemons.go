@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -183,8 +184,7 @@ func (n *Node) declare(s *settings, folder string) {
 
 func workerName(text string) error {
 	if !common.ValidName(text) {
-		return fmt.Errorf("must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a " +
-			"letter or digit")
+		return errors.New(common.NameRule)
 	}
 	return nil
 }
@@ -231,9 +231,7 @@ const maxSecrets = 64
 func secretsValue(to *map[string]string) func(string) error {
 	return pairsValue(func(name, path string) error {
 		if !common.ValidName(name) {
-			return fmt.Errorf("the name %q of a secret must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', "+
-				"and begin and end with a letter or digit",
-				common.Excerpt(name))
+			return fmt.Errorf("the name %q of a secret %s", common.Excerpt(name), common.NameRule)
 		}
 		if !filepath.IsAbs(path) {
 			return fmt.Errorf("the file of %q must be an absolute path", name)
@@ -276,7 +274,7 @@ func LoadReseal(fs *pflag.FlagSet, environ []string) (Etcd, Secret, error) {
 	s := m.settings()
 	faults := s.load(fs, environmentOf(environ))
 	if m.Notify.SecretsKey.Empty() {
-		faults = append(faults, common.Fault{Location: "secretsKey", Code: "required", Message: "is required"})
+		faults.Add("secretsKey", "required", nil, "is required")
 	}
 	return m.Etcd, m.Notify.SecretsKey, s.refused(append(faults, m.Etcd.check()...))
 }
@@ -315,30 +313,23 @@ func LoadStandalone(fs *pflag.FlagSet, environ []string) (Standalone, error) {
 }
 
 // complete fills in settings that depend on the machine.
-func (n *Node) complete(env environment, folder string) (faults []common.Fault) {
+func (n *Node) complete(env environment, folder string) (faults common.Faults) {
 	if n.Name == "" {
 		host, err := os.Hostname()
 		if n.Name = nameFrom(host); err != nil || n.Name == "" {
-			faults = append(faults, common.Fault{
-				Location: "name",
-				Code:     "required",
-				Message:  "is required: this machine's host name cannot be used",
-			})
+			faults.Add("name", "required", nil, "is required: this machine's host name cannot be used")
 		}
 	}
 	if n.DataDir == "" {
 		n.DataDir = stateDir(env, folder)
 	}
 	if n.DataDir == "" {
-		return append(faults, common.Fault{
-			Location: "dataDir",
-			Code:     "required",
-			Message:  "is required: no home directory",
-		})
+		faults.Add("dataDir", "required", nil, "is required: no home directory")
+		return faults
 	}
 	absolute, err := filepath.Abs(n.DataDir)
 	if err != nil {
-		faults = append(faults, common.Fault{Location: "dataDir", Code: "file", Message: err.Error()})
+		faults.Add("dataDir", "file", nil, "%s", err)
 	}
 	n.DataDir = absolute
 	return faults

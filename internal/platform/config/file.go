@@ -13,10 +13,10 @@ import (
 )
 
 // fromFile reads the settings of a YAML file.
-func (s *settings) fromFile(path string) []common.Fault {
+func (s *settings) fromFile(path string) common.Faults {
 	data, err := readSmall(path, maxFile)
 	if err != nil {
-		return []common.Fault{{Location: "--" + fileFlag, Code: "file", Message: err.Error()}}
+		return common.Faults{common.NewFault("--"+fileFlag, "file", nil, "%s", err)}
 	}
 	r := &fileReader{settings: s, path: path}
 	file, err := parser.ParseBytes(data, 0)
@@ -40,7 +40,7 @@ func (s *settings) fromFile(path string) []common.Fault {
 type fileReader struct {
 	settings *settings
 	path     string
-	faults   []common.Fault
+	faults   common.Faults
 }
 
 func (r *fileReader) syntax(err error) {
@@ -51,11 +51,11 @@ func (r *fileReader) syntax(err error) {
 			location = fmt.Sprintf("%s:%d", r.path, t.Position.Line)
 		}
 	}
-	r.faults = append(r.faults, common.Fault{Location: location, Code: "syntax", Message: message})
+	r.faults.Add(location, "syntax", nil, "%s", message)
 }
 
 func (r *fileReader) add(at ast.Node, code, message string) {
-	r.faults = append(r.faults, common.Fault{Location: r.place(at), Code: code, Message: message})
+	r.faults.Add(r.place(at), code, nil, "%s", message)
 }
 
 func (r *fileReader) place(at ast.Node) string {

@@ -44,28 +44,20 @@ func (h *HTTP) declare(s *settings) {
 }
 
 // check refuses an unprotected API: other addresses than loopback need TLS, or a listed proxy.
-func (h *HTTP) check() (faults []common.Fault) {
+func (h *HTTP) check() (faults common.Faults) {
 	encrypted := h.TLS != ServerTLS{}
 	switch {
 	case encrypted && h.InsecureHTTP:
-		faults = append(faults, common.Fault{
-			Location: "insecureHTTP",
-			Code:     "exclusive",
-			Message:  "excludes tls.cert and tls.key",
-		})
+		faults.Add("insecureHTTP", "exclusive", nil, "excludes tls.cert and tls.key")
 	case h.InsecureHTTP && len(h.TrustedProxies) == 0:
-		faults = append(faults, common.Fault{
-			Location: "insecureHTTP",
-			Code:     "required",
-			Message:  "needs trustedProxies: the addresses of the proxies that terminate TLS",
-		})
+		faults.Add("insecureHTTP", "required", nil,
+			"needs trustedProxies: the addresses of the proxies that terminate TLS")
 	case !encrypted && !h.InsecureHTTP && !Loopback(h.Listen):
-		faults = append(faults, common.Fault{Location: "listen", Code: "insecure", Message: fmt.Sprintf(
-			"%s is reachable from other machines without TLS: set tls.cert and tls.key, or insecureHTTP and "+
-				"trustedProxies if a proxy terminates TLS", h.Listen)})
+		faults.Add("listen", "insecure", nil, "%s is reachable from other machines without TLS: set tls.cert and "+
+			"tls.key, or insecureHTTP and trustedProxies if a proxy terminates TLS", h.Listen)
 	}
 	if err := h.checkTLS(); err != nil {
-		faults = append(faults, common.Fault{Location: "tls", Code: "tls", Message: err.Error()})
+		faults.Add("tls", "tls", nil, "%s", err)
 	}
 	return faults
 }

@@ -34,8 +34,8 @@ func environmentOf(environ []string) environment {
 }
 
 // load reads the settings from all sources and returns their errors.
-func (s *settings) load(fs *pflag.FlagSet, env environment) []common.Fault {
-	var faults []common.Fault
+func (s *settings) load(fs *pflag.FlagSet, env environment) common.Faults {
+	var faults common.Faults
 	path := env[fileEnv]
 	if f := fs.Lookup(fileFlag); f != nil && f.Changed {
 		path = f.Value.String()
@@ -48,7 +48,7 @@ func (s *settings) load(fs *pflag.FlagSet, env environment) []common.Fault {
 		one.value.changed = false
 		if f := fs.Lookup(one.flag()); f != nil && f.Changed {
 			if err := one.value.Set(f.Value.String()); err != nil {
-				faults = append(faults, common.Fault{Location: "--" + one.flag(), Code: "value", Message: err.Error()})
+				faults.Add("--"+one.flag(), "value", nil, "%s", err)
 			}
 		}
 	}
@@ -84,8 +84,8 @@ func isForeign(name string) bool {
 
 // fromEnvironment reads the CARILLON_ variables. An empty one counts as absent. Variables of another daemon are
 // ignored, so that daemons can share an environment file; unknown ones are refused.
-func (s *settings) fromEnvironment(env environment) []common.Fault {
-	var faults []common.Fault
+func (s *settings) fromEnvironment(env environment) common.Faults {
+	var faults common.Faults
 	known := map[string]*setting{}
 	for _, one := range s.list {
 		known[one.env()] = one
@@ -104,7 +104,7 @@ func (s *settings) fromEnvironment(env environment) []common.Fault {
 		}
 		one.value.changed = false
 		if err := one.value.Set(env[name]); err != nil {
-			faults = append(faults, common.Fault{Location: name, Code: "value", Message: err.Error()})
+			faults.Add(name, "value", nil, "%s", err)
 		}
 	}
 	return faults
@@ -122,7 +122,7 @@ func allEnv() map[string]bool {
 }
 
 // refused returns the error for the faults; nil if there are none.
-func (s *settings) refused(faults []common.Fault) error {
+func (s *settings) refused(faults common.Faults) error {
 	if len(faults) == 0 {
 		return nil
 	}

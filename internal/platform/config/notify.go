@@ -50,22 +50,19 @@ func (n *Notify) declare(s *settings, key string) {
 			"tls", "none"))
 }
 
-func (n *Notify) check() (faults []common.Fault) {
+func (n *Notify) check() (faults common.Faults) {
 	m := &n.SMTP
-	pair := func(location, message string) {
-		faults = append(faults, common.Fault{Location: location, Code: "pair", Message: message})
-	}
 	switch {
 	case m.Configured() && m.From == "":
-		pair("smtpFrom", "needs smtpHost: set both or neither")
+		faults.Add("smtpFrom", "pair", nil, "needs smtpHost: set both or neither")
 	case !m.Configured() && m.From != "":
-		pair("smtpHost", "needs smtpFrom: set both or neither")
+		faults.Add("smtpHost", "pair", nil, "needs smtpFrom: set both or neither")
 	}
 	if (m.Username == "") != m.Password.Empty() {
-		pair("smtpUsername", "needs smtpPassword: set both or neither")
+		faults.Add("smtpUsername", "pair", nil, "needs smtpPassword: set both or neither")
 	}
 	if m.TLS == "none" && m.Username != "" {
-		pair("smtpTLS", "none would send the password in the clear")
+		faults.Add("smtpTLS", "pair", nil, "none would send the password in the clear")
 	}
 	return faults
 }

@@ -54,28 +54,25 @@ func (o *OIDC) declare(s *settings) {
 	s.text(&o.CA, "oidc.ca", "file", "", "CA certificates to verify the issuer (default: the system's)")
 }
 
-func (o *OIDC) check(public string) (faults []common.Fault) {
-	add := func(location, code, message string) {
-		faults = append(faults, common.Fault{Location: location, Code: code, Message: message})
-	}
+func (o *OIDC) check(public string) (faults common.Faults) {
 	if !o.Configured() {
 		if o.ClientID != "" || len(o.Roles) > 0 {
-			add("oidc.issuer", "pair", "is required if oidc.clientId or oidc.roles is set")
+			faults.Add("oidc.issuer", "pair", nil, "is required if oidc.clientId or oidc.roles is set")
 		}
 		return faults
 	}
 	if o.ClientID == "" {
-		add("oidc.clientId", "required", "is required with oidc.issuer")
+		faults.Add("oidc.clientId", "required", nil, "is required with oidc.issuer")
 	}
 	if len(o.Roles) == 0 {
-		add("oidc.roles", "required", "is required with oidc.issuer: without roles no user could log in")
+		faults.Add("oidc.roles", "required", nil, "is required with oidc.issuer: without roles no user could log in")
 	}
 	if u, err := url.Parse(public); public == "" || err != nil || u.Scheme != "https" && !localHost(u.Hostname()) {
-		add("publicURL", "required",
+		faults.Add("publicURL", "required", nil,
 			"is required with oidc.issuer, and must begin with https://: the issuer redirects to it")
 	}
 	if _, err := o.Roots(); err != nil {
-		add("oidc.ca", "tls", err.Error())
+		faults.Add("oidc.ca", "tls", nil, "%s", err)
 	}
 	return faults
 }

@@ -68,30 +68,22 @@ func (e *Etcd) declare(s *settings) {
 	s.text(&e.TLS.Key, "etcd.tls.key", "file", "", "key of the client certificate")
 }
 
-func (e *Etcd) check() (faults []common.Fault) {
+func (e *Etcd) check() (faults common.Faults) {
 	if len(e.Endpoints) == 0 {
-		faults = append(faults, common.Fault{Location: "etcd.endpoints", Code: "required", Message: "is required"})
+		faults.Add("etcd.endpoints", "required", nil, "is required")
 	}
 	if (e.Username == "") != e.Password.Empty() {
-		faults = append(faults, common.Fault{
-			Location: "etcd.username",
-			Code:     "pair",
-			Message:  "needs etcd.password: set both or neither",
-		})
+		faults.Add("etcd.username", "pair", nil, "needs etcd.password: set both or neither")
 	}
 	if e.TLS.set() {
 		for _, one := range e.Endpoints {
 			if !strings.HasPrefix(one, "https://") {
-				faults = append(faults, common.Fault{
-					Location: "etcd.endpoints",
-					Code:     "scheme",
-					Message:  fmt.Sprintf("etcd.tls is set, but %s is not https://", one),
-				})
+				faults.Add("etcd.endpoints", "scheme", nil, "etcd.tls is set, but %s is not https://", one)
 			}
 		}
 	}
 	if _, err := e.TLS.Config(); err != nil {
-		faults = append(faults, common.Fault{Location: "etcd.tls", Code: "tls", Message: err.Error()})
+		faults.Add("etcd.tls", "tls", nil, "%s", err)
 	}
 	return faults
 }

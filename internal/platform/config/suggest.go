@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -10,11 +9,7 @@ import (
 
 // unknown returns the error for an undeclared name, with a suggestion if there is one.
 func unknown(location, what, name string, known []string) common.Fault {
-	f := common.Fault{
-		Location: location,
-		Code:     "unknown",
-		Message:  fmt.Sprintf("unknown %s %q", what, common.Excerpt(name)),
-	}
+	f := common.NewFault(location, "unknown", nil, "unknown %s %q", what, common.Excerpt(name))
 	if near := nearest(name, known); near != "" {
 		f.Hint = "did you mean " + near + "?"
 		f.Message += "; " + f.Hint

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -41,12 +40,8 @@ func New(client *clientv3.Client, box *crypt.Box, now func() time.Time, changed 
 func read(kv *mvccpb.KeyValue) (stored, error) {
 	s, err := common.Decode[stored](kv.Value)
 	if err != nil || common.SecretKey(s.Name) != string(kv.Key) {
-		return stored{}, &common.Error{
-			Code:    common.CodeInternal,
-			Message: "damaged secret in etcd: " + common.Excerpt(string(kv.Key)),
-			Hint:    "delete it and create it again",
-			Err:     err,
-		}
+		return stored{}, common.Errorf(common.CodeInternal, "damaged secret in etcd: %s",
+			common.Excerpt(string(kv.Key))).WithCause(err).WithHint("delete it and create it again")
 	}
 	s.Version = kv.ModRevision
 	return s, nil
@@ -86,13 +81,8 @@ func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string,
 	pre common.Precondition,
 	allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	if !common.ValidName(name) {
-		return common.Secret{}, false, common.Invalid("the secret cannot be saved", common.Fault{
-			Location: "name",
-			Code:     "name",
-			Value:    common.Excerpt(name),
-			Message: "must be 1 to 128 characters of a–z, 0–9, '.', '_' and '-', and begin and end with a letter or " +
-				"digit",
-		})
+		return common.Secret{}, false, common.Invalid("the secret cannot be saved",
+			common.NewFault("name", "name", name, "%s", common.NameRule))
 	}
 	var before, after stored
 	revision, err := s.etcd.Update(ctx, "secret "+name, func(t *etcdkit.Txn) error {
@@ -178,13 +168,9 @@ func (s *Store) merge(before *stored, name string, wish common.SecretWish) (afte
 		return after, nil
 	}
 	if after.Sealed, err = s.box.Seal(common.SecretKey(name), []byte(wish.Value)); err != nil {
-		return after, &common.Error{
-			Code:    common.CodeConflict,
-			Message: "this master has no key to encrypt a secret",
-			Err:     err,
-			Hint: "set secretsKey to the same value on all masters and workers; generate one with: openssl rand " +
-				"-base64 32",
-		}
+		return after, common.Errorf(common.CodeConflict, "this master has no key to encrypt a secret").WithCause(err).
+			WithHint("set secretsKey to the same value on all masters and workers; generate one with: " +
+				"openssl rand -base64 32")
 	}
 	return after, nil
 }
@@ -265,12 +251,8 @@ func (s *Store) resealOne(ctx context.Context, actor common.Actor, key string) (
 		}
 		sealed, fresh, err := s.box.Renew(key, one.Sealed)
 		if err != nil {
-			return &common.Error{
-				Code:    common.CodeConflict,
-				Message: fmt.Sprintf("secret %s cannot be decrypted: %v", one.Name, err),
-				Err:     err,
-				Hint:    "list the key that it was encrypted with after the new one",
-			}
+			return common.Errorf(common.CodeConflict, "secret %s cannot be decrypted: %v", one.Name, err).
+				WithCause(err).WithHint("list the key that it was encrypted with after the new one")
 		}
 		if fresh {
 			one.Sealed = sealed
