@@ -49,6 +49,7 @@ type fakes struct {
 	storeOff bool
 	channels *channels
 	overdue  []common.Overdue
+	changes  []common.Change            // of jobs, newest first
 	onAsk    func(f *fakes, run string) // called before a run is looked at
 }
 
@@ -284,8 +285,9 @@ func (f *fakes) Totals(_ context.Context, jobs []string, _, _ time.Time) (map[st
 	return cells, nil
 }
 
+// Of lists the changes that the test has set, newest first.
 func (f *fakes) Of(context.Context, string, string, []string, string, int) ([]common.Change, bool, error) {
-	return nil, false, nil
+	return f.changes, false, nil
 }
 
 func (f *fakes) Overdue(context.Context) ([]common.Overdue, error) { return f.overdue, nil }

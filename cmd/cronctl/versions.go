@@ -49,39 +49,57 @@ func (c *cli) rollback() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback JOB [--to VERSION]",
 		Short: "Restore an earlier version of a job",
-		Long: `Restore an earlier version of a job, by default the previous one. This creates a new version;
-it also restores a deleted job. "cronctl diff JOB --from VERSION" shows the changes first.`,
+		Long: `Restore an earlier version of a job as a new version. By default this undoes the last change of
+the definition. A paused job stays paused: pausing and resuming are not undone.
+"cronctl diff JOB --from VERSION" shows the changes first.`,
 		Example: `  cronctl rollback nightly-report
   cronctl rollback nightly-report --to 1042 --note 'the new query is too slow'`,
 		Args: valid("job", cobra.ExactArgs(1)),
-		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) (err error) {
+		RunE: c.online(func(ctx context.Context, api *apiclient.API, args []string) error {
+			versions, err := newestVersions(ctx, api, args[0])
+			if err != nil {
+				return err
+			}
 			if to == 0 {
-				if to, err = versionBefore(ctx, api, args[0]); err != nil {
-					return err
+				if to = versionBefore(versions); to == 0 {
+					return hinted(common.CodeNotFound, "no earlier version of "+args[0],
+						"list them with cronctl get versions "+args[0])
 				}
 			}
 			return answer(c, func(j *job) error {
-				fmt.Fprintf(c.stdout, "restored %s to version %d, as version %d\n", j.Name, to, j.Meta.Version)
+				if len(versions) > 0 && j.Meta.Version == versions[0].Version {
+					fmt.Fprintf(c.stdout, "%s has the definition of version %d already: it keeps version %d\n",
+						j.Name, to, j.Meta.Version)
+					return nil
+				}
+				fmt.Fprintf(c.stdout, "restored version %d of %s as version %d\n", to, j.Name, j.Meta.Version)
 				return nil
 			})(api.RollbackJob(ctx, args[0], nil, apiclient.RollbackRequest{Version: to, Note: set(note)}))
 		}),
 	}
-	cmd.Flags().Int64Var(&to, "to", 0, "version to restore (default: the previous one)")
+	cmd.Flags().Int64Var(&to, "to", 0, "version to restore (default: the one before the last change)")
 	cmd.Flags().StringVar(&note, "note", "", "reason; stored with the version")
 	return cmd
 }
 
-// versionBefore returns the version before the newest; deletions are skipped.
-func versionBefore(ctx context.Context, api *apiclient.API, name string) (int64, error) {
+// newestVersions returns the versions of a job, newest first, as far as one page.
+func newestVersions(ctx context.Context, api *apiclient.API, name string) ([]apiclient.VersionOfJob, error) {
 	page, err := apiclient.Decode[struct{ Items []apiclient.VersionOfJob }](api.ListVersions(ctx, name,
 		&apiclient.ListVersionsParams{Limit: new(int64(20))}))
-	if err != nil {
-		return 0, err
-	}
-	for i, v := range page.Items {
-		if i > 0 && v.Verb != apiclient.VersionOfJobVerbDelete {
-			return v.Version, nil
+	return page.Items, err
+}
+
+// versionBefore returns the version before the last change of the definition, 0 if there is none. Pausing and
+// resuming do not count as such a change, since a rollback does not undo them. A deletion has no definition.
+func versionBefore(versions []apiclient.VersionOfJob) int64 {
+	changed := false
+	for _, v := range versions {
+		switch {
+		case changed && v.Verb != apiclient.VersionOfJobVerbDelete:
+			return v.Version
+		case v.Verb != apiclient.VersionOfJobVerbPause && v.Verb != apiclient.VersionOfJobVerbResume:
+			changed = true
 		}
 	}
-	return 0, hinted(common.CodeNotFound, "no earlier version of "+name, "list them with cronctl get versions "+name)
+	return 0
 }
