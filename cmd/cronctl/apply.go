@@ -128,7 +128,7 @@ func (c *cli) applyFiles(ctx context.Context, api *apiclient.API, f *applyFlags)
 		}, jsonType, bytes.NewReader(body)))
 		if err != nil {
 			if sent > 0 {
-				fmt.Fprintf(c.stderr, "note: the first %d of %d jobs were applied before this error\n", sent, len(docs))
+				fmt.Fprintf(c.stderr, "note: jobs applied before this error: the first %d of %d\n", sent, len(docs))
 			}
 			return nil, err
 		}

@@ -189,7 +189,7 @@ func (c *cli) showVerdict(v *verdict) error {
 		}
 		span := "no entry is sealed yet"
 		if v.Checked > 0 {
-			span = fmt.Sprintf("verified %d entries, from %d to %d", v.Checked, v.From, v.To)
+			span = fmt.Sprintf("verified %s, from %d to %d", common.Count(v.Checked, "entry", "entries"), v.From, v.To)
 		}
 		fmt.Fprintf(c.stdout, "%s: %s\n", state, span)
 		if v.Restored != nil {
@@ -197,7 +197,8 @@ func (c *cli) showVerdict(v *verdict) error {
 				"compare them with an anchor or the master's log\n", v.Restored.From, v.Restored.To)
 		}
 		if v.Waiting > 0 {
-			fmt.Fprintf(c.stdout, "%d more entries are on their way to the log store\n", v.Waiting)
+			fmt.Fprintf(c.stdout, "%s on the way to the log store\n",
+				common.Count(v.Waiting, "more entry is", "more entries are"))
 		}
 		if v.Head.Seq > 0 {
 			fmt.Fprintf(c.stdout, "head of the chain: %d:%s\n", v.Head.Seq, v.Head.Hash)

@@ -108,7 +108,8 @@ func fireCells(f *common.Fire, wide bool) []any {
 		if f.Reason != nil && f.Reason.Data["count"] == common.CountAtLeast {
 			few = "at least "
 		}
-		reason = fmt.Sprintf("%s%d fires after %s: %s", few, f.Gap.Count, when(f.Gap.From), reason)
+		reason = fmt.Sprintf("%s%s after %s: %s", few, common.Count(f.Gap.Count, "fire", "fires"), when(f.Gap.From),
+			reason)
 	}
 	if len(f.Attempts) > 0 {
 		last = f.Attempts[len(f.Attempts)-1]

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
+	"carillon/internal/common"
 )
 
 // barWidth is the width of the longest bar, in columns.
@@ -82,10 +83,11 @@ func (c *cli) showForecast(f *apiclient.Forecast) error {
 			f.From.In(zone).Format(time.RFC3339), f.To.In(zone).Format(time.RFC3339))
 	}
 	if value(f.Left) > 0 {
-		fmt.Fprintf(c.stdout, "%d jobs were not counted: the limit of fires per forecast was reached\n", *f.Left)
+		fmt.Fprintf(c.stdout, "%s not counted: the limit of fires per forecast was reached\n",
+			common.Count(*f.Left, "job was", "jobs were"))
 	}
 	if f.Paused > 0 {
-		fmt.Fprintf(c.stdout, "%d paused jobs were not counted\n", f.Paused)
+		fmt.Fprintf(c.stdout, "%s not counted\n", common.Count(f.Paused, "paused job was", "paused jobs were"))
 	}
 	c.showClocks(f.Dst)
 	return c.showPileUps(f.PileUps, zone)

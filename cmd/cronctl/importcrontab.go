@@ -202,7 +202,8 @@ func (m *importer) settings() error {
 func (m *importer) summary() error {
 	w := m.c.stdout
 	if m.faults > 0 && !m.skipFaults {
-		fmt.Fprintf(w, "nothing was written: %s with faults (--skip-faults writes the others)\n", lines(m.faults))
+		fmt.Fprintf(w, "nothing was written: %s with faults (--skip-faults writes the others)\n",
+			common.Count(m.faults, "line", "lines"))
 		return exitError(exitUsage)
 	}
 	verb := "created"
@@ -221,16 +222,9 @@ func (m *importer) summary() error {
 		}
 	}
 	left := m.notTaken + m.faults
-	fmt.Fprintf(w, ", %s left out\n", lines(left))
+	fmt.Fprintf(w, ", %s left out\n", common.Count(left, "line", "lines"))
 	if left > 0 && !m.skipFaults {
 		return exitError(exitJobFailed)
 	}
 	return nil
-}
-
-func lines(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return fmt.Sprintf("%d lines", n)
 }

@@ -113,7 +113,8 @@ func (p *printed) event(name string, data []byte, w io.Writer) error {
 		}
 		return p.write(w, e.Offset, text)
 	case "missing":
-		line := fmt.Sprintf("[carillon: %d bytes of output are missing here]\n", e.Count)
+		line := fmt.Sprintf("[carillon: %s missing here]\n",
+			common.Count(e.Count, "byte of output is", "bytes of output are"))
 		if p.inLine {
 			line = "\n" + line
 		}

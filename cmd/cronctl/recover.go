@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
+	"carillon/internal/common"
 )
 
 func (c *cli) recover() *cobra.Command {
@@ -55,7 +56,7 @@ func (c *cli) showRecovered(a apiclient.RecoverAnswer, err error) error {
 		return err
 	}
 	if a.Total > int64(len(a.Jobs)) {
-		fmt.Fprintf(c.stderr, "and %d more jobs\n", a.Total-int64(len(a.Jobs)))
+		fmt.Fprintf(c.stderr, "and %s\n", common.Count(a.Total-int64(len(a.Jobs)), "more job", "more jobs"))
 	}
 	switch {
 	case !a.DryRun && a.Restored:

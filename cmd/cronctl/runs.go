@@ -123,7 +123,7 @@ func (r *describedRun) show(c *cli) error {
 		facts.fact("Exit", exit)
 	}
 	if r.Status.Terminal() && r.Attempt > 0 {
-		printed := fmt.Sprintf("%d bytes", r.OutputBytes)
+		printed := common.Count(r.OutputBytes, "byte", "bytes")
 		if r.OutputTruncated {
 			printed += "; the middle was not kept"
 		}

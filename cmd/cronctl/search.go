@@ -132,7 +132,7 @@ func (c *cli) showFound(all *foundList) error {
 	if !all.Complete {
 		rest = "there are more runs: raise --limit, or narrow the search"
 	}
-	fmt.Fprintf(c.stderr, "searched %d runs%s; %s\n", all.Scanned.Runs, until, rest)
+	fmt.Fprintf(c.stderr, "searched %s%s; %s\n", common.Count(all.Scanned.Runs, "run", "runs"), until, rest)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func TestSearch(t *testing.T) {
 	}
 	s.run("search", "needle", "--case", "-o", "wide").want(t, exitOK, "stdout", "OFFSET", "34      needle")
 	s.run("search", "-E", "^needle$", "--status", "failed", "--job", "hello").want(t, exitOK, ids[2])
-	s.run("search", "nothing", "--group", "g1").want(t, exitOK, "searched 1 runs")
+	s.run("search", "nothing", "--group", "g1").want(t, exitOK, "searched 1 run, ")
 	var all foundList
 	if err := json.Unmarshal([]byte(s.run("search", "needle", "-o", "json").want(t, exitOK).out), &all); err != nil ||
 		len(all.Items) != 2 || !all.Complete || all.Scanned.Runs != 3 {

@@ -135,7 +135,7 @@ func (f *figures) cells(first string, wide bool) []any {
 
 // sumOf describes the counts of runs in words.
 func sumOf(runs int64, rate *float64, n *apiclient.StatusCounts) string {
-	text := fmt.Sprintf("%d runs", runs)
+	text := common.Count(runs, "run", "runs")
 	if rate != nil {
 		text += ", " + percent(rate) + " succeeded"
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/apiclient"
+	"carillon/internal/common"
 )
 
 func (c *cli) status() *cobra.Command {
@@ -42,8 +43,8 @@ func (c *cli) showStatus(o *apiclient.Overview) error {
 	facts.row("Jobs:", fmt.Sprint(o.Jobs.Total)+besides(o.Jobs.Paused, "paused")+
 		besides(o.Jobs.Unreadable, "unreadable"))
 	w := &o.Workers
-	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %d slots used", w.Alive, besides(w.Draining, "draining"),
-		besides(w.Troubled, "with problems"), w.Used, w.Slots))
+	facts.row("Workers:", fmt.Sprintf("%d alive%s%s, %d of %s used", w.Alive, besides(w.Draining, "draining"),
+		besides(w.Troubled, "with problems"), w.Used, common.Count(w.Slots, "slot", "slots")))
 	if o.Leader != nil {
 		facts.row("Elected:", fmt.Sprintf("master %s, since %s", o.Leader.Name, when(o.Leader.Since)))
 	}

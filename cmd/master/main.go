@@ -110,7 +110,8 @@ new), then put the new one first, run reseal, and remove the old one.`,
 			if err != nil {
 				return daemon.Failed(err)
 			}
-			fmt.Fprintf(stdout, "encrypted again: %d secrets, %d channels\n", secrets, channels)
+			fmt.Fprintf(stdout, "encrypted again: %s, %s\n", common.Count(secrets, "secret", "secrets"),
+				common.Count(channels, "channel", "channels"))
 			return nil
 		},
 	})

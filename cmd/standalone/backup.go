@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
+	"carillon/internal/common"
 	"carillon/internal/platform/config"
 	"carillon/internal/runlog/sqlitelog"
 )
@@ -54,7 +55,7 @@ func backup(ctx context.Context, dataDir, file string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("stat backup: %w", err)
 	}
-	fmt.Fprintf(stdout, "wrote %s: %d runs and fires", file, contents.Runs)
+	fmt.Fprintf(stdout, "wrote %s: %s", file, common.Count(contents.Runs, "run or fire", "runs and fires"))
 	if contents.Runs > 0 {
 		fmt.Fprintf(stdout, ", the newest planned for %s", contents.Newest.Local().Format(time.DateTime))
 	}

@@ -58,6 +58,6 @@ func (s *Sealer) Unreadable() []common.Condition {
 	return []common.Condition{{Code: common.ConditionAuditUnreadable, From: u.First.UTC(),
 		Data: common.Words{"count": fmt.Sprint(u.Count), "seq": fmt.Sprint(u.Seq)},
 		Text: fmt.Sprintf(
-			"%d changes in etcd did not decode when they were sealed; the last one is entry %d of the audit",
-			u.Count, u.Seq)}}
+			"%s in etcd did not decode when sealed; the last one is entry %d of the audit",
+			common.Count(u.Count, "change", "changes"), u.Seq)}}
 }

@@ -28,8 +28,8 @@ func Certificate(who string, life, left time.Duration, until time.Time) Finding 
 		return Fault(FindingFailing, "certificate", who, adviseCert, "expires in %v, at %s",
 			left.Round(time.Minute), at)
 	case left < warns:
-		return Fault(FindingWarning, "certificate", who, adviseCert, "expires in %d days, at %s",
-			int(left.Hours()/24), at)
+		return Fault(FindingWarning, "certificate", who, adviseCert, "expires in %s, at %s",
+			common.Count(int(left.Hours()/24), "day", "days"), at)
 	}
 	return OK("certificate", who, "valid until %s", at)
 }
@@ -58,7 +58,7 @@ func Workers(members []common.Member) []Finding {
 		}
 		alive, slots, used = alive+1, slots+m.EffectiveSlots(), used+m.Used
 	}
-	text := fmt.Sprintf("%d alive, %d of %d slots used", alive, used, slots)
+	text := fmt.Sprintf("%d alive, %d of %s used", alive, used, common.Count(slots, "slot", "slots"))
 	if draining > 0 {
 		text += fmt.Sprintf(", %d draining", draining)
 	}
@@ -92,8 +92,8 @@ func Versions(version string, masters []common.MasterPresence, workers []common.
 		}
 	}
 	if len(apart) == 0 {
-		return []Finding{OK("versions", "", "%d masters and %d workers have version %s", len(masters),
-			len(workers), version)}
+		return []Finding{OK("versions", "", "%s and %s have version %s",
+			common.Count(len(masters), "master", "masters"), common.Count(len(workers), "worker", "workers"), version)}
 	}
 	var all []Finding
 	for _, other := range slices.Sorted(maps.Keys(apart)) {

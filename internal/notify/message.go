@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"carillon/internal/common"
 )
 
 // Message is a notification as a sender receives it.
@@ -49,9 +51,9 @@ func headline(d *Data) string {
 	case SubjectTest:
 		text = "test message"
 	case SubjectSummary:
-		text = fmt.Sprintf("%d more jobs are in trouble", d.Count)
+		text = common.Count(d.Count, "more job is", "more jobs are") + " in trouble"
 	case SubjectRecovered:
-		text = fmt.Sprintf("%d more jobs have recovered", d.Count)
+		text = common.Count(d.Count, "more job has", "more jobs have") + " recovered"
 	case "failed":
 		text = d.Job + " " + how(d)
 	case "lost":

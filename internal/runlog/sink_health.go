@@ -94,8 +94,8 @@ func (s *Sink) Conditions() (list []common.Condition) {
 	data := common.Words{"output": strconv.FormatInt(spool.Waiting, 10), "outcomes": strconv.Itoa(waiting.entries)}
 	if since, away := h.away(); away {
 		list = append(list, common.Condition{Code: common.ConditionLogStoreAway, From: since.UTC(), Data: data,
-			Text: fmt.Sprintf("the log store accepts nothing: backlog of %d outcomes in etcd, and %s of output on "+
-				"this worker's disk", waiting.entries, mebibytes(spool.Waiting))})
+			Text: fmt.Sprintf("the log store accepts nothing: backlog of %s in etcd, and %s of output on "+
+				"this worker's disk", common.Count(waiting.entries, "outcome", "outcomes"), mebibytes(spool.Waiting))})
 	}
 	if h.outbox = s.outboxFull(h.outbox, waiting.bytes); h.outbox {
 		// The text stays the same for as long as the condition lasts: other workers plan again when it

@@ -786,7 +786,7 @@ func TestStoreAwayRaisesCondition(t *testing.T) {
 					c.Data["output"] != fmt.Sprint(3<<20+20) {
 					d.t.Fatalf("it began after %v: %+v", from, c)
 				}
-				if !strings.Contains(c.Text, "1 outcomes") || !strings.Contains(c.Text, "3.0 MiB") {
+				if !strings.Contains(c.Text, "1 outcome ") || !strings.Contains(c.Text, "3.0 MiB") {
 					d.t.Fatal(c.Text)
 				}
 				d.set(func() { d.away, d.hang = nil, false })

@@ -130,7 +130,8 @@ func (d *doctor) clocks(context.Context) []health.Finding {
 	case len(votes) == 0:
 		all = append(all, health.OK("clock", "", "no other clock to compare this master's with"))
 	default:
-		all = append(all, health.OK("clock", "", "%d clocks agree with this master's within a second", len(votes)))
+		all = append(all, health.OK("clock", "", "%s with this master's within a second",
+			common.Count(len(votes), "clock agrees", "clocks agree")))
 	}
 	return all
 }
@@ -149,6 +150,10 @@ func (d *doctor) watch(context.Context) []health.Finding {
 		return []health.Finding{health.OK("watch", "", "watch of jobs confirmed %v ago", lag.Round(time.Millisecond))}
 	}
 }
+
+func outcomesAre(n int64) string { return common.Count(n, "outcome is", "outcomes are") }
+
+func changesAre(n int64) string { return common.Count(n, "change is", "changes are") }
 
 // logStore pings the log store and counts the backlog for it.
 func (d *doctor) logStore(ctx context.Context) []health.Finding {
@@ -182,22 +187,23 @@ func (d *doctor) logStore(ctx context.Context) []health.Finding {
 	case resp.Count >= waitingWarns:
 		all = append(all,
 			health.Fault(health.FindingWarning, "outbox", "", "Check the disk and the load of the log store.",
-				"%d outcomes are waiting in etcd for the log store", resp.Count))
+				"%s waiting in etcd for the log store", outcomesAre(resp.Count)))
 	default:
-		all = append(all, health.OK("outbox", "", "%d outcomes are waiting in etcd for the log store", resp.Count))
+		all = append(all, health.OK("outbox", "", "%s waiting in etcd for the log store", outcomesAre(resp.Count)))
 	}
 	switch count, full := d.state.backlog.Waiting(); {
 	case full:
 		all = append(all,
 			health.Fault(health.FindingFailing, "changes", "", advice,
-				"%d changes are waiting in etcd for the log store: jobs cannot be saved until it accepts them", count))
+				"%s waiting in etcd for the log store: jobs cannot be saved until it accepts them",
+				changesAre(count)))
 	case count >= waitingWarns:
 		all = append(all,
 			health.Fault(health.FindingWarning, "changes", "",
 				"Check the disk and the load of the log store, and that a master is elected.",
-				"%d changes are waiting in etcd for the log store", count))
+				"%s waiting in etcd for the log store", changesAre(count)))
 	default:
-		all = append(all, health.OK("changes", "", "%d changes are waiting in etcd for the log store", count))
+		all = append(all, health.OK("changes", "", "%s waiting in etcd for the log store", changesAre(count)))
 	}
 	return all
 }

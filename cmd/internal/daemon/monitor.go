@@ -317,8 +317,8 @@ func (l *monitor) Conditions() []common.Condition {
 	all = append(all, l.tooOld()...)
 	bad := slices.Concat(slices.Sorted(maps.Keys(l.catalog.Bad())), s.unreadable)
 	if len(bad) > 0 {
-		add(common.ConditionUnreadable, fmt.Sprintf("%d unreadable entries in etcd, the first is %s", len(bad),
-			common.Excerpt(bad[0])),
+		add(common.ConditionUnreadable, fmt.Sprintf("%s in etcd, the first is %s",
+			common.Count(len(bad), "unreadable entry", "unreadable entries"), common.Excerpt(bad[0])),
 			common.Words{"count": strconv.Itoa(len(bad)), "first": common.Excerpt(bad[0])})
 	}
 	return all

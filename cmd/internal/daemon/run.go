@@ -154,7 +154,7 @@ func statusLine(lasting []common.Condition, otherwise string) string {
 // Status returns the worker's status in one line.
 func (w *Worker) Status() string {
 	running, _ := w.dispatcher.Running()
-	return statusLine(w.conditions.Active(), fmt.Sprintf("running %d commands", running))
+	return statusLine(w.conditions.Active(), "running "+common.Count(running, "command", "commands"))
 }
 
 // Status returns the master's status in one line.

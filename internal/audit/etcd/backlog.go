@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"sync"
 
@@ -95,8 +94,7 @@ func (b *Backlog) Room() error {
 	if !full {
 		return nil
 	}
-	return common.Errorf(common.CodeUnavailable,
-		"%d changes in etcd are not delivered to the log store: jobs cannot be saved until it accepts them", count).
+	return common.Errorf(common.CodeUnavailable, "%s", undelivered(count)).
 		WithReason("changes_full").With("count", count).
 		WithHint("check that the log store runs; runs continue, and can be killed, and jobs can be paused")
 }
@@ -110,7 +108,11 @@ func (b *Backlog) Conditions() []common.Condition {
 	return []common.Condition{{
 		Code: common.ConditionChangesFull,
 		Data: common.Words{"count": strconv.FormatInt(count, 10)},
-		Text: fmt.Sprintf("%d changes in etcd are not delivered to the log store: jobs cannot be saved until it "+
-			"accepts them", count),
+		Text: undelivered(count),
 	}}
+}
+
+func undelivered(changes int64) string {
+	return common.Count(changes, "change in etcd is", "changes in etcd are") +
+		" not delivered to the log store: jobs cannot be saved until it accepts them"
 }

@@ -57,7 +57,8 @@ func (p *printer) hole(out *bytes.Buffer, until int64) {
 		out.WriteByte('\n')
 		p.inLine = false
 	}
-	fmt.Fprintf(out, "[carillon: %d bytes of output are missing here]\n", until-p.at)
+	fmt.Fprintf(out, "[carillon: %s missing here]\n",
+		common.Count(until-p.at, "byte of output is", "bytes of output are"))
 	p.at = until
 }
 

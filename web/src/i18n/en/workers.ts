@@ -1,7 +1,7 @@
 export const workers = {
   workers: {
     title: 'Workers', table: 'Workers', name: 'Worker', version: 'Version', load: 'Slots used', started: 'Started', state: 'State', ready: 'Ready', draining: 'Draining',
-    trouble: 'Not accepting runs', loadOf: '{{used}} of {{slots}} slots in use', running_one: '1 run', running_other: '{{count}} runs', weight: 'Weight', skew: 'Clock',
+    trouble: 'Not accepting runs', loadOf_one: '{{used}} of {{slots}} slot in use', loadOf_other: '{{used}} of {{slots}} slots in use', running_one: '1 run', running_other: '{{count}} runs', weight: 'Weight', skew: 'Clock',
     skewHelp: 'How far its clock is ahead of the cluster’s.', stopping: 'Stopping', away: 'Offline', awayHelp: 'It is not alive; only its settings are known.', setBy: 'settings changed by {{who}}, {{when}}',
     drain: 'Drain', undrain: 'Undrain', settings: 'Edit settings…', drainTitle: 'Drain {{name}}?', undrainTitle: 'Undrain {{name}}?',
     drainText_one: 'It finishes its current run and claims no new fires. Other workers run its jobs. Jobs that only it may run wait, and are missed past their start deadline.',
@@ -12,7 +12,7 @@ export const workers = {
     saved: 'The settings of {{name}} were saved.', faults: { number: 'This must be a whole number.', twice: 'This label occurs twice.' }, emptyTitle: 'No worker is connected', emptyText: 'Jobs wait for a worker. Start one on any machine that can reach etcd:',
     runsOf: 'Running on {{name}}', runsNothing: 'Nothing is running.', since: 'for {{time}}', killRun: 'Kill the run of {{job}}', heartbeat: 'Last seen', oldest: 'oldest',
     oldestHelp: 'Other workers have a newer version: upgrade it.', isDrained: 'Drained', left_one: '1 run is left.', left_other: '{{count}} runs are left.', nothingLeft: 'No runs are left: it can be stopped.',
-    alive_one: '1 worker', alive_other: '{{count}} workers', slotsUsed: '{{used}} of {{slots}} slots in use', areDraining_one: '1 is draining', areDraining_other: '{{count}} are draining', areDrained_one: '1 is drained', areDrained_other: '{{count}} are drained', areStopping_one: '1 is stopping', areStopping_other: '{{count}} are stopping',
+    alive_one: '1 worker', alive_other: '{{count}} workers', slotsUsed_one: '{{used}} of {{slots}} slot in use', slotsUsed_other: '{{used}} of {{slots}} slots in use', areDraining_one: '1 is draining', areDraining_other: '{{count}} are draining', areDrained_one: '1 is drained', areDrained_other: '{{count}} are drained', areStopping_one: '1 is stopping', areStopping_other: '{{count}} are stopping',
     areTroubled_one: '1 is not accepting runs', areTroubled_other: '{{count}} are not accepting runs', areAway_one: '1 is offline', areAway_other: '{{count}} are offline', masters: 'Masters', mastersText: 'Masters serve this console and the API. The elected master also does housekeeping, seals the audit and sends notifications. Runs do not depend on them.', master: 'Master', leads: 'Elected', standsBy: 'Standby', answers: 'Connected',
     gone: 'Gone in the last 24 hours', goneText: 'They had runs and are no longer alive: stopped or dead.', goneRuns_one: '1 run', goneRuns_other: '{{number}} runs', goneLost_one: '1 was lost', goneLost_other: '{{count}} were lost', goneMore_one: 'and 1 more', goneMore_other: 'and {{count}} more',
     about: 'About',

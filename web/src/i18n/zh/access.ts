@@ -42,7 +42,7 @@ export const access: Texts<typeof english> = {
     table: '审计', when: '时间', who: '用户', what: '操作', from: '来自 {{address}}', byToken: '使用令牌 {{id}}', asUser: '以用户 {{user}}', seq: '第 {{seq}} 条', unsealed: '等待封存', changes: '变更内容', field: '字段', before: '之前', after: '之后', nothing: '没有字段变更。',
     show: '显示变更内容：{{what}}', actor: '操作者（完全匹配）', object: '名称（完全匹配）', anyKind: '任何对象', anyVerb: '所有操作', kind: '对象', verb: '操作', fromTime: '从', toTime: '到',
     noteSaid: '备注：{{note}}', hash: '哈希', emptyTitle: '还没有任何变更', emptyText: '每项变更都在执行它的事务中记录下来：谁、何时、从哪里，以及之前的内容。', noMatch: '没有符合这些条件的记录。', clear: '清除筛选',
-    verify: '校验审计链', verifying: '已校验 {{n}} 条…', intactTitle: '审计链完好', intact_one: '已校验 1 条记录，从内容到位置均正确。', intact_other: '已校验 {{count}} 条记录：没有被篡改、移动、删除或插入。',
+    verify: '校验审计链', verifying_one: '已校验 {{n}} 条…', verifying_other: '已校验 {{n}} 条…', intactTitle: '审计链完好', intact_one: '已校验 1 条记录，从内容到位置均正确。', intact_other: '已校验 {{count}} 条记录：没有被篡改、移动、删除或插入。',
     brokenTitle: '审计链已损坏', broken_one: '在 {{checked}} 条记录中发现 1 处问题。', broken_other: '在 {{checked}} 条记录中发现 {{count}} 处问题。', anchorHelp: '请将此哈希值保存在别处，下次校验时比对。', waiting_one: '另有 1 条正在写入日志存储。', waiting_other: '另有 {{count}} 条正在写入日志存储。',
     faultCodes: { altered: '记录与封存时不一致', broken: '与前一条不衔接', missing: '记录缺失', twice: '同一位置出现两次', end: '末端与 etcd 中的不符' }, faultAt: '{{fault}}（第 {{seq}} 条）',
     kinds: { job: '任务', run: '运行', user: '用户', token: '令牌', session: '会话', 'login-code': '登录链接', worker: '工作节点', channel: '通知渠道', secret: '密钥', cluster: '集群' },

@@ -16,7 +16,7 @@ export const overview: Texts<typeof english> = {
     soon: '未来一小时', soonNone: '未来一小时内没有计划的触发。', soonChart: '未来一小时每分钟的触发', minute: '分钟', fires: '触发', nextFires: '接下来触发的任务',
     trend: '趋势', trendRange: '时间跨度', day: '24 小时', week: '7 天', chartEnds: '各小时的结果', chartDelay: '各小时的启动延迟', hour: '小时', median: '中位数', p95: '95% 不超过', rate: '成功率（按尝试计）：', trendNone: '这段时间内没有结束的运行。', trendAway: '日志存储没有响应；恢复后将显示统计。',
     tones: { ok: '成功', bad: '失败、超时、丢失', warn: '已终止、已拒绝、已错过', idle: '已跳过' },
-    workers: '工作节点', workersNone: '没有存活的工作节点。', slotsOf: '槽位 {{used}} / {{slots}}', load: '{{worker}} 的负载', ready: '就绪', draining: '排空中', drained: '已排空', stopping: '正在停止', troubled: '不接受运行', away: '不在线',
+    workers: '工作节点', workersNone: '没有存活的工作节点。', slotsOf_one: '槽位 {{used}} / {{slots}}', slotsOf_other: '槽位 {{used}} / {{slots}}', load: '{{worker}} 的负载', ready: '就绪', draining: '排空中', drained: '已排空', stopping: '正在停止', troubled: '不接受运行', away: '不在线',
     cluster: '集群', masters: '主控节点', leads: '{{at}} 当选', noLeader: '暂无当选的主控节点', logStore: '日志存储', logStoreOk: '正常', logStoreAway: '没有响应', jobs: '任务', jobsPaused: '{{count}} 个已暂停', unreadable: '{{count}} 个无法读取',
     tile: { running: '运行中', waiting: '等待中', failed: '失败或丢失', missed: '错过或拒绝', rate: '尝试成功率', soon: '未来一小时触发', slots: '已用槽位', jobs: '任务', day: '24 小时', of: '共 {{n}}' },
     first: '欢迎使用 Carillon', firstText: '还没有任何任务。可以这样开始：', firstViewer: '还没有任何任务。有了任务后，这里会显示正在运行、等待中以及失败的运行。',

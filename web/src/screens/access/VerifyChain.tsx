@@ -30,7 +30,7 @@ export function VerifyChain() {
       <Button variant="default" leftSection={<Icon name="check" size={16} />} onClick={start}>{t('audit.verify')}</Button>
       <Modal opened={opened} onClose={close} title={t('audit.verify')} closeButtonProps={{ 'aria-label': t('common.close') }}>
         <div aria-live="polite">
-          {verification.isPending && <p>{t('audit.verifying', { n: new Intl.NumberFormat(i18n.language).format(checked) })}</p>}
+          {verification.isPending && <p>{t('audit.verifying', { count: checked, n: new Intl.NumberFormat(i18n.language).format(checked) })}</p>}
           {verification.data && <Outcome done={verification.data} />}
         </div>
         {verification.error && <ProblemNotice error={verification.error} onRetry={start} />}

@@ -34,7 +34,7 @@ export function WorkersPanel() {
               {state !== 'away' && (
                 <>
                   <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('overview.load', { worker: worker.name })} />
-                  <span className={own.slots}>{t('overview.slotsOf', { used: worker.used, slots: worker.slots })}</span>
+                  <span className={own.slots}>{t('overview.slotsOf', { count: worker.slots, used: worker.used, slots: worker.slots })}</span>
                 </>
               )}
             </li>

@@ -30,7 +30,7 @@ export function DayPicker({ days, chosen, changes, onChoose }: Props) {
             {changing.has(day.date) && <span className={classes.warn} title={t('timeline.heat.clocksChange')}><Icon name="clock" size={13} /><span className="unseen">{t('timeline.heat.clocksChange')}</span></span>}
           </span>
           <span className={classes.dayBar} aria-hidden="true"><span style={{ width: `${(day.fires / most) * 100}%` }} /></span>
-          <span className="small dim">{t('timeline.heat.dayFires', { fires: number.format(day.fires), peak: number.format(day.peak) })}</span>
+          <span className="small dim">{t('timeline.heat.dayFires', { count: day.fires, fires: number.format(day.fires), peak: number.format(day.peak) })}</span>
         </button>
       ))}
     </div>

@@ -79,7 +79,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
   return (
     <>
       <p className={classes.sum}>
-        {sentences([t('timeline.heat.sum', { fires: number.format(forecast.total), jobs: number.format(forecast.jobs) }), forecast.paused > 0 && t('timeline.heat.paused', { count: forecast.paused })], i18n.language)}{' '}
+        {sentences([t('timeline.heat.sum', { count: forecast.jobs, fires: number.format(forecast.total), jobs: number.format(forecast.jobs) }), forecast.paused > 0 && t('timeline.heat.paused', { count: forecast.paused })], i18n.language)}{' '}
         {(forecast.left ?? 0) > 0 && <strong className={classes.warn}>{t('timeline.heat.left', { count: forecast.left ?? 0 })}</strong>}
       </p>
       <DayPicker days={days} chosen={day?.date} changes={changes} onChoose={(date) => onSearch({ ...search, day: date === days[0]?.date ? undefined : date })} />

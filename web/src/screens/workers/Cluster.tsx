@@ -20,7 +20,7 @@ export function Cluster({ workers }: { workers: readonly Worker[] }) {
   return (
     <p className={classes.cluster}>
       <span>{t('workers.alive', { count: alive.length })}</span>
-      <span>{t('workers.slotsUsed', { used: number.format(used), slots: number.format(slots) })}</span>
+      <span>{t('workers.slotsUsed', { count: slots, used: number.format(used), slots: number.format(slots) })}</span>
       <span>{t('workers.running', { count: sum((worker) => worker.running) })}</span>
       {draining > 0 && <strong className={classes.trouble}>{t('workers.areDraining', { count: draining })}</strong>}
       {drained > 0 && <strong className={classes.trouble}>{t('workers.areDrained', { count: drained })}</strong>}

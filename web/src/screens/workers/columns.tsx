@@ -74,7 +74,7 @@ export function Labels({ worker }: { worker: Worker }) {
 export function Load({ t, worker }: { t: TFunction; worker: Worker }) {
   return (
     <div className={classes.load}>
-      <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('workers.loadOf', { used: worker.used, slots: worker.slots })} />
+      <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('workers.loadOf', { count: worker.slots, used: worker.used, slots: worker.slots })} />
       <span>
         {worker.used} / {worker.slots}
         <span className="small dim"> · {t('workers.running', { count: worker.running })}</span>
