@@ -16,11 +16,8 @@ import (
 func TestBulletin_IsPublishedAndEndsWithTheLease(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
-	h, client := &hall{}, server.Client()
-	a := newCandidate(t, h, server.Client(), "a")
-	term := a.elected()
-	b := newCandidate(t, h, server.Client(), "b")
-	b.sees("a")
+	client := server.Client()
+	a, b, term := twoMasters(t, server)
 
 	const board = "/cron/leader/board"
 	hears, stop := context.WithCancel(t.Context())

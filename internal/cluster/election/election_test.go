@@ -47,6 +47,13 @@ func (h *hall) raise(n int32) {
 	}
 }
 
+func (h *hall) wantOneAtATime(t *testing.T) {
+	t.Helper()
+	if most := h.most.Load(); most != 1 {
+		t.Fatalf("%d were elected at a time", most)
+	}
+}
+
 // candidate is the election part of a master.
 type candidate struct {
 	*testing.T
@@ -95,6 +102,17 @@ func newCandidate(t *testing.T, h *hall, client *clientv3.Client, id string) *ca
 	c.kill = func() { _ = client.Close(); c.stop() }
 	t.Cleanup(c.stop)
 	return c
+}
+
+// twoMasters starts candidate a, which is elected for the returned term, and then b.
+func twoMasters(t *testing.T, server *etcdtest.Server) (a, b *candidate, term context.Context) {
+	t.Helper()
+	h := &hall{}
+	a = newCandidate(t, h, server.Client(), "a")
+	term = a.elected()
+	b = newCandidate(t, h, server.Client(), "b")
+	b.sees("a")
+	return a, b, term
 }
 
 // elected waits for the candidate's next term.
@@ -169,20 +187,14 @@ func TestResign_AnotherIsElectedAtOnce(t *testing.T) {
 	if b.sees("b"); a.held(client) || !b.held(client) {
 		t.Fatal("the earlier master may write, or the elected one may not")
 	}
-	if most := h.most.Load(); most != 1 {
-		t.Fatalf("%d were elected at a time", most)
-	}
+	h.wantOneAtATime(t)
 }
 
 // A killed process does not resign: another is elected when the lease has expired.
 func TestKill_AnotherIsElectedWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
-	h := &hall{}
-	a := newCandidate(t, h, server.Client(), "a")
-	a.elected()
-	b := newCandidate(t, h, server.Client(), "b")
-	b.sees("a")
+	a, b, _ := twoMasters(t, server)
 	a.kill()
 	b.elected()
 	b.sees("b")
@@ -191,11 +203,8 @@ func TestKill_AnotherIsElectedWhenTheLeaseExpires(t *testing.T) {
 func TestLeaseRevoked_EndsTheTermAtOnce(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
-	h, client := &hall{}, server.Client()
-	a := newCandidate(t, h, server.Client(), "a")
-	term := a.elected()
-	b := newCandidate(t, h, server.Client(), "b")
-	b.sees("a")
+	client := server.Client()
+	a, b, term := twoMasters(t, server)
 	if _, err := client.Revoke(t.Context(), clientv3.LeaseID(a.session.Proof().Lease)); err != nil {
 		t.Fatal(err)
 	}
@@ -289,9 +298,7 @@ func TestPartition_AtMostOneIsElected(t *testing.T) {
 	a.sees("b")
 	b.stop()
 	a.elected()
-	if most := h.most.Load(); most != 1 {
-		t.Fatalf("%d were elected at a time", most)
-	}
+	h.wantOneAtATime(t)
 }
 
 // etcd becomes unavailable for all and returns, several times: one master is elected each time.
@@ -316,9 +323,7 @@ func TestEtcdAway_OneIsElectedWhenItReturns(t *testing.T) {
 		linkA.Join()
 		linkB.Join()
 	}
-	if most := h.most.Load(); most != 1 {
-		t.Fatalf("%d were elected at a time", most)
-	}
+	h.wantOneAtATime(t)
 }
 
 // The answer to the transaction that created the key is lost: the elector recognizes its key.
@@ -360,7 +365,5 @@ func TestManyCandidates_AreElectedOneAfterAnother(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if most := h.most.Load(); most != 1 {
-		t.Fatalf("%d were elected at a time", most)
-	}
+	h.wantOneAtATime(t)
 }

@@ -12,11 +12,8 @@ import (
 func TestMemo_IsWrittenOnlyByTheElectedMaster(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.StartServer(t)
-	h, client := &hall{}, server.Client()
-	a := newCandidate(t, h, server.Client(), "a")
-	a.elected()
-	b := newCandidate(t, h, server.Client(), "b")
-	b.sees("a")
+	client := server.Client()
+	a, b, _ := twoMasters(t, server)
 
 	const key = "/cron/leader/memo"
 	ofA, ofB := election.NewMemo[string](a.elector, key), election.NewMemo[string](b.elector, key)
