@@ -1,0 +1,105 @@
+package apitest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/health"
+	"carillon/internal/httpapi/jobs"
+	"carillon/internal/httpapi/stats"
+	"carillon/internal/httpapi/system"
+)
+
+func (f *Fakes) Workers(context.Context) ([]common.Member, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	all := slices.Clone(f.WorkerList)
+	for i := range all {
+		all[i].Settings = f.Settings[all[i].Worker]
+	}
+	return all, nil
+}
+
+func (f *Fakes) UpdateWorker(_ context.Context, actor common.Actor, id string,
+	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	set := f.Settings[id]
+	if err := change(&set); err != nil {
+		return common.WorkerSettings{}, err
+	}
+	set.UpdatedBy, set.UpdatedAt = actor.Name, time.Now()
+	f.Settings[id] = set
+	return set, nil
+}
+
+func (f *Fakes) Placement(context.Context, *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
+	var all []jobs.Candidate
+	for i := range f.WorkerList {
+		m := &f.WorkerList[i]
+		c := jobs.Candidate{Worker: m.Worker, Name: m.Name, Eligible: !f.Settings[m.Worker].Drain}
+		if c.Eligible {
+			c.Rank = new(len(all))
+		} else {
+			c.Reason = &common.Reason{Code: "draining", Text: "it is to take no new runs"}
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}, nil
+	}
+	return all, nil, nil
+}
+
+func (f *Fakes) Ready(context.Context) []system.Check {
+	return []system.Check{{Name: "etcd", OK: !f.Unready, Needed: true}, {Name: "log_store", OK: !f.StoreOff}}
+}
+
+func (f *Fakes) Conditions() []common.Condition { return f.Lasting }
+
+func (f *Fakes) Overview(context.Context) (stats.Overview, error) {
+	o := stats.Overview{Jobs: stats.JobCounts{Total: len(f.Jobs)}, LogStore: stats.StoreOK, Degraded: f.Lasting}
+	if !f.Unready {
+		o.Running, o.Waiting = new(int64(3)), new(int64(0))
+	}
+	if f.StoreOff {
+		o.LogStore = stats.StoreAway
+	}
+	return o, nil
+}
+
+func (f *Fakes) Masters(context.Context) ([]system.Master, error) {
+	if f.Unready {
+		return nil, common.Errorf(common.CodeUnavailable, "not yet")
+	}
+	return []system.Master{{
+		ID:         "m1",
+		Host:       "box",
+		Address:    "10.0.0.7:7070",
+		Version:    "0.1.0",
+		StartedAt:  Midnight,
+		Clock:      Midnight,
+		LeadsSince: new(Midnight),
+		Answers:    true,
+	},
+		{ID: "m2", Host: "older", Version: "0.0.9", Clock: Midnight, SkewMs: -20}}, nil
+}
+
+// Examine finds what is said of degraded modes.
+func (f *Fakes) Examine(context.Context) health.Examination {
+	e := health.Examination{At: Midnight, Master: "host-m", Version: "1.2"}
+	for _, c := range f.Lasting {
+		e.Findings = append(e.Findings, health.Finding{
+			Check:  c.Code,
+			Status: health.FindingWarning,
+			Who:    c.Who,
+			Text:   c.Text,
+			Advice: "do something",
+			Data:   c.Data,
+		})
+	}
+	e.Status = health.Worst(e.Findings)
+	return e
+}

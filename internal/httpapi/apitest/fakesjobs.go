@@ -1,0 +1,283 @@
+package apitest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/jobmgr/forecast"
+	"carillon/internal/scheduler/placement"
+)
+
+func (f *Fakes) List(_ context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Panics {
+		panic("a secret thing")
+	}
+	selector, err := placement.ParseSelector(q.Selector)
+	if err != nil {
+		return nil, "", err
+	}
+	f.Queries = append(f.Queries, q)
+	for _, j := range f.Jobs {
+		if f.Behind {
+			j.Version += 100
+		}
+		if selector.Matches(j.Labels) && strings.Contains(j.Name, q.Q) && (q.Group == "" || q.Group == j.Group) &&
+			j.Name > q.After {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b common.JobState) int { return cmp.Compare(a.Name, b.Name) })
+	if len(jobs) > q.Limit {
+		jobs = jobs[:q.Limit]
+		next = jobs[len(jobs)-1].Name
+	}
+	return jobs, next, f.Fail
+}
+
+func (f *Fakes) Get(_ context.Context, name string) (common.JobState, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Fail != nil {
+		return common.JobState{}, f.Fail
+	}
+	if j, ok := f.Jobs[name]; ok {
+		return j, nil
+	}
+	return common.JobState{}, common.Errorf(common.CodeNotFound, "there is no job %q", name)
+}
+
+func (f *Fakes) Whose(name string) (uid, group string, known bool) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Jobs[name].UID, f.Jobs[name].Group, !f.blind
+}
+
+func (f *Fakes) Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error) {
+	if _, err := f.Get(ctx, job.Name); err == nil {
+		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)
+	}
+	state, _, err := f.Put(ctx, actor, job, common.Precondition{})
+	return state, err
+}
+
+func (f *Fakes) Put(_ context.Context, actor common.Actor, job common.Job, pre common.Precondition) (common.JobState,
+	bool, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if faults := job.Faults(); len(faults) > 0 {
+		return common.JobState{}, false, common.Invalid("the job is not valid", faults...)
+	}
+	old, exists := f.Jobs[job.Name]
+	if err := pre.Check(job.Name, old.Version); err != nil {
+		return common.JobState{}, false, err
+	}
+	f.version++
+	f.Actors = append(f.Actors, actor)
+	if job.Timezone == "" {
+		job.Timezone = "UTC"
+	}
+	state := common.JobState{
+		Version: f.version,
+		StoredJob: common.StoredJob{Job: job, UID: common.NewID(), UpdatedBy: actor.Name,
+			CreatedAt: time.Now(), UpdatedAt: time.Now()},
+	}
+	f.Jobs[job.Name] = state
+	return state, !exists, nil
+}
+
+func (f *Fakes) Delete(ctx context.Context, _ common.Actor, name string, pre common.Precondition, kill bool) error {
+	old, err := f.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := pre.Check(name, old.Version); err != nil {
+		return err
+	}
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	delete(f.Jobs, name)
+	if kill {
+		f.Killed = append(f.Killed, name)
+	}
+	return nil
+}
+
+func (f *Fakes) Validate(_ context.Context, job common.Job) (common.Job, []common.Fault, error) {
+	return job, job.Faults(), nil
+}
+
+func (f *Fakes) Pause(ctx context.Context, actor common.Actor, name string, r common.PauseRequest,
+	pre common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, actor, name, pre, func(j *common.Job) {
+		j.Paused, j.PauseNote, j.PauseUntil = true, r.Note, r.Until
+	})
+}
+
+func (f *Fakes) Resume(ctx context.Context, actor common.Actor, name string,
+	pre common.Precondition) (common.JobState, error) {
+	return f.edit(ctx, actor, name, pre, func(j *common.Job) { j.Paused, j.PauseNote, j.PauseUntil = false, "", nil })
+}
+
+func (f *Fakes) edit(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
+	change func(*common.Job)) (common.JobState, error) {
+	if f.Lost[name] {
+		return common.JobState{}, errLost
+	}
+	old, err := f.Get(ctx, name)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if err := pre.Check(name, old.Version); err != nil {
+		return common.JobState{}, err
+	}
+	change(&old.Job)
+	f.version++
+	f.Actors = append(f.Actors, actor)
+	old.Version = f.version
+	f.Jobs[name] = old
+	return old, nil
+}
+
+func (f *Fakes) Count(ctx context.Context, q common.JobQuery) (int, error) {
+	q.After, q.Limit = "", 1000
+	jobs, _, err := f.List(ctx, q)
+	return len(jobs), err
+}
+
+// errLost is the error of a change whose outcome is unknown.
+var errLost = &common.Error{Code: common.CodeUnavailable, Message: "etcd did not answer", Err: common.ErrUnsure}
+
+func (f *Fakes) Apply(ctx context.Context, actor common.Actor, job common.Job, pre common.Precondition,
+	dry bool) (common.Saved, error) {
+	if f.Lost[job.Name] {
+		return common.Saved{}, errLost
+	}
+	saved := common.Saved{Effect: common.EffectCreated}
+	if old, err := f.Get(ctx, job.Name); err == nil {
+		saved.Effect, saved.Before = common.EffectChanged, &old.Job
+		before, _ := json.Marshal(old.Job)
+		with := job
+		if with.Timezone == "" {
+			with.Timezone = "UTC"
+		}
+		if after, _ := json.Marshal(with); bytes.Equal(before, after) {
+			saved.Effect, saved.State = common.EffectUnchanged, old
+			return saved, nil
+		}
+	}
+	if dry {
+		saved.State.Job = job
+		if faults := job.Faults(); len(faults) > 0 {
+			return common.Saved{}, common.Invalid("the job is not valid", faults...)
+		}
+		return saved, nil
+	}
+	var err error
+	saved.State, _, err = f.Put(ctx, actor, job, pre)
+	return saved, err
+}
+
+func (f *Fakes) CreateOnce(ctx context.Context, actor common.Actor, job common.Job,
+	key string) (common.JobState, error) {
+	f.Mu.Lock()
+	f.Created = append(f.Created, key)
+	f.Mu.Unlock()
+	return f.Create(ctx, actor, job)
+}
+
+func (f *Fakes) Change(ctx context.Context, actor common.Actor, verb, name string, pre common.Precondition,
+	change func(common.Job) (common.Job, error)) (common.JobState, error) {
+	old, err := f.Get(ctx, name)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	job, err := change(old.Job)
+	if err != nil {
+		return common.JobState{}, err
+	}
+	f.Mu.Lock()
+	f.Notes = append(f.Notes, verb)
+	f.Mu.Unlock()
+	state, _, err := f.Put(ctx, actor, job, pre)
+	return state, err
+}
+
+func (f *Fakes) Once(_ context.Context, _ common.Actor, key, asks string) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.keys == nil {
+		f.keys = map[string]string{}
+	}
+	if before, used := f.keys[key]; used && before != asks {
+		return common.Errorf(common.CodeConflict, "the Idempotency-Key was used before, for another request")
+	}
+	f.keys[key] = asks
+	return nil
+}
+
+func (f *Fakes) Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (*forecast.Forecast, int, error) {
+	jobs, _, err := f.List(ctx, common.JobQuery{Q: q.Q, Group: q.Group, Selector: q.Selector, Limit: 1000})
+	if err != nil {
+		return nil, 0, err
+	}
+	f.Queries[len(f.Queries)-1] = q
+	in := schedule.NewInterner()
+	var plan []forecast.Job
+	for _, j := range jobs {
+		timetable, err := in.OfJob(&j.Job)
+		if err != nil {
+			return nil, 0, err
+		}
+		plan = append(plan, forecast.Job{
+			Name:      j.Name,
+			Group:     j.Group,
+			Timetable: timetable,
+			Cursor:    from.Add(-time.Hour),
+		})
+	}
+	found, err := forecast.Of(ctx, plan, from, to)
+	return found, 2, err
+}
+
+func (f *Fakes) Groups(context.Context) ([]common.GroupCount, error) {
+	return []common.GroupCount{{Jobs: 3}, {Name: "ops", Jobs: 2, Paused: 1}}, f.Fail
+}
+
+func (f *Fakes) Labels(_ context.Context, group string, keys, values int) ([]common.LabelCount, bool, error) {
+	f.Notes = append(f.Notes, group)
+	return []common.LabelCount{{
+		Key:      "team",
+		Jobs:     keys,
+		Distinct: values,
+		Values:   []common.ValueCount{{Value: "data", Jobs: 2}},
+	}, {Key: "x", Jobs: 1, Values: []common.ValueCount{}, Distinct: 1}}, group == "", f.Fail
+}
+
+// Recover answers for one job, or refuses.
+func (f *Fakes) Recover(_ context.Context, who common.Actor, r common.RecoverRequest) (common.Recovered, error) {
+	if f.Fail != nil {
+		return common.Recovered{}, f.Fail
+	}
+	f.Actors = append(f.Actors, who)
+	return common.Recovered{At: Midnight, Restored: r.Restored, DryRun: r.DryRun, Jobs: []common.RecoveredJob{
+		{
+			Job:      "a",
+			Effect:   common.RecoverPassedOver,
+			Cursor:   Midnight.Add(-time.Hour),
+			To:       Midnight,
+			Runs:     []string{"x"},
+			Triggers: 1,
+		},
+		{Job: "b", Effect: common.RecoverUnreadable}}}, nil
+}
