@@ -15,7 +15,7 @@ import (
 
 // channels keeps channels in memory.
 type channels struct {
-	kept   map[string]notify.Wish
+	kept   map[string]notify.ChannelDefinition
 	tested []string
 }
 
@@ -46,7 +46,7 @@ func (f *channels) Find(_ context.Context, name string) (notify.Channel, error) 
 	return f.as(name), nil
 }
 
-func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish notify.Wish,
+func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish notify.ChannelDefinition,
 	pre common.Precondition) (notify.Channel, string, bool, error) {
 	_, known := f.kept[name]
 	if known && pre.Absent {

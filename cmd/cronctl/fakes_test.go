@@ -442,7 +442,7 @@ func newStageWith(t *testing.T, change func(*httpapi.Config)) *stage {
 		jobs:     map[string]common.JobState{},
 		runs:     map[string]*common.Run{},
 		output:   map[string]string{},
-		channels: &channels{kept: map[string]notify.Wish{}},
+		channels: &channels{kept: map[string]notify.ChannelDefinition{}},
 	}
 	cfg := httpapi.Config{
 		Jobs:      f,

@@ -29,8 +29,8 @@ type Head struct {
 
 // Gap is a range of links that the log store has and a restored etcd has forgotten: only their own hashes prove them.
 type Gap struct {
-	From int64 `json:"from"` // the first of them
-	To   int64 `json:"to"`   // the last one
+	From int64 `json:"from" doc:"The place of its first entry."`
+	To   int64 `json:"to" doc:"The place of its last entry."`
 }
 
 // Sealed is an entry's id with the hash of its link.
@@ -41,8 +41,8 @@ type Sealed struct {
 
 // Anchor is a link as the next one refers to it.
 type Anchor struct {
-	Seq  int64  `json:"seq"`
-	Hash string `json:"hash"`
+	Seq  int64  `json:"seq" doc:"Place; 0 before the first link."`
+	Hash string `json:"hash" doc:"SHA-256, in hex; empty before the first link."`
 }
 
 // Anchor returns the last link.

@@ -19,26 +19,46 @@ const (
 
 // Fault is a fault found by a verification.
 type Fault struct {
-	Seq  int64 // place; of missing links, the first one
-	ID   string
-	Code string
-	Text string
+	Seq  int64  `json:"seq" doc:"Place; for missing entries, the first one."`
+	ID   string `json:"id,omitempty" doc:"Id of the entry."`
+	Code string `json:"code" enum:"altered,broken,missing,twice,end" doc:"altered: an entry does not match its hash. broken: a link does not follow the one before it. missing: entries are missing. twice: two entries have the same place. end: the end of the chain does not match etcd."`
+	Text string `json:"text"`
+}
+
+// Link is the hashed content of an entry.
+type Link struct {
+	Seq      int64  `json:"seq"`
+	ID       string `json:"id"`
+	Previous string `json:"previous" doc:"Hash of the previous link; empty for the first one."`
+	Hash     string `json:"hash" doc:"SHA-256, in hex, of the bytes of previous followed by those of text."`
+	Text     string `json:"text" doc:"The entry as JSON, byte for byte as hashed, with before and after replaced by their SHA-256 in hex."`
 }
 
 // Step is the result of a part of a verification.
 type Step struct {
-	From    int64 // first place checked
-	To      int64 // last place checked; before From if there was none
-	Checked int   // number of entries
-	Faults  []Fault
-	More    bool // continues after To
-	Waiting int  // links at the end whose entries are not in the log store yet
-	Head    Anchor
-	Kept    Anchor
-	// Restored is the range of links that etcd had forgotten when it was restored last, also before its head includes
-	// them; zero if there is none. Until an operator has accepted the restore they are a fault as well.
-	Restored Gap
-	Entries  []common.Change // the entries checked
+	From    int64   `json:"from" doc:"First place checked."`
+	To      int64   `json:"to" doc:"Last place checked; less than from if there was none."`
+	Checked int     `json:"checked" doc:"Number of verified entries."`
+	Intact  bool    `json:"intact" doc:"No fault was found in this part."`
+	Faults  []Fault `json:"faults" nullable:"false"`
+	More    bool    `json:"more" doc:"The chain continues: request the next part from to + 1."`
+	Waiting int     `json:"waiting" doc:"Number of links at the end whose entries are not in the log store yet."`
+	Head    Anchor  `json:"head" doc:"End of the chain according to etcd."`
+	Kept    Anchor  `json:"kept" doc:"Last link deleted by retention: the chain is verified from the next one on."`
+	// Restored is also known before the head includes these links.
+	Restored Gap             `json:"restored,omitzero" doc:"Entries that etcd had forgotten when it was last restored from a backup; absent if it never was. They are verified by their hashes alone. Until cronctl recover --restored has accepted the restore, they are a fault (end) as well."`
+	Links    []Link          `json:"links,omitempty" nullable:"false" doc:"The hashed content, on request."`
+	Entries  []common.Change `json:"-"` // the entries checked
+}
+
+// Complete sets what the answer to a request has besides, with the links on request.
+func (s *Step) Complete(links bool) {
+	s.Intact, s.Faults = len(s.Faults) == 0, append([]Fault{}, s.Faults...)
+	for i := range s.Entries {
+		if c := &s.Entries[i]; links {
+			s.Links = append(s.Links, Link{c.Link.Seq, c.ID, c.Link.Previous, c.Link.Hash, c.Link.Text})
+		}
+	}
 }
 
 // Verifier checks the entries of the log store against their hashes, and the end of the chain

@@ -7,11 +7,11 @@ import (
 
 // Actor is the author of a change.
 type Actor struct {
-	Name   string `json:"name"`             // token or user
-	Remote string `json:"remote,omitempty"` // remote address of the request
-	User   string `json:"user,omitempty"`   // user that the token or session belongs to
-	Token  string `json:"token,omitempty"`  // id of the token
-	Note   string `json:"note,omitempty"`   // the author's reason, if given
+	Name   string `json:"name" doc:"Name of the user, token or process." example:"ada"`
+	Remote string `json:"remote,omitempty" doc:"Client address." example:"192.0.2.7"`
+	User   string `json:"user,omitempty" doc:"The user, if any."`
+	Token  string `json:"token,omitempty" doc:"Id of the token used, if any."`
+	Note   string `json:"note,omitempty" doc:"Reason given."`
 }
 
 // Change is the value of /cron/changes/<id>, an audit entry: who changed what, with the object before and after.

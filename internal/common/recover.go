@@ -4,10 +4,9 @@ import "time"
 
 // RecoverRequest requests to correct cursors.
 type RecoverRequest struct {
-	// Restored reports that etcd was restored from a backup: all cursors are moved to now, and the runs and triggers of
-	// the backup are ended.
-	Restored bool
-	DryRun   bool
+	// With Restored all cursors are moved to now, and the runs and triggers of the backup are ended.
+	Restored bool `json:"restored,omitempty" doc:"etcd was restored from a backup. Not needed if the condition etcd_went_back is active."`
+	DryRun   bool `json:"dryRun,omitempty" doc:"Report what would be done, and change nothing."`
 }
 
 // RecoverEffect is the effect of recovery on a job.

@@ -16,12 +16,12 @@ type TriggerRequest struct {
 
 // KillRequest requests the end of a run.
 type KillRequest struct {
-	Signal Signal // the first signal; TERM if empty
-	Note   string
+	Signal Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
+	Note   string `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
 }
 
 // PauseRequest requests to pause a job, until a time or until it is resumed.
 type PauseRequest struct {
-	Note  string
-	Until *time.Time
+	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Reason; shown with the job."`
+	Until *time.Time `json:"until,omitempty" doc:"When the job resumes automatically. Default: not before it is resumed."`
 }

@@ -39,15 +39,15 @@ func (s *Secret) ForGroup(group string) bool {
 	return len(s.Groups) == 0 || slices.Contains(s.Groups, group)
 }
 
-// SecretWish is a requested change of a secret. Without a value the present one is kept.
-type SecretWish struct {
-	Value       string
-	Description string
-	Groups      []string
+// SecretDefinition is the desired state of a secret.
+type SecretDefinition struct {
+	Value       string   `json:"value,omitempty" writeOnly:"true" doc:"The secret: 8 to 4096 bytes of UTF-8 without NUL. An existing value is kept if none is given. Never returned." example:"correct horse battery staple"`
+	Description string   `json:"description,omitempty" doc:"Purpose; at most 200 characters." example:"password of the reporting database"`
+	Groups      []string `json:"groups,omitempty" nullable:"false" doc:"Groups whose jobs may use it, at most 64. Default: all jobs."`
 }
 
 // Faults returns the faults of the request; known reports that the secret has a value already.
-func (w *SecretWish) Faults(known bool) []Fault {
+func (w *SecretDefinition) Faults(known bool) []Fault {
 	c := &checker{}
 	switch {
 	case w.Value == "" && !known:

@@ -40,12 +40,12 @@ type Registration struct {
 // WorkerSettings is the value of /cron/settings/workers/<worker>: an operator's settings, which take precedence over
 // the worker's own.
 type WorkerSettings struct {
-	Drain     bool              `json:"drain,omitempty"`
-	DrainNote string            `json:"drainNote,omitempty"`
-	Labels    map[string]string `json:"labels,omitzero"` // replace its own if not nil
-	Slots     *int              `json:"slots,omitempty"`
+	Drain     bool              `json:"drain,omitempty" doc:"The worker claims no new runs."`
+	DrainNote string            `json:"drainNote,omitempty" doc:"Reason."`
+	Labels    map[string]string `json:"labels,omitzero" doc:"Overrides the worker's own."` // if not nil
+	Slots     *int              `json:"slots,omitempty" doc:"Overrides the worker's own."`
 	Weight    *int              `json:"weight,omitempty"` // default 1
-	UpdatedAt time.Time         `json:"updatedAt"`
+	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
 	UpdatedBy string            `json:"updatedBy,omitempty"`
 }
 

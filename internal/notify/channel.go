@@ -55,14 +55,14 @@ type Target struct {
 	Secret string `json:"secret"`
 }
 
-// Wish is a change of a channel. Empty fields of an existing webhook keep their value.
-type Wish struct {
-	Kind      Kind
-	URL       string
-	Secret    string
-	NewSecret bool // generate a new one
-	To        []string
-	Disabled  bool
+// ChannelDefinition is the desired state of a channel. Empty fields of an existing webhook keep their value.
+type ChannelDefinition struct {
+	Kind      Kind     `json:"kind" enum:"webhook,mail"`
+	URL       string   `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
+	Secret    string   `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	NewSecret bool     `json:"newSecret,omitempty" doc:"Generate a new signing secret and return it."`
+	To        []string `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Mail addresses."`
+	Disabled  bool     `json:"disabled,omitempty" doc:"Send nothing to the channel."`
 }
 
 const secretPrefix = "whsec_"
@@ -85,7 +85,7 @@ func SecretKey(secret string) ([]byte, error) {
 
 // Faults returns what is wrong with the change. exists reports whether a channel of that kind
 // exists.
-func (w *Wish) Faults(exists bool) (faults common.Faults) {
+func (w *ChannelDefinition) Faults(exists bool) (faults common.Faults) {
 	switch w.Kind {
 	case KindWebhook:
 		if len(w.To) > 0 {

@@ -234,35 +234,38 @@ func TestWish_Faults(t *testing.T) {
 	hook := "https://hooks.example.com/T0/secret"
 	for _, c := range []struct {
 		name   string
-		wish   Wish
+		wish   ChannelDefinition
 		exists bool
 		faults []string
 	}{
-		{"webhook", Wish{Kind: KindWebhook, URL: hook, Secret: NewSecret()}, false, nil},
-		{"webhook without a URL", Wish{Kind: KindWebhook}, false, []string{"url"}},
-		{"webhook that keeps its URL", Wish{Kind: KindWebhook}, true, nil},
-		{"mail", Wish{Kind: KindMail, To: []string{"ops@example.com"}}, false, nil},
-		{"mail without addresses", Wish{Kind: KindMail}, true, []string{"to"}},
-		{"mail with a name", Wish{Kind: KindMail, To: []string{"Ops <ops@example.com>"}}, false, []string{"to[0]"}},
-		{"mail with a header", Wish{
+		{"webhook", ChannelDefinition{Kind: KindWebhook, URL: hook, Secret: NewSecret()}, false, nil},
+		{"webhook without a URL", ChannelDefinition{Kind: KindWebhook}, false, []string{"url"}},
+		{"webhook that keeps its URL", ChannelDefinition{Kind: KindWebhook}, true, nil},
+		{"mail", ChannelDefinition{Kind: KindMail, To: []string{"ops@example.com"}}, false, nil},
+		{"mail without addresses", ChannelDefinition{Kind: KindMail}, true, []string{"to"}},
+		{"mail with a name", ChannelDefinition{Kind: KindMail, To: []string{"Ops <ops@example.com>"}},
+			false, []string{"to[0]"}},
+		{"mail with a header", ChannelDefinition{
 			Kind: KindMail,
 			To:   []string{"ops@example.com\r\nBcc: x@y.z"},
 		}, false, []string{"to[0]"}},
-		{"mail twice", Wish{Kind: KindMail, To: []string{"a@b.c", "a@b.c"}}, false, []string{"to[1]"}},
-		{"mail with a URL", Wish{
+		{"mail twice", ChannelDefinition{Kind: KindMail, To: []string{"a@b.c", "a@b.c"}}, false, []string{"to[1]"}},
+		{"mail with a URL", ChannelDefinition{
 			Kind:      KindMail,
 			To:        []string{"a@b.c"},
 			URL:       hook,
 			NewSecret: true,
 		}, false, []string{"url", "secret"}},
-		{"nothing", Wish{}, false, []string{"kind"}},
-		{"user in the URL", Wish{Kind: KindWebhook, URL: "https://a:b@example.com/"}, false, []string{"url"}},
-		{"no host", Wish{Kind: KindWebhook, URL: "https:///x"}, false, []string{"url"}},
-		{"no http", Wish{Kind: KindWebhook, URL: "gopher://example.com/"}, false, []string{"url"}},
-		{"fragment", Wish{Kind: KindWebhook, URL: hook + "#x"}, false, []string{"url"}},
-		{"new line", Wish{Kind: KindWebhook, URL: hook + "\r\nX: y"}, false, []string{"url"}},
-		{"short secret", Wish{Kind: KindWebhook, URL: hook, Secret: "whsec_c2hvcnQ="}, false, []string{"secret"}},
-		{"both secrets", Wish{
+		{"nothing", ChannelDefinition{}, false, []string{"kind"}},
+		{"user in the URL", ChannelDefinition{Kind: KindWebhook, URL: "https://a:b@example.com/"},
+			false, []string{"url"}},
+		{"no host", ChannelDefinition{Kind: KindWebhook, URL: "https:///x"}, false, []string{"url"}},
+		{"no http", ChannelDefinition{Kind: KindWebhook, URL: "gopher://example.com/"}, false, []string{"url"}},
+		{"fragment", ChannelDefinition{Kind: KindWebhook, URL: hook + "#x"}, false, []string{"url"}},
+		{"new line", ChannelDefinition{Kind: KindWebhook, URL: hook + "\r\nX: y"}, false, []string{"url"}},
+		{"short secret", ChannelDefinition{Kind: KindWebhook, URL: hook, Secret: "whsec_c2hvcnQ="},
+			false, []string{"secret"}},
+		{"both secrets", ChannelDefinition{
 			Kind:      KindWebhook,
 			URL:       hook,
 			Secret:    NewSecret(),

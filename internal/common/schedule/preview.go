@@ -24,10 +24,10 @@ const (
 
 // Note is a remark on a preview: on a fire at a change of the clock or, with a zero At, on the line itself.
 type Note struct {
-	Code string
-	Text string
-	At   time.Time
-	Data map[string]string // values for a translated text
+	Code string            `json:"code" doc:"For programs and translations."`
+	Text string            `json:"text"`
+	At   time.Time         `json:"at,omitzero" doc:"The fire concerned, if there is one."`
+	Data map[string]string `json:"data,omitempty" doc:"Values for translated texts."`
 }
 
 const wallClock = "2006-01-02 15:04:05"

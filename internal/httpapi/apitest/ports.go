@@ -42,7 +42,7 @@ func (f *FakeChannels) Find(_ context.Context, name string) (notify.Channel, err
 	return notify.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
 }
 
-func (f *FakeChannels) Save(_ context.Context, actor common.Actor, name string, wish notify.Wish,
+func (f *FakeChannels) Save(_ context.Context, actor common.Actor, name string, wish notify.ChannelDefinition,
 	pre common.Precondition) (notify.Channel, string, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,7 +162,7 @@ func (f *FakeSecrets) judge(name string, pre common.Precondition,
 	return before, known, err
 }
 
-func (f *FakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name string, wish common.SecretWish,
+func (f *FakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name string, wish common.SecretDefinition,
 	pre common.Precondition, allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -55,7 +55,7 @@ func TestAudit(t *testing.T) {
 	}
 	all := pages("limit=50")
 	if len(all) != 120 || all[0].Seq != 0 || all[0].Hash != "" || all[1].Seq != 119 ||
-		all[1].Actor != (audit.AuditActor{
+		all[1].Actor != (common.Actor{
 			Name:   "ada",
 			Remote: "::1",
 			User:   "ada",
@@ -108,7 +108,7 @@ func TestAuditVerify(t *testing.T) {
 		Kept:    chain.Anchor{Seq: 3, Hash: link.Previous},
 		Entries: []common.Change{{ID: "x", Link: link}},
 	}
-	var got audit.AuditStep
+	var got chain.Step
 	apitest.Decode(t, h.Want(200, apitest.As("admin", "GET", "/api/v1/audit/verify", "")), &got)
 	if !got.Intact || got.Links != nil || got.Head.Seq != 4 || got.Kept.Seq != 3 || got.Checked != 1 {
 		t.Errorf("%+v", got)

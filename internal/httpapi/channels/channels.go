@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"carillon/internal/access"
@@ -27,17 +26,6 @@ type Channel struct {
 	UpdatedAt time.Time   `json:"updatedAt"`
 	UpdatedBy string      `json:"updatedBy,omitempty"`
 	Secret    string      `json:"secret,omitempty" doc:"A generated signing secret. It is not shown again."`
-}
-
-// ChannelDefinition says what a channel is to be. Of a webhook that exists, url and secret stay where they are not
-// given.
-type ChannelDefinition struct {
-	Kind      notify.Kind `json:"kind" enum:"webhook,mail"`
-	URL       string      `json:"url,omitempty" maxLength:"2048" doc:"URL of the webhook."`
-	Secret    string      `json:"secret,omitempty" maxLength:"256" doc:"Signs the calls of a webhook: whsec_ and 24 to 64 bytes in base64. Generated for a new webhook if not given." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
-	NewSecret bool        `json:"newSecret,omitempty" doc:"Generate a new signing secret and return it."`
-	To        []string    `json:"to,omitempty" nullable:"false" maxItems:"50" doc:"Mail addresses."`
-	Disabled  bool        `json:"disabled,omitempty" doc:"Send nothing to the channel."`
 }
 
 // Delivery is one notification to one channel.
@@ -71,18 +59,12 @@ type channelPutInput struct {
 	ChannelPath
 	IfMatch     string `header:"If-Match" doc:"Only if the channel has this ETag."`
 	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the channel does not exist."`
-	Body        ChannelDefinition
+	Body        notify.ChannelDefinition
 }
 
 type channelDeleteInput struct {
 	ChannelPath
 	IfMatch string `header:"If-Match" doc:"Only if the channel has this ETag."`
-}
-
-type channelOutput struct {
-	Status int
-	ETag   string `header:"ETag"`
-	Body   Channel
 }
 
 type deliveriesInput struct {
@@ -114,45 +96,30 @@ func (s *Resource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Channel, len(found))
-	for i := range found {
-		items[i] = channelOf(ctx, &found[i])
-	}
+	items := core.Items(found, func(c *notify.Channel) Channel { return channelOf(ctx, c) })
 	return core.Reply(core.NewPage(items, ""))
 }
 
-func (s *Resource) get(ctx context.Context, in *ChannelPath) (*channelOutput, error) {
+func (s *Resource) get(ctx context.Context, in *ChannelPath) (*core.Versioned[Channel], error) {
 	c, err := s.Channels.Find(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &channelOutput{Status: http.StatusOK, ETag: core.ETag(c.Version), Body: channelOf(ctx, &c)}, nil
+	return core.ReplyVersion(c.Version, false, channelOf(ctx, &c))
 }
 
-func (s *Resource) put(ctx context.Context, in *channelPutInput) (*channelOutput, error) {
+func (s *Resource) put(ctx context.Context, in *channelPutInput) (*core.Versioned[Channel], error) {
 	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	b := &in.Body
-	c, secret, created, err := s.Channels.Save(ctx, core.Actor(ctx), in.Name,
-		notify.Wish{
-			Kind:      b.Kind,
-			URL:       b.URL,
-			Secret:    b.Secret,
-			NewSecret: b.NewSecret,
-			To:        b.To,
-			Disabled:  b.Disabled,
-		}, pre)
+	c, secret, created, err := s.Channels.Save(ctx, core.Actor(ctx), in.Name, in.Body, pre)
 	if err != nil {
 		return nil, err
 	}
-	out := &channelOutput{Status: http.StatusOK, ETag: core.ETag(c.Version), Body: channelOf(ctx, &c)}
-	out.Body.Secret = secret
-	if created {
-		out.Status = http.StatusCreated
-	}
-	return out, nil
+	out := channelOf(ctx, &c)
+	out.Secret = secret
+	return core.ReplyVersion(c.Version, created, out)
 }
 
 func (s *Resource) delete(ctx context.Context, in *channelDeleteInput) (*struct{}, error) {
@@ -182,10 +149,7 @@ func (s *Resource) deliveries(ctx context.Context, in *deliveriesInput) (*core.B
 	if err != nil {
 		return nil, err
 	}
-	items, next := make([]Delivery, len(found)), ""
-	for i := range found {
-		items[i] = deliveryOf(ctx, &found[i])
-	}
+	items, next := core.Items(found, func(n *notify.Notice) Delivery { return deliveryOf(ctx, n) }), ""
 	if more {
 		if next, err = core.WriteCursor(list, &found[len(found)-1].ID); err != nil {
 			return nil, err
@@ -252,7 +216,7 @@ type Channels interface {
 	Channels(ctx context.Context) ([]notify.Channel, error)
 	Find(ctx context.Context, name string) (notify.Channel, error)
 	// Save creates or changes a channel. A generated signing secret is returned once.
-	Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish,
+	Save(ctx context.Context, actor common.Actor, name string, wish notify.ChannelDefinition,
 		pre common.Precondition) (c notify.Channel, secret string, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 	// Test sends a test message to a channel, once.

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -14,6 +15,22 @@ type Body[T any] struct{ Body T }
 
 // Reply returns a response that has only a body.
 func Reply[T any](body T) (*Body[T], error) { return &Body[T]{Body: body}, nil }
+
+// Versioned is a response of an object with a version.
+type Versioned[T any] struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   T
+}
+
+// ReplyVersion returns a response of an object with its version; created reports that the request has created it.
+func ReplyVersion[T any](version int64, created bool, body T) (*Versioned[T], error) {
+	out := &Versioned[T]{Status: http.StatusOK, ETag: ETag(version), Body: body}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
 
 // Items converts the items of a list.
 func Items[F, T any](found []F, of func(*F) T) []T {

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"carillon/internal/access"
 	"carillon/internal/common"
@@ -11,16 +10,10 @@ import (
 	"carillon/internal/httpapi/view"
 )
 
-// PauseRequest is the reason for a pause, and its end.
-type PauseRequest struct {
-	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Reason; shown with the job."`
-	Until *time.Time `json:"until,omitempty" doc:"When the job resumes automatically. Default: not before it is resumed."`
-}
-
 type jobPauseInput struct {
 	view.JobPath
 	IfMatch string `header:"If-Match" doc:"Only if the job has this ETag."`
-	Body    PauseRequest
+	Body    common.PauseRequest
 }
 
 type jobResumeInput struct {
@@ -29,9 +22,8 @@ type jobResumeInput struct {
 }
 
 func (s *Resource) pause(ctx context.Context, in *jobPauseInput) (*jobOutput, error) {
-	request := common.PauseRequest{Note: in.Body.Note, Until: in.Body.Until}
 	return s.change(ctx, access.Operator, in.Name, in.IfMatch, func(pre common.Precondition) (common.JobState, error) {
-		return s.Jobs.Pause(ctx, core.Actor(ctx), in.Name, request, pre)
+		return s.Jobs.Pause(ctx, core.Actor(ctx), in.Name, in.Body, pre)
 	})
 }
 

@@ -31,8 +31,5 @@ func (s *Resource) ranking(ctx context.Context, job *common.StoredJob) (*Ranking
 	if err != nil {
 		return nil, err
 	}
-	if items == nil {
-		items = []Candidate{}
-	}
-	return &Ranking{Items: items, Reason: reason}, nil
+	return &Ranking{Items: append([]Candidate{}, items...), Reason: reason}, nil
 }

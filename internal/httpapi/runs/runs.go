@@ -61,15 +61,9 @@ func (in *runListInput) list() string {
 
 func (in *runListInput) oldest() bool { return in.Order == "oldest" }
 
-// KillRequest contains the signal and the reason.
-type KillRequest struct {
-	Signal common.Signal `json:"signal,omitempty" enum:"TERM,INT,QUIT,HUP,USR1,USR2,KILL" doc:"The signal to send first; default TERM. Processes still alive after the job's killGrace get KILL; with KILL there is no grace period. A pending run is cancelled, whatever the signal."`
-	Note   string        `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the run."`
-}
-
 type runKillInput struct {
 	view.RunPath
-	Body *KillRequest
+	Body *common.KillRequest
 }
 
 // Register registers the routes.
@@ -162,7 +156,7 @@ func (s *Resource) kill(ctx context.Context, in *runKillInput) (*struct{}, error
 	}
 	var r common.KillRequest
 	if in.Body != nil {
-		r = common.KillRequest(*in.Body)
+		r = *in.Body
 	}
 	return nil, s.Jobs.Kill(ctx, core.Actor(ctx), in.ID, r)
 }

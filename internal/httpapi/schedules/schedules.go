@@ -53,19 +53,11 @@ type PreviewRequest struct {
 
 // Preview is the meaning of a schedule.
 type Preview struct {
-	Fires       []time.Time `json:"fires" nullable:"false" doc:"The next fires, in the time zone."`
-	Description string      `json:"description" doc:"The expression in words, in the requested language."`
-	Timezone    string      `json:"timezone" doc:"The time zone used."`
-	Canonical   string      `json:"canonical" doc:"The canonical form: the same for all expressions with the same meaning."`
-	Notes       []Note      `json:"notes" nullable:"false" doc:"Remarks on clock changes, and on the expression's meaning in other programs."`
-}
-
-// Note is a remark on a schedule.
-type Note struct {
-	Code string            `json:"code" doc:"For programs and translations."`
-	Text string            `json:"text"`
-	At   time.Time         `json:"at,omitzero" doc:"The fire concerned, if there is one."`
-	Data map[string]string `json:"data,omitempty" doc:"Values for translated texts."`
+	Fires       []time.Time     `json:"fires" nullable:"false" doc:"The next fires, in the time zone."`
+	Description string          `json:"description" doc:"The expression in words, in the requested language."`
+	Timezone    string          `json:"timezone" doc:"The time zone used."`
+	Canonical   string          `json:"canonical" doc:"The canonical form: the same for all expressions with the same meaning."`
+	Notes       []schedule.Note `json:"notes" nullable:"false" doc:"Remarks on clock changes, and on the expression's meaning in other programs."`
 }
 
 type previewInput struct {
@@ -109,10 +101,8 @@ func (t *Resource) preview(_ context.Context, in *previewInput) (*previewOutput,
 	language := core.Language(in.AcceptLanguage)
 	fires, notes := s.Preview(from, count)
 	out := &previewOutput{ContentLanguage: language, Vary: "Accept-Language", Body: Preview{Fires: fires,
-		Description: schedule.Describe(spec, language), Timezone: s.Zone(), Canonical: s.Canonical(), Notes: []Note{}}}
-	for _, n := range append(schedule.Warnings(spec), notes...) {
-		out.Body.Notes = append(out.Body.Notes, Note(n))
-	}
+		Description: schedule.Describe(spec, language), Timezone: s.Zone(), Canonical: s.Canonical(),
+		Notes: append(append([]schedule.Note{}, schedule.Warnings(spec)...), notes...)}}
 	if out.Body.Fires == nil {
 		out.Body.Fires = []time.Time{}
 	}

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -20,8 +19,8 @@ type Secrets interface {
 	Secret(ctx context.Context, name string) (common.Secret, error)
 	// SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil
 	// if there is none); created reports that there was none.
-	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish, pre common.Precondition,
-		allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
+	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretDefinition,
+		pre common.Precondition, allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
 	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
 		allowed func(*common.Secret) error) error
 }
@@ -38,13 +37,6 @@ type Secret struct {
 	UpdatedBy   string    `json:"updatedBy,omitempty"`
 }
 
-// SecretDefinition is the desired state of a secret.
-type SecretDefinition struct {
-	Value       string   `json:"value,omitempty" writeOnly:"true" doc:"The secret: 8 to 4096 bytes of UTF-8 without NUL. An existing value is kept if none is given. Never returned." example:"correct horse battery staple"`
-	Description string   `json:"description,omitempty" doc:"Purpose; at most 200 characters." example:"password of the reporting database"`
-	Groups      []string `json:"groups,omitempty" nullable:"false" doc:"Groups whose jobs may use it, at most 64. Default: all jobs."`
-}
-
 // SecretPath names a secret.
 type SecretPath struct {
 	Name string `path:"name" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Name of the secret."`
@@ -54,18 +46,12 @@ type secretPutInput struct {
 	SecretPath
 	IfMatch     string `header:"If-Match" doc:"Only if the secret has this ETag."`
 	IfNoneMatch string `header:"If-None-Match" doc:"*: only if the secret does not exist."`
-	Body        SecretDefinition
+	Body        common.SecretDefinition
 }
 
 type secretDeleteInput struct {
 	SecretPath
 	IfMatch string `header:"If-Match" doc:"Only if the secret has this ETag."`
-}
-
-type secretOutput struct {
-	Status int
-	ETag   string `header:"ETag"`
-	Body   Secret
 }
 
 // Register registers the routes.
@@ -116,7 +102,7 @@ func mayKeep(ctx context.Context, groups []string) error {
 	return nil
 }
 
-func (s *Resource) get(ctx context.Context, in *SecretPath) (*secretOutput, error) {
+func (s *Resource) get(ctx context.Context, in *SecretPath) (*core.Versioned[Secret], error) {
 	found, err := s.Secrets.Secret(ctx, in.Name)
 	if err != nil {
 		return nil, err
@@ -124,28 +110,22 @@ func (s *Resource) get(ctx context.Context, in *SecretPath) (*secretOutput, erro
 	if err := maySee(ctx, &found); err != nil {
 		return nil, err
 	}
-	return &secretOutput{Status: http.StatusOK, ETag: core.ETag(found.Version), Body: secretOf(&found)}, nil
+	return core.ReplyVersion(found.Version, false, secretOf(&found))
 }
 
-func (s *Resource) put(ctx context.Context, in *secretPutInput) (*secretOutput, error) {
+func (s *Resource) put(ctx context.Context, in *secretPutInput) (*core.Versioned[Secret], error) {
 	pre, err := core.Precondition(in.IfMatch, in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	b := &in.Body
-	if err := mayKeep(ctx, b.Groups); err != nil {
+	if err := mayKeep(ctx, in.Body.Groups); err != nil {
 		return nil, err
 	}
-	wish := common.SecretWish{Value: b.Value, Description: b.Description, Groups: b.Groups}
-	saved, created, err := s.Secrets.SaveSecret(ctx, core.Actor(ctx), in.Name, wish, pre, keeps(ctx))
+	saved, created, err := s.Secrets.SaveSecret(ctx, core.Actor(ctx), in.Name, in.Body, pre, keeps(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := &secretOutput{Status: http.StatusOK, ETag: core.ETag(saved.Version), Body: secretOf(&saved)}
-	if created {
-		out.Status = http.StatusCreated
-	}
-	return out, nil
+	return core.ReplyVersion(saved.Version, created, secretOf(&saved))
 }
 
 // keeps returns the check of the existing secret at the moment of a change.
@@ -167,14 +147,10 @@ func (s *Resource) delete(ctx context.Context, in *secretDeleteInput) (*struct{}
 }
 
 func secretOf(s *common.Secret) Secret {
-	groups := s.Groups
-	if groups == nil {
-		groups = []string{}
-	}
 	return Secret{
 		Name:        s.Name,
 		Description: s.Description,
-		Groups:      groups,
+		Groups:      append([]string{}, s.Groups...),
 		Version:     s.Version,
 		SetAt:       s.SetAt,
 		CreatedAt:   s.CreatedAt,

@@ -17,12 +17,6 @@ type Recovery interface {
 
 type recoveryResource struct{ recovery Recovery }
 
-// RecoverRequest requests the recovery of cursors.
-type RecoverRequest struct {
-	Restored bool `json:"restored,omitempty" doc:"etcd was restored from a backup. Not needed if the condition etcd_went_back is active."`
-	DryRun   bool `json:"dryRun,omitempty" doc:"Report what would be done, and change nothing."`
-}
-
 // RecoveredJob is the result of the recovery for a job.
 type RecoveredJob struct {
 	Job      string     `json:"job"`
@@ -51,12 +45,9 @@ func (s *recoveryResource) register(r *core.Router) {
 		"Recover cursors after a wrong clock or a restore of etcd", core.Admin).Everywhere(), s.recover)
 }
 
-func (s *recoveryResource) recover(ctx context.Context, in *struct{ Body RecoverRequest }) (*core.Body[RecoverAnswer],
-	error) {
-	done, err := s.recovery.Recover(ctx, core.Actor(ctx), common.RecoverRequest{
-		Restored: in.Body.Restored,
-		DryRun:   in.Body.DryRun,
-	})
+func (s *recoveryResource) recover(ctx context.Context,
+	in *struct{ Body common.RecoverRequest }) (*core.Body[RecoverAnswer], error) {
+	done, err := s.recovery.Recover(ctx, core.Actor(ctx), in.Body)
 	if err != nil {
 		return nil, err
 	}

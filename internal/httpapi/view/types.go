@@ -29,9 +29,22 @@ type Outlook struct {
 // RunFields are those of common.Run.
 type RunFields common.Run
 
+// schemaName returns the name of a type in the document: a type of the audit has its prefix there.
+func schemaName(t reflect.Type, hint string) string {
+	of := t
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	name := huma.DefaultSchemaNamer(t, hint)
+	if of.PkgPath() == "carillon/internal/audit" || of == reflect.TypeFor[common.Actor]() {
+		return "Audit" + name
+	}
+	return name
+}
+
 // NewSchemas returns the registry of schemas, in which a run has its outlook wherever it is shown.
 func NewSchemas() huma.Registry {
-	r := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[common.Run](), reflect.TypeFor[Run]())
 	return r
 }

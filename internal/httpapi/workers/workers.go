@@ -23,35 +23,24 @@ type Store interface {
 
 // Worker is a worker, with what an operator says of it.
 type Worker struct {
-	ID         string             `json:"id"`
-	Name       string             `json:"name"`
-	Host       string             `json:"host"`
-	Version    string             `json:"version"`
-	PID        int                `json:"pid"`
-	Labels     map[string]string  `json:"labels,omitempty" doc:"Labels for selectors."`
-	Slots      int                `json:"slots" doc:"Capacity."`
-	Used       int                `json:"used" doc:"Slots in use."`
-	Running    int                `json:"running" doc:"Number of current runs."`
-	Weight     int                `json:"weight" doc:"Share with the strategy weight."`
-	StartedAt  time.Time          `json:"startedAt"`
-	Clock      time.Time          `json:"clock" doc:"Its wall clock at its last write."`
-	SkewMs     int64              `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, by its own measurement."`
-	Draining   bool               `json:"draining,omitempty" doc:"The worker claims no new runs: it is stopping, or drained by an operator."`
-	Trouble    string             `json:"trouble,omitempty" doc:"Why it claims no runs, if a condition prevents it."`
-	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"Active problems of the worker."`
-	Away       bool               `json:"away,omitempty" doc:"The worker is not alive: only its settings are known."`
-	Settings   *WorkerSettings    `json:"settings,omitempty" doc:"Settings by an operator, which override the worker's own."`
-}
-
-// WorkerSettings are what an operator says of a worker.
-type WorkerSettings struct {
-	Drain     bool              `json:"drain,omitempty" doc:"The worker claims no new runs."`
-	DrainNote string            `json:"drainNote,omitempty" doc:"Reason."`
-	Labels    map[string]string `json:"labels,omitzero" doc:"Overrides the worker's own."`
-	Slots     *int              `json:"slots,omitempty" doc:"Overrides the worker's own."`
-	Weight    *int              `json:"weight,omitempty"`
-	UpdatedAt time.Time         `json:"updatedAt,omitzero"`
-	UpdatedBy string            `json:"updatedBy,omitempty"`
+	ID         string                 `json:"id"`
+	Name       string                 `json:"name"`
+	Host       string                 `json:"host"`
+	Version    string                 `json:"version"`
+	PID        int                    `json:"pid"`
+	Labels     map[string]string      `json:"labels,omitempty" doc:"Labels for selectors."`
+	Slots      int                    `json:"slots" doc:"Capacity."`
+	Used       int                    `json:"used" doc:"Slots in use."`
+	Running    int                    `json:"running" doc:"Number of current runs."`
+	Weight     int                    `json:"weight" doc:"Share with the strategy weight."`
+	StartedAt  time.Time              `json:"startedAt"`
+	Clock      time.Time              `json:"clock" doc:"Its wall clock at its last write."`
+	SkewMs     int64                  `json:"skewMs" doc:"How many milliseconds its clock is ahead of the cluster's, by its own measurement."`
+	Draining   bool                   `json:"draining,omitempty" doc:"The worker claims no new runs: it is stopping, or drained by an operator."`
+	Trouble    string                 `json:"trouble,omitempty" doc:"Why it claims no runs, if a condition prevents it."`
+	Conditions []common.Condition     `json:"conditions,omitempty" nullable:"false" doc:"Active problems of the worker."`
+	Away       bool                   `json:"away,omitempty" doc:"The worker is not alive: only its settings are known."`
+	Settings   *common.WorkerSettings `json:"settings,omitempty" doc:"Settings by an operator, which override the worker's own."`
 }
 
 // WorkerPatch says what to change; null goes back to what the worker says of itself.
@@ -196,7 +185,7 @@ func workerOf(m *common.Member) Worker {
 		Away:       m.Lease == 0,
 	}
 	if !reflect.ValueOf(m.Settings).IsZero() {
-		w.Settings = new(WorkerSettings(m.Settings))
+		w.Settings = &m.Settings
 	}
 	return w
 }

@@ -80,7 +80,7 @@ func (s *Store) open(c *notify.Channel) (notify.Target, error) {
 
 // Save creates or changes a channel and returns it. A generated signing secret is returned as well:
 // it is not shown again.
-func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish notify.Wish,
+func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish notify.ChannelDefinition,
 	pre common.Precondition) (c notify.Channel, secret string, created bool, err error) {
 	if !common.ValidName(name) {
 		return c, "", false, common.Invalid("the channel cannot be saved",
@@ -134,8 +134,8 @@ func (s *Store) room(ctx context.Context) error {
 }
 
 // merge returns the channel after a change, and the signing secret if one was generated.
-func (s *Store) merge(before *notify.Channel, name string, wish notify.Wish) (after notify.Channel, secret string,
-	err error) {
+func (s *Store) merge(before *notify.Channel, name string, wish notify.ChannelDefinition) (after notify.Channel,
+	secret string, err error) {
 	same := before.Version != 0 && before.Kind == wish.Kind
 	if faults := wish.Faults(same); len(faults) > 0 {
 		return after, "", common.Invalid("the channel cannot be saved", faults...)

@@ -40,8 +40,9 @@ func storeOver(t *testing.T, client *clientv3.Client, key string) *notifyetcd.St
 	return notifyetcd.New(client, box, time.Now, func() {})
 }
 
-func hook(secret string) notify.Wish {
-	return notify.Wish{Kind: notify.KindWebhook, URL: "https://hooks.example.com/T0/canary", Secret: secret}
+func hook(secret string) notify.ChannelDefinition {
+	const url = "https://hooks.example.com/T0/canary"
+	return notify.ChannelDefinition{Kind: notify.KindWebhook, URL: url, Secret: secret}
 }
 
 // everything returns all keys and values of etcd.
@@ -76,11 +77,11 @@ func TestChannels(t *testing.T) {
 		t.Errorf("etcd holds the secret: %s", all)
 	}
 	// Omitted fields keep their value; an identical change changes nothing.
-	if c2, secret, created, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook},
+	if c2, secret, created, err := s.Save(ctx, ann, "ops", notify.ChannelDefinition{Kind: notify.KindWebhook},
 		common.Precondition{}); err != nil || created || secret != "" || c2.Version != c.Version {
 		t.Errorf("the same again: %+v, %q, %t, %v", c2, secret, created, err)
 	}
-	c, secret, _, err = s.Save(ctx, ann, "ops", notify.Wish{
+	c, secret, _, err = s.Save(ctx, ann, "ops", notify.ChannelDefinition{
 		Kind:      notify.KindWebhook,
 		NewSecret: true,
 		Disabled:  true,
@@ -107,7 +108,7 @@ func TestChannels(t *testing.T) {
 		}
 	}
 	// A change of the kind removes the target.
-	if c, _, _, err = s.Save(ctx, ann, "ops", notify.Wish{
+	if c, _, _, err = s.Save(ctx, ann, "ops", notify.ChannelDefinition{
 		Kind: notify.KindMail,
 		To:   []string{"ops@example.com"},
 	}, common.Precondition{}); err != nil || c.Sealed != "" || c.Origin != "" {
@@ -158,7 +159,7 @@ func TestKeys(t *testing.T) {
 		common.Precondition{}); common.CodeOf(err) != common.CodeConflict {
 		t.Errorf("saved without a key: %v", err)
 	}
-	if _, _, _, err := without.Save(ctx, ann, "post", notify.Wish{
+	if _, _, _, err := without.Save(ctx, ann, "post", notify.ChannelDefinition{
 		Kind: notify.KindMail,
 		To:   []string{"a@example.com"},
 	}, common.Precondition{}); err != nil {
@@ -172,7 +173,7 @@ func TestKeys(t *testing.T) {
 		if c, _, err := s.Channel(ctx, "ops"); !errors.Is(err, notify.ErrSealed) || c.Version == 0 {
 			t.Errorf("with key %s: %+v, %v", name, c, err)
 		}
-		if _, _, _, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true},
+		if _, _, _, err := s.Save(ctx, ann, "ops", notify.ChannelDefinition{Kind: notify.KindWebhook, NewSecret: true},
 			common.Precondition{}); common.CodeOf(err) != common.CodeConflict {
 			t.Errorf("with key %s, a new secret: %v", name, err)
 		}
@@ -181,7 +182,7 @@ func TestKeys(t *testing.T) {
 	if _, target, err := both.Channel(ctx, "ops"); err != nil || target.Secret == "" {
 		t.Errorf("with both: %v", err)
 	}
-	if _, _, _, err := both.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true},
+	if _, _, _, err := both.Save(ctx, ann, "ops", notify.ChannelDefinition{Kind: notify.KindWebhook, NewSecret: true},
 		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestDisable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook, NewSecret: true},
+	if _, _, _, err := s.Save(ctx, ann, "ops", notify.ChannelDefinition{Kind: notify.KindWebhook, NewSecret: true},
 		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestDisable(t *testing.T) {
 	if now, _ = s.Find(ctx, "ops"); !now.Disabled || now.Why != "gone" {
 		t.Errorf("%+v", now)
 	}
-	if now, _, _, err = s.Save(ctx, ann, "ops", notify.Wish{Kind: notify.KindWebhook},
+	if now, _, _, err = s.Save(ctx, ann, "ops", notify.ChannelDefinition{Kind: notify.KindWebhook},
 		common.Precondition{}); err != nil || now.Disabled || now.Why != "" {
 		t.Errorf("enabled: %+v, %v", now, err)
 	}
@@ -493,7 +494,7 @@ func TestReseal(t *testing.T) {
 		hook("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"), common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "post", notify.Wish{
+	if _, _, _, err := storeOver(t, client, old).Save(t.Context(), ann, "post", notify.ChannelDefinition{
 		Kind: notify.KindMail,
 		To:   []string{"a@example.com"},
 	}, common.Precondition{}); err != nil {

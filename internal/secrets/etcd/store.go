@@ -77,7 +77,7 @@ func notFound(name string) error {
 
 // SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil if
 // there is none).
-func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretWish,
+func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretDefinition,
 	pre common.Precondition,
 	allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	if !common.ValidName(name) {
@@ -155,7 +155,7 @@ func (s *Store) room(ctx context.Context) error {
 }
 
 // merge returns the secret after a change.
-func (s *Store) merge(before *stored, name string, wish common.SecretWish) (after stored, err error) {
+func (s *Store) merge(before *stored, name string, wish common.SecretDefinition) (after stored, err error) {
 	if faults := wish.Faults(before.Sealed != ""); len(faults) > 0 {
 		return after, common.Invalid("the secret cannot be saved", faults...)
 	}

@@ -56,7 +56,7 @@ func everything(t *testing.T, client *clientv3.Client) string {
 
 func save(t *testing.T, s *secretsetcd.Store, name, value string, groups ...string) common.Secret {
 	t.Helper()
-	saved, _, err := s.SaveSecret(t.Context(), ann, name, common.SecretWish{Value: value, Groups: groups},
+	saved, _, err := s.SaveSecret(t.Context(), ann, name, common.SecretDefinition{Value: value, Groups: groups},
 		common.Precondition{}, anything)
 	if err != nil {
 		t.Fatal(err)
@@ -86,12 +86,13 @@ func TestStore_SaveAndDelete(t *testing.T) {
 		made.SetAt.IsZero() || made.UpdatedBy != "ann" {
 		t.Errorf("made %+v", made)
 	}
-	kept, created, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Groups: []string{"backup", "reports"}},
+	kept, created, err := s.SaveSecret(t.Context(), ann, "db",
+		common.SecretDefinition{Groups: []string{"backup", "reports"}},
 		common.Precondition{Version: made.Version}, anything)
 	if err != nil || created || kept.Version != made.Version {
 		t.Errorf("saved as it was: %+v, %v, %v", kept, created, err)
 	}
-	described, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Description: "of the reports"},
+	described, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretDefinition{Description: "of the reports"},
 		common.Precondition{}, anything)
 	if err != nil || !described.SetAt.Equal(made.SetAt) || len(described.Groups) != 0 ||
 		described.Version <= made.Version {
@@ -114,20 +115,21 @@ func TestStore_SaveAndDelete(t *testing.T) {
 		t.Errorf("etcd, after %d changes that were told:\n%s", told, text)
 	}
 
-	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary},
+	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretDefinition{Value: canary},
 		common.Precondition{Absent: true}, anything)
 	wantCode(t, err, common.CodeStale)
-	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary},
+	_, _, err = s.SaveSecret(t.Context(), ann, "db", common.SecretDefinition{Value: canary},
 		common.Precondition{Version: made.Version}, anything)
 	wantCode(t, err, common.CodeStale)
-	_, _, err = s.SaveSecret(t.Context(), ann, "gone", common.SecretWish{Value: canary},
+	_, _, err = s.SaveSecret(t.Context(), ann, "gone", common.SecretDefinition{Value: canary},
 		common.Precondition{Version: 1}, anything)
 	wantCode(t, err, common.CodeStale)
-	_, _, err = s.SaveSecret(t.Context(), ann, "new", common.SecretWish{}, common.Precondition{}, anything)
+	_, _, err = s.SaveSecret(t.Context(), ann, "new", common.SecretDefinition{}, common.Precondition{}, anything)
 	wantCode(t, err, common.CodeInvalid)
-	_, _, err = s.SaveSecret(t.Context(), ann, "a/b", common.SecretWish{Value: canary}, common.Precondition{}, anything)
+	_, _, err = s.SaveSecret(t.Context(), ann, "a/b", common.SecretDefinition{Value: canary},
+		common.Precondition{}, anything)
 	wantCode(t, err, common.CodeInvalid)
-	_, _, err = storeOver(client, nil).SaveSecret(t.Context(), ann, "new", common.SecretWish{Value: canary},
+	_, _, err = storeOver(client, nil).SaveSecret(t.Context(), ann, "new", common.SecretDefinition{Value: canary},
 		common.Precondition{}, anything)
 	wantCode(t, err, common.CodeConflict)
 
@@ -138,7 +140,7 @@ func TestStore_SaveAndDelete(t *testing.T) {
 		}
 		return no
 	}
-	if _, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretWish{Value: canary}, common.Precondition{},
+	if _, _, err := s.SaveSecret(t.Context(), ann, "db", common.SecretDefinition{Value: canary}, common.Precondition{},
 		forbid); !errors.Is(err, no) {
 		t.Errorf("saved although not allowed: %v", err)
 	}
@@ -337,7 +339,7 @@ func TestSaveSecret_AtLimit_Refused(t *testing.T) {
 		}
 	}
 	s := storeOver(client, boxOf(t, crypt.NewKey()))
-	_, _, err := s.SaveSecret(t.Context(), ann, "more", common.SecretWish{Value: canary},
+	_, _, err := s.SaveSecret(t.Context(), ann, "more", common.SecretDefinition{Value: canary},
 		common.Precondition{}, anything)
 	wantCode(t, err, common.CodeConflict)
 	save(t, s, "s0007", canary) // one that is there may be changed
