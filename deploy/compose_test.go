@@ -192,7 +192,7 @@ func TestCompose_PublishesOnlyTheConsole(t *testing.T) {
 	}
 }
 
-// Each service sees its own secrets and its own data, and every volume is somebody's.
+// Each service sees its own secrets and its own data, and every volume is used by a service.
 func TestComposeVolumes(t *testing.T) {
 	c := compose(t)
 	users := map[string][]string{}

@@ -40,7 +40,7 @@ const (
 )
 
 // rightsOfWorkers are what docs/security.md promises of a worker, by the names of the
-// constants of common. Whoever adds a prefix says here whether workers see it.
+// constants of common. A new prefix needs an entry here.
 var rightsOfWorkers = map[string]right{
 	"JobsPrefix": read, "WorkersPrefix": read, "WorkerSettingsPrefix": read, "MastersPrefix": read,
 	"SecretsPrefix": read, "EpochKey": read,
@@ -261,7 +261,7 @@ func TestRolesInEtcd(t *testing.T) {
 	g := startGuarded(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for range 2 { // it may be run again, also when nobody else is let in any more
+	for range 2 { // it may be run again, also when etcd refuses all other clients already
 		g.mustUsers("masters")
 		g.mustUsers("worker", "one", ourID)
 		g.mustUsers("worker", "two", otherID)
@@ -315,8 +315,8 @@ func TestRolesInEtcd(t *testing.T) {
 		expect(t, "master, everything", master, "\x00", "\x00", nothing)
 	})
 
-	// Whoever may revoke a lease takes away what is bound to it: a worker's life is bound to
-	// its registration, which nobody else may write.
+	// A client that may revoke a lease deletes the keys under it: a worker's life is bound to
+	// its registration, which no other client may write.
 	t.Run("lease", func(t *testing.T) {
 		grant := func(key string) clientv3.LeaseID {
 			t.Helper()
@@ -409,7 +409,7 @@ func TestRolesInEtcd(t *testing.T) {
 		}
 	})
 
-	t.Run("nobody", func(t *testing.T) {
+	t.Run("without a certificate", func(t *testing.T) {
 		conn, err := tls.Dial("tcp", g.Endpoint, g.TLS(""))
 		if err == nil {
 			_, err = conn.Read(make([]byte, 1)) // TLS 1.3 says it after the handshake
@@ -437,7 +437,7 @@ func TestRolesInEtcd(t *testing.T) {
 	})
 }
 
-// Users may be known by passwords as well: made by the script, for nobody else to read.
+// Users may be known by passwords as well: made by the script, readable by their owner only.
 func TestPasswordsInEtcd(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
@@ -463,12 +463,12 @@ func TestPasswordsInEtcd(t *testing.T) {
 	}
 	login := func(user, password string) error {
 		t.Helper()
-		// etcd wants some certificate from everybody; the password decides.
+		// etcd wants some certificate from every client; the password decides.
 		client, err := etcdkit.Dial(etcdkit.Config{
 			Endpoints: []string{"https://" + g.Endpoint},
 			Username:  user,
 			Password:  password,
-			TLS:       g.TLS("somebody"),
+			TLS:       g.TLS("anyuser"),
 		})
 		if err != nil {
 			return err
@@ -492,7 +492,7 @@ func TestPasswordsInEtcd(t *testing.T) {
 		}
 	}
 	if err := login("nobody", "wrong"); status.Code(err) != codes.Unauthenticated {
-		t.Errorf("a user whom nobody knows: %v", err)
+		t.Errorf("an unknown user: %v", err)
 	}
 	g.mustUsers("forget", "one")
 	if _, err := os.Stat(filepath.Join(dir, "carillon-one.password")); !errors.Is(err, fs.ErrNotExist) {

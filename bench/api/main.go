@@ -130,7 +130,7 @@ func loadAverage() string {
 }
 
 func cpuModel() string {
-	data, _ := os.ReadFile("/proc/cpuinfo") // likewise
+	data, _ := os.ReadFile("/proc/cpuinfo") // without it there is no model
 	for text := range strings.Lines(string(data)) {
 		if name, value, ok := strings.Cut(text, ":"); ok && strings.TrimSpace(name) == "model name" {
 			return strings.TrimSpace(value)

@@ -67,7 +67,7 @@ type bench struct {
 	started  []*harness.Process
 	sheet    sheet
 	rate     float64      // runs/s of the standalone, once it is measured
-	lone     check.Spread // lateness of a lone job, likewise
+	lone     check.Spread // lateness of a lone job, once it is measured
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

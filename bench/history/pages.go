@@ -93,8 +93,8 @@ func pages(ctx context.Context, b *bench) ([]line, error) {
 		what, path string
 	}{
 		{"10 jobs with 20 last runs, 5 next fires and a week's figures", "/jobs?include=results,next,stats&limit=10"},
-		{"50 jobs, likewise", "/jobs?include=results,next,stats&limit=50"},
-		{"200 jobs, likewise", "/jobs?include=results,next,stats&limit=200"},
+		{"50 jobs with the same", "/jobs?include=results,next,stats&limit=50"},
+		{"200 jobs with the same", "/jobs?include=results,next,stats&limit=200"},
 		{"the overview with its last 24 hours", "/stats/overview"},
 		{"all runs by the hour, 10 days, through the API", "/stats/runs?by=hour&from=" + begin.Format(time.RFC3339)},
 		{"a job by the day of a zone, 10 days, each worker apart, through the API",

@@ -131,9 +131,9 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 // tokenFor logs in and creates a token; the session is used for nothing else.
 func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
 	body *apiclient.LoginJSONRequestBody) error {
-	anybody := *to
-	anybody.Token = ""
-	api, err := anybody.client(c.stderr)
+	anonymous := *to
+	anonymous.Token = ""
+	api, err := anonymous.client(c.stderr)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (c *cli) tokenFor(ctx context.Context, to *destination, f *loginFlags,
 	if len(cookies) == 0 {
 		return common.Errorf(common.CodeUnavailable, "the server accepted the login but started no session")
 	}
-	anybody.cookie = cookies[0].Name + "=" + cookies[0].Value
-	if api, err = anybody.client(c.stderr); err != nil {
+	anonymous.cookie = cookies[0].Name + "=" + cookies[0].Value
+	if api, err = anonymous.client(c.stderr); err != nil {
 		return err
 	}
 	host, err := os.Hostname()

@@ -21,7 +21,7 @@ func (c *cli) man() *cobra.Command {
   man cronctl-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are public
+			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // public
 				return cannot("cannot create the folder", err)
 			}
 			pages := 0
@@ -31,7 +31,7 @@ func (c *cli) man() *cobra.Command {
 				}
 				pages++
 				file := filepath.Join(args[0], pageName(cmd)+".1")
-				if err := os.WriteFile(file, []byte(manPage(cmd)), 0o644); err != nil { //nolint:gosec // likewise
+				if err := os.WriteFile(file, []byte(manPage(cmd)), 0o644); err != nil { //nolint:gosec // public
 					return cannot("cannot write a manual page", err)
 				}
 				return nil

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes what the services of compose.yaml prove themselves with, where it is missing: a
 # certificate authority of this installation alone, a certificate for each service,
-# MongoDB's passwords, and the key of the secrets that jobs use. There is no default that anybody else knows. Run as root, without a
+# MongoDB's passwords, and the key of the secrets that jobs use. There is no well-known default. Run as root, without a
 # network, by the service "secrets"; its arguments are the names of the workers.
 #
 #   $SECRETS      the authority's key, the passwords, the key of stored secrets; no other service sees it

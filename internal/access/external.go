@@ -17,13 +17,13 @@ type External struct {
 	Once string `json:"-"`
 }
 
-// Everybody, in place of an issuer's group, matches all users whom the issuer authenticates.
-const Everybody = "*"
+// AllUsers, in place of an issuer's group, matches all users whom the issuer authenticates.
+const AllUsers = "*"
 
 // Rule grants a role to the members of an issuer's group: for the jobs of one of our groups, or
 // everywhere.
 type Rule struct {
-	Claimed string // the issuer's name of the group, or Everybody
+	Claimed string // the issuer's name of the group, or AllUsers
 	Group   string // our group; "" for everywhere
 	Role    Role
 }
@@ -53,7 +53,7 @@ func (i *Issuer) Identity(e *External) (who Identity, ok bool) {
 		User: externalPrefix + Hash(e.Issuer)[:issuerDigits] + ":" + e.Subject,
 	}
 	for _, r := range i.Rules {
-		if r.Claimed != Everybody && !slices.Contains(e.Claimed, r.Claimed) {
+		if r.Claimed != AllUsers && !slices.Contains(e.Claimed, r.Claimed) {
 			continue
 		}
 		if r.Group == "" {
@@ -71,7 +71,7 @@ func (i *Issuer) Identity(e *External) (who Identity, ok bool) {
 // Named returns those of the groups that a rule names; the others are not stored.
 func (i *Issuer) Named(groups []string) (named []string) {
 	for _, r := range i.Rules {
-		if r.Claimed != Everybody && slices.Contains(groups, r.Claimed) {
+		if r.Claimed != AllUsers && slices.Contains(groups, r.Claimed) {
 			named = append(named, r.Claimed)
 		}
 	}

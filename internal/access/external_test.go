@@ -14,7 +14,7 @@ func TestIssuerIdentity_AppliesRules(t *testing.T) {
 		Rules: []Rule{{Claimed: "ops", Role: Operator}, {Claimed: "ops", Group: "reports", Role: Viewer},
 			{Claimed: "data", Group: "reports", Role: Editor}, {Claimed: "lead", Role: Viewer}},
 	}
-	open := &Issuer{URL: issuer.URL, Rules: []Rule{{Claimed: "ops", Role: Admin}, {Claimed: Everybody, Role: Viewer}}}
+	open := &Issuer{URL: issuer.URL, Rules: []Rule{{Claimed: "ops", Role: Admin}, {Claimed: AllUsers, Role: Viewer}}}
 	for name, c := range map[string]struct {
 		by      *Issuer
 		from    string
@@ -32,8 +32,8 @@ func TestIssuerIdentity_AppliesRules(t *testing.T) {
 		},
 		"in no group with a rule": {by: issuer, claimed: []string{"admin"}, none: true},
 		"in no group":             {by: issuer, none: true},
-		"everybody":               {by: open, role: Viewer},
-		"rule for everybody":      {by: open, claimed: []string{"ops"}, role: Admin},
+		"all users":               {by: open, role: Viewer},
+		"rule for all users":      {by: open, claimed: []string{"ops"}, role: Admin},
 		"a group called *":        {by: issuer, claimed: []string{"*"}, none: true},
 		"of another issuer": {
 			by:      open,
@@ -70,7 +70,7 @@ func TestIssuerIdentity_TwoIssuers_DifferentUsers(t *testing.T) {
 		for _, subject := range []string{"ann", "a:ann"} {
 			who, ok := (&Issuer{
 				URL:   issuer,
-				Rules: []Rule{{Claimed: Everybody, Role: Viewer}},
+				Rules: []Rule{{Claimed: AllUsers, Role: Viewer}},
 			}).Identity(&External{Issuer: issuer, Subject: subject, Name: "ann"})
 			if !ok || names[who.User] || common.ValidName(who.User) || common.ValidName(who.Name) || who.UserID != "" {
 				t.Errorf("%s at %s: %+v, %v", subject, issuer, who, ok)

@@ -4546,7 +4546,7 @@ type StatusCounts struct {
 	Killed int64 `json:"killed"`
 	Lost   int64 `json:"lost"`
 
-	// Missed Likewise.
+	// Missed Fires; a gap entry counts all its fires.
 	Missed  int64 `json:"missed"`
 	Refused int64 `json:"refused"`
 

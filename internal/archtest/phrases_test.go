@@ -18,6 +18,9 @@ type phrases struct {
 	write []string
 }
 
+// vague matches subjects that do not say which process or person acts.
+const vague = `nobody|somebody|everybody|anybody|whoever`
+
 // newPhrases returns the wording that docs/glossary.md replaces.
 func newPhrases() phrases {
 	table := [][2]string{
@@ -25,12 +28,13 @@ func newPhrases() phrases {
 		{`hand(?:s|ed)? out`, "return, assign"},
 		{`(?:is|are|was|be|been) told`, "is notified, receives"},
 		{`hears? of|heard of`, "is notified of, learns of"},
-		{`nobody|somebody|whoever`, "no worker, the caller, the client, an operator: name the subject"},
+		{vague, "no worker, the caller, the client, an operator: name the subject"},
 		{`what (?:waits|was waiting)`, "backlog, pending runs"},
 		{`not as it should be`, "active problem"},
 		{`(?:a|the) wish(?:es)?`, "kill request"},
 		{`may have been done`, "outcome unknown: the request may have been applied"},
 		{`random time that grows`, "jittered exponential backoff"},
+		{`likewise`, "repeat what applies"},
 		{`dearer|in vain`, "say what it costs, or what failed"},
 	}
 	patterns, write := make([]string, len(table)), make([]string, len(table))
@@ -86,6 +90,21 @@ func TestTexts_BannedPhrases_AreReplaced(t *testing.T) {
 		}
 		for _, fault := range bannedIn(f, all) {
 			t.Error(fault)
+		}
+	}
+}
+
+// Strings of tests are not checked: some name the Unix user with user id 65534.
+func TestComments_OfTests_NameTheSubject(t *testing.T) {
+	words := regexp.MustCompile(`(?i)\b(?:` + vague + `|likewise)\b`)
+	for _, f := range tree(t) {
+		if !f.test {
+			continue
+		}
+		for _, group := range f.syntax.Comments {
+			if found := words.FindString(group.Text()); found != "" {
+				t.Errorf("%s: %q: name the subject, or repeat what applies", f.place(group.Pos()), found)
+			}
 		}
 	}
 }

@@ -150,6 +150,6 @@ var rooms = []struct {
 	{"log", nil},            // slog is used
 	{"unsafe", nil},         // not needed
 	{"net/http/pprof", nil}, // registers itself on the default mux
-	{"expvar", nil},         // likewise
+	{"expvar", nil},         // registers itself on the default mux
 	{"math/rand", nil},      // math/rand/v2, or crypto/rand
 }

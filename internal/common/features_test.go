@@ -24,13 +24,13 @@ func TestMustHave(t *testing.T) {
 		"nothing new":                  {plain, nil, nil},
 		"nothing at all":               {Job{}, nil, nil},
 		"detach":                       {detach, []string{"detach"}, []string{"detach"}},
-		"detach that nobody noted":     {detach, nil, []string{"detach"}},
+		"detach that was not noted":    {detach, nil, []string{"detach"}},
 		"noted by a newer version":     {plain, []string{"teleport"}, []string{"teleport"}},
 		"noted, and detach":            {detach, []string{"detach", "teleport"}, []string{"detach", "teleport"}},
 		"a newer value that was noted": {Job{Overlap: "merge"}, []string{"merge"}, []string{"merge"}},
 		"a newer value, what is noted is": {Job{Overlap: "merge"}, []string{"detach"},
 			[]string{"detach", "overlap=merge"}},
-		"values that nobody noted": {Job{
+		"values that were not noted": {Job{
 			OnLost:    "clone",
 			Overlap:   "merge",
 			DST:       &DST{Gap: "g", Overlap: "o"},

@@ -81,7 +81,7 @@ func (r *rig) outcome() common.Outcome {
 	return last[len(last)-1]
 }
 
-// A worker that hears nothing of its lease ends its runs, before anybody may run them
+// A worker that hears nothing of its lease ends its runs, before another worker may run them
 // again, and has them run again itself.
 func TestCutOffEndsRuns(t *testing.T) {
 	bubble(t, nil, func(r *rig) {

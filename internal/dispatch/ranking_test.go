@@ -88,7 +88,7 @@ func TestFirstInRankClaimsWithoutALook(t *testing.T) {
 	})
 }
 
-// Under the strategy any everybody is the first.
+// Under the strategy "any" every worker is the first.
 func TestAnyWorkerClaimsAtOnce(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(4)
@@ -192,7 +192,7 @@ func TestTheFirstInRankGoes(t *testing.T) {
 }
 
 // Turns count from when a fire was due, so that the fires of a worker that died come at
-// once; those found long after count from then, since everybody has found them just now.
+// once; those found long after count from then, since all workers have found them just now.
 func TestTurnsCountFromWhenItWasDue(t *testing.T) {
 	for late, wait := range map[time.Duration]time.Duration{
 		0:             stagger,

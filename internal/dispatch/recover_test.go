@@ -24,7 +24,7 @@ type fakeOrphans struct {
 	changed  map[string]bool // resolving finds that it is not what was seen
 	resolved []string
 	outcomes []common.Run      // of resolved
-	next     []*common.Trigger // likewise
+	next     []*common.Trigger // in the same order
 	unread   int               // so many looks find a record that cannot be read
 	looks    int
 }

@@ -53,7 +53,7 @@ func (e *fakeEtcd) news(j *common.JobState, s schedule.Schedule) scheduler.Jobs 
 	}}}
 }
 
-// edit writes a job again and tells everybody, some time later.
+// edit saves a job again, and all workers learn of it some time later.
 func (e *fakeEtcd) edit(name string, s schedule.Schedule) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -219,7 +219,7 @@ func sweep(t *testing.T, id string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// A process that has lowered the limit in which the mark is may be anybody's.
+// A process that has lowered the limit that holds the mark cannot be attributed to a run.
 func TestSweepReportsProcessesThatLostTheirMark(t *testing.T) {
 	stray := exec.Command("/bin/sleep", "300")
 	if err := stray.Start(); err != nil {

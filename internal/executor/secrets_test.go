@@ -11,7 +11,7 @@ import (
 	"carillon/internal/executor"
 )
 
-// vault opens secrets that everybody may have, but for those of a group.
+// vault opens secrets that all groups may use, except for those of one group.
 type vault map[string]string
 
 func (v vault) Open(_ context.Context, name, group string) ([]byte, *common.Reason) {

@@ -96,7 +96,7 @@ func TestLoopsAreExcusedByAGraverCondition(t *testing.T) {
 	})
 }
 
-func TestNilLoopReportsToNobody(t *testing.T) {
+func TestNilLoop_ReportsNothing(t *testing.T) {
 	var loop *health.Loop
 	loop.Begin()
 	loop.Done(errors.New("x"))

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/runlog"
 )
 
-// after a while everybody has done what there was to do.
+// after returns when all goroutines have done their work of this time.
 func after(d time.Duration) {
 	time.Sleep(d)
 	virtualtime.Wait()

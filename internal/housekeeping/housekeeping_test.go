@@ -451,7 +451,7 @@ func TestStoreFails(t *testing.T) {
 	})
 }
 
-// It stops in the middle of a piece, and whoever comes next goes on.
+// It stops in the middle of a piece, and the next elected master continues.
 func TestTermEnds(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{runs: map[string][]time.Time{"a": each(100_000, time.Hour)}, takes: 30 * time.Second}

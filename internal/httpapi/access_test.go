@@ -16,7 +16,7 @@ import (
 	"carillon/internal/httpapi/core"
 )
 
-// The exact list of what is answered to anybody, the console's files aside. Adding a
+// The exact list of public operations, the console's files aside. Adding a
 // line here is a decision.
 func publicRoutes() []string {
 	return []string{"GET /api/v1/auth/methods", "GET /api/v1/auth/oidc/callback", "GET /api/v1/auth/oidc/start",
@@ -36,7 +36,7 @@ func TestNothingIsOpen(t *testing.T) {
 	}
 	slices.Sort(open)
 	if !slices.Equal(open, publicRoutes()) {
-		t.Errorf("open to anybody: %q", open)
+		t.Errorf("public: %q", open)
 	}
 	for path, item := range h.Router.API.OpenAPI().Paths {
 		for method, op := range apitest.Operations(item) {
@@ -47,7 +47,7 @@ func TestNothingIsOpen(t *testing.T) {
 			}
 		}
 	}
-	// What no route answers is refused alike, so that nobody can map the API.
+	// What no route answers is refused alike, so that the API cannot be mapped.
 	for _, target := range []string{"/api", "/api/", "/api/v1/", "/api/v2/jobs", "/api/v1/jobs/a/secret", "/nothing",
 		"/metrics/", "//api/v1/jobs",
 		"/debug/pprof/", "/api/v1/jobs/%2e%2e/a", "/API/v1/jobs"} {
@@ -150,7 +150,7 @@ func TestSession(t *testing.T) {
 		// Beside a token the cookie counts for nothing.
 		h.Want(http.StatusForbidden, apitest.As("viewer", http.MethodPost, "/api/v1/jobs", apitest.AJob, "Cookie",
 			name+"="+c.Value))
-		h.Want(http.StatusUnauthorized, apitest.As("nobody", http.MethodGet, "/api/v1/auth/me", "", "Cookie",
+		h.Want(http.StatusUnauthorized, apitest.As("unknown", http.MethodGet, "/api/v1/auth/me", "", "Cookie",
 			name+"="+c.Value))
 
 		w = h.Want(http.StatusNoContent, apitest.As("", http.MethodPost, "/api/v1/auth/logout", "", "Cookie",
@@ -287,7 +287,7 @@ func TestReadinessHidesItsChecks(t *testing.T) {
 	}
 	h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/healthz", ""))
 	// An old cookie or a wrong token does not close what is public.
-	h.Want(http.StatusOK, apitest.As("nobody", http.MethodGet, "/healthz", ""))
+	h.Want(http.StatusOK, apitest.As("unknown", http.MethodGet, "/healthz", ""))
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {

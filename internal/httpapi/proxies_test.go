@@ -14,7 +14,7 @@ func TestRemoteAddress(t *testing.T) {
 		trusted   proxies
 		want      string
 	}{
-		"nobody is trusted":         {"192.0.2.1:5", []string{"198.51.100.1"}, nil, "192.0.2.1"},
+		"no proxy is trusted":       {"192.0.2.1:5", []string{"198.51.100.1"}, nil, "192.0.2.1"},
 		"a stranger claims another": {"192.0.2.1:5", []string{"198.51.100.1"}, trusted, "192.0.2.1"},
 		"a proxy says nothing":      {"10.0.0.5:5", nil, trusted, "10.0.0.5"},
 		"a proxy tells":             {"10.0.0.5:5", []string{"198.51.100.1"}, trusted, "198.51.100.1"},

@@ -26,7 +26,7 @@ func TestEachHasARateOfItsOwn(t *testing.T) {
 	}
 	p := h.Problem(http.StatusTooManyRequests, "too_many_requests", "", apitest.At(jobs("wrong"), "192.0.2.1"))
 	if p.Hint == "" || refused["rate"] != 1 {
-		t.Errorf("a refusal without advice, or one that nobody counts: %+v, %v", p, refused)
+		t.Errorf("a refusal without advice, or one that is not counted: %+v, %v", p, refused)
 	}
 	if got := h.Send(apitest.At(jobs("wrong"), "192.0.2.1")).Header().Get("Retry-After"); got != "1" {
 		t.Errorf("Retry-After %q", got)
@@ -84,7 +84,7 @@ func TestForwardedAddressOfAnActor(t *testing.T) {
 	}
 }
 
-// watched counts who is asked for, and may not know anybody just now.
+// watched counts the credentials that are looked up, and may fail for all.
 type watched struct {
 	httpapi.Logins
 	asked int
@@ -99,7 +99,7 @@ func (w *watched) Authenticate(ctx context.Context, c access.Credential) (access
 	return w.Logins.Authenticate(ctx, c)
 }
 
-// Whether we live is answered however often one asks, but nobody looks up one token after the other for it.
+// Health checks are answered at any rate, but do not look up one token after the other.
 func TestHealthIsNoWayAroundTheRate(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	seen := &watched{}
@@ -117,7 +117,7 @@ func TestHealthIsNoWayAroundTheRate(t *testing.T) {
 	}
 }
 
-// A token that nobody can look up just now keeps its own rate.
+// A token that cannot be looked up just now keeps its own rate.
 func TestRatesOutliveAnOutage(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	seen := &watched{}

@@ -81,7 +81,7 @@ func (s *story) put(name string, cursor time.Time) int64 {
 	return resp.Header.Revision
 }
 
-// etcd does something behind everybody's back.
+// changes etcd without a request of the code under test.
 func (s *story) etcd(op clientv3.Op) {
 	s.Helper()
 	if _, err := s.client.Do(s.Context(), op); err != nil {

@@ -94,7 +94,7 @@ func TestSessionTakesANewLease(t *testing.T) {
 	if _, err := s.client.Revoke(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	<-grants // by its next keep-alive, without anybody telling it
+	<-grants // by its next keep-alive alone
 	second, err := session.Lease(t.Context())
 	if err != nil || second == first {
 		t.Fatalf("lease %v after %v, %v", second, first, err)

@@ -22,7 +22,7 @@ type leases struct {
 
 	turn  chan struct{}    // a semaphore of one
 	id    clientv3.LeaseID // owned by the holder of turn; NoLease before the first one
-	since time.Duration    // likewise
+	since time.Duration    // owned by the holder of turn
 }
 
 func newLeases(client *clientv3.Client, boot func() time.Duration) *leases {

@@ -48,7 +48,7 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 		return false, pending.More, unread
 	default:
 		if err := s.send(ctx, batch); err != nil {
-			return false, false, err // likewise
+			return false, false, err // they are in the source
 		}
 	}
 	for i := range handed {

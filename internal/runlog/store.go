@@ -151,7 +151,7 @@ func (q *Query) Compare(a, b Position) int {
 	return a.Compare(b)
 }
 
-// CompareRuns orders runs likewise.
+// CompareRuns orders runs as Compare orders their positions.
 func (q *Query) CompareRuns(a, b common.Run) int { return q.Compare(PositionOf(&a), PositionOf(&b)) }
 
 // Matches reports whether a run belongs to the list, apart from the limit.

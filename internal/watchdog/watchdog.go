@@ -74,7 +74,7 @@ type Watchdog struct {
 
 	mu      sync.Mutex
 	found   []common.Overdue // guarded by mu; sorted by job
-	ahead   []common.Overdue // guarded by mu; jobs whose cursor is in the future, likewise
+	ahead   []common.Overdue // guarded by mu; jobs whose cursor is in the future, in the same order
 	count   int              // guarded by mu; of all that are overdue
 	missing missing          // guarded by mu
 }

@@ -272,7 +272,7 @@ func TestOverdue(t *testing.T) {
 				conditions[0].Data["first"] != "stuck" || conditions[0].Data["count"] != "1" {
 				t.Errorf("conditions %v", conditions)
 			}
-			// Somebody takes it.
+			// A worker claims it.
 			w.change(func() { w.cursors["stuck"] = start.Add(5 * time.Minute) })
 			w.each(30*time.Second, func() { w.take(healthy, all) })
 			if got := w.names(); got != "" || len(w.Conditions()) != 0 {
@@ -289,7 +289,7 @@ func TestOverdue(t *testing.T) {
 	})
 }
 
-// All was away: what is overdue at the first look and taken before the next is nobody's concern.
+// All was away: what is overdue at the first look and taken before the next is not overdue.
 func TestOverdueAfterAnOutage_IsReportedOnlyIfItLasts(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -54,7 +54,7 @@ func jobFaults() []fault {
 	}
 }
 
-// slack is what a change may take until everybody obeys it, or clocks differ.
+// slack is what a change may take until all processes obey it, or clocks differ.
 const slack = time.Second
 
 // ownJob is a job that a fault makes for itself.

@@ -69,7 +69,7 @@ func (s *strike) killStore(ctx context.Context, length time.Duration) error {
 	return harness.Sleep(ctx, length)
 }
 
-// storeBehind has everybody reach the log store through proxies that do something to
+// storeBehind has all processes reach the log store through proxies that do something to
 // what they carry.
 func (s *strike) storeBehind(ctx context.Context, m manner, length time.Duration) error {
 	all := slices.Clone(s.masterMongo)

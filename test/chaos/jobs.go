@@ -21,7 +21,7 @@ type setLike int
 
 const (
 	likeShort   setLike = iota // taken for lost after 20 s
-	likeLong                   // likewise, and some of them run for longer than that
+	likeLong                   // lost after 20 s as well, and some of them run for longer than that
 	likePatient                // after 60 s
 	likeSoak                   // that fire each 1 to 60 s and run for up to a minute
 )

@@ -35,7 +35,7 @@ type link struct {
 	world       *world
 	name        string
 	rewrite     func(*pb.TxnRequest)                  // a mutation's; may be nil
-	reread      func(*pb.TxnRequest, *pb.TxnResponse) // likewise
+	reread      func(*pb.TxnRequest, *pb.TxnResponse) // of a mutation; may be nil
 	// receives answers that arrive after the caller has stopped waiting; may be nil
 	lateAnswer func(*pb.TxnRequest, *pb.TxnResponse)
 	lineage    *etcdkit.Lineage // looks at each answer; may be nil

@@ -36,7 +36,7 @@ var moments = []moment{
 	}},
 	{quietRetake, "20s", func(_ context.Context, s *script) {
 		s.boxes[0].with(func(l *life) { s.world.expire(clientv3.LeaseID(l.session.Proof().Lease)) })
-		time.Sleep(300 * time.Millisecond) // everybody has seen that, and the second sees no more
+		time.Sleep(300 * time.Millisecond) // all processes have seen that, and the second sees no more
 		s.boxes[1].with(func(l *life) { l.link.cut(36 * time.Second) })
 		time.Sleep(28 * time.Second)
 		s.sever(0, 0, time.Minute)

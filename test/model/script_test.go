@@ -464,7 +464,7 @@ func (s *script) everyJob(do func(m *master, job string) error) {
 	}
 }
 
-// settle ends the disturbances: everybody lives, hears and is heard, and no job is paused.
+// settle ends the disturbances: all processes live and reach each other, and no job is paused.
 func (s *script) settle(ctx context.Context) {
 	s.world.beCalm()
 	for _, b := range s.boxes {

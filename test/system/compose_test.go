@@ -207,7 +207,7 @@ func TestCompose(t *testing.T) {
 
 	p.start("etcd")
 	p.healthy("etcd")
-	for range 2 { // likewise
+	for range 2 { // the second run changes nothing
 		p.completes("etcd-users")
 	}
 	p.healthy("etcd")

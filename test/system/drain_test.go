@@ -66,7 +66,7 @@ func leftBehind(t *testing.T, client *clientv3.Client, worker string) (keys []st
 
 // everySecond makes jobs that fire each second. Half of them forbid overlap: a fire that
 // another worker had to take over may find the one after it running. Half of them are
-// anybody's, so that every worker gets some; the others have their workers.
+// for all workers, so that each gets some; the others have their workers.
 func (a *api) everySecond(n int, command string) (names []string) {
 	a.t.Helper()
 	for i := range n {

@@ -113,7 +113,7 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 	refused := start(t, "carillon-standalone", "--data-dir", dir, "--listen", freePort(t), "--secrets", "db="+file)
 	if code := refused.exit(); code != 78 || !strings.Contains(refused.Text(), "secrets.db") ||
 		strings.Contains(refused.Text(), second) {
-		t.Errorf("with a file that everybody may read it ended with %d: %s", code, refused.Text())
+		t.Errorf("with a file that all users may read it ended with %d: %s", code, refused.Text())
 	}
 }
 

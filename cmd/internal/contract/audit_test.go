@@ -54,7 +54,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 	switch {
 	case op.id == "logout":
 		who = annsSession(s, o)
-	case c.reach == nobody:
+	case c.reach == ownerOnly:
 		who = c.also(s, o)
 	}
 	switch op.id { // values that differ from the present state
@@ -76,7 +76,7 @@ func (s *stack) recorded(op *operation, c *call, o *object) {
 			body:    body,
 			headers: o.filled(c.headers),
 		}); a.status != http.StatusUnauthorized {
-			s.t.Fatalf("nobody: %d %s", a.status, a.body)
+			s.t.Fatalf("without a token: %d %s", a.status, a.body)
 		}
 		if left := s.since(before); len(left) > 0 {
 			s.t.Errorf("refused, it leaves %+v", left)

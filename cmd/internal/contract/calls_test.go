@@ -12,13 +12,13 @@ import (
 type reach int
 
 const (
-	open       reach = iota // nowhere: anyone may call
-	known                   // nowhere: any authenticated caller
-	somewhere               // in any group
-	ofGroup                 // in the group that the call is about
-	ofAny                   // likewise; in any group if the call is about none
-	everywhere              // in all groups
-	nobody                  // the object belongs to another user: only the caller that also returns
+	open          reach = iota // nowhere: callers without a token as well
+	authenticated              // nowhere: any authenticated caller
+	somewhere                  // in any group
+	ofGroup                    // in the group that the call is about
+	groupIfAny                 // in the group that the call is about; in any group if it is about none
+	everywhere                 // in all groups
+	ownerOnly                  // the object belongs to another user: only the caller that also returns
 )
 
 // call is how an operation is called so that it succeeds, and who may call it. In target and body, {job}, {group},
@@ -45,10 +45,18 @@ type call struct {
 	also func(s *stack, o *object) actor
 }
 
+// viewed is a request that viewers of any group may send.
+func viewed(target string) call { return call{need: access.Viewer, reach: somewhere, target: target} }
+
+// viewedInGroup is a request that viewers of the object's group may send.
+func viewedInGroup(target string) call {
+	return call{need: access.Viewer, reach: ofGroup, target: target}
+}
+
 // calls has one call for each operation of the document, by its id. A new operation needs an entry.
 var calls = map[string]call{
 	// jobs
-	"list-jobs": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs?include=results,next,stats"},
+	"list-jobs": viewed("/api/v1/jobs?include=results,next,stats"),
 	"create-job": {
 		need:   access.Editor,
 		reach:  ofGroup,
@@ -62,7 +70,7 @@ var calls = map[string]call{
 		target: "/api/v1/jobs/validate?placement=true",
 		body:   `{"name":"{job}","group":"{group}","command":"true"}`,
 	},
-	"get-job": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}"},
+	"get-job": viewed("/api/v1/jobs/{job}"),
 	"put-job": {
 		need:   access.Editor,
 		reach:  ofGroup,
@@ -124,21 +132,21 @@ var calls = map[string]call{
 		before: spare("paused"),
 	},
 
-	"list-groups": {need: access.Viewer, reach: somewhere, target: "/api/v1/groups"},
-	"list-labels": {need: access.Viewer, reach: somewhere, target: "/api/v1/labels"},
+	"list-groups": viewed("/api/v1/groups"),
+	"list-labels": viewed("/api/v1/labels"),
 
-	"get-placement":   {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/placement"},
-	"list-versions":   {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions"},
-	"get-job-version": {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}"},
+	"get-placement":   viewed("/api/v1/jobs/{job}/placement"),
+	"list-versions":   viewedInGroup("/api/v1/jobs/{job}/versions"),
+	"get-job-version": viewedInGroup("/api/v1/jobs/{job}/versions/{version}"),
 
-	"diff-job-versions": {need: access.Viewer, reach: ofGroup, target: "/api/v1/jobs/{job}/versions/{version}/diff"},
+	"diff-job-versions": viewedInGroup("/api/v1/jobs/{job}/versions/{version}/diff"),
 
 	// fires and runs
-	"list-fires":     {need: access.Viewer, reach: somewhere, target: "/api/v1/fires"},
-	"list-job-fires": {need: access.Viewer, reach: somewhere, target: "/api/v1/jobs/{job}/fires"},
-	"get-forecast":   {need: access.Viewer, reach: somewhere, target: "/api/v1/forecast?by=hour"},
-	"list-runs":      {need: access.Viewer, reach: somewhere, target: "/api/v1/runs?limit=10"},
-	"get-run":        {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/{run}"},
+	"list-fires":     viewed("/api/v1/fires"),
+	"list-job-fires": viewed("/api/v1/jobs/{job}/fires"),
+	"get-forecast":   viewed("/api/v1/forecast?by=hour"),
+	"list-runs":      viewed("/api/v1/runs?limit=10"),
+	"get-run":        viewed("/api/v1/runs/{run}"),
 	"kill-run": {
 		need:   access.Operator,
 		reach:  ofGroup,
@@ -147,14 +155,14 @@ var calls = map[string]call{
 		before: waiting,
 	},
 	"get-output":    {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output", want: http.StatusOK},
-	"search-output": {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/search?q=hush"},
-	"follow-output": {need: access.Viewer, reach: ofGroup, target: "/api/v1/runs/{run}/output/stream"},
-	"search-runs":   {need: access.Viewer, reach: somewhere, target: "/api/v1/runs/search?q=hush"},
+	"search-output": viewedInGroup("/api/v1/runs/{run}/output/search?q=hush"),
+	"follow-output": viewedInGroup("/api/v1/runs/{run}/output/stream"),
+	"search-runs":   viewed("/api/v1/runs/search?q=hush"),
 
 	// workers
-	"list-masters": {need: access.Viewer, reach: somewhere, target: "/api/v1/masters"},
-	"list-workers": {need: access.Viewer, reach: somewhere, target: "/api/v1/workers"},
-	"get-worker":   {need: access.Viewer, reach: somewhere, target: "/api/v1/workers/{worker}"},
+	"list-masters": viewed("/api/v1/masters"),
+	"list-workers": viewed("/api/v1/workers"),
+	"get-worker":   viewed("/api/v1/workers/{worker}"),
 	"patch-worker": {
 		need:   access.Admin,
 		reach:  everywhere,
@@ -180,11 +188,11 @@ var calls = map[string]call{
 	},
 	"delete-channel":  {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops", before: channel},
 	"test-channel":    {need: access.Admin, reach: everywhere, target: "/api/v1/channels/ops/test", before: channel},
-	"list-deliveries": {need: access.Viewer, reach: somewhere, target: "/api/v1/deliveries"},
+	"list-deliveries": viewed("/api/v1/deliveries"),
 
 	// secrets
 	"list-secrets": {need: access.Editor, reach: somewhere, target: "/api/v1/secrets", before: secret},
-	"get-secret":   {need: access.Editor, reach: ofAny, target: "/api/v1/secrets/db-{label}", before: secret},
+	"get-secret":   {need: access.Editor, reach: groupIfAny, target: "/api/v1/secrets/db-{label}", before: secret},
 	"put-secret": {
 		need:   access.Admin,
 		reach:  ofGroup,
@@ -203,9 +211,9 @@ var calls = map[string]call{
 		target: "/api/v1/schedules/preview",
 		body:   `{"cronExpr":"30 2 * * *","timezone":"Europe/Berlin","count":3}`,
 	},
-	"get-overview":       {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/overview"},
-	"get-statistics":     {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/runs?by=hour&workers=true"},
-	"get-job-statistics": {need: access.Viewer, reach: somewhere, target: "/api/v1/stats/jobs/{job}"},
+	"get-overview":       viewed("/api/v1/stats/overview"),
+	"get-statistics":     viewed("/api/v1/stats/runs?by=hour&workers=true"),
+	"get-job-statistics": viewed("/api/v1/stats/jobs/{job}"),
 
 	// access
 	"login":         {reach: open, target: "/api/v1/auth/login", body: `{"token":"{admin}"}`},
@@ -224,17 +232,17 @@ var calls = map[string]call{
 		want:    http.StatusFound,
 		leads:   "/jobs",
 	},
-	"logout": {reach: known, target: "/api/v1/auth/logout"},
-	"me":     {reach: known, target: "/api/v1/auth/me"},
+	"logout": {reach: authenticated, target: "/api/v1/auth/logout"},
+	"me":     {reach: authenticated, target: "/api/v1/auth/me"},
 	"change-password": {
-		reach:   nobody,
+		reach:   ownerOnly,
 		refused: http.StatusConflict,
 		target:  "/api/v1/auth/password",
 		body:    `{"current":"{password}","new":"blue horse under a bridge"}`,
 		also:    ann,
 	},
 
-	"list-sessions": {reach: known, target: "/api/v1/sessions"},
+	"list-sessions": {reach: authenticated, target: "/api/v1/sessions"},
 	"delete-session": {
 		need:    access.Admin,
 		reach:   everywhere,
@@ -244,7 +252,7 @@ var calls = map[string]call{
 		before:  session,
 	},
 
-	"list-tokens": {need: access.Viewer, reach: somewhere, target: "/api/v1/tokens"},
+	"list-tokens": viewed("/api/v1/tokens"),
 	"create-token": {
 		need:   access.Admin,
 		reach:  everywhere,
@@ -298,14 +306,14 @@ var calls = map[string]call{
 
 	"healthz":    {reach: open, target: "/healthz"},
 	"readyz":     {reach: open, target: "/readyz"},
-	"get-doctor": {need: access.Viewer, reach: somewhere, target: "/api/v1/system/doctor"},
+	"get-doctor": viewed("/api/v1/system/doctor"),
 	"recover": {
 		need:   access.Admin,
 		reach:  everywhere,
 		target: "/api/v1/system/recover",
 		body:   `{"restored":true,"dryRun":true}`,
 	},
-	"version": {need: access.Viewer, reach: somewhere, target: "/version"},
+	"version": viewed("/version"),
 }
 
 // without deletes an object that an earlier call created.

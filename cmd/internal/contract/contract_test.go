@@ -18,7 +18,7 @@ const ours, theirs = "ours", "theirs"
 func TestContract(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("calls every operation as everybody")
+		t.Skip("calls every operation as each kind of caller")
 	}
 	s := start(t)
 	actors := s.cast(ours)
@@ -54,7 +54,7 @@ func (s *stack) hold(doc *document, op *operation, c *call, actors []actor, obje
 	if got, want := op.spec["x-carillon-role"], c.role(); got != want {
 		s.t.Errorf("the document says that it needs %v, the call %s", got, want)
 	}
-	if c.reach != ofGroup && c.reach != ofAny && !strings.Contains(c.target+c.body, "{") {
+	if c.reach != ofGroup && c.reach != groupIfAny && !strings.Contains(c.target+c.body, "{") {
 		objects = objects[:1]
 	}
 	h := holding{stack: s, doc: doc, op: op, call: c, reported: map[string]bool{}}
@@ -146,15 +146,15 @@ func (c *call) allows(who *actor, group string) bool {
 	switch c.reach {
 	case open:
 		return true
-	case known:
+	case authenticated:
 		return who.token != ""
 	case somewhere:
 		return i.Somewhere(c.need)
-	case ofAny:
+	case groupIfAny:
 		return group == "" && i.Somewhere(c.need) || i.May(c.need, group)
 	case ofGroup:
 		return i.May(c.need, group)
-	case nobody:
+	case ownerOnly:
 		return false
 	}
 	return i.Role.Includes(c.need)

@@ -85,7 +85,7 @@ func (s *stack) record(doc document) {
 			c.before(s, o)
 		}
 		who := s.admin
-		if c.reach == nobody {
+		if c.reach == ownerOnly {
 			who = c.also(s, o)
 		}
 		r := request{

@@ -11,8 +11,8 @@ import (
 	"carillon/internal/common"
 )
 
-// somebody creates a token with a role in groups.
-func (s *stack) somebody(role access.Role, groups ...string) actor {
+// callerWith creates a token with a role in groups.
+func (s *stack) callerWith(role access.Role, groups ...string) actor {
 	token := access.NewToken()
 	s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{
 		Name:   "a " + string(role),
@@ -44,7 +44,7 @@ var asPatch = []string{"Content-Type", "application/merge-patch+json"}
 func TestJobsOfOtherGroups_CannotBeMoved(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	editor, both := s.somebody(access.Editor, ours), s.somebody(access.Editor, ours, theirs)
+	editor, both := s.callerWith(access.Editor, ours), s.callerWith(access.Editor, ours, theirs)
 	mine, others := s.object(ours), s.object(theirs)
 	job := func(name, group string) string {
 		return `{"name":"` + name + `","group":"` + group + `","command":"echo taken"}`
@@ -104,11 +104,11 @@ func TestJobsOfOtherGroups_CannotBeMoved(t *testing.T) {
 		mine.fill("/api/v1/jobs/{job}/versions/{version}"), mine.fill("/api/v1/jobs/{job}/versions/{version}/diff")}
 	for _, target := range past {
 		s.want(http.StatusForbidden, editor, http.MethodGet, target, "")
-		s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodGet, target, "")
+		s.want(http.StatusForbidden, s.callerWith(access.Admin, theirs), http.MethodGet, target, "")
 		s.want(http.StatusOK, both, http.MethodGet, target, "")
 	}
 	rollback := mine.fill(`{"version":{version}}`)
-	s.want(http.StatusForbidden, s.somebody(access.Admin, theirs), http.MethodPost,
+	s.want(http.StatusForbidden, s.callerWith(access.Admin, theirs), http.MethodPost,
 		"/api/v1/jobs/job-ours/rollback", rollback)
 	s.want(http.StatusForbidden, editor, http.MethodPost, "/api/v1/jobs/job-ours/rollback", rollback)
 	// The past of a deleted job stays visible to its group; another job with its name changes nothing.
@@ -125,7 +125,7 @@ func TestHiddenJobs_AreNotFoundBySearch(t *testing.T) {
 	s := start(t)
 	s.object(ours)
 	s.object(theirs)
-	viewer := s.somebody(access.Viewer, ours)
+	viewer := s.callerWith(access.Viewer, ours)
 	for _, c := range []struct{ q, own, others string }{{"hush-ours", "job-ours", ""},
 		{"hush-theirs", "", "job-theirs"}, {"job-theirs", "", "job-theirs"}} {
 		for _, list := range []string{"/api/v1/runs?q=", "/api/v1/runs/search?q=", "/api/v1/jobs?q="} {
@@ -157,7 +157,7 @@ func TestIdempotencyKeys_BelongToTheirCaller(t *testing.T) {
 		}
 		return asked.Run
 	}
-	one, other := s.somebody(access.Operator, ours), s.somebody(access.Operator, ours) // of the same name
+	one, other := s.callerWith(access.Operator, ours), s.callerWith(access.Operator, ours) // of the same name
 	first := run(one)
 	if again := run(one); again != first {
 		t.Errorf("the same request twice: %s, %s", first, again)

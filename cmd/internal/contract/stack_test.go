@@ -165,7 +165,7 @@ func (a *actor) identity() *access.Identity {
 
 // cast creates a token of each role, everywhere and for one group, and a caller without a token.
 func (s *stack) cast(group string) []actor {
-	all := []actor{{name: "nobody"}}
+	all := []actor{{name: "without a token"}}
 	for _, role := range access.Roles {
 		for _, groups := range [][]string{nil, {group}} {
 			a := actor{name: string(role) + " everywhere", role: role, groups: groups}
@@ -273,7 +273,7 @@ func (s *stack) object(group string) *object {
 		ExitCode:    new(3),
 		Note:        hush,
 		Params:      map[string]string{"P": hush},
-		TriggeredBy: "somebody",
+		TriggeredBy: "operator",
 		OutputBytes: int64(len(hush)),
 	}
 	err := s.store.Write(s.t.Context(), runlog.Batch{

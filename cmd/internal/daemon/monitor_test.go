@@ -171,7 +171,7 @@ func TestLogStoreAway(t *testing.T) {
 	r.put(common.WorkerKey("w1"), registered("l1"))
 	r.alive(1)
 	if ready := system.ReadinessOf(r.state.Ready(t.Context()), nil); ready.Status != "unavailable" {
-		t.Errorf("ready before anybody looked: %+v", ready)
+		t.Errorf("ready before the first check: %+v", ready)
 	}
 	r.fresh.mark()
 	r.want("all is well")

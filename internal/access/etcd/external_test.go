@@ -15,7 +15,7 @@ var itsRules = []access.Rule{{Claimed: "ops", Role: access.Admin}, {
 	Claimed: "data",
 	Group:   "reports",
 	Role:    access.Editor,
-}, {Claimed: access.Everybody, Role: access.Viewer}}
+}, {Claimed: access.AllUsers, Role: access.Viewer}}
 
 // A session of an external user has the rights that the rules grant now, and ends with them.
 func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
@@ -53,7 +53,7 @@ func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
 		if (c.everywhere == "") != refused(err) || who.Role != c.everywhere || who.In("reports") != c.inGroup {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}
-		listed, err := c.s.Sessions(t.Context(), anybody)
+		listed, err := c.s.Sessions(t.Context(), anySession)
 		if err != nil || (len(listed) == 0) != (c.everywhere == "") {
 			t.Errorf("%s: listed are %+v, %v", name, listed, err)
 		}
@@ -111,7 +111,7 @@ func TestExternalSession_Lifecycle(t *testing.T) {
 		t.Errorf("another login: %v", err)
 	}
 	// The session is listed and can be ended.
-	listed, err := s.Sessions(t.Context(), anybody)
+	listed, err := s.Sessions(t.Context(), anySession)
 	if err != nil || len(listed) != 2 || !listed[0].Of(&who) {
 		t.Fatalf("%+v, %v", listed, err)
 	}

@@ -45,7 +45,7 @@ func whose(t *testing.T, s *Store, c access.Credential) (access.Identity, error)
 	return s.Authenticate(t.Context(), c)
 }
 
-func anybody(*access.SessionRecord) bool { return true }
+func anySession(*access.SessionRecord) bool { return true }
 
 func conflicts(err error) bool { return common.CodeOf(err) == common.CodeConflict }
 
@@ -272,7 +272,7 @@ func TestSessions_UserChanges_End(t *testing.T) {
 	}
 	// A new user of the same name does not inherit them.
 	makeUser(t, s, "ann", access.UserWish{Role: new(access.Admin), Password: new(password)})
-	if all, err := s.Sessions(t.Context(), anybody); err != nil || len(all) != 0 {
+	if all, err := s.Sessions(t.Context(), anySession); err != nil || len(all) != 0 {
 		t.Errorf("sessions of those who went are listed: %+v, %v", all, err)
 	}
 }
@@ -708,7 +708,7 @@ func TestSessionsByID(t *testing.T) {
 	if _, err := s.Login(t.Context(), access.Login{Token: token}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.Sessions(t.Context(), anybody)
+	all, err := s.Sessions(t.Context(), anySession)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}

@@ -228,15 +228,15 @@ func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 			role:   access.Operator,
 		},
 		"no list of names": {claims: map[string]any{"groups": 7}, none: true},
-		"everybody": {
-			rules: []access.Rule{{Claimed: access.Everybody, Role: access.Viewer},
+		"all users": {
+			rules: []access.Rule{{Claimed: access.AllUsers, Role: access.Viewer},
 				{Claimed: "ops", Role: access.Admin}},
 			claims: map[string]any{"groups": []string{"x"}},
 			role:   access.Viewer,
 		},
 		"the higher one": {
 			rules: []access.Rule{{Claimed: "ops", Role: access.Admin},
-				{Claimed: access.Everybody, Role: access.Viewer}},
+				{Claimed: access.AllUsers, Role: access.Viewer}},
 			role: access.Admin,
 		},
 		"a group called *": {

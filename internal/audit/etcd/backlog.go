@@ -30,7 +30,7 @@ type Backlog struct {
 
 	mu    sync.Mutex
 	count int64 // guarded by mu
-	bytes int64 // likewise; 0 while the changes are too few to be measured
+	bytes int64 // guarded by mu; 0 while the changes are too few to be measured
 }
 
 func (b *Backlog) most() int64 {

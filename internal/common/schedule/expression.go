@@ -21,9 +21,9 @@ type expression struct {
 	either   bool          // both day fields are restricted
 	months   bool          // no day of the line exists in some months
 	hours    uint32        // kindCron: its hours
-	minutes  uint64        // likewise, minutes
-	seconds  int           // likewise, number of seconds
-	days     string        // likewise, the fields that determine the days, as in text
+	minutes  uint64        // kindCron: its minutes
+	seconds  int           // kindCron: number of its seconds
+	days     string        // kindCron: the fields that determine the days, as in text
 
 	mu     sync.Mutex // the engine writes into the expression when it is read
 	engine *cronexpr.Expression

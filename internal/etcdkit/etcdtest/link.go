@@ -100,7 +100,7 @@ func (l *Link) Cut() {
 	l.mu.Lock()
 	l.up = false
 	for _, c := range l.conns {
-		_ = c.Close() // likewise
+		_ = c.Close() // it may be closed already
 	}
 	l.conns = nil
 	l.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"carillon/internal/common"
 )
 
-// Everybody is the key of the entry for groups without an entry of their own, and for jobs without a group.
-const Everybody = "*"
+// OtherGroups is the key of the entry for groups without an entry of their own, and for jobs without a group.
+const OtherGroups = "*"
 
 // Rules are the contents of the file.
 type Rules struct {
@@ -60,9 +60,9 @@ func Parse(data []byte) (*Rules, error) {
 		return nil, fmt.Errorf("groups: must be at most %d", maxGroups)
 	}
 	for _, group := range slices.Sorted(maps.Keys(rules.Groups)) {
-		if group != Everybody && !common.ValidName(group) {
+		if group != OtherGroups && !common.ValidName(group) {
 			return nil, fmt.Errorf("groups: %q is not a group; use %q for all other groups",
-				common.Excerpt(group), Everybody)
+				common.Excerpt(group), OtherGroups)
 		}
 		if err := rules.Groups[group].check(); err != nil {
 			return nil, fmt.Errorf("groups.%s: %w", group, err)
@@ -95,10 +95,10 @@ func (e Entry) check() error {
 
 // of returns the entry that applies to jobs of a group.
 func (r *Rules) of(group string) Entry {
-	if entry, found := r.Groups[group]; found && group != Everybody {
+	if entry, found := r.Groups[group]; found && group != OtherGroups {
 		return entry
 	}
-	return r.Groups[Everybody]
+	return r.Groups[OtherGroups]
 }
 
 // switches reports whether the rules let any job run as another user than the worker's own.

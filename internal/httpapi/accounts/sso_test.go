@@ -152,7 +152,7 @@ func TestSingleSignOnRefuses(t *testing.T) {
 		change func(s *sso, cookie *http.Cookie, back string) (*http.Cookie, string) // into what is foreign
 		want   string
 	}{
-		"nobody's group":   {lie: oidctest.Lie{Claims: map[string]any{"groups": []string{"x"}}}, want: "not_allowed"},
+		"other group":      {lie: oidctest.Lie{Claims: map[string]any{"groups": []string{"x"}}}, want: "not_allowed"},
 		"forged":           {lie: oidctest.Lie{Signature: "none"}, want: "refused"},
 		"a replayed nonce": {lie: oidctest.Lie{Claims: map[string]any{"nonce": "another"}}, want: "refused"},
 		"without the cookie": {
@@ -183,7 +183,7 @@ func TestSingleSignOnRefuses(t *testing.T) {
 			cookie, back := s.begin("/jobs")
 			if s.foreign = c.change != nil; s.foreign {
 				cookie, back = c.change(s, cookie, back)
-				// A page may send it as often as it likes, and keeps nobody there from logging in.
+				// A page may send it as often as it likes, and others at its address can still log in.
 				for range accounts.LoginBurst {
 					s.finish(back, cookie)
 				}

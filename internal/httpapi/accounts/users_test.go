@@ -122,7 +122,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	}
 	s.Problem(http.StatusForbidden, "forbidden", "", bearer(token.Token, http.MethodPost, "/api/v1/tokens",
 		`{"name":"x","role":"viewer"}`))
-	// Found by somebody else, it can end itself and nothing else of its user.
+	// Found by another person, it can end itself and nothing else of its user.
 	other := s.make(ann(http.MethodPost, "/api/v1/tokens", `{"name":"deploy","role":"editor","groups":["reports"]}`))
 	s.Problem(http.StatusForbidden, "forbidden", "",
 		bearer(token.Token, http.MethodDelete, "/api/v1/tokens/"+other.ID, ""))
@@ -145,7 +145,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 	s.Problem(http.StatusUnauthorized, "unauthenticated", "",
 		bearer(token.Token, http.MethodGet, "/api/v1/auth/me", ""))
 
-	// Nobody learns of others' tokens and sessions, or can touch them.
+	// No user sees or changes the tokens and sessions of others.
 	robot := s.make(bearer(s.admin, http.MethodPost, "/api/v1/tokens",
 		`{"name":"robot","role":"viewer","expiresIn":"never"}`))
 	if robot.ExpiresAt != nil || robot.User != "" {
@@ -232,7 +232,7 @@ func TestChangingOnesPassword(t *testing.T) {
 	s.enter("ann", another)
 }
 
-// Whoever guesses the password of one user is held up wherever they come from, and others are not.
+// Guesses of one user's password are limited whatever their address; logins of other users are not.
 func TestLoginIsLimitedByAccount(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	guesses := &guessed{}
@@ -272,7 +272,7 @@ func TestLoginIsLimitedByAccount(t *testing.T) {
 	}
 }
 
-// Whoever may log in does not fill etcd with sessions.
+// A user who logs in repeatedly does not fill etcd with sessions.
 func TestLoginsAreBounded(t *testing.T) {
 	h := apitest.NewHarness(t, func(c *httpapi.Config) {
 		now := c.Now()
@@ -290,8 +290,8 @@ func TestLoginsAreBounded(t *testing.T) {
 	h.Want(http.StatusOK, enter("bob"))
 }
 
-// Nobody keeps a user from logging in from where they have logged in before: not from elsewhere, and not by guessing
-// the passwords of others there.
+// Others cannot keep a user from logging in from where they have logged in before: not from elsewhere, and not by
+// guessing the passwords of others there.
 func TestLogin_FromAKnownNetwork_IsNotHeldUpByOthers(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	h := apitest.NewHarness(t, func(c *httpapi.Config) {
@@ -341,7 +341,7 @@ func (g *guessed) Login(_ context.Context, l access.Login) (access.Session, erro
 	}, nil
 }
 
-// Who may make a token, and for whom: whoever came with a token gets no other one that
+// Who may create a token, and for which user: a caller with a token gets no other one that
 // outlives it.
 func TestWhoMakesTokens(t *testing.T) {
 	ann := access.Identity{Name: "ann", User: "ann", UserID: "1", Role: access.Editor, Session: true}
@@ -435,7 +435,7 @@ func TestPagesOfUsers(t *testing.T) {
 		apitest.As("admin", http.MethodGet, "/api/v1/tokens?cursor=x", ""))
 }
 
-// What anybody may send is small: many of them at once must not fill the memory.
+// Public requests have small bodies: many of them at once must not fill the memory.
 func TestLoginBodyIsSmall(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Problem(http.StatusRequestEntityTooLarge, "too_large", "body",
@@ -444,7 +444,7 @@ func TestLoginBodyIsSmall(t *testing.T) {
 	for _, route := range h.Router.Routes() {
 		if h.Router.Public(route.Method, route.Path) && route.Method != http.MethodGet &&
 			route.Path != "/api/v1/auth/login" {
-			t.Errorf("%s %s takes a body from anybody", route.Method, route.Path)
+			t.Errorf("%s %s accepts a body without authentication", route.Method, route.Path)
 		}
 	}
 }

@@ -52,7 +52,7 @@ type Fakes struct {
 	OnTrigger     func(run string)     // called under the lock, with the run that will be
 	keys          map[string]string    // of idempotency, and what they were used for
 	RollupQueries []runlog.RollupQuery // that were asked for
-	TotalsOf      [][]string           // jobs, likewise
+	TotalsOf      [][]string           // jobs whose totals were requested
 	LastOf        [][]string
 }
 

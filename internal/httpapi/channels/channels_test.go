@@ -24,7 +24,7 @@ func TestChannels(t *testing.T) {
 	if apitest.Decode(t, w, &c); c.Secret != "whsec_canary" || c.Origin != "https://hooks.example.com" || tag == "" {
 		t.Errorf("made: %+v, %s", c, tag)
 	}
-	// From then on neither the secret nor the URL is seen by anybody, and who is told by admins only.
+	// From then on neither the secret nor the URL is returned to any caller, and the addresses to admins only.
 	for role, origin := range map[string]string{
 		"viewer":   "",
 		"operator": "",

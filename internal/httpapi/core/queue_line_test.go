@@ -46,7 +46,7 @@ func TestQueueIsBounded(t *testing.T) {
 		}
 		end, ok := all.Wait(t.Context(), "z")
 		if !ok {
-			t.Fatal("no turn although nobody waits")
+			t.Fatal("no turn although no other request waits")
 		}
 		end()
 	})

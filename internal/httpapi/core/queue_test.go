@@ -53,7 +53,7 @@ func (h *held) count(who string) int {
 	return h.going[who]
 }
 
-// unread is a body that tells when somebody reads it.
+// unread is a body that notes that it is read.
 type unread struct {
 	io.Reader
 	reads chan<- struct{}
@@ -106,7 +106,7 @@ func TestAppliesWaitForTheirTurn(t *testing.T) {
 		h.Want(http.StatusOK, apitest.As("editor", http.MethodPost, "/api/v1/jobs/bulk",
 			`{"action":"resume","jobs":["none"]}`))
 
-		time.Sleep(waitAtMost) // nobody waits for ever
+		time.Sleep(waitAtMost) // requests wait for a limited time
 		virtualtime.Wait()
 		if len(answers) != inLineOfOne-ofOne || len(reads) != ofOne+1 {
 			t.Errorf("%d of those that waited were refused, %d were read", len(answers), len(reads))
@@ -199,7 +199,7 @@ func (p *patient) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// Whoever asks for work on many jobs hears what was done with them, however long it took.
+// A request about many jobs is answered with the result of each, however long it took.
 func TestWorkOnManyIsAnswered(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for path, body := range map[string]string{

@@ -344,7 +344,7 @@ func TestBulkKillsWhatItMay(t *testing.T) {
 	}
 }
 
-// Why somebody has paused a job is for those who may see what it is.
+// The reason of a pause is shown only to callers who may see the job's definition.
 func TestPauseNoteIsHidden(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Jobs["a"] = common.JobState{

@@ -187,7 +187,7 @@ func TestOutlookOfRuns(t *testing.T) {
 func TestOverdueJobs(t *testing.T) {
 	h, now := withJobs(t)
 	h.OverdueList = []common.Overdue{{Job: "b", PlannedAt: now.Add(-time.Hour), DueAt: now.Add(-time.Hour), Since: now,
-		Reason: &common.Reason{Code: common.ReasonNoWorker, Text: "nobody is there"}}, {Job: "gone"}}
+		Reason: &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}}, {Job: "gone"}}
 	var l jobList
 	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs", "")), &l)
 	for _, item := range l.Items {

@@ -131,7 +131,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// flood is a run with more output than anybody should hold in memory.
+// flood is a run with more output than should be held in memory.
 type flood struct {
 	*apitest.Fakes
 	size   int64

@@ -411,7 +411,7 @@ func TestStreamsEnd(t *testing.T) {
 	}
 }
 
-// Those who read nothing hold up nobody, and no stop.
+// Clients that read nothing delay neither other clients nor a stop.
 func TestStreamsThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	var hub *tail.Hub
@@ -571,7 +571,7 @@ func TestQuietStream(t *testing.T) {
 				t.Error(text[len(text)-400:])
 			}
 		})
-		time.Sleep(2 * time.Second) // nobody waits for ever for the rest of a character
+		time.Sleep(2 * time.Second) // the rest of a character is awaited for a limited time
 		c.set(func() {
 			if text := c.body.String(); !strings.HasSuffix(text, `"base64":"5g=="}`+"\n\n") {
 				t.Error(text[len(text)-400:])
@@ -580,7 +580,7 @@ func TestQuietStream(t *testing.T) {
 	})
 }
 
-// Who may not read any more is not told any more, unless nobody knows that just now.
+// A client that may not read any more receives nothing more, unless permissions cannot be checked just now.
 func TestStreamOfOneWhoIsGone(t *testing.T) {
 	streaming(t, func(h *apitest.Harness) *http.Request {
 		h.Sessions["s"] = access.Identity{Name: "ann", Role: access.Viewer}

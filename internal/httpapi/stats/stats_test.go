@@ -118,7 +118,7 @@ func TestPartialLists(t *testing.T) {
 		h.StoreOff = off
 		for _, path := range []string{"/api/v1/runs", "/api/v1/fires", "/api/v1/jobs/gone/fires?limit=5"} {
 			if strings.Contains(path, "gone") && !off {
-				continue // without history nobody can tell that the job never was
+				continue // without history it is unknown that the job never existed
 			}
 			if body := h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, path, "")).
 				Body.String(); strings.Contains(body, `"partial":true`) != off {

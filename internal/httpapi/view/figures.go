@@ -16,7 +16,7 @@ type StatusCounts struct {
 	Lost      int64 `json:"lost"`
 	Skipped   int64 `json:"skipped" doc:"Fires; a gap entry counts all its fires."`
 	Refused   int64 `json:"refused"`
-	Missed    int64 `json:"missed" doc:"Likewise."`
+	Missed    int64 `json:"missed" doc:"Fires; a gap entry counts all its fires."`
 }
 
 // CountsOf returns counts in the order of common.Statuses by their names.

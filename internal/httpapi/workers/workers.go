@@ -151,7 +151,7 @@ func (s *Resource) patch(ctx context.Context, in *workerPatchInput) (*core.Body[
 	})
 }
 
-// change changes what is said of a worker, and answers with the worker. Workers are everybody's.
+// change changes what is said of a worker, and answers with the worker. Workers belong to no group.
 func (s *Resource) change(ctx context.Context, id string,
 	change func(*common.WorkerSettings) error) (*core.Body[Worker], error) {
 	m, err := s.find(ctx, id)

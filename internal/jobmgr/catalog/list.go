@@ -110,7 +110,7 @@ type filter struct {
 	text     string // that name or title contain
 	selector *placement.Selector
 	selected map[unique.Handle[string]]bool // results of the selector by labels, which many jobs share
-	inGroup  map[unique.Handle[string]]bool // whether a group is within the queried one, likewise
+	inGroup  map[unique.Handle[string]]bool // whether a group is within the queried one, by group
 	now      int64
 }
 

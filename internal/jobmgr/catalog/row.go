@@ -18,8 +18,8 @@ type row struct {
 	search        string // name and title in lower case, with a NUL between them
 	group, labels unique.Handle[string]
 	updated       int64 // Unix nanoseconds
-	next          int64 // its next fire as last computed, likewise; 0: not computed yet. Atomic
-	pausedUntil   int64 // likewise; 0: not paused, noFire: paused without an end
+	next          int64 // Unix nanoseconds of its next fire as last computed; 0: not computed yet. Atomic
+	pausedUntil   int64 // Unix nanoseconds; 0: not paused, noFire: paused without an end
 	timed         bool  // it has a schedule
 }
 

@@ -50,7 +50,7 @@ type PileUp struct {
 	Fires  int
 	Jobs   int     // how many fire in it
 	Top    []Share // those that fire most, by name where they are equal
-	Groups []Share // likewise; the name of none is ""
+	Groups []Share // those that fire most; the name of none is ""
 }
 
 // Share is the part of a job or group.
@@ -68,9 +68,9 @@ type Night struct {
 	Change schedule.Change
 
 	Moved   int      // jobs: their local time does not exist, and they fire after the gap
-	Skipped int      // likewise, and they do not fire
+	Skipped int      // their local time does not exist, and they do not fire
 	Twice   int      // their local time occurs twice, and so do their fires
-	Once    int      // likewise, and they fire in one pass only
+	Once    int      // their local time occurs twice, and they fire in one pass only
 	Names   []string // some of them, sorted
 }
 

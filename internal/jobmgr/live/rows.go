@@ -36,7 +36,7 @@ type outboxRow struct {
 	planned int64      // Unix nanoseconds
 	exit    int32      // noExit if there is none
 	owner   uint32     // of the outbox; an index into names
-	worker  uint32     // that executed the run, likewise
+	worker  uint32     // that executed the run; an index into names
 	next    uint32     // the next row of the same chain; 0: none
 	attempt uint16
 	round   uint16 // of the last list that contained it

@@ -29,7 +29,7 @@ type Master struct {
 	terms       prometheus.Counter
 
 	Upkeep *Upkeep    // updated while this master is elected
-	Gauges *JobGauges // likewise
+	Gauges *JobGauges // updated while this master is elected
 }
 
 // NewMaster declares the master's metrics.

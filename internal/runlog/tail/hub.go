@@ -31,7 +31,7 @@ type Config struct {
 	WindowBytes int           // of the newest output of a run, kept in memory; default 256 KiB
 	PieceBytes  int           // read at once; default 128 KiB
 	Followers   int           // at a time; one client has at most a quarter of them; default 500
-	Waiters     int           // that wait for the end of a run, likewise; default 250
+	Waiters     int           // that wait for the end of a run; one client has at most a quarter; default 250
 }
 
 func (c *Config) complete() {

@@ -3670,7 +3670,7 @@ export interface components {
             lost: number;
             /**
              * Format: int64
-             * @description Likewise.
+             * @description Fires; a gap entry counts all its fires.
              */
             missed: number;
             /** Format: int64 */
@@ -7027,7 +7027,7 @@ export interface operations {
                      *           },
                      *           "startedAt": "2026-11-22T20:47:53Z",
                      *           "status": "failed",
-                     *           "triggeredBy": "somebody",
+                     *           "triggeredBy": "operator",
                      *           "worker": "w1",
                      *           "workerName": "north"
                      *         }
@@ -7168,7 +7168,7 @@ export interface operations {
                      *       },
                      *       "startedAt": "2026-11-22T20:47:53Z",
                      *       "status": "failed",
-                     *       "triggeredBy": "somebody",
+                     *       "triggeredBy": "operator",
                      *       "worker": "w1",
                      *       "workerName": "north"
                      *     }
@@ -7445,7 +7445,7 @@ export interface operations {
                      *
                      *     id: 0
                      *     event: run
-                     *     data: {"id":"uh37d55tnxn4umiu.01795380473000000000.1","job":"job-reports","jobUid":"uh37d55tnxn4umiu","group":"reports","fire":"uh37d55tnxn4umiu.01795380473000000000","plannedAt":"2026-11-22T20:47:53Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T20:47:53Z","startedAt":"2026-11-22T20:47:53Z","endedAt":"2026-11-22T20:48:53Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}}
+                     *     data: {"id":"uh37d55tnxn4umiu.01795380473000000000.1","job":"job-reports","jobUid":"uh37d55tnxn4umiu","group":"reports","fire":"uh37d55tnxn4umiu.01795380473000000000","plannedAt":"2026-11-22T20:47:53Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T20:47:53Z","startedAt":"2026-11-22T20:47:53Z","endedAt":"2026-11-22T20:48:53Z","exitCode":3,"outputBytes":6,"triggeredBy":"operator","note":"report","params":{"P":"report"}}
                      *
                      *     id: 6
                      *     event: output
@@ -7453,7 +7453,7 @@ export interface operations {
                      *
                      *     id: 6
                      *     event: end
-                     *     data: {"run":{"id":"uh37d55tnxn4umiu.01795380473000000000.1","job":"job-reports","jobUid":"uh37d55tnxn4umiu","group":"reports","fire":"uh37d55tnxn4umiu.01795380473000000000","plannedAt":"2026-11-22T20:47:53Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T20:47:53Z","startedAt":"2026-11-22T20:47:53Z","endedAt":"2026-11-22T20:48:53Z","exitCode":3,"outputBytes":6,"triggeredBy":"somebody","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
+                     *     data: {"run":{"id":"uh37d55tnxn4umiu.01795380473000000000.1","job":"job-reports","jobUid":"uh37d55tnxn4umiu","group":"reports","fire":"uh37d55tnxn4umiu.01795380473000000000","plannedAt":"2026-11-22T20:47:53Z","cause":"manual","attempt":1,"status":"failed","reason":{"code":"exit_code","data":{"path":"report"},"text":"report"},"worker":"w1","workerName":"north","claimedAt":"2026-11-22T20:47:53Z","startedAt":"2026-11-22T20:47:53Z","endedAt":"2026-11-22T20:48:53Z","exitCode":3,"outputBytes":6,"triggeredBy":"operator","note":"report","params":{"P":"report"}},"offset":6,"complete":true}
                      */
                     "text/event-stream": string;
                 };

@@ -189,7 +189,7 @@ func (i *Issuer) sign(claims map[string]any, how string) string {
 	switch how {
 	case "none":
 		return signed + "."
-	case "HS256": // by what everybody knows: the public key, or the client's own secret
+	case "HS256": // with a key that is no secret of the issuer: the public key, or the client's own secret
 		mac := hmac.New(sha256.New, []byte(ClientSecret))
 		mac.Write([]byte(signed))
 		return signed + "." + text(mac.Sum(nil))

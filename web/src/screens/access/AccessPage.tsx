@@ -36,8 +36,8 @@ export function AccessPage() {
           {accessTabs.map((value) => <Tabs.Tab key={value} value={value}>{t(`access.${value}`)}</Tabs.Tab>)}
         </Tabs.List>
         <Tabs.Panel value="users"><UsersPanel /></Tabs.Panel>
-        <Tabs.Panel value="tokens"><TokensPanel user={user} onAll={() => show('tokens')} everybody /></Tabs.Panel>
-        <Tabs.Panel value="sessions"><SessionsPanel everybody /></Tabs.Panel>
+        <Tabs.Panel value="tokens"><TokensPanel user={user} onAll={() => show('tokens')} allUsers /></Tabs.Panel>
+        <Tabs.Panel value="sessions"><SessionsPanel allUsers /></Tabs.Panel>
         <Tabs.Panel value="audit"><AuditPanel /></Tabs.Panel>
       </Tabs>
     </>

@@ -17,7 +17,7 @@ import { Waiting } from '../../parts/Waiting.tsx';
 import classes from './access.module.css';
 
 /** Login sessions: all for admins, else the user's own. */
-export function SessionsPanel({ everybody = false }: { everybody?: boolean }) {
+export function SessionsPanel({ allUsers = false }: { allUsers?: boolean }) {
   const { t } = useTranslation();
   const me = useSession();
   const pages = useCursorPages('sessions');
@@ -44,7 +44,7 @@ export function SessionsPanel({ everybody = false }: { everybody?: boolean }) {
   ], [t]);
   // Admins receive all sessions from every endpoint.
   const own = (session: LoginSession) => session.current === true || (me.user !== undefined && session.user === me.user);
-  const rows = everybody ? sessions.data?.items : sessions.data?.items.filter(own);
+  const rows = allUsers ? sessions.data?.items : sessions.data?.items.filter(own);
   return (
     <>
       {sessions.error && !rows && <ProblemNotice error={sessions.error} onRetry={() => void sessions.refetch()} />}

@@ -25,10 +25,10 @@ interface Props {
   user: string | undefined;
   onAll?: () => void;
   /** Shows the owner of each token. */
-  everybody?: boolean;
+  allUsers?: boolean;
 }
 
-export function TokensPanel({ user = '', onAll, everybody = false }: Props) {
+export function TokensPanel({ user = '', onAll, allUsers = false }: Props) {
   const { t } = useTranslation();
   const me = useSession();
   const pages = useCursorPages(user);
@@ -44,7 +44,7 @@ export function TokensPanel({ user = '', onAll, everybody = false }: Props) {
           <div className="small dim"><code>{token.id}</code></div>
         </>
       )),
-      ...(everybody ? [column<Token>('owner', t('tokens.owner'), (token) => (token.user ? <span className="break">{visible(token.user)}</span> : <span className="dim">{t('tokens.noUser')}</span>))] : []),
+      ...(allUsers ? [column<Token>('owner', t('tokens.owner'), (token) => (token.user ? <span className="break">{visible(token.user)}</span> : <span className="dim">{t('tokens.noUser')}</span>))] : []),
       column<Token>('may', t('tokens.may'), (token) => (
         <span className="spaced"><RoleBadge role={token.role} />{token.groups?.map((group) => <code key={group}>{visible(group)}</code>)}</span>
       ), false),
@@ -63,7 +63,7 @@ export function TokensPanel({ user = '', onAll, everybody = false }: Props) {
         </div>
       )),
     ];
-  }, [t, everybody]);
+  }, [t, allUsers]);
   const rows = tokens.data?.items;
   const fresh = me.session && <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>{t('tokens.new')}</Button>;
   return (
@@ -88,7 +88,7 @@ export function TokensPanel({ user = '', onAll, everybody = false }: Props) {
           <Pager pages={pages} nextCursor={tokens.data?.nextCursor} />
         </>
       )}
-      {making && <TokenDialog user={user} choosesUser={everybody} onClose={() => setMaking(false)} />}
+      {making && <TokenDialog user={user} choosesUser={allUsers} onClose={() => setMaking(false)} />}
       {revoking && <RevokeToken token={revoking} onClose={() => setRevoking(undefined)} />}
     </>
   );

@@ -17,7 +17,7 @@ interface Props {
   soon: number | undefined;
   /** Waiting fires, counted like the list beside. */
   waiting: Counted | undefined;
-  /** Failed fires of the last 24 hours, counted likewise: those whose retry succeeded are not included. */
+  /** Failed fires of the last 24 hours, counted by fire: those whose retry succeeded are not included. */
   troubles: { failed: Counted; missed: Counted } | undefined;
 }
 
