@@ -12,7 +12,6 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
-	"carillon/internal/httpapi/jobs"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/runlog"
 )
@@ -45,10 +44,6 @@ func (d *desk) Workers(context.Context) ([]common.Member, error) { return nil, n
 func (d *desk) UpdateWorker(context.Context, common.Actor, string,
 	func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	return common.WorkerSettings{}, nil
-}
-
-func (d *desk) Placement(context.Context, *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
-	return nil, nil, nil
 }
 
 func (d *desk) Overview(context.Context) (stats.Overview, error) { return stats.Overview{}, nil }

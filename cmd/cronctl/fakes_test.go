@@ -19,7 +19,6 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 	"carillon/internal/httpapi"
-	"carillon/internal/httpapi/jobs"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
 	"carillon/internal/notify"
@@ -43,6 +42,7 @@ type fakes struct {
 	ledger   []common.Fire
 	wanted   []runlog.FireQuery
 	workers  common.WorkerSettings
+	idle     []common.Member // other workers, which are eligible
 	writes   int
 	lasting  []common.Condition // active conditions
 	counted  rollup.Cell        // what each job has come to
@@ -352,7 +352,7 @@ func (f *fakes) Fires(_ context.Context, q runlog.FireQuery) (page runlog.FirePa
 func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return []common.Member{{
+	return append([]common.Member{{
 		Registration: common.Registration{
 			Life:      common.Life{Worker: "w1", Name: "alpha"},
 			Host:      "host-a",
@@ -375,7 +375,7 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 		{
 			Registration: common.Registration{Life: common.Life{Worker: "w2"}},
 			Settings:     common.WorkerSettings{Drain: true},
-		}}, nil
+		}}, f.idle...), nil
 }
 
 func (f *fakes) Masters(context.Context) ([]system.Master, error) {
@@ -398,20 +398,6 @@ func (f *fakes) UpdateWorker(_ context.Context, _ common.Actor, _ string,
 	defer f.mu.Unlock()
 	err := change(&f.workers)
 	return f.workers, err
-}
-
-func (f *fakes) Placement(context.Context, *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
-	return []jobs.Candidate{{
-		Worker:   "w3",
-		Name:     "gamma",
-		Eligible: true,
-		Rank:     new(0),
-	}, {Worker: "w4", Name: "delta", Eligible: true, Rank: new(1)},
-		{
-			Worker: "w1",
-			Name:   "alpha",
-			Reason: &common.Reason{Code: "trouble", Text: "it takes no runs: the disk is full"},
-		}}, nil, nil
 }
 
 // end lets a run end. The caller holds the lock.

@@ -120,8 +120,15 @@ func TestDescribeJob(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
 	s.run("pause", "hello", "--note", "why not").want(t, exitOK)
+	for id, name := range map[string]string{"w3": "gamma", "w4": "delta"} {
+		s.idle = append(s.idle, common.Member{Registration: common.Registration{
+			Life:  common.Life{Worker: id, Name: name},
+			Slots: 8,
+			Lease: 8,
+		}})
+	}
 	s.run("describe", "job", "hello").want(t, exitOK, "State:", "paused: why not", "Placement:  hash",
-		"1.  gamma  would run it", "2.  delta  takes over", "-   alpha  it takes no runs: the disk is full")
+		"1.  delta  would run it", "2.  gamma  takes over", "-   alpha  it claims no runs: the disk is full")
 	raw := s.run("describe", "job", "hello", "-o", "json").want(t, exitOK).out
 	var d description
 	if err := json.Unmarshal([]byte(raw), &d); err != nil || !strings.Contains(string(d.Placement), `"gamma"`) ||

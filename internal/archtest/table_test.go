@@ -73,6 +73,7 @@ var table = map[string]kind{
 
 	"internal/dispatch":         conductor,
 	"internal/housekeeping":     conductor,
+	"internal/notify/history":   conductor,
 	"internal/runlog/jobgauges": conductor,
 	"internal/watchdog":         conductor,
 

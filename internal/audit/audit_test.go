@@ -191,7 +191,7 @@ func (s *shelf) verify(t *testing.T, size int) (checked int, faults []string) {
 	t.Helper()
 	v := audit.NewVerifier(s, s)
 	for from := int64(1); ; {
-		step, err := v.Step(t.Context(), from, size)
+		step, err := v.Verify(t.Context(), from, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestVerify_WhileABatchIsHalfDelivered(t *testing.T) {
 		s.waiting[id] = waiting[id]
 		delete(s.stored, id)
 	}
-	step, err := audit.NewVerifier(s, s).Step(t.Context(), 1, 1000)
+	step, err := audit.NewVerifier(s, s).Verify(t.Context(), 1, 1000)
 	if err != nil || len(step.Faults) != 0 || step.Checked != 4 || step.Waiting != 3 || step.To != 4 || step.More {
 		t.Errorf("%+v, %v", step, err)
 	}
@@ -557,7 +557,7 @@ func TestEtcdIsRestored(t *testing.T) {
 	}
 	gap := func(when string, want audit.Gap, faults ...string) {
 		t.Helper()
-		step, err := audit.NewVerifier(s, s).Step(t.Context(), 1, 1000)
+		step, err := audit.NewVerifier(s, s).Verify(t.Context(), 1, 1000)
 		var found []string
 		for _, f := range step.Faults {
 			found = append(found, fmt.Sprintf("%s %d", f.Code, f.Seq))
@@ -625,7 +625,7 @@ func TestVerify_ChainGrowsMeanwhile_ReportsNewEnd(t *testing.T) {
 		s.change(t, "c", 3)
 		s.seal(t)
 	}}
-	step, err := audit.NewVerifier(g, s).Step(t.Context(), 1, 10)
+	step, err := audit.NewVerifier(g, s).Verify(t.Context(), 1, 10)
 	if err != nil || len(step.Faults) != 0 || step.To != 3 || step.Head != s.head.Anchor() || step.Waiting != 0 ||
 		step.Restored != (audit.Gap{}) {
 		t.Errorf("verified to %d, head %+v, %d waiting, restored %+v, faults %v, %v; want all of 3 entries",
@@ -647,7 +647,7 @@ func TestAlteredOnTheWay(t *testing.T) {
 	s.seal(t)
 	v := audit.NewVerifier(s, s)
 	clear(s.stored)
-	if step, err := v.Step(t.Context(), 1, 10); err != nil || len(step.Faults) != 0 || step.Waiting != 2 ||
+	if step, err := v.Verify(t.Context(), 1, 10); err != nil || len(step.Faults) != 0 || step.Waiting != 2 ||
 		step.Head.Seq != 2 {
 		t.Fatalf("while it is on its way: %+v, %v", step, err)
 	}
@@ -675,7 +675,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 		s.seal(t)
 	}}
 	for round := range 3 {
-		step, err := audit.NewVerifier(busy, busy).Step(t.Context(), 1, 1000)
+		step, err := audit.NewVerifier(busy, busy).Verify(t.Context(), 1, 1000)
 		if err != nil || len(step.Faults) > 0 || step.Waiting != 2 || step.Checked < 2*round {
 			t.Fatalf("%+v, %v", step, err)
 		}
@@ -759,7 +759,7 @@ func TestNewerFormat(t *testing.T) {
 	if log := s.seal(t); !strings.Contains(log, "newer version") || s.writes != 0 {
 		t.Errorf("%d writes:\n%s", s.writes, log)
 	}
-	if _, err := audit.NewVerifier(s, s).Step(t.Context(), 1, 10); common.CodeOf(err) != common.CodeConflict {
+	if _, err := audit.NewVerifier(s, s).Verify(t.Context(), 1, 10); common.CodeOf(err) != common.CodeConflict {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ func ExampleVerifier() {
 	for _, entry := range entries {
 		store.stored[entry.ID] = entry
 	}
-	step, err := audit.NewVerifier(store, store).Step(context.Background(), 1, 100)
+	step, err := audit.NewVerifier(store, store).Verify(context.Background(), 1, 100)
 	fmt.Println(step.Checked, "entries checked", err)
 	for _, fault := range step.Faults {
 		fmt.Println(fault.Seq, fault.Code+":", fault.Text)

@@ -73,9 +73,9 @@ func NewVerifier(chain Chain, store runlog.Chained) *Verifier {
 	return &Verifier{chain: chain, store: store}
 }
 
-// Step verifies up to limit entries from a place on; a place before the oldest kept entry counts as
+// Verify verifies up to limit entries from a place on; a place before the oldest kept entry counts as
 // that entry's.
-func (v *Verifier) Step(ctx context.Context, from int64, limit int) (Step, error) {
+func (v *Verifier) Verify(ctx context.Context, from int64, limit int) (Step, error) {
 	step, err := v.step(ctx, from, limit)
 	if err == nil && len(step.Faults) > 0 {
 		// Entries that expired meanwhile are known to be deleted now.

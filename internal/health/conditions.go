@@ -125,3 +125,13 @@ func (c *Conditions) Watch(ctx context.Context) error {
 		}
 	}
 }
+
+// Unless suppresses conditions that follow from one that is active already.
+func Unless(raised func() bool, source func() []common.Condition) func() []common.Condition {
+	return func() []common.Condition {
+		if raised() {
+			return nil
+		}
+		return source()
+	}
+}

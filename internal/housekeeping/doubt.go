@@ -22,8 +22,13 @@ const (
 
 // Diary stores the time up to which the clock was trusted, for the next elected master.
 type Diary interface {
-	Read(ctx context.Context) (time.Time, error) // zero if nothing is stored
-	Write(ctx context.Context, at time.Time) error
+	Read(ctx context.Context) (Trusted, error) // zero if nothing is stored
+	Write(ctx context.Context, t Trusted) error
+}
+
+// Trusted is the time up to which the clock was trusted.
+type Trusted struct {
+	Until time.Time `json:"until"`
 }
 
 // trust is the state of the trust in the clock. It is owned by Run.
@@ -44,7 +49,7 @@ func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		t.noted, t.read = noted, true
+		t.noted, t.read = noted.Until, true
 	}
 	doubtful := now.Sub(t.noted) > leap
 	if t.noted.IsZero() && t.since.IsZero() { // then only the history can be compared
@@ -71,7 +76,7 @@ func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 	if now.Sub(t.noted).Abs() < noteEvery {
 		return true, nil
 	}
-	if err := k.cfg.Diary.Write(ctx, now); err != nil {
+	if err := k.cfg.Diary.Write(ctx, Trusted{Until: now.UTC()}); err != nil {
 		return false, err
 	}
 	t.noted = now

@@ -215,9 +215,11 @@ type page struct {
 	wrote int
 }
 
-func (p *page) Read(context.Context) (time.Time, error) { return p.at, p.fault }
-func (p *page) Write(_ context.Context, at time.Time) error {
-	p.at = at
+func (p *page) Read(context.Context) (Trusted, error) {
+	return Trusted{Until: p.at}, p.fault
+}
+func (p *page) Write(_ context.Context, t Trusted) error {
+	p.at = t.Until
 	p.wrote++
 	return nil
 }

@@ -50,6 +50,7 @@ func (s *Store) moveCursorBack(ctx context.Context, t *etcdkit.Txn, was values, 
 // backup, it also moves all other cursors to now, ends the runs and triggers of the backup, and writes the
 // epoch, so that all processes accept the data. A dry run returns what it would do.
 func (s *Store) Recover(ctx context.Context, actor common.Actor, r common.RecoverRequest) (common.Recovered, error) {
+	r.Restored = r.Restored || s.cfg.Restored != nil && s.cfg.Restored()
 	out := common.Recovered{At: s.cfg.Now().UTC(), Restored: r.Restored, DryRun: r.DryRun}
 	if err := s.mayRecover(); err != nil {
 		return out, err

@@ -12,7 +12,7 @@ import (
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	if catalog.New(catalog.NewWatcher(s.client, nil, nil), nil, nil).Whole() {
+	if catalog.New(catalog.NewWatcher(s.client, nil), nil, nil).Whole() {
 		t.Error("a catalog without a list is complete")
 	}
 	s.put(common.Job{Name: "plain", Command: "true"})

@@ -48,6 +48,8 @@ type Config struct {
 	Room func() error
 	// Held returns why only Recover may move cursors now, or nil. May be nil.
 	Held func() error
+	// Restored reports whether a restore of etcd was noticed, which Recover then accepts. May be nil.
+	Restored func() bool
 	// Proven reports whether no evidence contradicts the clock; nil: unknown.
 	Proven func() bool
 	// Lives reports whether an incarnation of a worker is alive. May be nil.

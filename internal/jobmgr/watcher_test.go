@@ -81,8 +81,10 @@ func watch(t testing.TB, client *clientv3.Client, silence time.Duration) *table 
 	w := catalog.NewWatcher(client, func(err error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.trouble = append(r.trouble, err)
-	}, func() {})
+		if err != nil {
+			r.trouble = append(r.trouble, err)
+		}
+	})
 	w.Silence = silence
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -271,7 +273,11 @@ func TestWatcherDeliversAllAgainAfterACut(t *testing.T) {
 func TestWatcherEnds(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	w := catalog.NewWatcher(s.client, func(err error) { t.Error(err) }, func() {})
+	w := catalog.NewWatcher(s.client, func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	})
 	refusal := common.Errorf(common.CodeInternal, "no more")
 	if err := w.Run(t.Context(), func(context.Context, catalog.Update) error {
 		return refusal

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world implements the ports of the notifier in memory.
 type world struct {
+	tested    []string // by whom
 	mu        sync.Mutex
 	revision  int64
 	compacted int64
@@ -240,6 +241,13 @@ func (w *world) Channel(_ context.Context, name string) (Channel, Target, error)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.channels[name], Target{}, nil
+}
+
+func (w *world) NoteTest(_ context.Context, actor common.Actor, _ string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tested = append(w.tested, actor.Name)
+	return nil
 }
 
 func (w *world) Disable(_ context.Context, c Channel, why string) error {
@@ -1068,17 +1076,20 @@ func TestNotifier_LongBacklog_ReadOnce(t *testing.T) {
 }
 
 func TestNotifier_Test(t *testing.T) {
-	w := newWorld()
-	n, err := w.notifier().Test(t.Context(), "hook", "ann")
+	w, ann := newWorld(), common.Actor{Name: "ann"}
+	n, err := w.notifier().Test(t.Context(), ann, "hook")
 	if err != nil || n.Status != Sent || len(w.sent) != 1 || w.sent[0].Type != "channel.test" || len(w.done) != 1 {
 		t.Errorf("%+v, %v; sent %+v", n, err, w.sent)
 	}
 	w.answer = func(Channel, Message) Result { return Result{Err: errors.New("no"), Answer: 500} }
-	if n, err = w.notifier().Test(t.Context(), "hook", "ann"); err != nil || n.Status != Failed || n.Answer != 500 ||
+	if n, err = w.notifier().Test(t.Context(), ann, "hook"); err != nil || n.Status != Failed || n.Answer != 500 ||
 		len(w.waiting) != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if _, err := w.notifier().Test(t.Context(), "none", "ann"); common.CodeOf(err) != common.CodeNotFound {
+	if _, err := w.notifier().Test(t.Context(), ann, "none"); common.CodeOf(err) != common.CodeNotFound {
 		t.Errorf("%v", err)
+	}
+	if !slices.Equal(w.tested, []string{"ann", "ann", "ann"}) {
+		t.Errorf("recorded in the audit: %q", w.tested)
 	}
 }

@@ -69,6 +69,8 @@ type Channels interface {
 	// Channel returns a channel with its target; its Version is zero if there is none. ErrSealed
 	// means that the target cannot be decrypted.
 	Channel(ctx context.Context, name string) (Channel, Target, error)
+	// NoteTest adds an audit entry for a test of a channel.
+	NoteTest(ctx context.Context, actor common.Actor, name string) error
 	// Disable disables a channel that has not changed.
 	Disable(ctx context.Context, c Channel, why string) error
 }

@@ -267,8 +267,12 @@ func (n *Notifier) tail(ctx context.Context, m *Message) {
 	m.Text = textOf(&m.Data)
 }
 
-// Test sends a test message to a channel, once, and stores the result as a notification.
-func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
+// Test sends a test message to a channel, once, and stores the result as a notification. The request is recorded in
+// the audit first.
+func (n *Notifier) Test(ctx context.Context, actor common.Actor, name string) (Notice, error) {
+	if err := n.cfg.Channels.NoteTest(ctx, actor, name); err != nil {
+		return Notice{}, err
+	}
 	channel, target, err := n.cfg.Channels.Channel(ctx, name)
 	if err != nil {
 		return Notice{}, testError(err)
@@ -279,7 +283,7 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 	now := n.cfg.Now().UTC()
 	data := Data{
 		Event:  SubjectTest,
-		Reason: &common.Reason{Code: "test", Text: "test requested by " + common.Excerpt(by)},
+		Reason: &common.Reason{Code: "test", Text: "test requested by " + common.Excerpt(actor.Name)},
 	}
 	data.URL = n.link(&data)
 	w := Notice{
@@ -310,7 +314,8 @@ func (n *Notifier) Test(ctx context.Context, name, by string) (Notice, error) {
 			w.Code = CodeRefused
 		}
 	}
-	n.cfg.Log.Info("channel_tested", "channel", name, "kind", w.Kind, "by", by, "status", w.Status, "error", w.Error)
+	n.cfg.Log.Info("channel_tested", "channel", name, "kind", w.Kind, "by", actor.Name, "status", w.Status,
+		"error", w.Error)
 	n.put(ctx, w, 0)
 	return w, nil
 }

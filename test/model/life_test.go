@@ -152,7 +152,7 @@ func (l *life) live(base, ctx context.Context, client *clientv3.Client, recovere
 		func() { _ = joblock.FollowKills(ctx, client, l.id.Worker, quiet, l.dispatcher.Kills) },
 		func() { _ = l.dispatcher.Run(ctx); cancel() },
 		func() {
-			_ = catalog.NewWatcher(client, quiet, func() {}).Run(ctx,
+			_ = catalog.NewWatcher(client, nil).Run(ctx,
 				func(ctx context.Context, u catalog.Update) error {
 					for _, b := range u.Bad {
 						l.world.complain("worker %s cannot read job %s: %v", l.id.Worker, b.Name, b.Err)

@@ -136,7 +136,7 @@ func (s *script) newMaster(ctx context.Context, name string, skew time.Duration)
 	m := &master{link: newLink(s.world, name)}
 	client, interner := m.link.client(ctx), schedule.NewInterner()
 	now := func() time.Time { return time.Now().Add(skew).Round(0) }
-	jobs := catalog.New(catalog.NewWatcher(client, func(error) {}, func() {}), interner, now)
+	jobs := catalog.New(catalog.NewWatcher(client, nil), interner, now)
 	m.store = jobmgr.NewStore(jobmgr.Config{Client: client, Interner: interner, Timezone: "UTC", Now: now,
 		Catalog: jobs, Runs: live.New(live.Config{Client: client, Catalog: jobs, Now: now,
 			Unplaced: func(*common.StoredJob) *common.Reason { return nil }})})

@@ -21,18 +21,3 @@ func TestClockConditions(t *testing.T) {
 		t.Errorf("clocks that disagree must not stop claims: %+v", unsure)
 	}
 }
-
-func TestStaleWatch(t *testing.T) {
-	var f freshness
-	if f.fault() == nil {
-		t.Error("before the first list a daemon is not ready")
-	}
-	f.mark()
-	if f.fault() != nil {
-		t.Error("a fresh watch is at fault")
-	}
-	f.at.Store(time.Now().Add(-2 * stale).UnixNano())
-	if f.fault() == nil {
-		t.Error("a watch that is silent is no fault")
-	}
-}

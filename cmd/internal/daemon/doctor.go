@@ -140,9 +140,9 @@ func (d *doctor) clocks(context.Context) []health.Finding {
 func (d *doctor) watch(context.Context) []health.Finding {
 	const advice = "This master receives nothing from etcd. Check the network between them; the watch is retried " +
 		"automatically."
-	switch lag := d.state.fresh.lag(); {
-	case d.state.fresh.fault() != nil:
-		return []health.Finding{health.Fault(health.FindingFailing, "watch", "", advice, "%s", d.state.fresh.fault())}
+	switch lag := d.state.catalog.Lag(); {
+	case d.state.catalog.Fault() != nil:
+		return []health.Finding{health.Fault(health.FindingFailing, "watch", "", advice, "%s", d.state.catalog.Fault())}
 	case lag > lagWarns:
 		return []health.Finding{health.Fault(health.FindingWarning, "watch", "", advice,
 			"no confirmation from the watch of jobs for %v", lag.Round(time.Second))}

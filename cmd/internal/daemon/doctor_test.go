@@ -131,7 +131,7 @@ func TestDoctorJudgesCertificates(t *testing.T) {
 func (r *rig) doctor() *doctor {
 	return &doctor{
 		state:   r.state,
-		workers: workers{settings: members.NewSettings(r.etcd, WallClock, func() {}), members: r.state.members},
+		workers: members.NewSettings(r.etcd, WallClock, func() {}),
 		host:    "host-m",
 		version: "1.2",
 	}

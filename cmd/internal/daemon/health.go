@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/httpapi"
@@ -31,17 +30,6 @@ func checkOf(name string, needed bool, err error) system.Check {
 	return c
 }
 
-// fault returns the error of a watch.
-func (f *freshness) fault() error {
-	switch lag := f.lag(); {
-	case f.at.Load() == 0:
-		return errors.New("jobs not read yet")
-	case lag > stale:
-		return fmt.Errorf("no confirmation from etcd for %v", lag.Round(time.Second))
-	}
-	return nil
-}
-
 // ready reports whether the worker can do its work: it claims, and its data about jobs is current. Other
 // conditions do not affect readiness.
 func (w *Worker) ready() system.Readiness {
@@ -57,7 +45,7 @@ func (w *Worker) ready() system.Readiness {
 		}
 	}
 	return system.ReadinessOf([]system.Check{checkOf("etcd", true,
-		away), checkOf("claims", true, trouble), checkOf("watch", true, w.fresh.fault()),
+		away), checkOf("claims", true, trouble), checkOf("watch", true, w.watcher.Fault()),
 		checkOf("loops", true, w.loops.Fault())}, lasting)
 }
 

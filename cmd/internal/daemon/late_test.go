@@ -28,7 +28,7 @@ func TestLateEndFromWorkerToView(t *testing.T) {
 	client := shared.Start(t)
 	log := slog.New(slog.DiscardHandler)
 	session := joblock.NewSession(client, 15*time.Second, bootclock.Now, log, func() {})
-	known := catalog.New(catalog.NewWatcher(client, func(error) {}, func() {}), schedule.NewInterner(), time.Now)
+	known := catalog.New(catalog.NewWatcher(client, nil), schedule.NewInterner(), time.Now)
 	unplaced := func(*common.StoredJob) *common.Reason { return nil }
 	done := make(chan struct{}, 2)
 	for _, serve := range []func(context.Context) error{session.Run, known.Run} {

@@ -199,9 +199,9 @@ func TestEveryLoopHasAConditionAndATest(t *testing.T) {
 	m := newLoopsMaster(t, client, 0)
 	names := servingNames(m.Parts())
 	for _, d := range m.duties {
-		names = append(names, "duty "+d.name)
-		if d.loop == nil {
-			t.Errorf("duty %s has no loop", d.name)
+		names = append(names, "duty "+d.Name)
+		if d.Loop == nil {
+			t.Errorf("duty %s has no loop", d.Name)
 		}
 	}
 	check("master", masterTable(), names, m.loops.Specs())

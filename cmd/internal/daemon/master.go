@@ -23,6 +23,7 @@ import (
 	"carillon/internal/events"
 	eventsetcd "carillon/internal/events/etcd"
 	"carillon/internal/health"
+	"carillon/internal/housekeeping"
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr"
@@ -30,14 +31,21 @@ import (
 	"carillon/internal/jobmgr/forecast"
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/jobmgr/plan"
+	"carillon/internal/notify"
+	notifyetcd "carillon/internal/notify/etcd"
+	"carillon/internal/notify/history"
+	"carillon/internal/notify/smtp"
+	"carillon/internal/notify/webhook"
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/jobgauges"
 	"carillon/internal/runlog/tail"
 	secretsetcd "carillon/internal/secrets/etcd"
+	"carillon/internal/watchdog"
 )
 
 // LogStore is the complete interface of a log store.
@@ -79,6 +87,18 @@ type jobSet struct {
 	*live.Runs
 }
 
+// record is the audit: the elected master seals entries; every master lists and verifies them.
+type record struct {
+	*runlog.Changes
+	*audit.Verifier
+}
+
+// notices lists and changes channels, and tests them.
+type notices struct {
+	*notifyetcd.Store
+	*notify.Notifier
+}
+
 // Master is a master's wiring.
 type Master struct {
 	cfg      MasterConfig
@@ -90,16 +110,16 @@ type Master struct {
 	outboxes *live.Outboxes
 	sink     *runlog.Sink
 	elector  *election.Elector
-	duties   []duty // duties of the elected master
-	findings findings
+	duties   []election.Duty // duties of the elected master
+	findings election.Findings
 	feed     *events.Hub
-	notices  *notices
+	webhooks *webhook.Sender
+	guard    *members.Guard
 	state    state
 	server   *http.Server
 	secure   *tls.Config // nil: the API is served without TLS
 	// connections limits the connections of the server.
 	connections *httpapi.Connections
-	fresh       freshness
 	loops       *masterLoops
 	address     atomic.Value // net.Addr
 }
@@ -125,12 +145,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		StartedAt: WallClock().UTC(),
 		Seals:     true,
 	}
-	guard := members.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
+	m.guard = members.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
 	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done,
 		func() common.MasterPresence {
 			now := presence
 			now.Conditions = m.loops.Conditions()
-			now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), guard.Judge().Skew
+			now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), m.guard.Judge().Skew
 			return now
 		})
 	m.elector = election.New(election.Config{
@@ -145,11 +165,9 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Told:    counted.Elected,
 		Report:  m.loops.report,
 	})
-	m.findings = findings{election.NewBulletin[common.Findings](m.elector, common.FindingsKey)}
-	watcher := catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs),
-		func() { m.fresh.mark(); m.loops.report(watchJobs, nil) })
+	m.findings = election.NewFindings(m.elector)
 	interner := schedule.NewInterner()
-	m.catalog = catalog.New(watcher, interner, WallClock)
+	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs)), interner, WallClock)
 	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.sink = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, live.NewMasterOutbox(cfg.Etcd),
 		cfg.Store, cfg.Log, delivery{counted})
@@ -158,15 +176,22 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Log:    cfg.Log,
 		Health: m.loops.loops[watchEvents],
 	})
-	sealer := m.newSealer()
+	chain := auditetcd.New(cfg.Etcd, m.elector.Held)
+	sealer := audit.NewSealer(audit.Config{
+		Chain:     chain,
+		Store:     cfg.Store,
+		Alone:     func() bool { return m.members.Snapshot().Sealing() },
+		Log:       cfg.Log,
+		Delivered: counted.ChangesDelivered,
+		Failed:    counted.LogStoreError,
+	})
 	changed := func() { m.sink.Outcomes(); sealer.Wake() }
 	watched := &monitor{
 		etcd:    cfg.Etcd,
 		store:   cfg.Store,
-		fresh:   &m.fresh,
 		catalog: m.catalog,
 		members: m.members,
-		guard:   guard,
+		guard:   m.guard,
 		elector: m.elector,
 		loops:   m.loops,
 	}
@@ -174,54 +199,119 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		own: health.NewConditions(presence.Host, cfg.Log, WallClock, counted.Condition, watched.Conditions,
 			m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
 		elector: m.elector}
-	staff := workers{settings: members.NewSettings(cfg.Etcd, WallClock, changed), members: m.members}
+	workers := members.NewSettings(cfg.Etcd, WallClock, changed)
 	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
 	secrets := secretsetcd.New(cfg.Etcd, box, WallClock, changed)
-	runs := live.New(live.Config{Client: cfg.Etcd, Catalog: m.catalog, Outboxes: m.outboxes, Unplaced: staff.unplaced,
-		Now: WallClock})
+	runs := live.New(live.Config{
+		Client:   cfg.Etcd,
+		Catalog:  m.catalog,
+		Outboxes: m.outboxes,
+		Unplaced: m.members.Unplaced,
+		Now:      WallClock,
+	})
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Clock: guard.Now, Proven: guard.Proven, Lives: m.lives, Held: m.wentBack,
+		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.lives, Held: m.wentBack, Restored: m.state.restored,
 		Catalog: m.catalog, Runs: runs, Changed: changed, Room: watched.room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults})
 	jobs := jobSet{store, m.catalog, runs}
 	there := present{cfg.Store, cfg.Store, cfg.Store, watched.StoreAway}
 	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, WallClock), there)
-	history := runlog.NewView(runs, plan.New(m.catalog, staff.unplaced), there)
-	following := tail.New(history, tail.Config{})
-	if m.notices, err = newNotices(&cfg, counted, changed, told{jobs: jobs, catalog: m.catalog, history: history,
-		habits: runlog.NewHabits(there, WallClock), overdue: m.findings.Overdue,
-		report: m.loops.duties[dutyNotifications].Done}); err != nil {
+	view := runlog.NewView(runs, plan.New(m.catalog, m.members.Unplaced), there)
+	following := tail.New(view, tail.Config{})
+	channels := notifyetcd.New(cfg.Etcd, box, WallClock, changed)
+	m.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: WallClock})
+	senders, err := newSenders(&cfg.Notify, m.webhooks)
+	if err != nil {
 		return nil, err
 	}
-	m.duties = append(m.upkeep(jobs, history, there, staff, guard, m.notices.Conditions,
-		m.notices.notifier.Conditions, unless(watched.StoreAway, sealer.Conditions), sealer.Unreadable),
+	told := history.New(history.Config{
+		Catalog: m.catalog,
+		Jobs:    store,
+		Live:    runs,
+		Runs:    view,
+		Habits:  runlog.NewHabits(there, WallClock),
+		Overdue: m.findings.Overdue,
+	})
+	notifier := notify.New(notify.Config{
+		Store:     channels,
+		Channels:  channels,
+		Jobs:      told,
+		History:   told,
+		Senders:   senders,
+		PublicURL: cfg.Notify.PublicURL,
+		Now:       WallClock,
+		Log:       cfg.Log,
+		Metrics:   counted,
+		Report:    m.loops.duties[dutyNotifications].Done,
+	})
+	failing := notify.NewFailingChannels(channels, WallClock, cfg.Log, m.loops.duties[dutyChannels].Done)
+	keeper := housekeeping.New(housekeeping.Config{
+		Store:     cfg.Store,
+		Jobs:      m.catalog,
+		Now:       m.now,
+		Diary:     election.NewMemo[housekeeping.Trusted](m.elector, common.ClockKey),
+		Log:       cfg.Log,
+		Observer:  counted.Upkeep,
+		Audit:     audit.NewExpirer(chain, cfg.Store),
+		AuditKept: cfg.AuditRetention,
+	})
+	fires := watchdog.New(watchdog.Config{
+		Catalog:  m.catalog,
+		State:    jobs,
+		Ledger:   view,
+		Why:      m.members.Unplaced,
+		Now:      m.now,
+		Alike:    func() bool { return m.members.Snapshot().OfVersion(cfg.Version) },
+		Away:     watched.StoreAway,
+		Log:      cfg.Log,
+		Observer: counted.Upkeep,
+		Report:   m.loops.duties[dutyAudit].Done,
+	})
+	figures := jobgauges.New(jobgauges.Config{
+		Limit:   cfg.MetricsMaxJobs,
+		Catalog: m.catalog,
+		History: there,
+		Overdue: fires.Found,
+		Now:     m.now,
+		Away:    watched.StoreAway,
+		Show:    counted.Gauges.Show,
+		Report:  m.loops.duties[dutyJobMetrics].Done,
+	})
+	m.duties = []election.Duty{
+		m.duty(dutyHousekeeping, keeper.Run),
+		m.duty(dutyAudit, fires.Run),
+		m.duty(dutyJobMetrics, figures.Run),
+		m.duty(dutyFindings, func(ctx context.Context) error {
+			return m.findings.Publish(ctx, presence.Host, m.loops.duties[dutyFindings].Alive, fires.Found,
+				failing.Conditions, notifier.Conditions, health.Unless(watched.StoreAway, sealer.Conditions),
+				sealer.Unreadable, health.Unless(watched.StoreAway, keeper.Conditions), fires.Conditions)
+		}),
 		m.duty(dutyAuditChain, sealer.Run),
-		m.duty(dutyNotifications, m.notices.notifier.Run),
-		m.duty(dutyChannels, func(ctx context.Context) error {
-			return m.notices.watch(ctx, cfg.Log, m.loops.duties[dutyChannels].Done)
-		}))
+		m.duty(dutyNotifications, notifier.Run),
+		m.duty(dutyChannels, failing.Run),
+	}
 	sso, err := newSSO(&cfg.OIDC, cfg.Notify.PublicURL)
 	if err != nil {
 		return nil, err
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, Runs: history, Following: following,
-		Workers: staff,
-		Masters: m.state, Channels: m.notices, Secrets: secrets, Auth: auth, SSO: sso, External: auth,
+		Jobs: jobs, Ahead: forecast.NewCache(m.catalog), Grouping: m.catalog, Runs: view, Following: following,
+		Workers: workers,
+		Masters: m.state, Channels: notices{channels, notifier}, Secrets: secrets, Auth: auth, SSO: sso, External: auth,
 		Access:  auth,
-		Counted: there, Changes: changes, Feed: m.feed, Audit: record{changes, audit.NewVerifier(m.chain(),
-			there)}, Findings: m.findings,
+		Counted: there, Changes: changes, Feed: m.feed,
+		Audit: record{changes, audit.NewVerifier(chain, there)}, Findings: m.findings,
 		Doctor: &doctor{
 			state:        m.state,
-			workers:      staff,
+			workers:      workers,
 			host:         presence.Host,
 			version:      cfg.Version,
 			certificates: cfg.Certificates,
 		},
-		Recovery: recovery{store, m.state}, Health: m.state, Stats: m.state,
+		Recovery: store, Health: m.state, Stats: m.state,
 		Metrics: cfg.Registry.Handler(), Schedules: interner,
 		Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), PublicURL: cfg.Notify.PublicURL,
@@ -254,14 +344,14 @@ func (m *Master) Parts() []lifecycle.Part {
 				m.loops.delivery),
 			StopTimeout: sinkDrain + time.Second,
 		},
-		{Name: "catalog gauges", Serve: func(ctx context.Context) error { m.fresh.report(ctx, m.gauges); return nil }},
+		{Name: "catalog gauges", Serve: everySecond(m.gauges)},
 		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
 		{Name: "conditions", Serve: m.state.own.Watch},
-		{Name: "webhooks", Stop: func(context.Context) error { m.notices.webhooks.Close(); return nil }},
+		{Name: "webhooks", Stop: func(context.Context) error { m.webhooks.Close(); return nil }},
 		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[election.WatchFindings])},
 		{Name: "events", Serve: m.feed.Run},
 		{Name: "elected", Serve: serving(ignoreEnd(func(ctx context.Context) error {
-			return m.elector.Run(ctx, func(ctx context.Context) { perform(ctx, m.cfg.Log, m.duties) })
+			return m.elector.Run(ctx, func(ctx context.Context) { election.Perform(ctx, m.cfg.Log, m.duties) })
 		}), m.loops.loops[election.WatchElection])},
 		serverPart("api", m.listen, m.server),
 	}
@@ -270,9 +360,43 @@ func (m *Master) Parts() []lifecycle.Part {
 // etcdAway reports whether etcd did not respond at the last check.
 func (m *Master) etcdAway() bool { return m.state.monitor != nil && m.state.latest().etcd != nil }
 
-func (m *Master) gauges(lag time.Duration) {
+func (m *Master) gauges() {
 	m.metrics.Jobs(m.catalog.Len())
-	m.metrics.WatchLag(lag)
+	m.metrics.WatchLag(m.catalog.Lag())
+}
+
+// now returns the time for deletions and searches, or why it is unknown: the clock is wrong, or not all jobs are known.
+func (m *Master) now() (time.Time, error) {
+	if err := m.catalog.Fault(); err != nil {
+		return time.Time{}, err
+	}
+	return m.guard.Now()
+}
+
+// duty creates a duty with a loop of its name.
+func (m *Master) duty(name string, run func(ctx context.Context) error) election.Duty {
+	return election.Duty{Name: name, Run: run, Loop: m.loops.duties[name]}
+}
+
+// newSenders creates the senders of notifications by kind.
+func newSenders(c *config.Notify, webhooks notify.Sender) (map[notify.Kind]notify.Sender, error) {
+	senders := map[notify.Kind]notify.Sender{notify.KindWebhook: webhooks}
+	if server := c.SMTP; server.Configured() {
+		post, err := smtp.New(smtp.Config{
+			Host:     server.Host,
+			Port:     server.Port,
+			Username: server.Username,
+			Password: server.Password.Reveal(),
+			From:     server.From,
+			TLS:      server.TLS,
+			Hello:    hostname(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("smtpHost: %w", err)
+		}
+		senders[notify.KindMail] = post
+	}
+	return senders, nil
 }
 
 // Address returns the address of the API while it listens.

@@ -39,7 +39,6 @@ const (
 type monitor struct {
 	etcd    *clientv3.Client
 	store   Pinger
-	fresh   *freshness
 	catalog *catalog.Catalog
 	members *members.Members
 	guard   *members.Guard
@@ -277,7 +276,7 @@ func (l *monitor) Ready(context.Context) []system.Check {
 		return []system.Check{{Name: "etcd", Needed: true, Message: "not checked yet"}}
 	}
 	return []system.Check{checkOf("etcd", true,
-		s.etcd), checkOf("watch", true, l.fresh.fault()), checkOf("log_store", false, s.store)}
+		s.etcd), checkOf("watch", true, l.catalog.Fault()), checkOf("log_store", false, s.store)}
 }
 
 // Conditions returns the conditions that this master detects by itself.

@@ -31,7 +31,6 @@ type rig struct {
 	server *etcdtest.Server
 	etcd   *clientv3.Client
 	store  atomic.Pointer[error] // what a ping tells
-	fresh  freshness
 	state  state
 }
 
@@ -43,13 +42,12 @@ func newRig(t *testing.T) *rig {
 	r.etcd = r.server.Client()
 	r.away(nil)
 	workers := members.NewMembers(r.etcd, WallClock, func(string, error) {})
-	jobs := catalog.New(catalog.NewWatcher(r.etcd, func(error) {}, r.fresh.mark), schedule.NewInterner(), WallClock)
+	jobs := catalog.New(catalog.NewWatcher(r.etcd, nil), schedule.NewInterner(), WallClock)
 	elector := election.New(election.Config{}) // no master is elected
 	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
 	watched := &monitor{
 		etcd:    r.etcd,
 		store:   r,
-		fresh:   &r.fresh,
 		catalog: jobs,
 		members: workers,
 		guard:   members.NewGuard(workers, "m", WallClock, nil, nil),
@@ -173,7 +171,6 @@ func TestLogStoreAway(t *testing.T) {
 	if ready := system.ReadinessOf(r.state.Ready(t.Context()), nil); ready.Status != "unavailable" {
 		t.Errorf("ready before the first check: %+v", ready)
 	}
-	r.fresh.mark()
 	r.want("all is well")
 	o, err := r.state.Overview(t.Context())
 	if err != nil || o.LogStore != stats.StoreOK ||
@@ -213,7 +210,6 @@ func TestLogStoreAway(t *testing.T) {
 
 func TestWorkersConditionsAreShown(t *testing.T) {
 	r := newRig(t)
-	r.fresh.mark()
 	reg := registered("l1")
 	reg.Trouble = "the disk is full"
 	reg.Conditions = []common.Condition{{
@@ -235,7 +231,6 @@ func TestWorkersConditionsAreShown(t *testing.T) {
 // A worker that dies with unresolved runs is reported; one without runs is not.
 func TestWorkerLost(t *testing.T) {
 	r := newRig(t)
-	r.fresh.mark()
 	for i, w := range []string{"w1", "w2"} {
 		reg := registered("l-" + w)
 		reg.Worker, reg.Name = w, "name-"+w
@@ -277,7 +272,6 @@ func TestWorkerLost(t *testing.T) {
 // In a rolling upgrade old workers leave alone what they do not know.
 func TestWorkerTooOld(t *testing.T) {
 	r := newRig(t)
-	r.fresh.mark()
 	for _, w := range []string{"old", "new"} {
 		reg := registered("l-" + w)
 		reg.Worker, reg.Name, reg.Version = w, "name-"+w, "v-"+w
@@ -306,7 +300,6 @@ func TestWorkerTooOld(t *testing.T) {
 
 func TestUnreadableEntries(t *testing.T) {
 	r := newRig(t)
-	r.fresh.mark()
 	r.put(common.WorkerKey("w1"), registered("l1"))
 	r.alive(1)
 	r.put(common.RecordKey("a", "x.1"), "no record")
@@ -318,7 +311,6 @@ func TestUnreadableEntries(t *testing.T) {
 
 func TestEtcdFullAndAway(t *testing.T) {
 	r := newRig(t)
-	r.fresh.mark()
 	r.put(common.WorkerKey("w1"), registered("l1"))
 	r.alive(1)
 	r.want("all is well")

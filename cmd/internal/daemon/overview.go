@@ -57,6 +57,13 @@ func (s state) Conditions() []common.Condition {
 	return all
 }
 
+// restored reports whether any process has noticed that etcd was restored from a backup.
+func (s state) restored() bool {
+	return slices.ContainsFunc(s.Conditions(), func(c common.Condition) bool {
+		return c.Code == common.ConditionEtcdWentBack
+	})
+}
+
 // Overview returns the cluster in a few numbers.
 func (s state) Overview(ctx context.Context) (stats.Overview, error) {
 	o := stats.Overview{LogStore: stats.StoreOK, Degraded: s.Conditions()}

@@ -82,7 +82,6 @@ type Worker struct {
 	secrets        *secretsetcd.Table
 	started        time.Time
 	draining       atomic.Bool
-	fresh          freshness
 	loops          *workerLoops
 }
 
@@ -181,8 +180,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		},
 	}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
-	w.watcher = catalog.NewWatcher(client, w.loops.of(watchJobs),
-		func() { w.fresh.mark(); w.loops.report(watchJobs, nil) })
+	w.watcher = catalog.NewWatcher(client, w.loops.of(watchJobs))
 	return w, nil
 }
 
@@ -248,10 +246,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		},
 		{Name: "jobs", Serve: serving(ignoreEnd(w.followJobs), w.loops.loops[watchJobs])},
 		{Name: "triggers", Serve: serving(ignoreEnd(w.followTriggers), w.loops.loops[watchTriggers])},
-		{
-			Name:  "gauges",
-			Serve: func(ctx context.Context) error { w.fresh.report(ctx, w.metrics.WatchLag); return nil },
-		},
+		{Name: "gauges", Serve: everySecond(func() { w.metrics.WatchLag(w.watcher.Lag()) })},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
 	}
 }

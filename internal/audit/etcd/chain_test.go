@@ -143,7 +143,7 @@ func TestSealing(t *testing.T) {
 	sealing.Wait()
 	verifier, checked := audit.NewVerifier(chain, store), 0
 	for from := int64(1); ; {
-		step, err := verifier.Step(t.Context(), from, 100)
+		step, err := verifier.Verify(t.Context(), from, 100)
 		if err != nil || len(step.Faults) > 0 || step.Waiting > 0 {
 			t.Fatalf("%+v, %v", step.Faults, err)
 		}

@@ -94,3 +94,35 @@ func (b *Bulletin[T]) post(ctx context.Context, value json.RawMessage) error {
 	}
 	return err
 }
+
+// Findings are the results of the elected master, as every master receives them.
+type Findings struct{ *Bulletin[common.Findings] }
+
+// NewFindings returns the findings that this elector may publish while it is elected.
+func NewFindings(elector *Elector) Findings {
+	return Findings{NewBulletin[common.Findings](elector, common.FindingsKey)}
+}
+
+// Conditions returns the conditions that the elected master reports.
+func (f Findings) Conditions() []common.Condition { return f.Latest().Conditions }
+
+// Overdue returns the overdue jobs, longest first.
+func (f Findings) Overdue(context.Context) ([]common.Overdue, error) { return f.Latest().Overdue, nil }
+
+// publishEvery is the interval at which the elected master checks for findings to publish.
+const publishEvery = 2 * time.Second
+
+// Publish publishes the overdue jobs and the conditions of sources until the context ends. who names this master.
+func (f Findings) Publish(ctx context.Context, who string, written func(), overdue func() []common.Overdue,
+	sources ...func() []common.Condition) error {
+	return f.Keep(ctx, publishEvery, written, func() common.Findings {
+		found := common.Findings{Overdue: overdue()}
+		for _, source := range sources {
+			for _, c := range source() {
+				c.Who = who
+				found.Conditions = append(found.Conditions, c)
+			}
+		}
+		return found
+	})
+}

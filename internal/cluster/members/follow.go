@@ -15,6 +15,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/scheduler/placement"
 )
 
 // gather is how long successive changes are collected into one snapshot.
@@ -59,6 +60,33 @@ func (s *Snapshot) Gone(earlier *Snapshot) []common.Registration {
 		}
 	}
 	return gone
+}
+
+// OfVersion reports whether all workers have a version.
+func (s *Snapshot) OfVersion(version string) bool {
+	return !slices.ContainsFunc(s.Members, func(m common.Member) bool { return m.Version != version })
+}
+
+// Sealing reports whether all masters are known, and leave the audit chain to the elected one.
+func (s *Snapshot) Sealing() bool {
+	return s.Generation > 0 && !slices.ContainsFunc(s.Masters, func(m Master) bool { return !m.Seals })
+}
+
+// Unplaced returns why no worker is eligible for a job, as far as is known; nil if one is.
+func (m *Members) Unplaced(job *common.StoredJob) *common.Reason {
+	s := m.Snapshot()
+	if s.Generation == 0 {
+		return nil
+	}
+	wish, err := placement.WishOf(job)
+	if err != nil {
+		return nil
+	}
+	reason := placement.Why(&wish, placement.Candidates(s.Members))
+	if reason.Code == common.ReasonStarting {
+		return nil
+	}
+	return &reason
 }
 
 // Members follows the live workers, the operator's settings, and the live masters. Run owns the tables; its

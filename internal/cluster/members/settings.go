@@ -81,10 +81,10 @@ func (s *Settings) Get(ctx context.Context, worker string) (common.WorkerSetting
 	return settings, nil
 }
 
-// Update changes the settings of a worker and returns the result. The function receives the present settings,
+// UpdateWorker changes the settings of a worker and returns the result. The function receives the present settings,
 // empty if they are damaged, and is called again after a conflict; its error is returned. Empty settings are
 // removed.
-func (s *Settings) Update(ctx context.Context, actor common.Actor, worker string,
+func (s *Settings) UpdateWorker(ctx context.Context, actor common.Actor, worker string,
 	change func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	var after common.WorkerSettings
 	_, err := s.etcd.Update(ctx, "the settings of worker "+common.Excerpt(worker), func(t *etcdkit.Txn) error {

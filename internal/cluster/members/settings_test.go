@@ -32,7 +32,7 @@ func newSettings(t testing.TB) *settingsStory {
 
 func (s *settingsStory) update(worker string, change func(*common.WorkerSettings)) common.WorkerSettings {
 	s.Helper()
-	got, err := s.settings.Update(s.Context(), operator, worker, func(w *common.WorkerSettings) error {
+	got, err := s.settings.UpdateWorker(s.Context(), operator, worker, func(w *common.WorkerSettings) error {
 		change(w)
 		return nil
 	})
@@ -141,7 +141,7 @@ func TestUpdateSettings_FindsWorkersByIdOrName(t *testing.T) {
 		"id":      common.CodeNotFound,
 		"id1/":    common.CodeNotFound,
 	} {
-		_, err := s.settings.Update(t.Context(), operator, worker, func(w *common.WorkerSettings) error {
+		_, err := s.settings.UpdateWorker(t.Context(), operator, worker, func(w *common.WorkerSettings) error {
 			w.DrainNote = worker
 			return nil
 		})
@@ -206,7 +206,7 @@ func TestSettingsFaults(t *testing.T) {
 		{"drainNote", func(w *common.WorkerSettings) { w.DrainNote = "\x1b[2J" }},
 		{"drainNote", func(w *common.WorkerSettings) { w.DrainNote = "\xff" }},
 	} {
-		_, err := s.settings.Update(t.Context(), operator, "w", func(w *common.WorkerSettings) error {
+		_, err := s.settings.UpdateWorker(t.Context(), operator, "w", func(w *common.WorkerSettings) error {
 			c.change(w)
 			return nil
 		})
@@ -216,7 +216,7 @@ func TestSettingsFaults(t *testing.T) {
 		}
 	}
 	refusal := common.Errorf(common.CodeStale, "no")
-	if _, err := s.settings.Update(t.Context(), operator, "w", func(*common.WorkerSettings) error {
+	if _, err := s.settings.UpdateWorker(t.Context(), operator, "w", func(*common.WorkerSettings) error {
 		return refusal
 	}); !errors.Is(err, refusal) {
 		t.Errorf("%v", err)
@@ -253,7 +253,7 @@ func TestSettingsChangedAtTheSameTime(t *testing.T) {
 	for i := range operators {
 		all.Go(func() {
 			for {
-				_, err := settings.Update(t.Context(), operator, "w", func(w *common.WorkerSettings) error {
+				_, err := settings.UpdateWorker(t.Context(), operator, "w", func(w *common.WorkerSettings) error {
 					if w.Labels == nil {
 						w.Labels = map[string]string{}
 					}
@@ -286,7 +286,8 @@ func TestSettingsWithoutEtcd(t *testing.T) {
 	if _, err := s.settings.Get(ctx, "w"); err == nil {
 		t.Error("read")
 	}
-	if _, err := s.settings.Update(ctx, operator, "w", func(*common.WorkerSettings) error { return nil }); err == nil {
+	keep := func(*common.WorkerSettings) error { return nil }
+	if _, err := s.settings.UpdateWorker(ctx, operator, "w", keep); err == nil {
 		t.Error("written")
 	}
 }

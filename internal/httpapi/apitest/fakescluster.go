@@ -7,7 +7,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/health"
-	"carillon/internal/httpapi/jobs"
 	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
 )
@@ -33,24 +32,6 @@ func (f *Fakes) UpdateWorker(_ context.Context, actor common.Actor, id string,
 	set.UpdatedBy, set.UpdatedAt = actor.Name, time.Now()
 	f.Settings[id] = set
 	return set, nil
-}
-
-func (f *Fakes) Placement(context.Context, *common.StoredJob) ([]jobs.Candidate, *common.Reason, error) {
-	var all []jobs.Candidate
-	for i := range f.WorkerList {
-		m := &f.WorkerList[i]
-		c := jobs.Candidate{Worker: m.Worker, Name: m.Name, Eligible: !f.Settings[m.Worker].Drain}
-		if c.Eligible {
-			c.Rank = new(len(all))
-		} else {
-			c.Reason = &common.Reason{Code: "draining", Text: "it is to take no new runs"}
-		}
-		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return nil, &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"}, nil
-	}
-	return all, nil, nil
 }
 
 func (f *Fakes) Ready(context.Context) []system.Check {

@@ -77,9 +77,10 @@ func TestPlacement(t *testing.T) {
 	}
 	h.WorkerList = []common.Member{{Registration: common.Registration{
 		Life:  common.Life{Worker: "w1", Name: "north"},
+		Slots: 1,
 		Lease: 7,
 	}},
-		{Registration: common.Registration{Life: common.Life{Worker: "w2", Name: "south"}, Lease: 8}}}
+		{Registration: common.Registration{Life: common.Life{Worker: "w2", Name: "south"}, Slots: 1, Lease: 8}}}
 	h.Settings["w2"] = common.WorkerSettings{Drain: true}
 	r = jobs.Ranking{}
 	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs/a/placement", "")), &r)

@@ -80,20 +80,10 @@ type Runs interface {
 	Last(ctx context.Context, jobs []string, n int) (last map[string][]common.Run, partial bool, err error)
 }
 
-// Workers ranks workers.
+// Workers reads workers.
 type Workers interface {
-	// Placement returns the live workers: the eligible ones first, by rank. If there are none, the
-	// reason describes why.
-	Placement(ctx context.Context, job *common.StoredJob) ([]Candidate, *common.Reason, error)
-}
-
-// Candidate is a worker in a job's placement.
-type Candidate struct {
-	Worker   string         `json:"worker" doc:"Id of the worker."`
-	Name     string         `json:"name"`
-	Eligible bool           `json:"eligible" doc:"The worker is eligible to run the job now."`
-	Rank     *int           `json:"rank,omitempty" doc:"Position among the eligible workers; 0 claims first, the others after a delay."`
-	Reason   *common.Reason `json:"reason,omitempty" doc:"Why the worker is not eligible."`
+	// Workers lists live workers, and those with settings only, whose Lease is zero.
+	Workers(ctx context.Context) ([]common.Member, error)
 }
 
 // Changes reads audit entries.

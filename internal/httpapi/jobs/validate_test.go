@@ -43,6 +43,7 @@ func TestValidateWarns(t *testing.T) {
 	}
 	h.WorkerList = []common.Member{{Registration: common.Registration{
 		Life:  common.Life{Worker: "w1", Name: "north"},
+		Slots: 1,
 		Lease: 1,
 	}}}
 	var v jobs.Validation

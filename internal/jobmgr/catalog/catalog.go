@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -298,6 +299,20 @@ func (c *Catalog) Plans() iter.Seq2[*common.JobState, schedule.Schedule] {
 			}
 		}
 	}
+}
+
+// Lag returns the time since the jobs were last confirmed to be complete.
+func (c *Catalog) Lag() time.Duration { return c.watcher.Lag() }
+
+// Fault returns why the jobs are not known as of now.
+func (c *Catalog) Fault() error {
+	if err := c.watcher.Fault(); err != nil {
+		return err
+	}
+	if !c.Whole() {
+		return errors.New("jobs not read yet")
+	}
+	return nil
 }
 
 // Whole reports whether the catalog has received a complete list of the jobs: a job that is not in it does

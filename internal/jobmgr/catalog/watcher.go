@@ -33,15 +33,25 @@ type BadJob struct {
 type Watcher struct {
 	Silence time.Duration // how long a watch may be silent; 0: the default of etcdkit.Follower
 
-	client  *clientv3.Client
-	trouble func(error)
-	alive   func()
+	freshness
+
+	client *clientv3.Client
+	report func(error)
 }
 
-// NewWatcher returns a watcher. trouble receives the reason when it lists again; alive is called while it is
-// up to date.
-func NewWatcher(client *clientv3.Client, trouble func(error), alive func()) *Watcher {
-	return &Watcher{client: client, trouble: trouble, alive: alive}
+// NewWatcher returns a watcher. report receives the reason when it lists again, and nil while it is up to date; it may
+// be nil.
+func NewWatcher(client *clientv3.Client, report func(error)) *Watcher {
+	return &Watcher{client: client, report: report}
+}
+
+func (w *Watcher) tell(err error) {
+	if err == nil {
+		w.mark()
+	}
+	if w.report != nil {
+		w.report(err)
+	}
 }
 
 // Run delivers all jobs, in parts, then every change, and all jobs again after any gap, until the context
@@ -52,13 +62,7 @@ func (w *Watcher) Run(ctx context.Context, receive func(context.Context, Update)
 		Prefix:  common.JobsPrefix,
 		Paged:   true,
 		Silence: w.Silence,
-		Report: func(err error) {
-			if err != nil {
-				w.trouble(err)
-			} else if w.alive != nil {
-				w.alive()
-			}
-		},
+		Report:  w.tell,
 	}
 	listing := false
 	return follower.Follow(ctx, func(ctx context.Context, u etcdkit.Changes) error {
@@ -134,7 +138,7 @@ func (w *Watcher) readCursors(ctx context.Context, puts []put, page bool) error 
 		if err == nil {
 			return nil
 		}
-		w.trouble(err)
+		w.tell(err)
 		if !etcdkit.Sleep(ctx, wait) {
 			return context.Cause(ctx)
 		}

@@ -1,19 +1,23 @@
-package daemon
+package history
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/jobmgr/live"
 	"carillon/internal/jobmgr/plan"
 	"carillon/internal/notify"
-	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
 )
@@ -72,49 +76,73 @@ func (s *shelf) Totals(context.Context, []string, time.Time, time.Time) (map[str
 	return s.cells, s.fault()
 }
 
-// toldRig is what the notifier needs, over a real etcd.
-func toldRig(t *testing.T) (*rig, *shelf, told) {
+// rig is a Reader over a real etcd.
+type rig struct {
+	*testing.T
+	etcd    *clientv3.Client
+	jobs    *jobmgr.Store
+	overdue []common.Overdue
+}
+
+func newReader(t *testing.T) (*rig, *shelf, *Reader) {
 	t.Helper()
-	r := newRig(t)
+	r := &rig{T: t, etcd: etcdtest.Start(t)}
 	log := &shelf{cells: map[string]rollup.Cell{}}
-	known := r.state.catalog
+	interner := schedule.NewInterner()
+	known := catalog.New(catalog.NewWatcher(r.etcd, nil), interner, time.Now)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { _ = known.Run(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
 	unplaced := func(*common.StoredJob) *common.Reason { return nil }
-	runs := live.New(live.Config{Client: r.etcd, Catalog: known, Unplaced: unplaced, Now: WallClock})
-	store := jobmgr.NewStore(jobmgr.Config{
+	runs := live.New(live.Config{Client: r.etcd, Catalog: known, Unplaced: unplaced, Now: time.Now})
+	r.jobs = jobmgr.NewStore(jobmgr.Config{
 		Client:   r.etcd,
-		Interner: schedule.NewInterner(),
+		Interner: interner,
 		Timezone: "UTC",
-		Now:      WallClock,
+		Now:      time.Now,
 		Catalog:  known,
 		Changed:  func() {},
-		Clock:    func() (time.Time, error) { return WallClock(), nil },
+		Clock:    func() (time.Time, error) { return time.Now(), nil },
 	})
-	return r, log, told{
-		jobs:    jobSet{store, known, runs},
-		catalog: known,
-		history: runlog.NewView(runs, plan.New(known, unplaced), log),
-		habits:  runlog.NewHabits(log, WallClock),
-		overdue: func(context.Context) ([]common.Overdue, error) { return nil, nil },
+	return r, log, New(Config{
+		Catalog: known,
+		Jobs:    r.jobs,
+		Live:    runs,
+		Runs:    runlog.NewView(runs, plan.New(known, unplaced), log),
+		Habits:  runlog.NewHabits(log, time.Now),
+		Overdue: func(context.Context) ([]common.Overdue, error) { return r.overdue, nil },
+	})
+}
+
+func (r *rig) put(key string, value any) {
+	r.Helper()
+	data, err := json.Marshal(value)
+	if err == nil {
+		_, err = r.etcd.Put(r.Context(), key, string(data))
+	}
+	if err != nil {
+		r.Fatal(err)
 	}
 }
 
-func saveJob(t *testing.T, to jobSet, name string, on ...common.Event) common.JobState {
-	t.Helper()
-	job, err := to.Create(t.Context(), common.Actor{Name: "ann"}, common.Job{
+func (r *rig) save(name string, on ...common.Event) common.JobState {
+	r.Helper()
+	job, err := r.jobs.Create(r.Context(), common.Actor{Name: "ann"}, common.Job{
 		Name:    name,
 		Command: "true",
 		Notify:  &common.Notify{On: on, To: []string{"ops"}},
 	})
 	if err != nil {
-		t.Fatal(err)
+		r.Fatal(err)
 	}
 	return job
 }
 
 func TestWhatIsLate(t *testing.T) {
-	r, log, from := toldRig(t)
+	r, log, from := newReader(t)
 	now := time.Now().UTC()
-	a, b := saveJob(t, from.jobs, "a", common.EventLate), saveJob(t, from.jobs, "b", common.EventLate)
+	a, b := r.save("a", common.EventLate), r.save("b", common.EventLate)
 	waits := func(id string, job *common.JobState, due time.Time) {
 		r.put(common.TriggerKey(job.Name, id), common.Trigger{
 			ID:        id,
@@ -155,10 +183,7 @@ func TestWhatIsLate(t *testing.T) {
 		})
 	}
 	log.cells["a"] = usual
-	from.overdue = func(context.Context) ([]common.Overdue, error) {
-		return []common.Overdue{{Job: "a", PlannedAt: now.Add(-3 * time.Minute)}, {Job: "stranger", PlannedAt: now}},
-			nil
-	}
+	r.overdue = []common.Overdue{{Job: "a", PlannedAt: now.Add(-3 * time.Minute)}, {Job: "stranger", PlannedAt: now}}
 	late, err := from.Late(t.Context(), []common.JobState{a}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +206,8 @@ func TestWhatIsLate(t *testing.T) {
 }
 
 func TestWhatIsKnownOfRuns(t *testing.T) {
-	r, log, from := toldRig(t)
-	job := saveJob(t, from.jobs, "a", common.EventFailed)
+	r, log, from := newReader(t)
+	job := r.save("a", common.EventFailed)
 	now := time.Now().UTC()
 	log.runs = []common.Run{{ID: "x.1", Job: "a", JobUID: job.UID, PlannedAt: now, Status: common.StatusFailed}}
 	next := common.Trigger{ID: "t", Job: "a", JobUID: job.UID, Fire: "y", PlannedAt: now, NotBefore: now, Attempt: 2}
@@ -223,7 +248,7 @@ func TestWhatIsKnownOfRuns(t *testing.T) {
 }
 
 func TestTheEndOfTheOutput(t *testing.T) {
-	_, log, from := toldRig(t)
+	_, log, from := newReader(t)
 	log.chunks = []common.Chunk{{
 		Offset: 0,
 		Data:   []byte(strings.Repeat("a", 3000)),
@@ -235,49 +260,5 @@ func TestTheEndOfTheOutput(t *testing.T) {
 	log.away = true
 	if _, err := from.Tail(t.Context(), "x", 10, 100); err == nil {
 		t.Error("a store that is away has told the end of the output")
-	}
-}
-
-func TestChannelsThatFail(t *testing.T) {
-	n := &notices{Store: notifyetcd.New(newRig(t).etcd, nil, WallClock, func() {})}
-	if failing, err := n.findFailing(t.Context()); err != nil || len(failing) != 0 || len(n.Conditions()) != 0 {
-		t.Errorf("a condition of nothing: %v, %v", failing, err)
-	}
-	now := time.Now().UTC()
-	for _, w := range []notify.Notice{
-		{ID: "1", Channel: "ops", Status: notify.Waiting, Attempts: 3, TriedAt: now.Add(-40 * time.Second)},
-		{
-			ID:       "2",
-			Channel:  "ops",
-			Status:   notify.Sent,
-			Attempts: 1,
-			TriedAt:  now.Add(-time.Hour),
-			DoneAt:   now.Add(-time.Hour),
-		},
-		{ID: "3", Channel: "new", Status: notify.Waiting, Attempts: 1, TriedAt: now.Add(-5 * time.Second)},
-		{ID: "4", Channel: "idle", Status: notify.Waiting},
-		// one of many that it took
-		{ID: "5", Channel: "choosy", Status: notify.Waiting, Attempts: 5, TriedAt: now.Add(-time.Hour)},
-		{
-			ID:       "6",
-			Channel:  "choosy",
-			Status:   notify.Sent,
-			Attempts: 1,
-			TriedAt:  now.Add(-time.Minute),
-			DoneAt:   now.Add(-time.Minute),
-		},
-	} {
-		if _, ok, err := n.Put(t.Context(), w); err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-	}
-	failing, err := n.findFailing(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.found(failing)
-	if all := n.Conditions(); len(all) != 1 || all[0].Code != common.ConditionNotifyFailing ||
-		all[0].Data["channels"] != "ops" {
-		t.Errorf("%+v", all)
 	}
 }

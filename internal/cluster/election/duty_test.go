@@ -1,4 +1,4 @@
-package daemon
+package election_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/cluster/election"
 	"carillon/internal/common"
 	"carillon/internal/health"
 	"carillon/internal/platform/virtualtime"
@@ -25,16 +26,16 @@ func TestDutiesAreBegunAgain(t *testing.T) {
 		fails, ends := loops.Add(health.Spec{Name: "fails"}), loops.Add(health.Spec{Name: "ends"})
 		lasts := loops.Add(health.Spec{Name: "lasts", OnDemand: true})
 		var stuck []common.Condition
-		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{
-			{"fails", func(context.Context) error { begun++; return errors.New("no luck") }, fails},
-			{"ends", func(context.Context) error { return nil }, ends},
-			{"lasts", func(ctx context.Context) error {
+		election.Perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []election.Duty{
+			{Name: "fails", Loop: fails, Run: func(context.Context) error { begun++; return errors.New("no luck") }},
+			{Name: "ends", Loop: ends, Run: func(context.Context) error { return nil }},
+			{Name: "lasts", Loop: lasts, Run: func(ctx context.Context) error {
 				steady++
 				time.Sleep(time.Minute)
 				stuck = loops.Conditions()
 				<-ctx.Done()
 				return ctx.Err()
-			}, lasts},
+			}},
 		})
 		if len(stuck) != 2 || stuck[0].Data["loop"] != "fails" || stuck[0].Data["error"] != "no luck" ||
 			stuck[1].Data["loop"] != "ends" {
@@ -65,9 +66,9 @@ func TestDutiesAreWaitedFor(t *testing.T) {
 		defer cancel()
 		var said bytes.Buffer
 		begun := time.Now()
-		perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []duty{{
-			name: "dawdles",
-			run: func(ctx context.Context) error {
+		election.Perform(ctx, slog.New(slog.NewTextHandler(&said, nil)), []election.Duty{{
+			Name: "dawdles",
+			Run: func(ctx context.Context) error {
 				<-ctx.Done()
 				time.Sleep(time.Minute)
 				return nil
