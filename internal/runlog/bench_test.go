@@ -20,14 +20,14 @@ func (nothing) SinkWrite(int, time.Duration, bool)            {}
 func (nothing) QueueDepth(string, int)                        {}
 func (nothing) OutputDropped(int)                             {}
 
-// BenchmarkShortRun is what a short run with a line of output costs in the sink.
-func BenchmarkShortRun(b *testing.B) {
-	s := NewSink(SinkConfig{Spool: newDrawer()}, nothing{}, nothing{}, slog.New(slog.DiscardHandler), nothing{})
+// BenchmarkOutcome is what the outcome of a run costs in the sink.
+func BenchmarkOutcome(b *testing.B) {
+	cfg := SinkConfig{Spool: NoSpool{}, Report: func(error) {}}
+	s := NewSink(cfg, nothing{}, nothing{}, slog.New(slog.DiscardHandler), nothing{})
 	ctx, stop := context.WithCancel(b.Context())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx, time.Minute) }()
 	runs := make([]common.Run, 1)
-	data := []byte("hello\n")
 	ids := make([]string, 1000)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("3f9a2c71e04b%04d-01770000000000000000-1", i)
@@ -37,7 +37,6 @@ func BenchmarkShortRun(b *testing.B) {
 	for b.Loop() {
 		id := ids[n%len(ids)]
 		n++
-		s.Chunk(common.Chunk{Run: id, Stream: common.Stdout, Data: data})
 		runs[0] = common.Run{ID: id, Job: "job", Status: common.StatusSucceeded}
 		s.Written(runs)
 	}

@@ -2,7 +2,6 @@ package runlog
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -17,10 +16,10 @@ func (d *deck) ended(run string) time.Duration {
 	return time.Since(began)
 }
 
-// The output of a run that ends is copied at once, and the copy is deleted when the store has it.
-func TestEnded_OutputIsCopied(t *testing.T) {
+// The output of a run that ends is in the spool at once, whatever the sink waits for.
+func TestEnded_OutputIsSpooled(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
-		d.set(func() { d.slow = 300 * time.Millisecond })
+		d.set(func() { d.hang = true })
 		d.print("a", 0, 10)
 		d.print("b", 0, 10)
 		time.Sleep(200 * time.Millisecond) // these are in flight to the store
@@ -28,44 +27,22 @@ func TestEnded_OutputIsCopied(t *testing.T) {
 		if waited := d.ended("a"); waited > 0 {
 			t.Errorf("the outcome waited for %v", waited)
 		}
-		if got, want := s.copied(), []string{"a/00000000", "a/00000010"}; !slices.Equal(got, want) {
-			t.Fatalf("copied %v, want %v", got, want)
+		for _, offset := range []int64{0, 10} {
+			if spooled, _ := s.holds(&common.Chunk{Run: "a", Offset: offset}); !spooled {
+				t.Errorf("the output at %d is not in the spool", offset)
+			}
 		}
-		time.Sleep(200 * time.Millisecond) // the store has the first of them
-		virtualtime.Wait()
-		if len(s.copied()) == 0 {
-			t.Error("the copies were deleted before the store had all of them")
+		appends := s.appends
+		if _ = d.ended("a"); s.appends > appends {
+			t.Error("an end without new output was spooled")
 		}
-		time.Sleep(2 * time.Second)
-		virtualtime.Wait()
-		d.expect(0, 3, 0)
-		if left := s.copied(); len(left) > 0 || s.appends > 0 {
-			t.Errorf("all is stored, and there are copies of %v, and the spool was written %d times", left, s.appends)
-		}
-		_ = d.end(0)
-	})
-}
-
-// Output in the spool is not copied.
-func TestEnded_SpooledOutputIsNotCopied(t *testing.T) {
-	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
-		d.set(func() { d.away = func(int) error { return errors.New("away") } })
-		d.print("a", 0, 10)
-		_ = d.ended("a")
-		time.Sleep(3 * time.Second)
-		virtualtime.Wait()
-		if !s.holds(&common.Chunk{Run: "a"}) || len(s.copied()) > 0 {
-			t.Errorf("the spool holds %d chunks, and there are copies of %v", len(s.chunks), s.copied())
-		}
-		if _ = d.ended("a"); len(s.copied()) > 0 {
-			t.Errorf("output in the spool was copied: %v", s.copied())
-		}
-		d.set(func() { d.away = nil })
+		d.set(func() { d.hang = false })
 		_ = d.end(drain)
+		d.expect(0, 3, 0)
 	})
 }
 
-// If the disk refuses copies the outcome waits for the store, two seconds at most.
+// If the disk refuses output the outcome waits for the store, two seconds at most.
 func TestEnded_DiskRefuses(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		s.fill(errors.New("no space"))
@@ -80,11 +57,18 @@ func TestEnded_DiskRefuses(t *testing.T) {
 			t.Errorf("that of a run without output waited for %v", waited)
 		}
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
-		d.print("b", 0, 10)
-		if waited := d.ended("b"); waited != endPatience {
-			t.Errorf("with the store away the outcome waited for %v", waited)
+		for _, run := range []string{"b", "c"} {
+			d.print(run, 0, 10)
+			if waited := d.ended(run); waited != endPatience {
+				t.Errorf("with the store away the outcome waited for %v", waited)
+			}
 		}
 		s.fill(nil)
+		time.Sleep(spoolEvery)
+		virtualtime.Wait()
+		if waited := d.ended("c"); waited > 0 {
+			t.Errorf("with the output in the spool the outcome waited for %v", waited)
+		}
 		d.set(func() { d.away = nil })
 		_ = d.end(drain)
 	})
@@ -103,10 +87,11 @@ func TestEnded_DiskHangs(t *testing.T) {
 			t.Errorf("the second one waited for %v", waited)
 		}
 		close(s.hang)
-		time.Sleep(2*time.Second + 300*time.Millisecond) // between two flushes: one would leave nothing to copy
+		time.Sleep(spoolEvery)
+		virtualtime.Wait()
 		d.print("c", 0, 10)
-		if _ = d.ended("c"); !slices.Contains(s.copied(), "c/00000000") {
-			t.Errorf("the disk answers again, and there are copies of %v", s.copied())
+		if _ = d.ended("c"); d.sink.output.newest("c") > 0 {
+			t.Error("the disk answers again, and an outcome does not wait for the spool")
 		}
 		_ = d.end(drain)
 	})

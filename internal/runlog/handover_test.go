@@ -40,7 +40,7 @@ func TestHandedOverOutcomesAreAckedTogether(t *testing.T) {
 }
 
 func TestManyHandedOverOutcomes(t *testing.T) {
-	bubble(t, SinkConfig{Batch: 100}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{batch: 100}}, func(d *deck) {
 		var writes, looks int
 		d.set(func() { writes, looks = d.writes, d.looks })
 		for i := range 2000 {
@@ -106,7 +106,7 @@ func TestCrashBetweenStoreAndAck(t *testing.T) {
 
 // Outcomes that were not handed over are found, also while many others wait to be acknowledged.
 func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
-	bubble(t, SinkConfig{Batch: 10}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 		for i := range 9 {
 			d.handOver(fmt.Sprintf("a%d", i))
 		}
@@ -129,7 +129,7 @@ func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
 }
 
 func TestHandedOverWhileTheStoreIsAway(t *testing.T) {
-	bubble(t, SinkConfig{Batch: 10, Handed: 20}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{batch: 10, handed: 20}}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		for i := range 500 {
 			d.handOver(fmt.Sprintf("r%03d", i))
@@ -151,7 +151,7 @@ func TestHandedOverWhileTheStoreIsAway(t *testing.T) {
 
 // While acknowledgements fail, outcomes continue to be stored; the memory for them is bounded.
 func TestAcksFailForLong(t *testing.T) {
-	bubble(t, SinkConfig{Batch: 10, Handed: 20}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{batch: 10, handed: 20}}, func(d *deck) {
 		d.set(func() { d.noAck = errors.New("no leader") })
 		for i := range 200 {
 			d.handOver(fmt.Sprintf("r%03d", i))

@@ -227,12 +227,20 @@ const drain = 10 * time.Second
 
 func bubble(t *testing.T, cfg SinkConfig, story func(d *deck)) {
 	t.Helper()
+	spooling(t, cfg, func(d *deck, _ *drawer) { story(d) })
+}
+
+// spooling is a bubble with the sink's spool.
+func spooling(t *testing.T, cfg SinkConfig, story func(d *deck, s *drawer)) {
+	t.Helper()
+	spool := newDrawer()
+	cfg.Spool = spool
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		d := (&deck{world: w}).next(cfg, w)
 		defer d.stop()
 		virtualtime.Wait()
-		story(d)
+		story(d, spool)
 	})
 }
 
@@ -241,6 +249,16 @@ func (d *deck) next(cfg SinkConfig, source Source) *deck { return d.nextWith(cfg
 
 func (d *deck) nextWith(cfg SinkConfig, source Source, writer Writer) *deck {
 	n := &deck{world: d.world, done: make(chan error, 1), log: &bytes.Buffer{}}
+	cfg.Report = func(error) {}
+	if cfg.Spool == nil {
+		cfg.Spool = newDrawer()
+	}
+	if cfg.Workers == nil {
+		cfg.OutboxBytes, cfg.Workers = 160<<20, func() int { return 1 }
+	}
+	if cfg.Outboxes == nil {
+		cfg.Outboxes = func() int64 { return 0 }
+	}
 	n.sink = NewSink(cfg, source, writer, slog.New(slog.NewTextHandler(n.log, nil)), d.world)
 	ctx, cancel := context.WithCancel(d.t.Context())
 	n.stop = cancel
@@ -250,7 +268,13 @@ func (d *deck) nextWith(cfg SinkConfig, source Source, writer Writer) *deck {
 
 // print passes a chunk of a run to the sink.
 func (d *deck) print(run string, offset, size int) {
-	c := common.Chunk{Run: run, Offset: int64(offset), Stream: common.Stdout, Data: make([]byte, size)}
+	c := common.Chunk{
+		Run:    run,
+		Offset: int64(offset),
+		Stream: common.Stdout,
+		At:     time.Now(),
+		Data:   make([]byte, size),
+	}
 	d.mu.Lock()
 	before := d.dropped
 	d.mu.Unlock()

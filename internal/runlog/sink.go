@@ -1,7 +1,9 @@
 package runlog
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -40,70 +42,57 @@ type SinkMetrics interface {
 	OutputDropped(bytes int)
 }
 
-// SinkConfig holds the settings of a sink. Zero values mean the defaults.
+// SinkConfig holds the settings of a sink.
 type SinkConfig struct {
-	Spool Spool // for output while the store is unavailable; without one it stays in memory
+	Spool  Spool       // for output
+	Report func(error) // receives the result of each round
 
-	FlushEvery  time.Duration // output waits at most this long; default 1 s
-	FlushFirst  time.Duration // but no longer than this if none was stored for a while; default 50 ms
-	FlushPause  time.Duration // between two writes of little output; default 400 ms
-	FlushBytes  int           // and no more than this much; default 64 KiB
-	BufferBytes int           // of memory for output; default 16 MiB
-	BatchBytes  int           // of output stored at once; default 4 MiB
-	Patience    time.Duration // how long a write may take before output goes to the spool; default 500 ms
-	WriteLimit  time.Duration // and how long before it is aborted; default 10 s
-	Overtake    int64         // with a larger spool outcomes do not wait for it; default 32 MiB
-	PollEvery   time.Duration // interval of reads of the source without a notification; default 5 s
-	Gather      time.Duration // pause between two writes, unless a batch is full; default 100 ms
-	Batch       int           // outcomes stored at once, and acked at once; default 500
-	Handed      int           // outcomes in memory that were handed over and are not stored; default 5000
+	// What follows is used by Conditions and Full only.
+	OutboxBytes int64        // bound of the outboxes of all workers and masters together
+	Workers     func() int   // number of workers that share it
+	Outboxes    func() int64 // bytes in all of them, as last measured
 
-	OutboxBytes int64        // bound of the outboxes of all workers and masters together; default 160 MiB
-	Workers     func() int   // number of workers that share it; default: 1
-	Outboxes    func() int64 // bytes in all of them, as last measured; default: those of this source
-
-	Report func(error) // receives the result of each round; may be nil
+	limits limits // of tests
 }
 
-func (c *SinkConfig) complete() {
-	set(&c.FlushEvery, time.Second)
-	set(&c.FlushFirst, 50*time.Millisecond)
-	set(&c.FlushPause, 400*time.Millisecond)
-	set(&c.FlushBytes, common.MaxChunk)
-	set(&c.BufferBytes, 16<<20)
-	set(&c.BatchBytes, 4<<20)
-	set(&c.Patience, 500*time.Millisecond)
-	set(&c.WriteLimit, 10*time.Second)
-	set(&c.Overtake, 32<<20)
-	set(&c.PollEvery, 5*time.Second)
-	set(&c.Gather, 100*time.Millisecond)
-	set(&c.Batch, 500)
-	set(&c.Handed, 5000)
-	set(&c.OutboxBytes, 160<<20)
-	if c.Report == nil {
-		c.Report = func(error) {}
-	}
-	if c.Workers == nil {
-		c.Workers = func() int { return 1 }
-	}
-	if c.Outboxes == nil {
-		c.Outboxes = func() int64 { return 0 }
+// limits bound what the sink moves at once, and holds in memory.
+type limits struct {
+	batch      int   // outcomes stored at once, and acked at once
+	handed     int   // outcomes in memory that were handed over and are not stored
+	batchBytes int   // output stored at once
+	buffer     int   // memory for output
+	overtake   int64 // with a larger spool outcomes do not wait for it
+}
+
+func (l limits) complete() limits {
+	return limits{
+		batch:      cmp.Or(l.batch, 500),
+		handed:     cmp.Or(l.handed, 5000),
+		batchBytes: cmp.Or(l.batchBytes, 4<<20),
+		buffer:     cmp.Or(l.buffer, 16<<20),
+		overtake:   cmp.Or(l.overtake, 32<<20),
 	}
 }
 
-func set[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
-}
+const (
+	// flushEvery is how long output waits for the store at most.
+	flushEvery = time.Second
+	// flushFirst is how long it waits if none was stored for a while, and flushPause the pause between two writes
+	// of little output.
+	flushFirst = 50 * time.Millisecond
+	flushPause = 400 * time.Millisecond
+	// gatherPause is the pause between two writes, unless a batch is full.
+	gatherPause = 100 * time.Millisecond
+	// pollEvery is the interval of reads of the source without a notification.
+	pollEvery = 5 * time.Second
+)
 
 // Sink moves output and outcomes into the log store.
 //
-// Output is kept in memory until it is stored. If the store does not accept it in time, it goes to the spool,
-// and from there to the store, in order: output is in one of the two after FlushEvery and Patience, however
-// the process ends. Beyond the bounds of both the newest output is dropped, and a chunk records how much of
-// which run.
+// Output goes to the spool within spoolEvery, and from there to the store, in order. Spooled output survives the
+// process; if the store does not accept it soon, it is synced, and survives the machine. If the disk refuses
+// output, it stays in memory, and goes from there to the store, after the spool. Beyond the bounds of both
+// output is dropped, and a chunk records how much of which run.
 //
 // Outcomes stay in their source until the store has them, so none is lost: those that are handed over are
 // only copies, which are discarded if there are too many or the store fails, since the source is read at the
@@ -115,12 +104,12 @@ func set[T comparable](v *T, def T) {
 // source is read, or at the end of a drain. After a crash before that they are stored again, which changes
 // nothing.
 //
-// Run is one goroutine, and with a spool two more: one ensures that output reaches the disk while the first
-// one waits for a response, one copies the output of runs that end. The other methods are safe for concurrent
+// Run is two goroutines: one moves output to the spool, one stores. The other methods are safe for concurrent
 // use and never block on the store; but Chunk waits for the disk, a second at most, if output arrives too
 // fast, and Ended for the disk or the store, two seconds at most.
 type Sink struct {
 	cfg     SinkConfig
+	limits  limits
 	source  Source
 	outbox  Outbox // the source, if it is one; else nil
 	writer  Writer
@@ -129,21 +118,20 @@ type Sink struct {
 	wake    chan struct{} // there is work
 	full    chan struct{} // there is so much work that it should not wait
 	printed chan struct{} // there is output again
-	spill   chan struct{} // output should go to the disk at once
-	ends    chan end      // runs whose output must survive the process
-	left    chan struct{} // output has left the memory
-	stalled atomic.Bool   // the disk does not answer to that; it is not used until it does
+	spill   chan struct{} // output should go to the spool at once
 	output  buffer
 	health  health
+	refused atomic.Bool // the spool refused the last output
+	stalled atomic.Bool // the disk does not answer; Ended does not wait until it does
 
 	mu       sync.Mutex
-	handed   []common.Run // at most cfg.Handed
+	handed   []common.Run // at most limits.handed
 	outcomes bool         // a notification that the source has entries
 	waiting  tally        // the backlog of the source
 
-	spilling sync.Mutex  // held while output is written to the disk, and while output in flight is settled
-	dropped  int64       // by the spool, as last reported to the metrics; guarded by spilling
-	refused  atomic.Bool // the spool refused the last output
+	moving  chan struct{} // full while output goes to the spool; guards direct and dropped
+	direct  bool          // the disk refuses output: it goes from memory to the store
+	dropped int64         // by the spool, as last reported to the metrics
 
 	bad    int      // number of unreadable entries in the source; owned by Run
 	more   bool     // the source held more than was read; owned by Run
@@ -154,51 +142,14 @@ type Sink struct {
 
 // NewSink returns a sink from a source to a writer.
 func NewSink(cfg SinkConfig, source Source, writer Writer, log *slog.Logger, metrics SinkMetrics) *Sink {
-	cfg.complete()
 	outbox, _ := source.(Outbox)
-	s := &Sink{cfg: cfg, source: source, outbox: outbox, writer: writer, log: log, metrics: metrics,
-		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), printed: make(chan struct{}, 1),
-		spill: make(chan struct{}, 1),
-		ends:  make(chan end), left: make(chan struct{}, 1)}
+	s := &Sink{cfg: cfg, limits: cfg.limits.complete(), source: source, outbox: outbox, writer: writer, log: log,
+		metrics: metrics, wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
+		printed: make(chan struct{}, 1), spill: make(chan struct{}, 1),
+		moving: make(chan struct{}, 1)}
 	s.stalled.Store(true) // until Run
-	s.output.limit, s.output.lost = cfg.BufferBytes, map[string]common.Chunk{}
-	s.output.spooling = cfg.Spool != nil && cfg.Spool.State().Waiting > 0
+	s.output.limit, s.output.lost = s.limits.buffer, map[string]common.Chunk{}
 	return s
-}
-
-// Chunk adds a piece of output. The sink keeps its data. If output arrives faster than the disk accepts it,
-// Chunk waits a little, which slows the command down; not while the disk refuses it.
-func (s *Sink) Chunk(c common.Chunk) {
-	bytes, dropped, first := s.output.add(c)
-	if first {
-		poke(s.printed)
-	}
-	if dropped > 0 {
-		s.metrics.OutputDropped(dropped)
-	}
-	if bytes >= s.cfg.FlushBytes {
-		poke(s.full)
-		poke(s.spill)
-	}
-	if bytes > s.cfg.BufferBytes/2 && s.cfg.Spool != nil && !s.refused.Load() {
-		s.awaitRoom()
-	}
-}
-
-// awaitRoom waits until the buffer is half empty, a second at most. After a timeout no caller waits until
-// then: a disk that hangs must not delay the commands for longer.
-func (s *Sink) awaitRoom() {
-	room := s.output.crowded()
-	if room == nil {
-		return
-	}
-	patience := time.NewTimer(time.Second)
-	defer patience.Stop()
-	select {
-	case <-room:
-	case <-patience.C:
-		s.output.giveUp()
-	}
 }
 
 // Outcomes notifies the sink of new entries in the source that were not handed over.
@@ -217,12 +168,12 @@ func (s *Sink) Written(runs []common.Run) {
 	}
 	s.mu.Lock()
 	s.waiting.add(runs)
-	if s.outbox == nil || len(s.handed)+len(runs) > s.cfg.Handed {
+	if s.outbox == nil || len(s.handed)+len(runs) > s.limits.handed {
 		s.outcomes = true
 	} else {
 		s.handed = append(s.handed, runs...)
 	}
-	full := len(s.handed) >= s.cfg.Batch
+	full := len(s.handed) >= s.limits.batch
 	s.mu.Unlock()
 	poke(s.wake)
 	if full {
@@ -240,33 +191,26 @@ func poke(c chan struct{}) {
 // Run stores until the context ends, then stores the rest, for as long as drain allows. Entries not stored by
 // then are in the source and in the spool.
 func (s *Sink) Run(ctx context.Context, drain time.Duration) error {
-	if s.cfg.Spool == nil {
-		return s.deliver(ctx, drain)
-	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(keeping) })
-	keeper.Go(func() { s.copyEnds(keeping) })
-	s.output.wait(true)
 	err := s.deliver(ctx, drain)
 	stop()
 	keeper.Wait()
-	spilled := s.toDisk()
-	s.cfg.Spool.Release(s.output.gone())
-	if spilled != nil {
-		return spilled
+	if kept := errors.Join(s.toSpool(), s.cfg.Spool.Sync()); kept != nil {
+		return kept
 	}
 	return err
 }
 
 func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
-	flush := time.NewTicker(s.cfg.FlushEvery)
+	flush := time.NewTicker(flushEvery)
 	defer flush.Stop()
 	lastWrite := time.Time{}
 	lastLook := time.Time{} // entries of an earlier incarnation are delivered at once
 	backoff := time.Duration(0)
 	for {
-		look := s.takeOutcomes() || time.Since(lastLook) >= s.cfg.PollEvery
+		look := s.takeOutcomes() || time.Since(lastLook) >= pollEvery
 		if look {
 			lastLook = time.Now()
 		}
@@ -300,22 +244,24 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 		if wrote && s.gather(ctx) {
 			continue
 		}
-		if !s.await(ctx, flush.C, lastWrite) {
+		if !s.idle(ctx, flush.C, lastWrite) {
 			return s.drain(ctx, drain)
 		}
 	}
 }
 
-// await waits until there is work, or the context ends. Output after a pause is stored soon, so that
+// idle waits until there is work, or the context ends. Output after a pause is stored soon, so that
 // followers see it; further output is gathered first.
-func (s *Sink) await(ctx context.Context, flush <-chan time.Time, lastWrite time.Time) bool {
+func (s *Sink) idle(ctx context.Context, flush <-chan time.Time, lastWrite time.Time) bool {
 	var soon <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-s.printed:
-			soon = time.After(max(s.cfg.FlushFirst, time.Until(lastWrite.Add(s.cfg.FlushPause))))
+			if soon == nil {
+				soon = time.After(max(flushFirst, time.Until(lastWrite.Add(flushPause))))
+			}
 			continue
 		case <-soon:
 		case <-s.wake:
@@ -329,7 +275,7 @@ func (s *Sink) await(ctx context.Context, flush <-chan time.Time, lastWrite time
 // gather lets a batch form after a write, so that many short runs share the next. It reports whether one is
 // full.
 func (s *Sink) gather(ctx context.Context) (full bool) {
-	pause := time.NewTimer(s.cfg.Gather)
+	pause := time.NewTimer(gatherPause)
 	defer pause.Stop()
 	select {
 	case <-ctx.Done():
@@ -343,7 +289,6 @@ func (s *Sink) gather(ctx context.Context) (full bool) {
 
 // drain stores all entries before a stop.
 func (s *Sink) drain(ctx context.Context, limit time.Duration) error {
-	s.output.wait(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for {

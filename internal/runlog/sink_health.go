@@ -84,10 +84,7 @@ func (s *Sink) Conditions() (list []common.Condition) {
 	s.mu.Lock()
 	waiting := s.waiting
 	s.mu.Unlock()
-	var spool SpoolState
-	if s.cfg.Spool != nil {
-		spool = s.cfg.Spool.State()
-	}
+	spool := s.cfg.Spool.State()
 	h := &s.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,9 +100,6 @@ func (s *Sink) Conditions() (list []common.Condition) {
 		list = append(list, common.Condition{Code: common.ConditionOutboxFull, StopsClaims: true, Data: data,
 			Text: fmt.Sprintf("outcomes for the log store fill the outboxes in etcd, which are limited to %s: no "+
 				"fires are claimed", mebibytes(s.cfg.OutboxBytes))})
-	}
-	if s.cfg.Spool == nil {
-		return list
 	}
 	if !over(spool.Dropped > h.told, spool.Bytes, spool.Max) {
 		h.told = spool.Dropped

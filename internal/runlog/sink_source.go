@@ -58,7 +58,7 @@ func (s *Sink) ack(ctx context.Context) error {
 		return nil
 	}
 	if err := s.outbox.Ack(ctx, s.stored); err != nil {
-		if len(s.stored) >= s.cfg.Handed {
+		if len(s.stored) >= s.limits.handed {
 			s.stored = nil // they are read from the source, and stored again
 		}
 		return err
@@ -76,7 +76,7 @@ func (s *Sink) removed(n int) {
 
 // page returns how many outcomes are read, and stored, at once: more for a long backlog.
 func (s *Sink) page() int {
-	n := s.cfg.Batch
+	n := s.limits.batch
 	if s.more {
 		n *= 4
 	}
@@ -126,7 +126,7 @@ func (s *Sink) counted(p *Pending) {
 
 // acked removes entries from the source that were read there and are stored.
 func (s *Sink) acked(ctx context.Context, p *Pending) error {
-	if p.Ack == nil {
+	if p.Batch.Empty() {
 		return nil
 	}
 	if err := p.Ack(ctx); err != nil {

@@ -8,9 +8,9 @@ import (
 	"carillon/internal/common"
 )
 
-// store writes one batch, or output of the spool. The output is taken after the outcomes were read, and after
-// the handed-over outcomes of the batch were chosen, so that a run's output is stored no later than its
-// outcome. Both are stored even if the source cannot be read.
+// store stores the output and the outcomes that wait. Output is moved to the spool after the outcomes were read,
+// and after the handed-over ones were chosen, so that a run's output is stored no later than its outcome. Both
+// are stored even if the source cannot be read.
 func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err error) {
 	var pending Pending
 	var unread error
@@ -18,38 +18,21 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 		pending, unread = s.pending(ctx)
 	}
 	handing := s.handing()
-	chunks, rest, spooling := s.output.take(s.cfg.BatchBytes >> s.shrink)
 	select {
 	case <-s.full: // handled by this call
 	default:
 	}
-	if rest { // a long backlog is stored first, by itself
-		if err := s.send(ctx, Batch{Chunks: chunks}); err != nil {
-			return false, false, err
-		}
-		return true, true, unread
+	inMemory := s.toSpool() != nil
+	if inMemory {
+		s.setDirect(true) // so that the order is kept
+		defer s.setDirect(false)
 	}
 	handed := s.takeHanded(handing, pending.Batch.Runs)
-	batch := pending.Batch
-	batch.Chunks = chunks
-	batch.Runs = append(batch.Runs, handed...)
-	switch {
-	case spooling:
-		replayed, err := s.replay(ctx, batch, pending.More)
-		if err != nil {
-			return false, false, err // handed-over outcomes are in the source
-		}
-		if replayed.withheld {
-			s.Outcomes()
-			return true, true, unread
-		}
-		pending.More = pending.More || replayed.more
-	case batch.Empty():
-		return false, pending.More, unread
-	default:
-		if err := s.send(ctx, batch); err != nil {
-			return false, false, err // they are in the source
-		}
+	outcomes := pending.Batch
+	outcomes.Runs = append(outcomes.Runs, handed...)
+	wrote, rest, err := s.storeOutput(ctx, outcomes, inMemory)
+	if err != nil {
+		return false, false, err // handed-over outcomes are in the source
 	}
 	for i := range handed {
 		s.stored = append(s.stored, handed[i].ID)
@@ -57,10 +40,90 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 	if err := s.acked(ctx, &pending); err != nil {
 		return true, false, err
 	}
-	if len(s.stored) >= s.cfg.Batch && unread == nil {
+	if len(s.stored) >= s.limits.batch && unread == nil {
 		unread = s.ack(ctx)
 	}
-	return true, pending.More, unread
+	return wrote, rest || pending.More, unread
+}
+
+// storeOutput stores the output of the spool, then that in memory if the disk refuses it, and outcomes after the
+// output that precedes them. If the spool is so large that they would wait for long, they are stored first, and
+// a part of the spool after them; rest reports that there is more.
+func (s *Sink) storeOutput(ctx context.Context, outcomes Batch, inMemory bool) (wrote, rest bool, err error) {
+	state := s.cfg.Spool.State()
+	long := state.Waiting > s.limits.overtake
+	if long && !outcomes.Empty() {
+		if err := s.write(ctx, outcomes); err != nil {
+			return false, false, err
+		}
+		outcomes = Batch{}
+	}
+	for last := false; !last; {
+		chunks, upTo, err := s.cfg.Spool.Next(s.limits.batchBytes >> s.shrink)
+		if err != nil {
+			return false, false, err
+		}
+		last = len(chunks) == 0 || upTo >= state.End
+		batch := Batch{Chunks: chunks}
+		if last && !inMemory {
+			batch = outcomes
+			batch.Chunks = chunks
+		}
+		if !batch.Empty() {
+			if err := s.write(ctx, batch); err != nil {
+				return false, false, err
+			}
+			wrote = true
+		}
+		if len(chunks) > 0 {
+			s.cfg.Spool.Ack(upTo)
+			s.metrics.QueueDepth("spool_bytes", int(s.cfg.Spool.State().Waiting))
+		}
+		if long {
+			return true, true, nil
+		}
+	}
+	if inMemory {
+		return true, false, s.storeMemory(ctx, outcomes)
+	}
+	return wrote, false, nil
+}
+
+// mostChunks bounds how many go from memory to the store at once, however small they are.
+const mostChunks = 5000
+
+// setDirect sets whether output goes from memory to the store.
+func (s *Sink) setDirect(direct bool) {
+	s.moving <- struct{}{}
+	s.direct = direct
+	<-s.moving
+}
+
+// storeMemory stores the output in memory, then outcomes.
+func (s *Sink) storeMemory(ctx context.Context, outcomes Batch) error {
+	chunks, _ := s.output.all()
+	for last := false; !last; {
+		size, n := 0, 0
+		for n < len(chunks) && size < s.limits.batchBytes>>s.shrink && n < mostChunks {
+			size += cost(&chunks[n])
+			n++
+		}
+		batch := Batch{Chunks: chunks[:n:n]}
+		if last = n == len(chunks); last {
+			batch = outcomes
+			batch.Chunks = chunks
+		}
+		if batch.Empty() {
+			return nil
+		}
+		if err := s.write(ctx, batch); err != nil {
+			s.output.wasSent(n)
+			return err
+		}
+		s.output.remove(n)
+		chunks = chunks[n:]
+	}
+	return nil
 }
 
 // handing returns how many of the handed-over outcomes are to be stored next.
@@ -89,26 +152,6 @@ func (s *Sink) takeHanded(n int, read []common.Run) []common.Run {
 	return handed
 }
 
-// send stores a batch with output from memory. If that fails, the output goes to the spool.
-func (s *Sink) send(ctx context.Context, b Batch) error {
-	err := s.write(ctx, b)
-	s.spilling.Lock()
-	defer s.spilling.Unlock()
-	switch {
-	case err == nil:
-		s.output.stored()
-		poke(s.left)
-		_, bytes, _ := s.output.age()
-		s.metrics.QueueDepth("output_bytes", bytes)
-	case s.cfg.Spool != nil:
-		_ = s.spillLocked() // a failure is logged; the output stays in memory then
-		s.output.failed()
-	default:
-		s.output.failed()
-	}
-	return err
-}
-
 // write stores a batch. An entry that the store refuses as invalid would be refused forever and block all
 // later ones: the others of its batch are stored without it, and it is logged.
 func (s *Sink) write(ctx context.Context, b Batch) error {
@@ -129,7 +172,7 @@ func (s *Sink) write(ctx context.Context, b Batch) error {
 }
 
 func (s *Sink) writeEach(ctx context.Context, b Batch) error {
-	b.Chunks = slices.Clone(b.Chunks) // the chunks of the buffer keep their data
+	b.Chunks = slices.Clone(b.Chunks) // those of the buffer keep their data
 	for one := range b.each() {
 		switch err := s.writeWithin(ctx, one); {
 		case common.CodeOf(err) == common.CodeInvalid:
@@ -144,6 +187,9 @@ func (s *Sink) writeEach(ctx context.Context, b Batch) error {
 	return nil
 }
 
+// writeLimit is how long a write may take before it is aborted.
+const writeLimit = 10 * time.Second
+
 // smoothEnough is how many successive writes succeed before the size is increased: a store whose limit lies
 // between two sizes would otherwise receive too much every other time.
 const smoothEnough = 8
@@ -151,7 +197,7 @@ const smoothEnough = 8
 // writeWithin gives the store a bounded time. After a timeout the next write is half as large, so that a slow
 // store makes progress as well.
 func (s *Sink) writeWithin(ctx context.Context, b Batch) error {
-	limited, cancel := context.WithTimeout(ctx, s.cfg.WriteLimit)
+	limited, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
 	err := s.writer.Write(limited, b)
 	switch {

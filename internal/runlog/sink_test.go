@@ -72,8 +72,8 @@ func TestFirstOutputGoesSoon(t *testing.T) {
 				d.t.Errorf("%d of 200 lines are stored half a second later", kept)
 			}
 		})
-		if s.appends > 0 {
-			d.t.Errorf("%d times to the disk", s.appends)
+		if s.syncs > 0 {
+			d.t.Errorf("%d times to the disk", s.syncs)
 		}
 		_ = d.end(0)
 	})
@@ -96,7 +96,7 @@ func TestSinkReadsWithoutNotification(t *testing.T) {
 }
 
 func TestSinkTakesALongOutbox(t *testing.T) {
-	bubble(t, SinkConfig{Batch: 10}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 		for i := range 95 {
 			d.finish(fmt.Sprintf("r%03d", i))
 		}
@@ -144,7 +144,8 @@ func TestStoreAway(t *testing.T) {
 }
 
 func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
-	bubble(t, SinkConfig{BufferBytes: 10_000}, func(d *deck) {
+	spooling(t, SinkConfig{limits: limits{buffer: 10_000}}, func(d *deck, s *drawer) {
+		s.fill(errors.New("no space"))
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("a", 0, 9000)
 		time.Sleep(time.Minute)
@@ -170,10 +171,11 @@ func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
 	})
 }
 
-// A store that is unavailable for long must not fill the memory with lines of a few bytes, each of which
+// A store and a disk that are unavailable for long must not fill the memory with lines of a few bytes, each of which
 // takes more than its text.
 func TestSmallChunksAreBoundedAsWell(t *testing.T) {
-	bubble(t, SinkConfig{BufferBytes: 1 << 20}, func(d *deck) {
+	spooling(t, SinkConfig{limits: limits{buffer: 1 << 20}}, func(d *deck, s *drawer) {
+		s.fill(errors.New("no space"))
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		for i := range 100_000 {
 			d.sink.Chunk(common.Chunk{Run: "a", Offset: int64(i), Data: []byte("x")})
@@ -191,7 +193,8 @@ func TestSmallChunksAreBoundedAsWell(t *testing.T) {
 
 // A write has a bounded number of chunks, however small they are.
 func TestSmallChunksAreStoredInParts(t *testing.T) {
-	bubble(t, SinkConfig{}, func(d *deck) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		s.fill(errors.New("no space"))
 		const n = 20_000
 		d.set(func() { d.slow = 100 * time.Millisecond })
 		for i := range n {
@@ -231,7 +234,7 @@ func TestOutputIsStoredWhileTheSourceIsAway(t *testing.T) {
 
 // Unreadable entries stay where they are, and do not block the others.
 func TestUnreadableOutcomes(t *testing.T) {
-	bubble(t, SinkConfig{Batch: 10}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 		d.set(func() { d.unread = 35 })
 		for i := range 25 {
 			d.finish(fmt.Sprintf("r%02d", i))
@@ -271,7 +274,7 @@ func TestRefusedOutcome(t *testing.T) {
 
 // A long backlog of output is stored in writes of a bounded size, and its outcome not before it.
 func TestLongBacklog(t *testing.T) {
-	bubble(t, SinkConfig{BufferBytes: 64 << 20}, func(d *deck) {
+	bubble(t, SinkConfig{limits: limits{overtake: 64 << 20}}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		const n = 40 << 20 / common.MaxChunk
 		for i := range n {
@@ -311,7 +314,7 @@ func TestAckFails(t *testing.T) {
 
 func TestSinkDrains(t *testing.T) {
 	t.Run("all there is", func(t *testing.T) {
-		bubble(t, SinkConfig{Batch: 10}, func(d *deck) {
+		bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 			for i := range 95 {
 				d.print(fmt.Sprintf("r%03d", i), 0, 10)
 				d.finish(fmt.Sprintf("r%03d", i))
@@ -362,7 +365,7 @@ func TestSinkDrains(t *testing.T) {
 func TestSinkThroughAnyWeather(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, SinkConfig{Batch: 1 + int(seed%7), Handed: 1 + int(seed%11)}, func(d *deck) {
+			bubble(t, SinkConfig{limits: limits{batch: 1 + int(seed%7), handed: 1 + int(seed%11)}}, func(d *deck) {
 				random := rand.New(rand.NewPCG(seed, 1))
 				storm := func(part uint64) func(int) error {
 					weather := rand.New(rand.NewPCG(seed, part))

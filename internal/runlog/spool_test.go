@@ -22,38 +22,42 @@ import (
 type drawer struct {
 	mu      sync.Mutex
 	chunks  []common.Chunk
+	places  map[string]int // of the chunks
 	acked   int
+	synced  int
 	full    error
-	waiting int64
 	state   atomic.Pointer[SpoolState]
 	appends int
-	asked   int // number of writes requested
-	copies  []string
-	last    uint64
-	hang    chan struct{} // if set, copies block until it is closed
+	syncs   int           // that had something to do
+	asked   int           // number of writes requested
+	hang    chan struct{} // if set, appends block until it is closed
 }
 
 func newDrawer() *drawer {
-	s := &drawer{}
+	s := &drawer{places: map[string]int{}}
 	s.tell()
 	return s
 }
 
 func (s *drawer) tell() {
-	s.waiting = 0
+	waiting := int64(0)
 	for _, c := range s.chunks[s.acked:] {
-		s.waiting += int64(len(c.Data)) + 20
+		waiting += int64(len(c.Data)) + 20
 	}
 	s.state.Store(&SpoolState{
-		Waiting: s.waiting,
-		Bytes:   s.waiting,
+		Waiting: waiting,
+		Bytes:   waiting,
 		Max:     1 << 40,
+		Acked:   uint64(s.acked),
 		End:     uint64(len(s.chunks)),
 		Refused: s.full,
 	})
 }
 
 func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
+	if s.hang != nil {
+		<-s.hang
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.tell()
@@ -62,54 +66,39 @@ func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
 		return 0, s.full
 	}
 	s.appends++
-	s.chunks = append(s.chunks, chunks...)
+	for i := range chunks {
+		s.places[place(&chunks[i])] = len(s.chunks)
+		s.chunks = append(s.chunks, chunks[i])
+	}
 	return len(chunks), nil
+}
+
+func (s *drawer) Sync() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.synced < len(s.chunks) && s.acked < len(s.chunks) {
+		s.syncs++
+	}
+	s.synced = len(s.chunks)
+	return nil
 }
 
 func (s *drawer) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, size := s.acked, 0
-	for n < len(s.chunks) && size < limit {
+	for n < len(s.chunks) && size < limit && n-s.acked < 5000 {
 		size += len(s.chunks[n].Data)
 		n++
 	}
 	return slices.Clone(s.chunks[s.acked:n]), uint64(n), nil
 }
 
-func (s *drawer) Ack(upTo uint64) error {
+func (s *drawer) Ack(upTo uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acked = max(s.acked, int(upTo))
 	s.tell()
-	return nil
-}
-
-func (s *drawer) Keep(chunks []common.Chunk, last uint64) error {
-	if s.hang != nil {
-		<-s.hang
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range chunks {
-		s.copies = append(s.copies, place(&chunks[i]))
-	}
-	s.last = last
-	return s.full
-}
-
-func (s *drawer) Release(upTo uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if upTo >= s.last {
-		s.copies = nil
-	}
-}
-
-func (s *drawer) copied() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.copies)
 }
 
 func (s *drawer) Check()            {}
@@ -122,13 +111,24 @@ func (s *drawer) fill(err error) {
 	s.tell()
 }
 
-// holds reports whether a chunk was spooled.
-func (s *drawer) holds(c *common.Chunk) bool {
+// crash loses what is not synced, as a crash of the machine may.
+func (s *drawer) crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.chunks, func(one common.Chunk) bool {
-		return one.Run == c.Run && one.Offset == c.Offset
-	})
+	s.synced = max(s.synced, s.acked)
+	for _, c := range s.chunks[s.synced:] {
+		delete(s.places, place(&c))
+	}
+	s.chunks = s.chunks[:s.synced]
+	s.tell()
+}
+
+// holds reports whether a chunk was spooled, and whether it was synced.
+func (s *drawer) holds(c *common.Chunk) (spooled, synced bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, spooled := s.places[place(c)]
+	return spooled, spooled && at < s.synced
 }
 
 // mortal is a sink's access to the world until its process is killed: later calls have no effect.
@@ -183,11 +183,17 @@ func (m mortalSpool) Append(chunks []common.Chunk, sent int) (int, error) {
 	return m.drawer.Append(chunks, sent)
 }
 
-func (m mortalSpool) Ack(upTo uint64) error {
+func (m mortalSpool) Sync() error {
 	if m.dead.Load() {
 		return errKilled
 	}
-	return m.drawer.Ack(upTo)
+	return m.drawer.Sync()
+}
+
+func (m mortalSpool) Ack(upTo uint64) {
+	if !m.dead.Load() {
+		m.drawer.Ack(upTo)
+	}
 }
 
 // live starts a sink that can be killed.
@@ -202,17 +208,27 @@ func (d *deck) live(cfg SinkConfig, spool *drawer) (next *deck, kill func()) {
 	}
 }
 
-func spooling(t *testing.T, cfg SinkConfig, story func(d *deck, s *drawer)) {
-	t.Helper()
-	spool := newDrawer()
-	cfg.Spool = spool
-	bubble(t, cfg, func(d *deck) { story(d, spool) })
-}
-
-// inMemory returns how much output would be lost with the process, and its age.
-func (d *deck) inMemory() (bytes int, age time.Duration) {
-	age, bytes, _ = d.sink.output.age()
-	return bytes, age
+// atRisk returns for how long output has been neither in the store nor in the spool, and for how long neither in
+// the store nor synced.
+func (d *deck) atRisk(s *drawer) (ofProcess, ofMachine time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, chunks := range d.printed {
+		for i := range chunks {
+			if _, stored := d.chunks[place(&chunks[i])]; stored {
+				continue
+			}
+			age := time.Since(chunks[i].At)
+			spooled, synced := s.holds(&chunks[i])
+			if !spooled {
+				ofProcess = max(ofProcess, age)
+			}
+			if !synced {
+				ofMachine = max(ofMachine, age)
+			}
+		}
+	}
+	return ofProcess, ofMachine
 }
 
 // In normal operation nothing goes to the disk.
@@ -227,8 +243,8 @@ func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 		time.Sleep(time.Second)
 		virtualtime.Wait()
 		d.expect(1, 100, 1)
-		if s.appends > 0 {
-			d.t.Fatalf("%d times to the disk", s.appends)
+		if s.syncs > 0 {
+			d.t.Fatalf("%d times to the disk", s.syncs)
 		}
 		_ = d.end(0)
 	})
@@ -257,15 +273,15 @@ func TestOutputReachesTheDisk(t *testing.T) {
 				for i := range n {
 					d.print("a", 100+i*1000, 1000)
 					time.Sleep(20 * time.Millisecond)
-					if bytes, age := d.inMemory(); age > 1750*time.Millisecond || bytes > 128<<10 {
-						d.t.Fatalf("%d bytes are in memory alone, for %v", bytes, age)
+					if process, machine := d.atRisk(s); process > spoolEvery || machine > 1500*time.Millisecond {
+						d.t.Fatalf("output is in memory for %v, and not synced for %v", process, machine)
 					}
 				}
 				d.finish("a")
 				d.sink.Outcomes()
 				time.Sleep(3 * time.Second)
-				if bytes, _ := d.inMemory(); bytes > 0 {
-					d.t.Fatalf("%d bytes are in memory alone", bytes)
+				if _, machine := d.atRisk(s); machine > 0 {
+					d.t.Fatalf("output is not synced for %v", machine)
 				}
 				d.set(func() { d.away, d.cut, d.hang, d.slow, d.stall = nil, nil, false, 0, 0 })
 				time.Sleep(20 * time.Second)
@@ -279,13 +295,13 @@ func TestOutputReachesTheDisk(t *testing.T) {
 				if s.State().Waiting > 0 {
 					d.t.Fatal("something is left on the disk")
 				}
-				before := s.appends
+				before := s.syncs
 				d.print("b", 0, 10)
 				time.Sleep(2 * time.Second)
 				virtualtime.Wait()
 				d.expect(2, n+2, 0)
-				if s.appends != before {
-					d.t.Fatal("output still goes to the disk")
+				if s.syncs != before {
+					d.t.Fatal("output is still synced")
 				}
 				_ = d.end(0)
 			})
@@ -299,8 +315,8 @@ func TestFailedWriteGoesToTheDisk(t *testing.T) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("a", 0, common.MaxChunk)
 		virtualtime.Wait()
-		if bytes, _ := d.inMemory(); bytes > 0 || s.State().Waiting == 0 {
-			d.t.Fatalf("%d bytes are in memory alone", bytes)
+		if process, _ := d.atRisk(s); process > 0 || d.sink.output.size() > 0 || s.State().Waiting == 0 {
+			d.t.Fatalf("output is in memory for %v", process)
 		}
 		d.set(func() { d.away = nil })
 		_ = d.end(0)
@@ -369,7 +385,7 @@ func TestLimitBetweenTwoSizes(t *testing.T) {
 
 // The disk refuses writes: output that fits into memory is kept, and dropped output is recorded.
 func TestDiskFull(t *testing.T) {
-	spooling(t, SinkConfig{BufferBytes: 1 << 20}, func(d *deck, s *drawer) {
+	spooling(t, SinkConfig{limits: limits{buffer: 1 << 20}}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("a", 0, 1000)
 		time.Sleep(3 * time.Second)
@@ -379,7 +395,7 @@ func TestDiskFull(t *testing.T) {
 			d.sink.Chunk(common.Chunk{Run: "a", Offset: int64(at), Stream: common.Stdout, Data: make([]byte, 50_000)})
 			at += 50_000
 			time.Sleep(100 * time.Millisecond)
-			if bytes, _ := d.inMemory(); bytes > 1<<20 {
+			if bytes := d.sink.output.size(); bytes > 1<<20 {
 				d.t.Fatalf("%d bytes are in memory", bytes)
 			}
 		}
@@ -449,16 +465,16 @@ func TestPrintedAtOnce(t *testing.T) {
 func TestDiskHangs(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		sink := NewSink(SinkConfig{BufferBytes: 1 << 20, Spool: newDrawer()}, w, w, slog.New(slog.DiscardHandler), w)
-		sink.output.wait(true) // and no goroutine takes anything out of it
-		began := time.Now()
+		cfg := SinkConfig{Spool: newDrawer(), limits: limits{buffer: 1 << 20}}
+		sink := NewSink(cfg, w, w, slog.New(slog.DiscardHandler), w)
+		began := time.Now() // and no goroutine takes anything out of its memory
 		for i := range 100 {
 			sink.Chunk(common.Chunk{Run: "a", Offset: int64(i) << 16, Stream: common.Stdout, Data: make([]byte, 1<<16)})
 		}
 		if took := time.Since(began); took != time.Second {
 			t.Fatalf("printing took %v", took)
 		}
-		_ = sink.toDisk()
+		_ = sink.toSpool()
 		began = time.Now()
 		sink.Chunk(common.Chunk{Run: "b", Data: make([]byte, 1<<16)})
 		if time.Since(began) > 0 {
@@ -480,7 +496,7 @@ func TestMuchIsDropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const limit = 64 << 10
-			spooling(t, SinkConfig{BufferBytes: limit}, func(d *deck, s *drawer) {
+			spooling(t, SinkConfig{limits: limits{buffer: limit}}, func(d *deck, s *drawer) {
 				d.set(func() { d.away = func(int) error { return errors.New("away") } })
 				s.fill(errors.New("no space"))
 				const n, size, every = 100_000, 20, 100
@@ -495,7 +511,7 @@ func TestMuchIsDropped(t *testing.T) {
 					if i%every == every-1 {
 						time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
 						virtualtime.Wait()
-						if bytes, _ := d.inMemory(); bytes > limit {
+						if bytes := d.sink.output.size(); bytes > limit {
 							d.t.Fatalf("%d bytes are in memory", bytes)
 						}
 					}
@@ -550,7 +566,7 @@ func TestMuchIsDropped(t *testing.T) {
 func TestOutcomesOvertakeALongSpool(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		t.Run(fmt.Sprint("long ", long), func(t *testing.T) {
-			spooling(t, SinkConfig{Overtake: 1 << 20, BatchBytes: 64 << 10}, func(d *deck, s *drawer) {
+			spooling(t, SinkConfig{limits: limits{overtake: 1 << 20, batchBytes: 64 << 10}}, func(d *deck, s *drawer) {
 				d.set(func() { d.away, d.early = func(int) error { return errors.New("away") }, long })
 				n := 10
 				if long {
@@ -660,7 +676,7 @@ func TestKilledInAnyWeather(t *testing.T) {
 				spool, runs, lost := newDrawer(), 0, 0
 				var at map[string]int
 				for range 6 {
-					life, kill := d.live(SinkConfig{Batch: 1 + int(seed%50)}, spool)
+					life, kill := d.live(SinkConfig{limits: limits{batch: 1 + int(seed%50)}}, spool)
 					at = map[string]int{}
 					for range 60 {
 						switch random.IntN(8) {
@@ -691,23 +707,21 @@ func TestKilledInAnyWeather(t *testing.T) {
 						}
 					}
 					if random.IntN(2) == 0 {
-						time.Sleep(1750 * time.Millisecond)
-						d.set(func() {
-							for _, chunks := range d.printed {
-								for _, c := range chunks {
-									if _, stored := d.chunks[place(&c)]; !stored && !spool.holds(&c) {
-										d.t.Fatalf("%s is neither stored nor on the disk", place(&c))
-									}
-								}
-							}
-						})
+						time.Sleep(1500 * time.Millisecond)
+						if process, machine := d.atRisk(spool); process > 0 || machine > 0 {
+							d.t.Fatalf("output is in memory for %v, and not synced for %v", process, machine)
+						}
 					}
 					kill()
-					d.set(func() { // output lost with the process
+					if random.IntN(2) == 0 {
+						spool.crash()
+					}
+					d.set(func() { // output lost with the process, or the machine
 						for run, chunks := range d.printed {
 							kept := slices.DeleteFunc(chunks, func(c common.Chunk) bool {
 								_, stored := d.chunks[place(&c)]
-								return !stored && !spool.holds(&c)
+								spooled, _ := spool.holds(&c)
+								return !stored && !spooled
 							})
 							lost += len(chunks) - len(kept)
 							d.printed[run] = kept

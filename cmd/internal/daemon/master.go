@@ -169,8 +169,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	interner := schedule.NewInterner()
 	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs)), interner, WallClock)
 	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
-	m.sink = runlog.NewSink(runlog.SinkConfig{Report: m.loops.delivery.Done}, live.NewMasterOutbox(cfg.Etcd),
-		cfg.Store, cfg.Log, delivery{counted})
+	m.sink = runlog.NewSink(runlog.SinkConfig{Spool: runlog.NoSpool{}, Report: m.loops.delivery.Done},
+		live.NewMasterOutbox(cfg.Etcd), cfg.Store, cfg.Log, delivery{counted})
 	m.feed = events.NewHub(events.Config{
 		Source: eventsetcd.New(cfg.Etcd),
 		Log:    cfg.Log,

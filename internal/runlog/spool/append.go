@@ -13,78 +13,86 @@ import (
 const pieceBytes = 1 << 20
 
 // Append adds chunks to the end of the queue; the caller has sent the first few of them to the log store
-// already. It returns how many are synced to the disk: all, unless there is an error, which wraps
-// syscall.ENOSPC if the disk is too full.
+// already. It returns how many it has accepted: all, unless there is an error, which wraps syscall.ENOSPC if the
+// disk is too full. They survive the process, and after Sync the machine.
 func (s *Spool) Append(chunks []common.Chunk, sent int) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.tell()
+	if s.failing {
+		return 0, s.refused
+	}
 	n, err = s.append(chunks, sent)
 	if err != nil {
 		err = fmt.Errorf("spool output: %w", err)
 	}
-	s.refused = err
-	s.tell()
+	s.refuse(err)
 	return n, err
 }
 
-func (s *Spool) append(chunks []common.Chunk, sent int) (durable int, err error) {
-	var buf []byte
-	for done := 0; done < len(chunks); {
-		buf = buf[:0]
-		taken := done
+func (s *Spool) append(chunks []common.Chunk, sent int) (done int, err error) {
+	for done < len(chunks) {
+		buf, taken := s.buf[:0], done
 		for taken < len(chunks) && len(buf) < int(min(pieceBytes, s.cfg.Segment)) && (taken != sent || taken == done) {
 			buf = appendFrame(buf, &chunks[taken])
 			taken++
 		}
+		s.buf = buf
 		if s.active != nil && s.size() > header && s.size()+int64(len(buf)) > s.cfg.Segment {
-			if err := s.sync(); err != nil {
-				return durable, err
-			}
-			durable = done
-			if err := s.closeActive(); err != nil {
-				return durable, err
+			if err := errors.Join(s.sync(), s.closeActive()); err != nil {
+				return done, err
 			}
 		}
 		if err := s.write(buf); err != nil {
-			if s.active != nil && s.sync() == nil {
-				durable = done
-			}
-			return durable, err
+			return done, err
 		}
 		if done = taken; done <= sent {
 			s.marks.sent = s.end()
 		}
 	}
-	if err := s.sync(); err != nil {
-		return durable, err
-	}
 	if sent > 0 {
-		if err := s.writeMarks(); err != nil {
-			s.cfg.Log.Warn("spool_marks_not_written", "error", err)
-		}
+		s.writeMarks(true)
 	}
-	return len(chunks), nil
+	return done, nil
+}
+
+// refuse records why nothing more is accepted, or with nil that it is.
+func (s *Spool) refuse(err error) {
+	if err != nil && s.refused == nil {
+		s.cfg.Log.Warn("output_not_spooled", "error", err)
+	}
+	s.refused = err
 }
 
 // size returns the size of the newest file.
 func (s *Spool) size() int64 { return s.segments[len(s.segments)-1].size }
 
-// sync syncs the written data to the disk. Data that may not be synced is removed again.
+// Sync ensures that all accepted output survives a crash of the machine. If that fails, nothing more is accepted
+// until Check has found that the disk writes again.
+func (s *Spool) Sync() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.tell()
+	err := s.sync()
+	if err != nil {
+		err = errors.Join(err, s.closeActive())
+		s.failing = true
+		s.refuse(fmt.Errorf("sync spooled output: %w", err))
+	}
+	return err
+}
+
 func (s *Spool) sync() error {
 	if s.active == nil || s.size() == s.synced {
 		return nil
 	}
-	err := s.active.Sync()
-	if err == nil && s.synced == 0 {
-		err = s.syncFolder()
+	if err := s.active.Sync(); err != nil {
+		return err
 	}
-	if err != nil {
-		last := s.segments[len(s.segments)-1]
-		if last.size = s.synced; last.size == 0 {
-			s.segments = s.segments[:len(s.segments)-1]
-			return errors.Join(err, s.closeActive(), remove(s.root, last.name()))
+	if s.synced == 0 {
+		if err := s.syncFolder(); err != nil {
+			return err
 		}
-		return errors.Join(err, s.active.Truncate(s.synced), s.closeActive())
 	}
 	s.synced = s.size()
 	return nil
@@ -150,7 +158,7 @@ func (s *Spool) checkFree(n int64) error {
 	return fmt.Errorf("%d MiB are free, of which %d MiB are reserved: %w", free>>20, floorOf(total)>>20, syscall.ENOSPC)
 }
 
-// Check updates whether the disk has room.
+// Check updates whether the disk has room, and writes.
 func (s *Spool) Check() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,11 +166,13 @@ func (s *Spool) Check() {
 	room := int64(pieceBytes)
 	if s.refused != nil {
 		room += 16 << 20 // hysteresis
-		if s.refused = s.writeMarks(); s.refused != nil {
-			return // a disk that refuses writes, whatever is free
+		if err := s.storeMarks(true); err != nil {
+			s.refuse(err) // a disk that refuses writes, whatever is free
+			return
 		}
 	}
-	s.refused = s.checkFree(room)
+	s.failing = false
+	s.refuse(s.checkFree(room))
 }
 
 func (s *Spool) statfs() (free, total uint64, err error) {

@@ -19,14 +19,12 @@ func (s *Spool) makeRoom(n int64) error {
 		case at < 0:
 			// Only records of missing bytes are left, and they take the whole bound.
 			s.cfg.Log.Error("spool_truncated", "file", s.segments[0].name(), "bytes", s.segments[0].size)
-			if err := s.ack(s.segments[0].end()); err != nil {
+			s.marks.acked = s.segments[0].end()
+			if err := s.forgetAcked(); err != nil {
 				return err
 			}
 			continue
 		case at == len(s.segments)-1:
-			if err := s.sync(); err != nil {
-				return err
-			}
 			if err := s.closeActive(); err != nil {
 				return err
 			}

@@ -35,12 +35,21 @@ func (s *Spool) readMarks() (m marks, err error) {
 	return m, errors.Join(err, f.Close())
 }
 
-// writeMarks writes the marks to the disk. They fit into one sector, which is written as a whole.
-func (s *Spool) writeMarks() error {
+// writeMarks writes the marks. They fit into one sector, which is written as a whole. While the queue is short they
+// are not synced: begin takes into account that those of the oldest file may be older.
+func (s *Spool) writeMarks(sync bool) {
+	if err := s.storeMarks(sync); err != nil {
+		s.cfg.Log.Warn("spool_marks_not_written", "error", err)
+	}
+}
+
+func (s *Spool) storeMarks(sync bool) error {
 	f, err := s.root.OpenFile(marksFile, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(s.marks.encode(), 0)
-	return errors.Join(err, f.Sync(), f.Close())
+	if _, err = f.WriteAt(s.marks.encode(), 0); err == nil && sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }

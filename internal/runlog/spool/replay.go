@@ -43,33 +43,32 @@ func (s *Spool) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) 
 		}
 	}
 	if len(chunks) == 0 {
-		return nil, uint64(at), s.ack(at) // there may be files without a readable frame
+		s.ack(at) // there may be files without a readable frame
+		return nil, uint64(at), nil
 	}
 	if at > s.marks.sent {
 		s.marks.sent = at
-		if err := s.writeMarks(); err != nil {
-			s.cfg.Log.Warn("spool_marks_not_written", "error", err)
-		}
+		s.writeMarks(len(s.segments) > 1)
 	}
 	return chunks, uint64(at), nil
 }
 
 // Ack records that the log store has everything before a position that Next returned.
-func (s *Spool) Ack(upTo uint64) error {
+func (s *Spool) Ack(upTo uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ack(Place(upTo))
+	s.ack(Place(upTo))
 }
 
-func (s *Spool) ack(upTo Place) error {
+// ack does not fail if a file cannot be removed: that is tried again, and until then nothing more is accepted.
+func (s *Spool) ack(upTo Place) {
 	s.marks.acked = max(s.marks.acked, upTo)
 	s.marks.sent = max(s.marks.sent, upTo)
-	err := s.forgetAcked()
-	s.tell()
-	if err != nil {
-		return fmt.Errorf("remove replayed output: %w", err)
+	if err := s.forgetAcked(); err != nil {
+		s.failing = true
+		s.refuse(fmt.Errorf("remove stored output: %w", err))
 	}
-	return nil
+	s.tell()
 }
 
 // forgetAcked removes the files that are acknowledged completely. One that could not be read to its end is

@@ -68,7 +68,8 @@ func TestSinkOverLives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sink := runlog.NewSink(runlog.SinkConfig{Spool: output}, g, g, slog.New(slog.DiscardHandler), g)
+		cfg := runlog.SinkConfig{Spool: output, Report: func(error) {}}
+		sink := runlog.NewSink(cfg, g, g, slog.New(slog.DiscardHandler), g)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		drain := time.Millisecond
@@ -140,11 +141,8 @@ func TestSinkKilledAfterAnEnd(t *testing.T) {
 		return output
 	}
 	g := &gate{}
-	sink := runlog.NewSink(runlog.SinkConfig{
-		Spool:      disk(dir),
-		FlushEvery: time.Hour,
-		WriteLimit: time.Hour,
-	}, g, hung{}, slog.New(slog.DiscardHandler), g)
+	cfg := runlog.SinkConfig{Spool: disk(dir), Report: func(error) {}}
+	sink := runlog.NewSink(cfg, g, hung{}, slog.New(slog.DiscardHandler), g)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sink.Run(ctx, time.Millisecond) }()

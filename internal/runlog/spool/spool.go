@@ -39,10 +39,10 @@ type Spool struct {
 	marks    marks      // guarded by mu
 	dropped  int64      // guarded by mu; bytes of output in this incarnation
 
-	synced  int64 // guarded by mu; how much of that is on the disk
-	refused error // guarded by mu; why the last append was refused
-
-	copies copies // of the caller of Keep and Release
+	synced  int64  // guarded by mu; how much of the last segment is on the disk
+	buf     []byte // guarded by mu; of Append
+	refused error  // guarded by mu; why nothing is accepted
+	failing bool   // guarded by mu; and that this lasts until Check finds that the disk writes again
 
 	seen  sync.Mutex
 	state runlog.SpoolState // guarded by seen: the state that is available without waiting for the disk
@@ -103,6 +103,9 @@ func (s *Spool) begin() (err error) {
 	if s.marks, err = s.readMarks(); err != nil {
 		return err
 	}
+	if len(s.segments) == 0 {
+		s.marks = marks{} // the numbers begin again
+	}
 	s.next = max(s.marks.acked.segment(), s.marks.sent.segment()) + 1
 	if n := len(s.segments); n > 0 {
 		s.next = max(s.next, s.segments[n-1].last+1)
@@ -110,8 +113,8 @@ func (s *Spool) begin() (err error) {
 			return err
 		}
 	}
-	if err := s.adopt(); err != nil {
-		return err
+	if len(s.segments) > 0 {
+		s.marks.sent = max(s.marks.sent, s.segments[0].end()) // it may have been sent since the marks were synced
 	}
 	if err := s.forgetAcked(); err != nil {
 		return err
@@ -170,7 +173,7 @@ func (s *Spool) truncate(one *segment) error {
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := errors.Join(s.closeActive(), s.closeCopies())
+	err := errors.Join(s.sync(), s.closeActive())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}
@@ -218,6 +221,7 @@ func (s *Spool) tell() {
 		Waiting: waiting,
 		Bytes:   s.bytes(),
 		Max:     s.cfg.Max,
+		Acked:   uint64(s.marks.acked),
 		End:     uint64(s.end()),
 		Dropped: s.dropped,
 		Refused: s.refused,
