@@ -33,7 +33,6 @@ type (
 		jobs.Store
 		runs.Jobs
 		schedules.Jobs
-		stats.Jobs
 	}
 	// Runs reads runs.
 	Runs interface {
@@ -193,6 +192,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 			Recovery: cfg.Recovery,
 			Masters:  cfg.Masters,
 			Feed:     cfg.Feed,
+			Problems: p,
 			Version:  cfg.Version,
 		},
 	} {

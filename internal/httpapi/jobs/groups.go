@@ -22,8 +22,6 @@ type Grouping interface {
 	Labels(ctx context.Context, group string, keys, values int) (labels []common.LabelCount, cut bool, err error)
 }
 
-type groupsResource struct{ grouping Grouping }
-
 // GroupList contains all groups.
 type GroupList struct {
 	Items []common.GroupCount `json:"items" nullable:"false" doc:"By name."`
@@ -39,22 +37,16 @@ type labelListInput struct {
 	Group string `query:"group" pattern:"^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$" doc:"Only labels of jobs of this group."`
 }
 
-func (s *groupsResource) register(r *core.Router) {
-	op := core.NewOperations("jobs", "/api/v1")
-	core.Register(r, op.Get("list-groups", "/groups", "List groups with their number of jobs", core.Viewer), s.groups)
-	core.Register(r, op.Get("list-labels", "/labels", "List labels with their number of jobs", core.Viewer), s.labels)
-}
-
-func (s *groupsResource) groups(ctx context.Context, _ *struct{}) (*core.Body[GroupList], error) {
-	found, err := s.grouping.Groups(ctx)
+func (s *Resource) groups(ctx context.Context, _ *struct{}) (*core.Body[GroupList], error) {
+	found, err := s.Grouping.Groups(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return core.Reply(GroupList{Items: append([]common.GroupCount{}, found...)})
 }
 
-func (s *groupsResource) labels(ctx context.Context, in *labelListInput) (*core.Body[LabelList], error) {
-	found, cut, err := s.grouping.Labels(ctx, in.Group, maxLabelKeys, maxLabelValues)
+func (s *Resource) labels(ctx context.Context, in *labelListInput) (*core.Body[LabelList], error) {
+	found, cut, err := s.Grouping.Labels(ctx, in.Group, maxLabelKeys, maxLabelValues)
 	if err != nil {
 		return nil, err
 	}

@@ -159,10 +159,20 @@ func (s *Resource) Register(r *core.Router) {
 	core.Register(r, op.Get("get-placement", "/{name}/placement",
 		"Get the workers that would run a job now, and why the others would not", core.Viewer), s.placement)
 	(&manyResource{Resource: s, problems: r.Problems, schemas: r.API.OpenAPI().Components.Schemas}).register(r)
-	versions := &versionsResource{changes: s.Changes, jobs: s.Jobs}
-	versions.register(r)
-	(&editsResource{Resource: s, versions: versions}).register(r)
-	(&groupsResource{grouping: s.Grouping}).register(r)
+	patch := op.Patch("patch-job", "/{name}", "Change fields of a job", core.Editor)
+	patch.MaxBody, patch.Patch, patch.Shape = core.MaxJobBody, true, true
+	core.Register(r, patch, s.patch)
+	core.Register(r, op.Post("rollback-job", "/{name}/rollback", "Restore an earlier version of a job",
+		core.Editor), s.rollback)
+	versions := core.NewOperations("jobs", "/api/v1/jobs/{name}/versions")
+	core.Register(r, versions.Get("list-versions", "", "List the versions of a job, newest first",
+		core.Viewer), s.listVersions)
+	core.Register(r, versions.Get("get-job-version", "/{version}", "Get a version of a job", core.Viewer), s.version)
+	core.Register(r, versions.Get("diff-job-versions", "/{version}/diff", "Compare two versions of a job",
+		core.Viewer), s.diffVersions)
+	all := core.NewOperations("jobs", "/api/v1")
+	core.Register(r, all.Get("list-groups", "/groups", "List groups with their number of jobs", core.Viewer), s.groups)
+	core.Register(r, all.Get("list-labels", "/labels", "List labels with their number of jobs", core.Viewer), s.labels)
 }
 
 func (s *Resource) list(ctx context.Context, in *jobListInput) (*jobListOutput, error) {

@@ -17,12 +17,6 @@ import (
 	"carillon/internal/httpapi/view"
 )
 
-// editsResource changes fields of jobs and restores earlier versions.
-type editsResource struct {
-	*Resource
-	versions *versionsResource
-}
-
 // JobPatch is a merge patch (RFC 7396) of a job: given fields replace existing ones, also within
 // objects, null removes a field, and other fields are unchanged.
 type JobPatch struct{ raw json.RawMessage }
@@ -64,23 +58,14 @@ type jobRollbackInput struct {
 	Body    RollbackRequest
 }
 
-func (s *editsResource) register(r *core.Router) {
-	op := core.NewOperations("jobs", "/api/v1/jobs/{name}")
-	patch := op.Patch("patch-job", "", "Change fields of a job", core.Editor)
-	patch.MaxBody, patch.Patch, patch.Shape = core.MaxJobBody, true, true
-	core.Register(r, patch, s.patch)
-	core.Register(r, op.Post("rollback-job", "/rollback", "Restore an earlier version of a job",
-		core.Editor), s.rollback)
-}
-
-func (s *editsResource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
+func (s *Resource) patch(ctx context.Context, in *jobPatchInput) (*jobOutput, error) {
 	return s.edit(ctx, core.Actor(ctx), "patch", in.Name, in.IfMatch, func(old common.Job) (common.Job, error) {
 		return patched(&old, in.Body.raw)
 	})
 }
 
 // edit replaces a job by the result of change, in whose group the caller must be an editor as well.
-func (s *editsResource) edit(ctx context.Context, who common.Actor, verb, name, ifMatch string,
+func (s *Resource) edit(ctx context.Context, who common.Actor, verb, name, ifMatch string,
 	change func(common.Job) (common.Job, error)) (*jobOutput, error) {
 	return s.change(ctx, access.Editor, name, ifMatch, func(pre common.Precondition) (common.JobState, error) {
 		return s.Jobs.Change(ctx, who, verb, name, pre, func(old common.Job) (common.Job, error) {
@@ -144,8 +129,8 @@ func merge(target, patch any) any {
 
 // rollback restores a definition. Whether the job is paused does not change: a pause is a decision
 // about the present.
-func (s *editsResource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
-	then, err := s.versions.get(ctx, &versionInput{JobPath: in.JobPath, Version: in.Body.Version})
+func (s *Resource) rollback(ctx context.Context, in *jobRollbackInput) (*jobOutput, error) {
+	then, err := s.version(ctx, &versionInput{JobPath: in.JobPath, Version: in.Body.Version})
 	if err != nil {
 		return nil, err
 	}

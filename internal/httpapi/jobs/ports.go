@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/view"
 	"carillon/internal/notify"
 )
 
@@ -15,10 +16,7 @@ type jobReader interface {
 	List(ctx context.Context, q common.JobQuery) (jobs []common.JobState, next string, err error)
 	// Count returns the number of jobs that match a query, on all pages.
 	Count(ctx context.Context, q common.JobQuery) (int, error)
-	Get(ctx context.Context, name string) (common.JobState, error)
-	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
-	// job. known is false if it is unknown.
-	Whose(name string) (uid, group string, known bool)
+	view.Groups
 }
 
 // jobWriter changes jobs.
@@ -55,8 +53,7 @@ type jobChecker interface {
 
 // jobRunner triggers and kills runs.
 type jobRunner interface {
-	// Trigger requests a run; a repeated call with the same key returns the same result.
-	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+	view.Triggers
 	// OpenRuns returns all pending and current runs.
 	OpenRuns(ctx context.Context) ([]common.Run, error)
 	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has

@@ -25,14 +25,14 @@ type versionDiffInput struct {
 	To      int64 `query:"to" minimum:"1" doc:"The version to compare with. Default: the current job."`
 }
 
-func (s *versionsResource) diff(ctx context.Context, in *versionDiffInput) (*core.Body[VersionDiff], error) {
+func (s *Resource) diffVersions(ctx context.Context, in *versionDiffInput) (*core.Body[VersionDiff], error) {
 	from, err := s.definition(ctx, in.JobPath, in.Version)
 	if err != nil {
 		return nil, err
 	}
 	var to *common.Job
 	if in.To == 0 {
-		state, err := s.jobs.Get(ctx, in.Name)
+		state, err := s.Jobs.Get(ctx, in.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +62,8 @@ func versionName(name string, version int64, job *common.Job) string {
 }
 
 // definition returns the job of a version; nil for a deletion.
-func (s *versionsResource) definition(ctx context.Context, path view.JobPath, version int64) (*common.Job, error) {
-	found, err := s.get(ctx, &versionInput{JobPath: path, Version: version})
+func (s *Resource) definition(ctx context.Context, path view.JobPath, version int64) (*common.Job, error) {
+	found, err := s.version(ctx, &versionInput{JobPath: path, Version: version})
 	if err != nil || found.Body.Job == nil {
 		return nil, err
 	}

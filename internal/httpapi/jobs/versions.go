@@ -12,11 +12,6 @@ import (
 	"carillon/internal/jobmgr/diff"
 )
 
-type versionsResource struct {
-	changes Changes
-	jobs    jobReader
-}
-
 // JobVersion is a version of a job.
 type JobVersion struct {
 	Version int64     `json:"version" doc:"The version created by the change."`
@@ -49,22 +44,14 @@ type versionInput struct {
 	Version int64 `path:"version" minimum:"1" doc:"The version."`
 }
 
-func (s *versionsResource) register(r *core.Router) {
-	op := core.NewOperations("jobs", "/api/v1/jobs/{name}/versions")
-	core.Register(r, op.Get("list-versions", "", "List the versions of a job, newest first", core.Viewer), s.list)
-	core.Register(r, op.Get("get-job-version", "/{version}", "Get a version of a job", core.Viewer), s.get)
-	core.Register(r, op.Get("diff-job-versions", "/{version}/diff", "Compare two versions of a job",
-		core.Viewer), s.diff)
-}
-
-func (s *versionsResource) list(ctx context.Context, in *versionListInput) (*core.Body[core.HistoryPage[JobVersion]],
+func (s *Resource) listVersions(ctx context.Context, in *versionListInput) (*core.Body[core.HistoryPage[JobVersion]],
 	error) {
 	list := "versions of " + in.Name
 	before, err := core.ReadCursor[string](list, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	found, partial, err := s.changes.Of(ctx, "job", in.Name, versionVerbs, before, in.Limit+1)
+	found, partial, err := s.Changes.Of(ctx, "job", in.Name, versionVerbs, before, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +127,12 @@ const (
 	versionReads    = 20
 )
 
-// get searches for the version from the newest on. Changes are ordered by the clocks of their
+// version searches for the version from the newest on. Changes are ordered by the clocks of their
 // authors, versions are not: the search continues one read beyond the expected position.
-func (s *versionsResource) get(ctx context.Context, in *versionInput) (*core.Body[VersionOfJob], error) {
+func (s *Resource) version(ctx context.Context, in *versionInput) (*core.Body[VersionOfJob], error) {
 	before, passed := "", false
 	for range versionReads {
-		found, partial, err := s.changes.Of(ctx, "job", in.Name, versionVerbs, before, versionsPerRead)
+		found, partial, err := s.Changes.Of(ctx, "job", in.Name, versionVerbs, before, versionsPerRead)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +160,7 @@ func (s *versionsResource) get(ctx context.Context, in *versionInput) (*core.Bod
 
 // allowed returns an error if the caller may not see a version: this requires a role in the group
 // that the job had then, and in its current group.
-func (s *versionsResource) allowed(ctx context.Context, name string, c *common.Change) error {
+func (s *Resource) allowed(ctx context.Context, name string, c *common.Change) error {
 	if err := s.present(ctx, name); err != nil {
 		return err
 	}
@@ -181,11 +168,11 @@ func (s *versionsResource) allowed(ctx context.Context, name string, c *common.C
 }
 
 // present returns an error if the caller has no role in the job's current group, if the job exists.
-func (s *versionsResource) present(ctx context.Context, name string) error {
+func (s *Resource) present(ctx context.Context, name string) error {
 	if core.May(ctx, access.Viewer, "") {
 		return nil
 	}
-	uid, group, err := view.Standing(ctx, s.jobs, name)
+	uid, group, err := view.Standing(ctx, s.Jobs, name)
 	if err != nil || uid == "" {
 		return err
 	}

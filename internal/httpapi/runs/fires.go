@@ -17,12 +17,6 @@ const (
 	maxAheadOfJob = 10 * 366 * 24 * time.Hour
 )
 
-type firesResource struct {
-	runs Store
-	jobs Jobs
-	now  func() time.Time
-}
-
 // FireFilter filters a list of fires.
 type FireFilter struct {
 	From   time.Time       `query:"from" doc:"Only fires planned at this time or later."`
@@ -42,30 +36,30 @@ type jobFireListInput struct {
 	FireFilter
 }
 
-func (s *firesResource) register(r *core.Router) {
+func (s *Resource) registerFires(r *core.Router) {
 	op := core.NewOperations("fires", "/api/v1")
 	statuses := append([]common.Status{common.StatusPlanned}, common.Statuses[:]...)
 	core.Register(r, op.Get("list-fires", "/fires", "List fires of all jobs: ledger and planned fires, "+
-		"newest first", core.Viewer), s.list)
+		"newest first", core.Viewer), s.fires)
 	core.Enumerate(r, "/api/v1/fires", "status", statuses)
 	core.Register(r, op.Get("list-job-fires", "/jobs/{name}/fires",
-		"List fires of a job: ledger and planned fires, newest first", core.Viewer), s.ofJob)
+		"List fires of a job: ledger and planned fires, newest first", core.Viewer), s.firesOfJob)
 	core.Enumerate(r, "/api/v1/jobs/{name}/fires", "status", statuses)
 }
 
-func (s *firesResource) list(ctx context.Context, in *fireListInput) (*core.Body[core.HistoryPage[common.Fire]],
+func (s *Resource) fires(ctx context.Context, in *fireListInput) (*core.Body[core.HistoryPage[common.Fire]],
 	error) {
-	return s.page(ctx, "fires", &in.FireFilter, runlog.FireQuery{Group: in.Group}, maxAhead)
+	return s.firePage(ctx, "fires", &in.FireFilter, runlog.FireQuery{Group: in.Group}, maxAhead)
 }
 
-func (s *firesResource) ofJob(ctx context.Context, in *jobFireListInput) (*core.Body[core.HistoryPage[common.Fire]],
+func (s *Resource) firesOfJob(ctx context.Context, in *jobFireListInput) (*core.Body[core.HistoryPage[common.Fire]],
 	error) {
-	out, err := s.page(ctx, "fires of "+in.Name, &in.FireFilter, runlog.FireQuery{Job: in.Name}, maxAheadOfJob)
+	out, err := s.firePage(ctx, "fires of "+in.Name, &in.FireFilter, runlog.FireQuery{Job: in.Name}, maxAheadOfJob)
 	if err != nil || len(out.Body.Items) > 0 || out.Body.Partial {
 		return out, err
 	}
 	// The ledger of a deleted job stays; a job that never existed is not found.
-	if _, err := s.jobs.Get(ctx, in.Name); common.CodeOf(err) == common.CodeNotFound && in.plain() {
+	if _, err := s.Jobs.Get(ctx, in.Name); common.CodeOf(err) == common.CodeNotFound && in.plain() {
 		return nil, err
 	}
 	return out, nil
@@ -76,7 +70,7 @@ func (f *FireFilter) plain() bool {
 	return f.From.IsZero() && f.To.IsZero() && len(f.Status) == 0 && f.Cursor == ""
 }
 
-func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
+func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q runlog.FireQuery,
 	ahead time.Duration) (*core.Body[core.HistoryPage[common.Fire]], error) {
 	if err := core.CheckTime("from", in.From); err != nil {
 		return nil, err
@@ -87,7 +81,7 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 	list = core.ListName(list, "from", core.TimeFilter(in.From), "to", core.TimeFilter(in.To), "status",
 		core.SetFilter(in.Status),
 		"group", q.Group)
-	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.now().UTC()
+	q.From, q.To, q.Statuses, q.Limit, q.Now = in.From, in.To, in.Status, in.Limit, s.Now().UTC()
 	c, err := core.ReadCursor[*runlog.FireCursor](list, in.Cursor)
 	if err != nil {
 		return nil, err
@@ -101,12 +95,12 @@ func (s *firesResource) page(ctx context.Context, list string, in *FireFilter, q
 	if horizon := q.Now.Add(ahead); q.To.After(horizon) {
 		q.To = horizon
 	}
-	found, err := s.runs.Fires(ctx, q)
+	found, err := s.Runs.Fires(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	for i := range found.Fires {
-		if f := &found.Fires[i]; !view.MayOf(ctx, s.jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
+		if f := &found.Fires[i]; !view.MayOf(ctx, s.Jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
 			f.Reason = view.HiddenReason(f.Status, f.Reason)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/internal/common"
+	"carillon/internal/httpapi/view"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/tail"
 )
@@ -12,12 +13,8 @@ import (
 
 // Jobs reads jobs, and triggers and kills their runs.
 type Jobs interface {
-	Get(ctx context.Context, name string) (common.JobState, error)
-	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
-	// job. known is false if it is unknown.
-	Whose(name string) (uid, group string, known bool)
-	// Trigger requests a run; a repeated call with the same key returns the same result.
-	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
+	view.Triggers
+	view.Groups
 	// Kill creates a kill request for a run: CodeNotFound if there is none, CodeConflict if it has
 	// ended.
 	Kill(ctx context.Context, actor common.Actor, run string, r common.KillRequest) error

@@ -87,7 +87,7 @@ func (s *Resource) Register(r *core.Router) {
 	run.Patience = maxWait
 	core.Register(r, run, s.run)
 	newSearch(s.Runs, s.Jobs, s.Estimator, r.Problems).register(r)
-	(&firesResource{runs: s.Runs, jobs: s.Jobs, now: s.Now}).register(r)
+	s.registerFires(r)
 }
 
 func (s *Resource) list(ctx context.Context, in *runListInput) (*core.Body[core.HistoryPage[view.Run]], error) {

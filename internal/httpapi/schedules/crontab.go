@@ -14,12 +14,6 @@ import (
 // maxCrontabEntries bounds the jobs converted from one crontab here; cronctl has no such limit.
 const maxCrontabEntries = 500
 
-// crontabResource converts crontabs. It writes nothing.
-type crontabResource struct {
-	jobs Jobs
-	zone string // default
-}
-
 // CrontabRequest is a crontab, and what it does not say itself.
 type CrontabRequest struct {
 	Text     string `json:"text" minLength:"1" maxLength:"131072" doc:"The crontab, or part of it." example:"30 2 * * * make report"`
@@ -57,18 +51,12 @@ type Crontab struct {
 
 type crontabInput struct{ Body CrontabRequest }
 
-func (s *crontabResource) register(r *core.Router) {
-	op := core.NewOperations("schedules", "/api/v1")
-	parse := op.Post("parse-crontab", "/crontab/parse", "Convert a crontab to jobs, without saving them", core.Viewer)
-	parse.Queue = core.NewQueue()
-	core.Register(r, parse, s.parse)
-}
-
-func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*core.Body[Crontab], error) {
+// parse converts a crontab. It writes nothing.
+func (t *Resource) parse(ctx context.Context, in *crontabInput) (*core.Body[Crontab], error) {
 	b := &in.Body
 	zone := b.Timezone
 	if zone == "" {
-		zone = s.zone
+		zone = t.Zone
 	}
 	if _, err := schedule.LoadZone(zone); err != nil {
 		return nil, common.Invalid("the crontab cannot be read", common.NewFault("timezone", schedule.CodeZoneUnknown,
@@ -89,7 +77,7 @@ func (s *crontabResource) parse(ctx context.Context, in *crontabInput) (*core.Bo
 			notices = notices[1:]
 			continue
 		}
-		_, faults, err := s.jobs.Validate(ctx, entries[0].Job)
+		_, faults, err := t.Jobs.Validate(ctx, entries[0].Job)
 		if err != nil {
 			return nil, err
 		}

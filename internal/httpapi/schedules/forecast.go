@@ -24,11 +24,6 @@ type Ahead interface {
 	Forecast(ctx context.Context, q common.JobQuery, from, to time.Time) (found *forecast.Forecast, idle int, err error)
 }
 
-type forecastResource struct {
-	ahead Ahead
-	now   func() time.Time
-}
-
 // stretch is the part of the requested range that can be counted.
 type stretch struct {
 	from, to time.Time // in the time zone of the hours
@@ -117,23 +112,16 @@ type forecastInput struct {
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 }
 
-func (s *forecastResource) register(r *core.Router) {
-	op := core.NewOperations("fires", "/api/v1")
-	get := op.Get("get-forecast", "/forecast", "Count planned fires, by minute or hour", core.Viewer)
-	get.Queue = core.NewQueue()
-	core.Register(r, get, s.get)
-}
-
-func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*core.Body[Forecast], error) {
+func (t *Resource) forecast(ctx context.Context, in *forecastInput) (*core.Body[Forecast], error) {
 	if err := core.CheckSelector("query.selector", in.Selector); err != nil {
 		return nil, err
 	}
-	a, err := s.span(in)
+	a, err := t.span(in)
 	if err != nil {
 		return nil, err
 	}
 	q := common.JobQuery{Q: in.Q, Group: in.Group, Below: in.Below, Ungrouped: in.Ungrouped, Selector: in.Selector}
-	found, idle, err := s.ahead.Forecast(ctx, q, a.from.UTC(), a.to.UTC())
+	found, idle, err := t.Ahead.Forecast(ctx, q, a.from.UTC(), a.to.UTC())
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +158,7 @@ func (s *forecastResource) get(ctx context.Context, in *forecastInput) (*core.Bo
 }
 
 // span returns the part of the requested range that can be counted.
-func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
+func (t *Resource) span(in *forecastInput) (a stretch, err error) {
 	if err := core.CheckRange(in.From, in.To); err != nil {
 		return a, err
 	}
@@ -183,7 +171,7 @@ func (s *forecastResource) span(in *forecastInput) (a stretch, err error) {
 	if in.By == "hour" {
 		step, most = time.Hour, maxAheadHours
 	}
-	now := s.now()
+	now := t.Now()
 	from, to, clamped := in.From, in.To, false
 	if from.Before(now) {
 		from, clamped = now, !in.From.IsZero()

@@ -76,8 +76,13 @@ func (t *Resource) Register(r *core.Router) {
 	op := core.NewOperations("schedules", "/api/v1")
 	core.Register(r, op.Post("preview-schedule", "/schedules/preview",
 		"Explain a cron expression and preview its fires", core.Viewer), t.preview)
-	(&crontabResource{jobs: t.Jobs, zone: t.Zone}).register(r)
-	(&forecastResource{ahead: t.Ahead, now: t.Now}).register(r)
+	parse := op.Post("parse-crontab", "/crontab/parse", "Convert a crontab to jobs, without saving them", core.Viewer)
+	parse.Queue = core.NewQueue()
+	core.Register(r, parse, t.parse)
+	forecast := core.NewOperations("fires", "/api/v1").Get("get-forecast", "/forecast",
+		"Count planned fires, by minute or hour", core.Viewer)
+	forecast.Queue = core.NewQueue()
+	core.Register(r, forecast, t.forecast)
 }
 
 func (t *Resource) preview(_ context.Context, in *previewInput) (*previewOutput, error) {

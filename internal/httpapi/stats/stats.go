@@ -17,11 +17,6 @@ type Stats interface {
 	Overview(ctx context.Context) (Overview, error)
 }
 
-// Jobs reads jobs.
-type Jobs interface {
-	Get(ctx context.Context, name string) (common.JobState, error)
-}
-
 // Runs reads runs.
 type Runs interface {
 	Runs(ctx context.Context, q runlog.Query) (runlog.RunPage, error)
@@ -36,7 +31,7 @@ type Workers interface {
 type Resource struct {
 	Stats   Stats
 	Counted runlog.Statistics
-	Jobs    Jobs
+	Jobs    view.Jobs
 	Workers Workers
 	Runs    Runs
 	Zone    string // default time zone

@@ -14,15 +14,8 @@ type Doctor interface {
 	Examine(ctx context.Context) health.Examination
 }
 
-type doctorResource struct{ doctor Doctor }
-
-func (d *doctorResource) register(r *core.Router) {
-	op := core.NewOperations("system", "/api/v1")
-	core.Register(r, op.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), d.examine)
-}
-
-func (d *doctorResource) examine(ctx context.Context, _ *struct{}) (*core.Body[health.Examination], error) {
-	found := d.doctor.Examine(ctx)
+func (s *Resource) examine(ctx context.Context, _ *struct{}) (*core.Body[health.Examination], error) {
+	found := s.Doctor.Examine(ctx)
 	if found.Findings == nil {
 		found.Findings = []health.Finding{}
 	}

@@ -20,11 +20,6 @@ type Feed interface {
 	Follow(ctx context.Context, since int64, want func(*events.Event) bool, client string) (*events.Follower, error)
 }
 
-type feedResource struct {
-	feed     Feed
-	problems core.Problems
-}
-
 type feedInput struct {
 	Since       int64    `query:"since" minimum:"0" doc:"Begin after this revision, taken from an earlier stream or response. Default: now."`
 	Types       []string `query:"types" nullable:"false" enum:"job,run,worker" doc:"Only these types, separated by commas."`
@@ -41,14 +36,6 @@ const feedDoc = `Events, each with one JSON value. The changes of one etcd revis
 - reset {revision}: events were missed and are no longer available. Read the lists again. The stream continues after the revision.
 
 Events contain no definitions: read the job or the run. A comment is sent at least every 15 seconds. The stream ends when the caller loses the permission to read.`
-
-func (s *feedResource) register(r *core.Router) {
-	op := core.NewOperations("system", "/api/v1")
-	follow := op.Get("follow-events", "/events", "Follow changes of jobs, runs and workers", core.Viewer)
-	follow.Responses = map[string]*huma.Response{"200": {Description: feedDoc,
-		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
-	core.Register(r, follow, s.follow)
-}
 
 // from returns the revision to begin after.
 func (in *feedInput) from() (int64, error) {
@@ -69,16 +56,16 @@ func (in *feedInput) wants() func(*events.Event) bool {
 	}
 }
 
-func (s *feedResource) follow(ctx context.Context, in *feedInput) (*huma.StreamResponse, error) {
+func (s *Resource) follow(ctx context.Context, in *feedInput) (*huma.StreamResponse, error) {
 	since, err := in.from()
 	if err != nil {
 		return nil, err
 	}
-	follower, err := s.feed.Follow(ctx, since, in.wants(), core.CallerKey(ctx))
+	follower, err := s.Feed.Follow(ctx, since, in.wants(), core.CallerKey(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return s.problems.Stream(ctx, func(out *core.EventStream) error {
+	return s.Problems.Stream(ctx, func(out *core.EventStream) error {
 		defer follower.Close()
 		return tellFeed(ctx, follower, out)
 	}), nil

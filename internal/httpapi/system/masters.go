@@ -13,8 +13,6 @@ type Masters interface {
 	Masters(ctx context.Context) ([]Master, error)
 }
 
-type mastersResource struct{ masters Masters }
-
 // Master is a master that is alive.
 type Master struct {
 	ID         string     `json:"id" doc:"Id of the process; a new one at each start."`
@@ -28,13 +26,8 @@ type Master struct {
 	Answers    bool       `json:"answers,omitempty" doc:"The master that sent this response."`
 }
 
-func (s *mastersResource) register(r *core.Router) {
-	op := core.NewOperations("system", "/api/v1")
-	core.Register(r, op.Get("list-masters", "/masters", "List live masters", core.Viewer), s.list)
-}
-
-func (s *mastersResource) list(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Master]], error) {
-	found, err := s.masters.Masters(ctx)
+func (s *Resource) masters(ctx context.Context, _ *struct{}) (*core.Body[core.Page[Master]], error) {
+	found, err := s.Masters.Masters(ctx)
 	if err != nil {
 		return nil, err
 	}

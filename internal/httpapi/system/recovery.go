@@ -15,8 +15,6 @@ type Recovery interface {
 	Recover(ctx context.Context, actor common.Actor, r common.RecoverRequest) (common.Recovered, error)
 }
 
-type recoveryResource struct{ recovery Recovery }
-
 // RecoveredJob is the result of the recovery for a job.
 type RecoveredJob struct {
 	Job      string     `json:"job"`
@@ -39,15 +37,9 @@ type RecoverAnswer struct {
 // mostRecovered bounds the jobs that are listed.
 const mostRecovered = 1000
 
-func (s *recoveryResource) register(r *core.Router) {
-	op := core.NewOperations("system", "/api/v1")
-	core.Register(r, op.Post("recover", "/system/recover",
-		"Recover cursors after a wrong clock or a restore of etcd", core.Admin).Everywhere(), s.recover)
-}
-
-func (s *recoveryResource) recover(ctx context.Context,
+func (s *Resource) recover(ctx context.Context,
 	in *struct{ Body common.RecoverRequest }) (*core.Body[RecoverAnswer], error) {
-	done, err := s.recovery.Recover(ctx, core.Actor(ctx), in.Body)
+	done, err := s.Recovery.Recover(ctx, core.Actor(ctx), in.Body)
 	if err != nil {
 		return nil, err
 	}

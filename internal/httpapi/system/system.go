@@ -33,6 +33,7 @@ type Resource struct {
 	Recovery Recovery
 	Masters  Masters
 	Feed     Feed
+	Problems core.Problems
 	Version  string
 }
 
@@ -101,10 +102,15 @@ func (s *Resource) Register(r *core.Router) {
 		func(context.Context, *struct{}) (*core.Body[Version], error) {
 			return core.Reply(Version{Version: s.Version, Go: runtime.Version()})
 		})
-	(&doctorResource{doctor: s.Doctor}).register(r)
-	(&recoveryResource{recovery: s.Recovery}).register(r)
-	(&mastersResource{masters: s.Masters}).register(r)
-	(&feedResource{feed: s.Feed, problems: r.Problems}).register(r)
+	api := core.NewOperations("system", "/api/v1")
+	core.Register(r, api.Get("get-doctor", "/system/doctor", "Diagnose the cluster", core.Viewer), s.examine)
+	core.Register(r, api.Post("recover", "/system/recover",
+		"Recover cursors after a wrong clock or a restore of etcd", core.Admin).Everywhere(), s.recover)
+	core.Register(r, api.Get("list-masters", "/masters", "List live masters", core.Viewer), s.masters)
+	follow := api.Get("follow-events", "/events", "Follow changes of jobs, runs and workers", core.Viewer)
+	follow.Responses = map[string]*huma.Response{"200": {Description: feedDoc,
+		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	core.Register(r, follow, s.follow)
 }
 
 func (s *Resource) ready(ctx context.Context, _ *struct{}) (*readinessOutput, error) {

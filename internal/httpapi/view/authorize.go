@@ -45,6 +45,7 @@ func Authorized[T any](ctx context.Context, jobs Jobs, need access.Role, name st
 // Triggers requests runs of jobs.
 type Triggers interface {
 	Jobs
+	// Trigger requests a run; a repeated call with the same key returns the same result.
 	Trigger(ctx context.Context, actor common.Actor, r common.TriggerRequest) (common.Trigger, error)
 }
 
