@@ -1,5 +1,7 @@
 package common
 
+import "fmt"
+
 // JobQuery filters and orders a list of jobs. Zero fields do not filter.
 type JobQuery struct {
 	Q          string // part of the name or the title
@@ -46,16 +48,7 @@ type Precondition struct {
 
 // Check returns the error of a precondition that does not hold for a job's version; 0 if there is no such job.
 func (p Precondition) Check(job string, version int64) error {
-	switch {
-	case p.Absent && version != 0:
-		return Errorf(CodeStale, "job %q exists", job)
-	case p.Version != 0 && version == 0:
-		return Errorf(CodeStale, "job %q does not exist any more", job)
-	case p.Version != 0 && version != p.Version:
-		return Errorf(CodeStale, "job %q is at version %d, not %d", job, version, p.Version).
-			WithHint("another client saved it: read it again and repeat the change")
-	}
-	return nil
+	return p.Holds(fmt.Sprintf("job %q", job), version)
 }
 
 // Holds returns CodeStale if the version of an object, zero if it does not exist, is not the required one.

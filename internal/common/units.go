@@ -79,3 +79,11 @@ func (s Size) Or(def int64) int64 {
 	}
 	return v
 }
+
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

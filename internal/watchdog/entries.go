@@ -65,19 +65,12 @@ func (e *entries) due(now time.Time) (due []stretch) {
 // fires returns the fires of a span that must have entries. Fires that are too old are left out; if there are
 // too many, the span ends early.
 func (s *stretch) fires(now time.Time) (all []time.Time) {
-	at, ok, err := s.job.timetable.Upcoming(s.from, later(s.from, now.Add(-youngest)))
+	at, ok, err := s.job.timetable.Upcoming(s.from, common.Later(s.from, now.Add(-youngest)))
 	for err == nil && ok && !at.After(s.to) && len(all) < mostFires {
 		all = append(all, at)
 		at, ok, err = s.job.timetable.Next(at)
 	}
 	return all
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // without returns the fires without an entry.

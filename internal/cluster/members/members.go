@@ -37,21 +37,6 @@ import (
 var ErrTwin = common.Errorf(common.CodeConflict,
 	"another process is registered under this worker's id: its data folder may have been copied")
 
-// List returns all live workers, by id.
-func List(ctx context.Context, client *clientv3.Client) ([]common.Registration, error) {
-	resp, err := etcdkit.Range(ctx, client, common.WorkersPrefix, clientv3.WithPrefix())
-	if err != nil {
-		return nil, err
-	}
-	workers := make([]common.Registration, 0, len(resp.Kvs))
-	for _, kv := range resp.Kvs {
-		if reg, readable := registrationOf(kv); readable {
-			workers = append(workers, reg)
-		}
-	}
-	return workers, nil
-}
-
 // Leases returns the current lease of a session.
 type Leases interface {
 	Lease(ctx context.Context) (clientv3.LeaseID, error)

@@ -151,10 +151,3 @@ func (in *Interner) forget(text string) {
 		delete(in.expressions, text)
 	}
 }
-
-// size returns the number of shared expressions.
-func (in *Interner) size() int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return len(in.expressions)
-}

@@ -81,3 +81,10 @@ func TestSharedExpression_ConcurrentUse(t *testing.T) {
 	}
 	work.Wait()
 }
+
+// size returns the number of shared expressions.
+func (in *Interner) size() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.expressions)
+}

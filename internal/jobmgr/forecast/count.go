@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"carillon/internal/common"
 	"carillon/internal/common/schedule"
 )
 
@@ -217,26 +218,19 @@ func ceil(t time.Time) int64 {
 func (c *count) clip(job *Job) (after, to time.Time) {
 	after, to = c.from.Add(-1), c.to
 	if !job.Resumes.IsZero() {
-		after = later(after, job.Resumes.Add(-1))
+		after = common.Later(after, job.Resumes.Add(-1))
 	}
 	begin, end := job.Timetable.Bounds()
 	if job.Timetable.Lines() { // for the others the cursor is a tighter bound
-		after = later(after, job.Cursor)
+		after = common.Later(after, job.Cursor)
 	}
 	if !begin.IsZero() && job.Timetable.Lines() {
-		after = later(after, begin.Add(-1))
+		after = common.Later(after, begin.Add(-1))
 	}
 	if !end.IsZero() && end.Before(to) {
 		to = end.Add(1)
 	}
 	return after, to
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 func gcd(a, b time.Duration) time.Duration {

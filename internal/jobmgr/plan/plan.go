@@ -118,7 +118,7 @@ func (s *dueSearch) addJob(job *catalog.Entry, cursor time.Time, found *newest) 
 		}
 		state := job.State()
 		s.addGap(job, cursor, end, new(waitsPaused(&state.Job)), found)
-		cursor = later(cursor, end)
+		cursor = common.Later(cursor, end)
 	}
 	var fires []time.Time
 	for at := cursor; len(fires) <= s.each; {
@@ -226,13 +226,13 @@ func (f *Fires) Planned(ctx context.Context, q *runlog.FireQuery) (fires []commo
 	} else {
 		jobs = f.catalog.Scheduled(q.Group)
 	}
-	low, end := later(q.Now.Add(1), q.From), q.To
+	low, end := common.Later(q.Now.Add(1), q.From), q.To
 	if q.Before != nil && q.Before.PlannedAt.Before(end) {
 		end = q.Before.PlannedAt.Add(1)
 	}
 	found := newest{q: q}
 	for width := firstWindow; end.After(low) && len(found.fires) < found.keep(); {
-		start := later(low, end.Add(-width))
+		start := common.Later(low, end.Add(-width))
 		budget := perWindow
 		if width <= time.Second {
 			budget = 2*len(jobs) + perWindow // a schedule has at most one fire per second
@@ -268,7 +268,7 @@ func window(ctx context.Context, jobs []*catalog.Entry, q *runlog.FireQuery, sta
 			if job.PauseUntil == nil {
 				continue
 			}
-			from = later(from, job.PauseUntil.Add(-1))
+			from = common.Later(from, job.PauseUntil.Add(-1))
 		}
 		at, ok, failed := job.Timetable.Upcoming(job.Cursor, from)
 		if failed != nil || !ok || !at.Before(end) {
@@ -307,13 +307,6 @@ func planned(job *catalog.Entry, at, now time.Time) common.Fire {
 		f.Status = common.StatusPlanned
 	}
 	return f
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // newest keeps the newest fires that a query wants.
