@@ -51,7 +51,7 @@ test-full: test-go-full e2e-rest chaos-quick ## Run all further tests: -race eve
 # The packages in which goroutines meet: their tests run with the race detector at once, and are not repeated.
 MEET    := $(addprefix ./internal/,dispatch etcdkit events executor runlog runlog/spool runlog/tail scheduler)
 OTHERS  := $$($(GO) list ./... | grep -vxF -e "$$($(GO) list $(MEET) ./test/model ./test/system)")
-STORIES := ^(TestKillAndComeBack|TestGuardianKilledOneAttempt)$$
+STORIES := ^(TestStandaloneKilled_LosesNoFire|TestGuardianKilledOneAttempt)$$
 
 # The race detector instruments our code only: SQLite (C translated to Go) has no goroutines and is five times slower
 # under it, and so is password hashing. The model runs in virtual time, on one processor under the race detector; its
@@ -71,7 +71,7 @@ test-go-full: need-gcc $(BINARIES) $(DOUBLE) $(ETCD)
 	$(PURE) test -timeout 15m ./test/model
 
 # The oldest supported etcd server: clusters, elections, backups, passwords, and rolling upgrades.
-ETCD35TESTS ?= TestCluster|TestSurvivors|TestTokensEnd|TestNotifications$$|TestElected|TestDrain|TestRollingRestart|TestTwins|TestStoresAway
+ETCD35TESTS ?= TestCluster|TestWorkerDies_OthersTakeOver|TestEtcdTokensExpire_NothingIsLost|TestNotifications$$|TestElection_MasterKilled_AnotherIsElected|TestDrain|TestRollingRestart|TestWorker_SecondIncarnation_DoesNotStart|TestDaemons_StartWithoutTheirStores
 
 .PHONY: test-etcd35
 test-etcd35: $(DOUBLE) $(ETCD35) ## Run system tests against etcd 3.5.33, about 5 minutes

@@ -21,7 +21,7 @@ func TestSecurityPageNamesItsTests(t *testing.T) {
 			rows[m[1]] = line
 		}
 	}
-	named := regexp.MustCompile("`([a-z/]+): ((?:Test|Fuzz)[A-Za-z0-9]+)`")
+	named := regexp.MustCompile("`([a-z/]+): ((?:Test|Fuzz)[A-Za-z0-9_]+)`")
 	for n := range 30 {
 		id := fmt.Sprintf("S%d", n+1)
 		tests := named.FindAllStringSubmatch(rows[id], -1)

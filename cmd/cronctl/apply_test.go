@@ -85,7 +85,7 @@ params:
 }
 
 // However many there are, all are sent, each once.
-func TestRequestsHoldWhatTheyTake(t *testing.T) {
+func TestApply_ManyJobs_AreSentOnceEach(t *testing.T) {
 	t.Parallel()
 	docs := make([]document, maxAppliedJobs+7)
 	for i := range docs {

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/common"
 )
 
-func TestManyAtOnce(t *testing.T) {
+func TestBulkCommands_BySelector(t *testing.T) {
 	s := newStage(t)
 	for _, name := range []string{"a", "b", "c"} {
 		s.run("create", "job", name, "--group", "g", "--", "true").want(t, exitOK)

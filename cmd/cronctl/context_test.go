@@ -54,7 +54,7 @@ func TestContexts(t *testing.T) {
 }
 
 // A login that fails leaves nothing behind.
-func TestLoginThatFails(t *testing.T) {
+func TestLogin_Fails(t *testing.T) {
 	s := newStage(t)
 	environ, path := home(t)
 	s.runWith(environ, "login", s.server.URL, "--token", "wrong").want(t, exitDenied)

@@ -51,7 +51,7 @@ func TestDoctor(t *testing.T) {
 	s.run("doctor").want(t, exitAway)
 }
 
-func TestWhatIsSeenFromHere(t *testing.T) {
+func TestDoctor_ChecksOfTheClient(t *testing.T) {
 	now := time.Now()
 	resp := &http.Response{Header: http.Header{"Date": {now.Add(-time.Minute).UTC().Format(http.TimeFormat)}}}
 	found := map[string]string{}

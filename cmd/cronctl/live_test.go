@@ -51,7 +51,7 @@ func (s *stage) printing(text string, status common.Status) {
 }
 
 // However often the connection breaks, each byte comes once.
-func TestFollowGoesOnAfterABreak(t *testing.T) {
+func TestFollow_ConnectionBreaks_Continues(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	var text strings.Builder
@@ -77,7 +77,7 @@ func TestFollowGoesOnAfterABreak(t *testing.T) {
 }
 
 // A server from before the stream is asked piece by piece.
-func TestFollowAtAnOlderServer(t *testing.T) {
+func TestFollow_OlderServer(t *testing.T) {
 	s := newStage(t)
 	s.printing("one\ntwo\n", common.StatusRunning)
 	asked := 0
@@ -99,7 +99,7 @@ func TestFollowAtAnOlderServer(t *testing.T) {
 	s.runWith(env, "logs", "-f", strings.Replace(aRun, "a", "b", 1)).want(t, exitNotFound)
 }
 
-func TestFollowSaysWhatIsMissing(t *testing.T) {
+func TestFollow_MissingOutput_IsReported(t *testing.T) {
 	s := newStage(t)
 	s.printing("", common.StatusRunning)
 	events := "retry: 1\n\nevent: run\ndata: {\"id\":\"x\"}\n\n" +
@@ -131,7 +131,7 @@ func TestFollowSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestFollowIsRefused(t *testing.T) {
+func TestFollow_Refused(t *testing.T) {
 	s := newStage(t)
 	s.printing("x", common.StatusRunning)
 	s.run("logs", "-f", strings.Replace(aRun, "a", "b", 1)).want(t, exitNotFound)

@@ -34,7 +34,7 @@ func TestManualPages(t *testing.T) {
 }
 
 // Every command says what it does, and what its flags mean.
-func TestEveryCommandIsExplained(t *testing.T) {
+func TestCommands_HaveHelp(t *testing.T) {
 	root, err := (&cli{}).root()
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func FuzzSanitizer(f *testing.F) {
 	})
 }
 
-func TestMachineZone(t *testing.T) {
+func TestMachineZone_FromTZAndLocaltime(t *testing.T) {
 	etc := t.TempDir()
 	expect := func(tz, zone, from string) {
 		t.Helper()

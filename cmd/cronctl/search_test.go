@@ -92,7 +92,7 @@ func TestSearch(t *testing.T) {
 }
 
 // All pages of a search are one answer.
-func TestSearchGoesOn(t *testing.T) {
+func TestSearch_ReadsAllPages(t *testing.T) {
 	s := newStage(t)
 	texts := make([]string, 250)
 	for i := range texts {

@@ -52,7 +52,7 @@ func withHistory(t *testing.T) *stage {
 	return s
 }
 
-func TestWideListOfJobs(t *testing.T) {
+func TestGetJobs_Wide(t *testing.T) {
 	s := withHistory(t)
 	out := s.run("get", "jobs", "-o", "wide").want(t, exitOK, "LAST", "P95", "✓Ts✗▶", "90.0%").out
 	if !strings.Contains(out, "  2s  ") && !strings.Contains(out, "  1.") && !strings.Contains(out, "  2.") {
@@ -69,7 +69,7 @@ func TestWideListOfJobs(t *testing.T) {
 	}
 }
 
-func TestDescriptionTellsHowTheJobDid(t *testing.T) {
+func TestDescribeJob_ShowsResults(t *testing.T) {
 	s := withHistory(t)
 	s.overdue = []common.Overdue{{
 		Job:       "bells",
@@ -104,7 +104,7 @@ func TestStats(t *testing.T) {
 	s.run("stats").want(t, exitAway)
 }
 
-func TestShares(t *testing.T) {
+func TestPercent_RoundsDownBelowAll(t *testing.T) {
 	for share, want := range map[float64]string{0: "0.0%", .5: "50.0%", .9999: "99.9%", 1: "100%"} {
 		if got := percent(&share); got != want {
 			t.Errorf("%v is shown as %s, want %s", share, got, want)

@@ -35,7 +35,7 @@ func openTerminal(t *testing.T) (screen, program *os.File) {
 }
 
 // What a command printed cannot steer the terminal it is read on.
-func TestOutputOnATerminalIsHarmless(t *testing.T) {
+func TestOutput_OnATerminal_IsSanitized(t *testing.T) {
 	s := newStage(t)
 	evil := "\x1b]0;title\a\x1b[2J\x1b[31mred\x1b[0m \u202eabc\x1b]52;c;QUJD\a end\n"
 	s.jobs["evil"] = common.JobState{

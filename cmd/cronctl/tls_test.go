@@ -7,7 +7,7 @@ import (
 )
 
 // A server whose authority only this person knows is trusted by its file, which a login keeps.
-func TestAuthorityOfOnesOwn(t *testing.T) {
+func TestLogin_PrivateCA_IsKept(t *testing.T) {
 	s := newStage(t)
 	server := httptest.NewTLSServer(s.server.Config.Handler)
 	defer server.Close()

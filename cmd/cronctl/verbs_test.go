@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-func TestAJobsLife(t *testing.T) {
+func TestJob_CreateRunDelete(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--cron", "*/5 * * * *", "--timezone", "Asia/Tokyo", "--env", "A=b=c", "--timeout",
 		"90s", "--", "echo", "hello").
@@ -33,7 +33,7 @@ func TestAJobsLife(t *testing.T) {
 	s.run("get", "job", "hello").want(t, exitNotFound)
 }
 
-func TestWhatIsShownCanBeSentBack(t *testing.T) {
+func TestGetJob_Output_CanBeApplied(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "a", "--cron", "0 3 * * *", "--title", "每晚报表", "--", "true").want(t, exitOK)
 	s.run("create", "job", "b", "--", "false").want(t, exitOK)
@@ -52,7 +52,7 @@ func TestWhatIsShownCanBeSentBack(t *testing.T) {
 	}
 }
 
-func TestFilesOfJobs(t *testing.T) {
+func TestApply_FileFormats(t *testing.T) {
 	s := newStage(t)
 	for name, text := range map[string]string{
 		"documents": "name: one\ncommand: 'true'\n---\nname: two\ncommand: |\n  echo a\n  echo b\ncronExpr: \"*/5 * " +
@@ -173,7 +173,7 @@ func TestLogsAndKill(t *testing.T) {
 	s.run("logs", "../x").want(t, exitUsage)
 }
 
-func TestNextWorkersVersion(t *testing.T) {
+func TestNextWorkersAndVersion(t *testing.T) {
 	s := newStage(t)
 	got := s.run("next", "30 2 * * MON-FRI", "--timezone", "Asia/Shanghai", "-n", "3").want(t, exitOK,
 		"(Asia/Shanghai)", " 02:30:00 +08:00")

@@ -11,7 +11,7 @@ import (
 
 // Whatever stands in a job, its YAML reads back as it was: alone, among others, and in
 // lists and objects below it.
-func TestYAMLReadsBack(t *testing.T) {
+func TestYAML_IsReadBackUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ \-:#'"\\\n\t{}\[\],&*!|>%@a0-9.eyn~?=<]{0,12}`),
 			rapid.StringMatching(
@@ -53,7 +53,7 @@ func asAny(t *rapid.T, data []byte) any {
 	return v
 }
 
-func TestYAMLIsPleasant(t *testing.T) {
+func TestYAML_IsReadable(t *testing.T) {
 	in := `{"name":"nightly-report","title":"每晚报表","labels":{"team":"data"},"cronExpr":"30 2 * * *","timezone":"Asia/Shanghai",
 		"command":"cd /srv && make report\nif [ -s out ]; then\n\techo \"yes\"\nfi\n","env":{"DEBUG":"yes","LEVEL":"3","PATH":"/usr/bin:/bin"},
 		"successExitCodes":[0,3],"timeout":"1h30m","retry":{"max":3},"paused":true,"placement":{"workers":["a","b"]},"params":{}}`

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/access"
 )
 
-func TestGrants(t *testing.T) {
+func TestIdentity_GrantsAndRole_Combine(t *testing.T) {
 	who := access.Identity{
 		Role:   access.Operator,
 		Grants: map[string]access.Role{"reports": access.Editor, "billing": access.Viewer, "": access.Admin},
@@ -49,7 +49,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-func TestWithin(t *testing.T) {
+func TestIdentity_Within(t *testing.T) {
 	ann := access.Identity{
 		Name:   "ann",
 		Role:   access.Operator,
@@ -103,7 +103,7 @@ func TestWithin(t *testing.T) {
 }
 
 // A token has the rights of its owner at most, whatever its own role is.
-func TestTokensOfUsers(t *testing.T) {
+func TestToken_HasAtMostTheRightsOfItsOwner(t *testing.T) {
 	now := time.Now()
 	ann := &access.UserRecord{ID: "1", Name: "ann", Groups: map[string]access.Role{"reports": access.Operator}}
 	record := access.NewToken().Record(access.TokenWish{

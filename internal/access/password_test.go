@@ -73,7 +73,7 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 	}
 }
 
-func TestFewHashesAtATime(t *testing.T) {
+func TestHasher_LimitsConcurrentHashes(t *testing.T) {
 	h := NewHasher()
 	h.wait = 10 * time.Millisecond
 	entered, leave := make(chan struct{}, 10), make(chan struct{})
@@ -115,7 +115,7 @@ func TestFewHashesAtATime(t *testing.T) {
 	}
 }
 
-func TestUserWishFaults(t *testing.T) {
+func TestUserInput_Faults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		wish  UserWish
@@ -157,7 +157,7 @@ func TestUserWishFaults(t *testing.T) {
 }
 
 // The epoch changes with what the sessions depend on, and only then.
-func TestEpochs(t *testing.T) {
+func TestEpoch_ChangesWithPasswordAndRights(t *testing.T) {
 	begin := UserRecord{Name: "ann", Role: Editor, Groups: map[string]Role{"a": Viewer}, Password: "h", Epoch: "e"}
 	for _, c := range []struct {
 		wish    UserWish
@@ -185,7 +185,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-func TestGoverns(t *testing.T) {
+func TestGoverns_EnabledAdminsOnly(t *testing.T) {
 	now := time.Now()
 	full := UserRecord{Role: Admin, Password: "h"}
 	for _, u := range []UserRecord{{Role: Admin}, {Role: Editor, Password: "h"},

@@ -122,7 +122,7 @@ func TestRunAsOtherUser_ProcessesAreKilled(t *testing.T) {
 	wantGone(t, list)
 }
 
-func TestRefusedUsers(t *testing.T) {
+func TestRunAs_UserNotAllowed_IsRefused(t *testing.T) {
 	x := newExecutor(t, runningAs(t, `
 default: nobody
 groups:

@@ -8,7 +8,7 @@ import (
 )
 
 // What no master would have saved is not run.
-func TestDefinitionThatIsTooLarge(t *testing.T) {
+func TestDefinition_TooLarge_IsRefused(t *testing.T) {
 	for name, job := range map[string]common.Job{
 		"command": {Command: "echo ran #" + strings.Repeat("x", common.MaxJobBytes)},
 		"stdin":   {Command: "echo ran", Stdin: strings.Repeat("x", common.MaxJobBytes)},
@@ -24,7 +24,7 @@ func TestDefinitionThatIsTooLarge(t *testing.T) {
 }
 
 // What a worker of this version would run otherwise than it says, it does not run.
-func TestDefinitionOfANewerVersion(t *testing.T) {
+func TestDefinition_OfANewerVersion_IsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*common.StoredJob)
 		needs  string

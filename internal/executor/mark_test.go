@@ -270,7 +270,7 @@ func behindProc(t *testing.T, env ...string) *exec.Cmd {
 }
 
 // Where /proc shows a worker only what it may trace, it still ends a process that forbids that.
-func TestProcessesThatProcHides(t *testing.T) {
+func TestHiddenProcesses_AreEndedWithTheirRun(t *testing.T) {
 	out, err := behindProc(t, asMarked+"="+asHideous).Output()
 	lines := strings.Fields(string(out))
 	if err != nil || len(lines) != 2 || lines[1] != "succeeded" {

@@ -21,7 +21,7 @@ func TestOutputStreams_AreDistinguished(t *testing.T) {
 	}
 }
 
-func TestBinaryOutput(t *testing.T) {
+func TestOutput_BinaryBytes_AreUnchanged(t *testing.T) {
 	folder := t.TempDir()
 	got, out := run(t, newTask(common.Job{Command: "head -c 1000000 /dev/urandom | tee kept", WorkDir: folder}))
 	want, err := os.ReadFile(filepath.Join(folder, "kept"))
@@ -42,7 +42,7 @@ func numbers(n int) []byte {
 	return b
 }
 
-func TestCapKeepsHeadAndTail(t *testing.T) {
+func TestOutputLimit_KeepsHeadAndTail(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit      common.Size
 		lines      int

@@ -115,7 +115,7 @@ func TestRingsShareABudget(t *testing.T) {
 }
 
 // A run of an executor without a budget left keeps less, and counts the rest as missing.
-func TestShortTail(t *testing.T) {
+func TestOutput_BudgetExhausted_KeepsLess(t *testing.T) {
 	var got []common.Chunk
 	c := newCapture("r", 16<<20, chunks(func(k common.Chunk) { got = append(got, k) }), newBudget(0), nil, time.Now)
 	const total = 18 << 20

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/executor"
 )
 
-func TestOutcomes(t *testing.T) {
+func TestRun_Outcome_NamesStatusAndReason(t *testing.T) {
 	folder := t.TempDir()
 	notExecutable := filepath.Join(folder, "plain")
 	if err := os.WriteFile(notExecutable, nil, 0o644); err != nil {
@@ -180,7 +180,7 @@ func TestEnvironment_IsBuiltFromAnEmptySet(t *testing.T) {
 	}
 }
 
-func TestParams(t *testing.T) {
+func TestParams_AreInTheEnvironment(t *testing.T) {
 	job := common.Job{
 		Command: `printf '%s|%s|%s' "$DAY" "$MODE" "$CARILLON_JOB"`,
 		Env:     map[string]string{"MODE": "env"},
@@ -370,7 +370,7 @@ func TestRemoveWorkDirs(t *testing.T) {
 	}
 }
 
-func TestAccounting(t *testing.T) {
+func TestRun_ReportsCPUTime(t *testing.T) {
 	got, _ := run(t, newTask(common.Job{Command: `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`}))
 	if got.CPUSeconds <= 0 {
 		t.Errorf("%v CPU seconds", got.CPUSeconds)

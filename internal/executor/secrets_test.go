@@ -138,7 +138,7 @@ func TestKilledWhileItWaitsForSecrets(t *testing.T) {
 	expect(t, wait(), common.StatusKilled, "killed_by_user")
 }
 
-func TestSecretsInReasons(t *testing.T) {
+func TestReason_ContainsNoSecret(t *testing.T) {
 	x := newExecutor(t, withSecrets(vault{"/path": "/canary-4711/bin"}))
 	task := newTask(common.Job{Args: []string{"no-such-tool"}, Env: map[string]string{"PATH": "secret:path"}})
 	got := x.Run(t.Context(), task, record(t, task))

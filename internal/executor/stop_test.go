@@ -11,7 +11,7 @@ import (
 	"carillon/internal/executor"
 )
 
-func TestCausesOfStopping(t *testing.T) {
+func TestStop_OutcomeNamesTheCause(t *testing.T) {
 	for name, c := range map[string]struct {
 		cause  error
 		reason string
@@ -63,7 +63,7 @@ func TestTimeoutWhenTermIsIgnored(t *testing.T) {
 }
 
 // A worker's own bound holds whatever a job says, and a shorter timeout of the job's as well.
-func TestMaxRunTime(t *testing.T) {
+func TestRun_MaxRunTimeExceeded_TimesOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		job         string
 		worker      time.Duration
@@ -93,7 +93,7 @@ func TestTimeoutLeavesFastCommandsAlone(t *testing.T) {
 }
 
 // A command that tidies up after TERM has the grace for it, and is killed all the same.
-func TestGrace(t *testing.T) {
+func TestTerm_CommandHasTheGracePeriod(t *testing.T) {
 	for name, command := range map[string]string{
 		"of the command":       `trap 'echo tidied; exit 3' TERM; echo ready; while :; do sleep 0.01; done`,
 		"of what a shell runs": `(trap 'sleep 0.3; echo tidied; exit' TERM; echo ready; while :; do sleep 0.01; done) & trap - TERM; wait`,

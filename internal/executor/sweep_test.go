@@ -144,7 +144,7 @@ func TestSweepSparesGroupsOfOthers(t *testing.T) {
 	}
 }
 
-func TestWhereProcessesLive(t *testing.T) {
+func TestBootIDAndPIDNamespace(t *testing.T) {
 	if id := bootclock.BootID(); len(id) != 36 || id != bootclock.BootID() {
 		t.Errorf("boot id %q", id)
 	}

@@ -219,7 +219,7 @@ func TestManyZombies_HideNoProcess(t *testing.T) {
 
 // What was adopted and ends by itself does not stay as a zombie while its run goes on,
 // and no status that a run waits for is taken.
-func TestReaping(t *testing.T) {
+func TestAdoptedProcesses_AreReaped(t *testing.T) {
 	x := newAdopter(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out, end := background(t, ctx, x,
@@ -272,7 +272,7 @@ func TestKillAll(t *testing.T) {
 	}
 }
 
-func TestMayStart(t *testing.T) {
+func TestMayStart_Refused_StartsNothing(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made")
 	task := shell("touch " + made)
 	asked := 0
@@ -287,7 +287,7 @@ func TestMayStart(t *testing.T) {
 	expect(t, got, common.StatusSucceeded, "")
 }
 
-func TestKillNow(t *testing.T) {
+func TestKillNow_HasNoGracePeriod(t *testing.T) {
 	now := make(chan struct{})
 	close(now)
 	task := shell("true")

@@ -23,7 +23,7 @@ func publicRoutes() []string {
 		"GET /healthz", "GET /readyz", "POST /api/v1/auth/login"}
 }
 
-func TestNothingIsOpen(t *testing.T) {
+func TestRoutes_RequireAuthentication(t *testing.T) {
 	h := apitest.NewHarness(t)
 	var open []string
 	for _, route := range h.Router.Routes() {
@@ -163,7 +163,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-func TestOtherSites(t *testing.T) {
+func TestCrossSiteRequests_AreRefused(t *testing.T) {
 	h := apitest.NewHarness(t)
 	c := apitest.Login(t, h, `{"token":"admin-token"}`)
 	cookie := c.Name + "=" + c.Value
@@ -200,7 +200,7 @@ func TestOtherSites(t *testing.T) {
 
 // A proxy that does not pass the Host on makes our own pages look like another site's to browsers that send no
 // Sec-Fetch-Site: publicURL says that they are ours, and the refusal says what to do.
-func TestOtherSites_BehindAProxyThatChangesTheHost(t *testing.T) {
+func TestCrossSiteRequests_ProxyChangesTheHost_AreRefused(t *testing.T) {
 	for public, status := range map[string]int{
 		"":                          http.StatusForbidden,
 		"https://cron.example.com":  http.StatusOK,
@@ -255,7 +255,7 @@ func TestLoginIsLimited(t *testing.T) {
 	h.Problem(http.StatusUnprocessableEntity, "invalid", "body.code", attempt(`{"code":"a","token":"b"}`, ""))
 }
 
-func TestActorIsWhoAsks(t *testing.T) {
+func TestActor_IsTheCaller(t *testing.T) {
 	h := apitest.NewHarness(t)
 	r := apitest.As("editor", http.MethodPost, "/api/v1/jobs", apitest.AJob, "X-Forwarded-For", "203.0.113.1")
 	r.RemoteAddr = "192.0.2.7:4711"

@@ -19,7 +19,7 @@ func (f *from) RemoteAddr() net.Addr {
 }
 func (f *from) Close() error { f.closed = true; return nil }
 
-func TestConnectionsHaveAShare(t *testing.T) {
+func TestConnections_AreSharedBetweenAddresses(t *testing.T) {
 	bound := newConnections(proxies{netip.MustParsePrefix("10.0.0.0/24")}, 10, 3, 2, 0)
 	enter := func(remote string) *connection {
 		c := bound.know(&from{remote: remote})

@@ -45,7 +45,7 @@ func TestRunFilters(t *testing.T) {
 	}
 }
 
-func TestAbsurdFilters(t *testing.T) {
+func TestFilters_OutOfRange_AreInvalid(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for query, at := range map[string]string{
 		"exitCode=-1": "query.exitCode", "exitCode=256": "query.exitCode", "exitCode=x": "query.exitCode",
@@ -69,7 +69,7 @@ func TestAbsurdFilters(t *testing.T) {
 }
 
 // Any place of a list can be asked for, and how long it is.
-func TestJobsFromAPlace(t *testing.T) {
+func TestJobs_FromAnOffset(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, name := range []string{"a", "b", "c"} {
 		h.Jobs[name] = common.JobState{StoredJob: common.StoredJob{

@@ -25,7 +25,7 @@ func nastyNames() []string {
 		strings.Repeat("a", 10_000)}
 }
 
-func TestNastyNames(t *testing.T) {
+func TestNames_InvalidCharacters_AreRefused(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, name := range nastyNames() {
 		quoted := fmt.Sprintf("%q", name)
@@ -160,7 +160,7 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAtOnce(t *testing.T) {
+func TestRequest_AllFaultsAreListed(t *testing.T) {
 	h := apitest.NewHarness(t)
 	p := h.Problem(http.StatusUnprocessableEntity, "invalid", "body.gid",
 		apitest.As("editor", http.MethodPut, "/api/v1/jobs/A?force=1&force=2", `{"gid":0,"uid":0,"timeout":1}`))

@@ -59,7 +59,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
-func TestProblemsOfPortsAreTold(t *testing.T) {
+func TestErrorsOfPorts_AreReturnedAsProblems(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, code := range []common.Code{common.CodeUnavailable, common.CodeConflict, common.CodeForbidden,
 		common.CodeInternal} {

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/httpapi/apitest"
 )
 
-func TestEachHasARateOfItsOwn(t *testing.T) {
+func TestRate_IsLimitedPerCaller(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	refused := map[string]int{}
 	h := apitest.NewHarness(t, func(c *httpapi.Config) {
@@ -100,7 +100,7 @@ func (w *watched) Authenticate(ctx context.Context, c access.Credential) (access
 }
 
 // Health checks are answered at any rate, but do not look up one token after the other.
-func TestHealthIsNoWayAroundTheRate(t *testing.T) {
+func TestHealthChecks_DoNotBypassTheTokenRate(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	seen := &watched{}
 	h := apitest.NewHarness(t, func(c *httpapi.Config) {
@@ -118,7 +118,7 @@ func TestHealthIsNoWayAroundTheRate(t *testing.T) {
 }
 
 // A token that cannot be looked up just now keeps its own rate.
-func TestRatesOutliveAnOutage(t *testing.T) {
+func TestRate_EtcdUnavailable_IsKept(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	seen := &watched{}
 	h := apitest.NewHarness(t, func(c *httpapi.Config) {

@@ -15,7 +15,7 @@ import (
 )
 
 // However many connections are taken, health checks are answered.
-func TestFullHouseAnswersHealthChecks(t *testing.T) {
+func TestConnectionsExhausted_HealthChecksAreAnswered(t *testing.T) {
 	h := apitest.NewHarness(t)
 	bound := httpapi.BoundConnections(nil, 2, 2, 2, 10*time.Millisecond)
 	server := httpapi.Server(h.Handler, slog.New(slog.DiscardHandler), bound)

@@ -10,7 +10,7 @@ import (
 
 // A new schedule begins when it is saved, and the due fires of the old one are accounted for in the same
 // transaction.
-func TestTimetableChange(t *testing.T) {
+func TestScheduleChange_AccountsForDueFires(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	edit := func(change func(*common.Job)) func(common.Job) common.Job {
@@ -98,7 +98,7 @@ func TestTimetableChange(t *testing.T) {
 }
 
 // The gap has more fires than are counted: the entry covers all of them.
-func TestGapTooLongToCount(t *testing.T) {
+func TestGap_TooLongToCount_CoversAllFires(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	job := common.Job{Name: "a", CronExpr: "@every 1s", Timezone: "UTC", Command: "true"}

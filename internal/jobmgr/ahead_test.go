@@ -11,7 +11,7 @@ import (
 
 // A master whose clock is ahead must not skip the fires in between: it moves no cursor, and does what moves
 // none.
-func TestMasterAheadMovesNoCursor(t *testing.T) {
+func TestClockAhead_MovesNoCursor(t *testing.T) {
 	t.Parallel()
 	s := ownStory(t)
 	s.put(minutely("j"))

@@ -45,7 +45,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-func TestChange(t *testing.T) {
+func TestChange_IsAuditedUnderItsVerb(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))
@@ -82,7 +82,7 @@ func TestChange(t *testing.T) {
 
 // Concurrent changes share transactions: each still has its own outcome, and of those of the same job one
 // wins.
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentChanges_HaveTheirOwnOutcomes(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	const n = 200
@@ -109,7 +109,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestOnce(t *testing.T) {
+func TestOnce_KeyOfAnotherRequest_Conflicts(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	for _, c := range []struct {

@@ -52,7 +52,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-func TestBusyAndPlans(t *testing.T) {
+func TestBusyAndPlans_OfEachJob(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("busy"))

@@ -12,7 +12,7 @@ import (
 )
 
 // While the backlog for the log store is too large no job is saved; urgent changes are still made.
-func TestBacklog(t *testing.T) {
+func TestBacklogFull_SavesNoJob(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	backlog := &auditetcd.Backlog{Most: 1 << 20}

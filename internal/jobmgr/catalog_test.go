@@ -98,7 +98,7 @@ func TestListOrderPagesAndFilters(t *testing.T) {
 }
 
 // While jobs are created and deleted, each of the others is listed once and in order.
-func TestPagesUnderChanges(t *testing.T) {
+func TestPages_ConcurrentChanges_ListEachJobOnce(t *testing.T) {
 	t.Parallel()
 	s := ownStory(t)
 	var stay []string

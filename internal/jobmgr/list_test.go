@@ -12,7 +12,7 @@ import (
 )
 
 // A pause beyond the representable times is refused; one that was stored nevertheless lasts.
-func TestPausedForCenturies(t *testing.T) {
+func TestPause_BeyondRepresentableTimes_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	until := time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC)

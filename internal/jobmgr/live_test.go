@@ -62,7 +62,7 @@ func (s *story) wantLive(id string, status common.Status, worker string) {
 }
 
 // A run is found by its id, and listed once, at each stage.
-func TestLiveRunAtEachStage(t *testing.T) {
+func TestLiveRun_IsListedOnceAtEachStage(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
@@ -105,7 +105,7 @@ func TestOpenRuns(t *testing.T) {
 }
 
 // The note of a late end is no outcome of its run, and is read separately.
-func TestLateEndIsNoOutcome(t *testing.T) {
+func TestLateEnd_IsReadSeparately(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))
@@ -275,7 +275,7 @@ func TestKillRacingWithClaim(t *testing.T) {
 }
 
 // A run that moves to its next stage during the look-up is found.
-func TestLiveRunWhileItMoves(t *testing.T) {
+func TestLiveRun_ChangesStageDuringTheRead_IsFound(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.put(minutely("a"))

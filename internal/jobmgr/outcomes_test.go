@@ -44,7 +44,7 @@ func TestOutcomesWaitUntilAcknowledged(t *testing.T) {
 	}
 }
 
-func TestOutcomesInParts(t *testing.T) {
+func TestOutcomes_AreReadInPages(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.put(common.Job{Name: "a", Command: "true"})

@@ -52,7 +52,7 @@ func TestPause(t *testing.T) {
 }
 
 // The fires that a pause passed are one entry, written with the save that ends it.
-func TestEndOfAPause(t *testing.T) {
+func TestEndOfPause_PassedFiresAreOneEntry(t *testing.T) {
 	t.Parallel()
 	edit := func(change func(*common.Job)) func(*story, common.Job) {
 		return func(s *story, job common.Job) { change(&job); s.put(job) }

@@ -356,7 +356,7 @@ func TestValidateListsEveryFault(t *testing.T) {
 	}
 }
 
-func TestRecreatedJobIsAnother(t *testing.T) {
+func TestRecreatedJob_HasANewUID(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	first := s.put(minutely("a"))
@@ -400,7 +400,7 @@ func TestRecreatedJobIsAnother(t *testing.T) {
 }
 
 // A job that cannot be read can be deleted.
-func TestBrokenJob(t *testing.T) {
+func TestUnreadableJob_CanBeDeleted(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	s.raw(common.JobKey("broken"), "{")

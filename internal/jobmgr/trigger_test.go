@@ -370,7 +370,7 @@ func TestPendingRunsHaveAReason(t *testing.T) {
 }
 
 // A value that does not match its key is ignored.
-func TestForeignValues(t *testing.T) {
+func TestValues_OfAnotherKey_AreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	job := s.put(minutely("a"))

@@ -97,7 +97,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 
 // The master records the features that a job needs of its workers, and removes those no longer needed;
 // unknown ones are left to a newer master.
-func TestNeedsAreNoted(t *testing.T) {
+func TestPut_RecordsNeededFeatures(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	needs := func(want ...string) {

@@ -47,7 +47,7 @@ func (s *story) unreliable() (store master, lose func(answerOnly bool)) {
 }
 
 // A change whose response was lost is looked up; one that cannot be found is not reported as refused.
-func TestLostAnswersOfChanges(t *testing.T) {
+func TestChange_AnswerLost_IsLookedUp(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	store, lose := s.unreliable()

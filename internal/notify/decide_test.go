@@ -44,7 +44,7 @@ func gapOf(minute int, count int64) *Outcome {
 }
 
 // Each line is a story: the outcomes of a job's fires, and the notifications.
-func TestStories(t *testing.T) {
+func TestOutcomes_DecideNotifications(t *testing.T) {
 	all := []common.Event{"failed", "missed", "lost", "late", "recovered"}
 	for _, c := range []struct {
 		name  string
@@ -136,7 +136,7 @@ func TestState_ManyOutcomes_RemembersBoundedNumber(t *testing.T) {
 	}
 }
 
-func TestAddresses(t *testing.T) {
+func TestCheckAddress_PublicOnly(t *testing.T) {
 	for _, c := range []struct {
 		addr  string
 		allow string
@@ -230,7 +230,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestWish_Faults(t *testing.T) {
+func TestChannelDefinition_Faults(t *testing.T) {
 	hook := "https://hooks.example.com/T0/secret"
 	for _, c := range []struct {
 		name   string

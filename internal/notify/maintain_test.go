@@ -21,7 +21,7 @@ func (blind) Late(context.Context, []common.JobState, time.Time) ([]common.Run, 
 }
 
 // A lookup that fails for an hour is logged once.
-func TestLateUnknown(t *testing.T) {
+func TestLateRuns_LookupFails_IsLoggedOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)

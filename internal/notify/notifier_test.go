@@ -413,7 +413,7 @@ func TestNotifier_TroubleNotifiedOnce(t *testing.T) {
 }
 
 // An attempt that is followed by another is not notified.
-func TestRetries(t *testing.T) {
+func TestFailureBeforeARetry_IsNotNotified(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -635,7 +635,7 @@ func TestNotifier_MissingOrDisabledChannel_Fails(t *testing.T) {
 }
 
 // A cluster in trouble does not flood the receivers.
-func TestFlood(t *testing.T) {
+func TestManyFailingJobs_AreSummarized(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		const jobs = 250
@@ -900,7 +900,7 @@ func TestNotifier_FailingChannel_OthersUnaffected(t *testing.T) {
 }
 
 // Compacted outcomes are read from the history.
-func TestGap(t *testing.T) {
+func TestGap_IsReadFromTheHistory(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -926,7 +926,7 @@ func TestGap(t *testing.T) {
 	})
 }
 
-func TestLate(t *testing.T) {
+func TestLateRuns_AreNotifiedOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)
@@ -1024,7 +1024,7 @@ func TestNotifier_JobsUnknown_StatesKept(t *testing.T) {
 }
 
 // After a restore of etcd to an earlier revision, later outcomes count.
-func TestRestored(t *testing.T) {
+func TestEtcdRestored_LaterOutcomesCount(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.job("a", everything...)

@@ -85,7 +85,7 @@ const (
 	enough  = 10 * time.Second
 )
 
-func TestProxyHolds(t *testing.T) {
+func TestProxy_Holds(t *testing.T) {
 	for name, m := range map[string]manner{"up": {up: true}, "down": {down: true}} {
 		t.Run(name, func(t *testing.T) {
 			p, heard := behindProxy(t)
@@ -112,7 +112,7 @@ func TestProxyHolds(t *testing.T) {
 }
 
 // The request is executed, and its sender gets no response.
-func TestProxyForgets(t *testing.T) {
+func TestProxy_DropsConnections(t *testing.T) {
 	p, heard := behindProxy(t)
 	c := dial(t, p)
 	p.set(manner{forget: true})
@@ -135,7 +135,7 @@ func TestProxyForgets(t *testing.T) {
 	}
 }
 
-func TestProxyRefuses(t *testing.T) {
+func TestProxy_Refuses(t *testing.T) {
 	p, _ := behindProxy(t)
 	p.set(manner{refuse: true})
 	c, err := net.Dial("tcp", p.address())

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestFaultsHaveNamesOfTheirOwn(t *testing.T) {
+func TestFaults_HaveUniqueNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range faults() {
 		if seen[f.name] || f.name == "" || f.about == "" || f.run == nil || f.takes <= 0 {
@@ -31,7 +31,7 @@ func plain(script []scheduled) (all []string) {
 	return all
 }
 
-func TestMixFollowsFromItsSeed(t *testing.T) {
+func TestMix_SameSeed_SameFaults(t *testing.T) {
 	one, same, other := mix(7, mixLength, mixable()), mix(7, mixLength, mixable()), mix(8, mixLength, mixable())
 	if !reflect.DeepEqual(plain(one), plain(same)) || reflect.DeepEqual(plain(one), plain(other)) {
 		t.Fatalf("%v\n%v\n%v", plain(one), plain(same), plain(other))
@@ -76,7 +76,7 @@ func TestMixKeepsFaultsApart(t *testing.T) {
 	}
 }
 
-func TestQuickIsQuick(t *testing.T) {
+func TestQuickScript_IsShort(t *testing.T) {
 	script, err := quick(1)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestQuickIsQuick(t *testing.T) {
 	}
 }
 
-func TestShares(t *testing.T) {
+func TestShare_Set(t *testing.T) {
 	var s share
 	for _, text := range []string{"", "0/2", "3/2", "x"} {
 		if s.Set(text) == nil {
@@ -101,7 +101,7 @@ func TestShares(t *testing.T) {
 }
 
 // A soak mixes faults that take long, on the usual stack: not what makes etcd forget, or ask for passwords.
-func TestSoakLeavesOutWhatEtcdForgets(t *testing.T) {
+func TestSoak_OmitsFaultsOfEtcdsState(t *testing.T) {
 	for _, name := range []string{"etcd-restored", "etcd-tokens-expire"} {
 		if _, err := named(name); err != nil {
 			t.Error(err)

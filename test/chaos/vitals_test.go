@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDifferences(t *testing.T) {
+func TestVitals_Differences(t *testing.T) {
 	before := map[string]vitals{"w": {Jobs: 2, Goroutines: 60, Files: 20, Memory: 30 << 20}}
 	for name, c := range map[string]struct {
 		after vitals
@@ -26,7 +26,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-func TestSamples(t *testing.T) {
+func TestSamples_ParsesMetrics(t *testing.T) {
 	got, err := samples(strings.NewReader("# HELP x y\n# TYPE x gauge\nx 3\nc{code=\"spool_full\"} 1\nbig 1.5e+06\n"))
 	if err != nil || len(got) != 3 || got["x"] != 3 || got[`c{code="spool_full"}`] != 1 || got["big"] != 1.5e6 {
 		t.Fatalf("%v, %v", got, err)

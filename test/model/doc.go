@@ -19,5 +19,5 @@
 //	go test ./test/model -run TestModel -seeds 250 -v
 //	go test ./test/model -run TestModel/seed-17 -from 17 -seeds 1 -v
 //
-// TestRulesMatter disables one rule of the protocol at a time, and requires that this breaks a promise.
+// TestMutations_BreakAPromise disables one rule of the protocol at a time, and requires that this breaks a promise.
 package model

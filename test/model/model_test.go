@@ -77,8 +77,8 @@ func TestModel(t *testing.T) {
 	t.Logf("model: %s", tally.text())
 }
 
-// TestRulesMatter leaves out one rule at a time: some promise is broken in one of the seeds.
-func TestRulesMatter(t *testing.T) {
+// TestMutations_BreakAPromise leaves out one rule at a time: some promise is broken in one of the seeds.
+func TestMutations_BreakAPromise(t *testing.T) {
 	servers := newPool(t, runtime.GOMAXPROCS(0))
 	tally := tally{counts: map[string]int{}}
 	for _, m := range mutations {

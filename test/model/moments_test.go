@@ -50,7 +50,7 @@ func (s *script) sever(box int, late, d time.Duration) {
 
 // The worst moments break nothing, and each breaks G3 where the rule is left out that was made
 // for it.
-func TestWorstMoments(t *testing.T) {
+func TestMoments_ProcessesStopAtTheWorstMoment(t *testing.T) {
 	const tries = 10
 	servers := newPool(t, 2)
 	for _, m := range moments {

@@ -119,7 +119,7 @@ func (w *world) cursorNow(job string) (at time.Time) {
 // been answered yet: they are tried again until they reach the older state, in which that fire is unclaimed; with the
 // first seed before anything else does that would show it to their workers. They write nothing there, and after an
 // operator has accepted the older state all goes on.
-func TestEtcdIsRestoredWhileClaimsAreOnTheirWay(t *testing.T) {
+func TestEtcdRestored_WithClaimsInFlight(t *testing.T) {
 	const every = 20 * time.Second
 	const often = 4 // seeds that are a multiple of it have registrations written as often as in the product
 	twice := func(seed uint64, m mutation) (broken []string) {

@@ -116,7 +116,7 @@ func TestJobChangesWhileItIsClaimed(t *testing.T) {
 
 // Of two saves that were made from the same version one is refused, and the fires that
 // both would have passed over are accounted for once.
-func TestTwoSavesRace(t *testing.T) {
+func TestConcurrentSaves_LoseNoFire(t *testing.T) {
 	cluster(t, 2, level, func(ctx context.Context, s *script) {
 		for i := range 10 {
 			time.Sleep(s.between(2*time.Second, 10*time.Second))
@@ -145,7 +145,7 @@ func TestTwoSavesRace(t *testing.T) {
 
 // A worker whose clock is a day ahead consumes nothing of the future, and the others do
 // not wait for it.
-func TestFutureDatedClockConsumesNothing(t *testing.T) {
+func TestClockAhead_ConsumesNoFire(t *testing.T) {
 	w := cluster(t, 3, []time.Duration{24 * time.Hour, 0, 0}, func(ctx context.Context, s *script) {
 		job := common.Job{Name: "a", Timezone: "UTC", Command: "true", CronExpr: "@every 3s"}
 		if _, _, err := s.masters[0].store.Put(ctx, modelActor, job, common.Precondition{}); err != nil {
@@ -166,7 +166,7 @@ func TestFutureDatedClockConsumesNothing(t *testing.T) {
 
 // A worker that is stopped when it has just started a command is ended by its guardian, and the
 // command with it, before another worker runs the job again: the guardian was notified of the run before.
-func TestFrozenAtTheStartOfACommand(t *testing.T) {
+func TestWorkerFrozen_AtTheStartOfACommand(t *testing.T) {
 	part := func(ctx context.Context, s *script) {
 		s.world.last(50 * time.Second)
 		job := common.Job{
@@ -208,7 +208,7 @@ func TestFrozenAtTheStartOfACommand(t *testing.T) {
 // when they were full, fires wait at their cursors, also those of a job whose worker is not there,
 // and a save in that time accounts for the fires that it passes with one entry. When the store is
 // back each fire of the day has its one outcome.
-func TestLogStoreIsAwayForADay(t *testing.T) {
+func TestLogStoreUnavailable_ForADay(t *testing.T) {
 	const room, onTheWay = 30, 12
 	away := 24 * time.Hour
 	part := func(ctx context.Context, s *script) {

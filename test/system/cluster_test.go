@@ -124,7 +124,7 @@ func TestCluster(t *testing.T) {
 
 // A worker dies and does not come back: the others take its fires over, write down what
 // it ran as lost, and run it again where the job wants that.
-func TestSurvivors(t *testing.T) {
+func TestWorkerDies_OthersTakeOver(t *testing.T) {
 	t.Parallel() // it mostly waits
 	c := newCluster(t)
 	a := c.master()
@@ -205,7 +205,7 @@ func TestSurvivors(t *testing.T) {
 }
 
 // Daemons start while their stores are away, and go on by themselves when these are back.
-func TestStoresAway(t *testing.T) {
+func TestDaemons_StartWithoutTheirStores(t *testing.T) {
 	t.Parallel() // it mostly waits
 	c := &cluster{t: t, dir: t.TempDir(), etcdAt: freePort(t), mongoAt: freePort(t)}
 	a := c.master()

@@ -456,7 +456,7 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 
 // In its container the worker is process 1, to which the kernel gives all orphans, and
 // whose end is the end of everything.
-func TestProcessOne(t *testing.T) {
+func TestWorker_AsProcessOne(t *testing.T) {
 	t.Parallel()
 	if out, err := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").CombinedOutput(); err != nil {
 		t.Skipf("a set of processes of its own cannot be made here: %v: %s", err, out)

@@ -214,7 +214,7 @@ func TestDrainDeadline(t *testing.T) {
 }
 
 // Signals within a second are one wish; a later one hurries.
-func TestSecondSignalHurries(t *testing.T) {
+func TestDrain_SecondSignal_EndsAtOnce(t *testing.T) {
 	t.Parallel()
 	c, a := readyCluster(t)
 	client := c.keys()

@@ -126,7 +126,7 @@ func (e *edge) send(client *http.Client, method, path, body string, headers ...s
 	return resp, string(text)
 }
 
-func TestEdge(t *testing.T) {
+func TestHTTPServer_ProtocolsAndLimits(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t)
 	t.Run("TLS", e.tls)

@@ -38,7 +38,7 @@ func (o overview) has(code string) bool {
 
 // One of the masters is elected, another one when that one is killed; and what the elected one
 // finds out, a job that no worker may run, all of them report.
-func TestElected(t *testing.T) {
+func TestElection_MasterKilled_AnotherIsElected(t *testing.T) {
 	t.Parallel() // it mostly waits
 	c := newCluster(t)
 	masters := map[*api]*process{}

@@ -118,7 +118,7 @@ func TestSecretsStayOnTheWorker(t *testing.T) {
 }
 
 // What a run prints is found while it goes on.
-func TestSearchWhileARunGoesOn(t *testing.T) {
+func TestSearch_ActiveRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, a := standalone(t, dir)

@@ -89,7 +89,7 @@ func (f *flood) fast(clients int, method, path, token, body string) {
 
 // While others hold every connection there is, and ask more than they may, the server
 // answers whether it lives, fires go on, each once, and afterwards it is as it was.
-func TestFlood(t *testing.T) {
+func TestConnectionFlood_SchedulingContinues(t *testing.T) {
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
 	struck := filepath.Join(t.TempDir(), "struck")

@@ -179,7 +179,7 @@ func TestLiveOutput(t *testing.T) {
 // A line each 300 ms: they come in order, and before the run has ended. A master that stops lets its
 // followers go on at another one. The worker is killed: what the job had printed is read all
 // the same, and the stream ends with the run.
-func TestLiveOutputOfAWorkerThatIsKilled(t *testing.T) {
+func TestLiveOutput_WorkerKilled(t *testing.T) {
 	t.Parallel() // it mostly waits
 	c := newCluster(t)
 	address := freePort(t)

@@ -170,7 +170,7 @@ func (e *events) tellOf(job string) bool {
 // A cluster on three members of etcd with passwords, whose tokens end all the time: by age, by a change of the
 // password, and with the member that knew them. Masters are elected when they have been up for longer than a token
 // lives. Whatever ends, notifications, live events, kill requests, new jobs and triggers go on, and no fire is lost.
-func TestTokensEnd(t *testing.T) {
+func TestEtcdTokensExpire_NothingIsLost(t *testing.T) {
 	t.Parallel() // it mostly waits
 	ear := listen(t)
 	c := &cluster{t: t, dir: t.TempDir(), mongoAt: freePort(t)}

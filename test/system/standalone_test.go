@@ -41,7 +41,7 @@ func entered(t testing.TB, p *process, dir, address string) *api {
 	return a
 }
 
-func TestFirstStart(t *testing.T) {
+func TestStandalone_FirstStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
@@ -117,7 +117,7 @@ func TestGuardianKilledOneAttempt(t *testing.T) {
 }
 
 // A worker that is killed leaves nothing running, loses no fire, and blocks no job.
-func TestKillAndComeBack(t *testing.T) {
+func TestStandaloneKilled_LosesNoFire(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p, a := standalone(t, dir)
@@ -220,7 +220,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCannotWork(t *testing.T) {
+func TestInvalidSettings_AreRefused(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"open to all without TLS":    {"carillon-standalone", "--data-dir", t.TempDir(), "--listen", "0.0.0.0:0"},
@@ -239,7 +239,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 }
 
 // A copy of a data folder does not start while the original lives, and harms nothing of it.
-func TestCopiedFolder(t *testing.T) {
+func TestDataFolder_Copied_DoesNotStart(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
 	p, a := standalone(t, dir)

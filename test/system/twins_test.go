@@ -142,7 +142,7 @@ func (a *api) patient(gate string) (id string) {
 
 // A second life of a worker does not start while the first lives, wherever it is
 // started, and does the first no harm.
-func TestTwins(t *testing.T) {
+func TestWorker_SecondIncarnation_DoesNotStart(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a := c.master()
@@ -197,7 +197,7 @@ func TestTwins(t *testing.T) {
 
 // A copy on another machine asks etcd who lives, and gives up; when the first is dead,
 // a copy becomes the worker, here and there.
-func TestMovedFolder(t *testing.T) {
+func TestDataFolder_MovedToAnotherMachine(t *testing.T) {
 	t.Parallel()
 	there := newMachine(t)
 	c := &cluster{t: t, dir: t.TempDir(), etcdAt: there.free(t), mongoAt: there.free(t)}

@@ -53,7 +53,7 @@ func older(t *testing.T, name, pkg string) string {
 
 // An older worker leaves alone what it does not understand, and says so; a newer one
 // beside it runs it; both run what both understand. An older master takes nothing of it away.
-func TestTwoVersions(t *testing.T) {
+func TestMixedVersions(t *testing.T) {
 	t.Parallel()
 	oldWorker, oldMaster := older(t, "carillon-worker", "../../cmd/worker"),
 		older(t, "carillon-master", "../../cmd/master")

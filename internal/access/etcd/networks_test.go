@@ -11,7 +11,7 @@ import (
 
 // A network is known on all masters after a login from it, for 90 days, and is deleted with the
 // user.
-func TestKnownNetworks(t *testing.T) {
+func TestKnownNetwork_AfterALogin_IsShared(t *testing.T) {
 	t.Parallel()
 	s, client, clock := setUp(t)
 	ann := makeUser(t, s, "ann", access.UserWish{Password: new(aPassword)})

@@ -270,7 +270,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-func TestEtcdAway(t *testing.T) {
+func TestEtcdAway_IsUnavailable(t *testing.T) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"127.0.0.1:1"}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)

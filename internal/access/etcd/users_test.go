@@ -147,7 +147,7 @@ func TestUpdateUser_UnknownFields_Kept(t *testing.T) {
 	}
 }
 
-func TestWrongPasswords(t *testing.T) {
+func TestLogin_WrongPassword_IsRefused(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
 	makeUser(t, s, "ann", access.UserWish{Password: new(aPassword)})
@@ -607,7 +607,7 @@ func TestDeleteUser_ManyTokens_AllDeleted(t *testing.T) {
 }
 
 // A deleted token is refused by all masters within three seconds.
-func TestRevocation(t *testing.T) {
+func TestRevokedToken_IsRefusedByAllMasters(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	bootstrap(t, s)
@@ -646,7 +646,7 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
-func TestLastUse(t *testing.T) {
+func TestLastUse_IsRecorded(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	other := New(client, c.now, nil)

@@ -282,7 +282,7 @@ func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestExternalName_Invalid_IsReplacedByTheAddress(t *testing.T) {
 	l := newLogin(t)
 	for claimed, want := range map[any]string{
 		"ann":                          "ann",

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWatchCheck(t *testing.T) {
+func TestWatchCheck_JudgesSilence(t *testing.T) {
 	type check struct {
 		now, since time.Duration
 		stopped    bool

@@ -30,7 +30,7 @@ func age(t *testing.T, path string, n int) {
 	}
 }
 
-func TestFilesAreReadAgain(t *testing.T) {
+func TestSecretFiles_Changed_AreReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	write(t, path, "first-secret\n", 0o600)
 	var log bytes.Buffer
@@ -100,7 +100,7 @@ func TestPreviousSecrets_StayMasked(t *testing.T) {
 	}
 }
 
-func TestFilesThatHoldNoSecret(t *testing.T) {
+func TestSecretFiles_Invalid_AreRefused(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		text string

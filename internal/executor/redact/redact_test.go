@@ -17,7 +17,7 @@ func masker(values ...string) *Masker {
 	return New(secrets)
 }
 
-func TestText(t *testing.T) {
+func TestText_MasksSecrets(t *testing.T) {
 	for _, c := range []struct {
 		secrets    []string
 		text, want string
@@ -121,7 +121,7 @@ func TestStream_SplitText_SameOutput(t *testing.T) {
 	})
 }
 
-func TestNothingToMask(t *testing.T) {
+func TestNew_NoSecrets_ReturnsNoMasker(t *testing.T) {
 	if New(nil) != nil || New([]Secret{{Name: "a"}}) != nil {
 		t.Error("there is a masker without a secret")
 	}
@@ -132,7 +132,7 @@ func TestNothingToMask(t *testing.T) {
 }
 
 // Texts made of prefixes of a secret, or of the secret, take no more time than others.
-func TestHostileTextIsLinear(t *testing.T) {
+func TestStream_PrefixesOfSecrets_TakeLinearTime(t *testing.T) {
 	m := masker(strings.Repeat("a", MaxSecret), strings.Repeat("a", MaxSecret-1)+"b", strings.Repeat("ab", MaxSecret/2))
 	s := m.Stream()
 	piece := bytes.Repeat([]byte("a"), 64<<10)

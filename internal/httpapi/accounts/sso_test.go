@@ -143,7 +143,7 @@ func TestSingleSignOn(t *testing.T) {
 	s.Want(http.StatusUnauthorized, apitest.As("", http.MethodGet, "/api/v1/auth/me", "", "Cookie", mine))
 }
 
-func TestSingleSignOnRefuses(t *testing.T) {
+func TestSingleSignOn_InvalidLogins_AreRefused(t *testing.T) {
 	s := newSSO(t)
 	network := 0 // each case comes from one of its own
 	s.from = func() string { return fmt.Sprintf("198.51.%d.1", network) }
@@ -213,7 +213,7 @@ func TestSingleSignOnRefuses(t *testing.T) {
 	}
 }
 
-func TestNoIssuer(t *testing.T) {
+func TestSingleSignOn_WithoutIssuer_IsAbsent(t *testing.T) {
 	h := apitest.NewHarness(t)
 	w := h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/api/v1/auth/methods", ""))
 	if strings.Contains(w.Body.String(), "oidc") {

@@ -196,7 +196,7 @@ func TestUsersAndTheirTokens(t *testing.T) {
 
 // The new session of a login is never the one that was brought along, and a new password
 // ends all the others.
-func TestChangingOnesPassword(t *testing.T) {
+func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.root(http.StatusCreated, http.MethodPost, "/api/v1/users", `{"name":"ann","password":"`+aPassword+`"}`)
@@ -343,7 +343,7 @@ func (g *guessed) Login(_ context.Context, l access.Login) (access.Session, erro
 
 // Who may create a token, and for which user: a caller with a token gets no other one that
 // outlives it.
-func TestWhoMakesTokens(t *testing.T) {
+func TestCreateToken_PermittedCallers(t *testing.T) {
 	ann := access.Identity{Name: "ann", User: "ann", UserID: "1", Role: access.Editor, Session: true}
 	byToken, admin, sso := ann, ann, ann
 	byToken.Token = "t"

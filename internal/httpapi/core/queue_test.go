@@ -67,7 +67,7 @@ func (u *unread) Read(p []byte) (int, error) {
 
 // However many applies one sends at once, few of their bodies are in memory, few wait, and the rest
 // is refused unread; others still have a turn, and there are other turns for what is done in bulk.
-func TestAppliesWaitForTheirTurn(t *testing.T) {
+func TestApply_ConcurrentRequests_AreLimited(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		jobs := &held{going: map[string]int{}, free: make(chan struct{})}
 		h := apitest.NewHarness(t, func(c *httpapi.Config) { jobs.Jobs, c.Jobs = c.Jobs, jobs })
@@ -148,7 +148,7 @@ func (s *slow) Validate(_ context.Context, job common.Job) (common.Job, []common
 }
 
 // One who asks for many of what takes a processor for long leaves turns for others.
-func TestWhatTakesLongWaitsForItsTurn(t *testing.T) {
+func TestExpensiveRequests_AreLimitedPerCaller(t *testing.T) {
 	for what, ask := range map[string]func(role string) *http.Request{
 		"a forecast": func(role string) *http.Request {
 			return apitest.As(role, http.MethodGet, "/api/v1/forecast", "")
@@ -200,7 +200,7 @@ func (p *patient) SetWriteDeadline(at time.Time) error {
 }
 
 // A request about many jobs is answered with the result of each, however long it took.
-func TestWorkOnManyIsAnswered(t *testing.T) {
+func TestRequestsAboutManyJobs_HaveALongerDeadline(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for path, body := range map[string]string{
 		"/api/v1/jobs/apply": `{"jobs":[{"name":"a","command":"true"}]}`,

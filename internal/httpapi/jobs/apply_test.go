@@ -65,7 +65,7 @@ func TestApply(t *testing.T) {
 }
 
 // Of what may have been done it is not said that it was refused, and nothing is pruned.
-func TestManyUnknown(t *testing.T) {
+func TestApply_OutcomeUnknown_IsNotReportedAsRefused(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"goes","command":"true","labels":{"app":"x"}}`))
 	h.Lost = map[string]bool{"a": true}
@@ -84,7 +84,7 @@ func TestManyUnknown(t *testing.T) {
 }
 
 // What is wrong with one job hinders no other, but then nothing is pruned.
-func TestApplyJudgesEachByItself(t *testing.T) {
+func TestApply_InvalidJob_DoesNotAffectOthers(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs", `{"name":"goes","command":"true","labels":{"app":"x"}}`))
 	answer, by := applied(h, "editor", "?prune=app", `{"jobs":[{"name":"good","command":"true"},{"name":"Bad Name","command":"true"},
@@ -112,7 +112,7 @@ func TestApplyJudgesEachByItself(t *testing.T) {
 	}
 }
 
-func TestApplyRefusesWhatIsNoApply(t *testing.T) {
+func TestApply_MalformedBody_IsRefused(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for body, location := range map[string]string{
 		``:                      "body",

@@ -32,7 +32,7 @@ func (m *moving) Get(ctx context.Context, name string) (common.JobState, error) 
 }
 
 // The group that counts is that of the version that is changed.
-func TestChange_JobMovesMeanwhile(t *testing.T) {
+func TestChange_JobMovesToAnotherGroup_ChecksItsGroup(t *testing.T) {
 	const path = "/api/v1/jobs/a"
 	body := `{"name":"a","command":"true","group":"blue"}`
 	for name, c := range map[string]struct {

@@ -77,7 +77,7 @@ func TestBulk(t *testing.T) {
 }
 
 // What was changed since the filter found it is not deleted: it may not match any more.
-func TestBulkDeletesWhatItFound(t *testing.T) {
+func TestBulkDelete_JobChangedSince_IsKept(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, job := range []string{`{"name":"a","command":"true","labels":{"team":"x"}}`,
 		`{"name":"b","command":"true","labels":{"team":"x"}}`} {
@@ -117,7 +117,7 @@ func TestBulkRefuses(t *testing.T) {
 }
 
 // Many are told apart by the group of each.
-func TestManyByGroup(t *testing.T) {
+func TestApplyAndBulk_CheckTheGroupOfEachJob(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Want(201, apitest.As("editor", "POST", "/api/v1/jobs",
 		`{"name":"mine","command":"true","group":"g","labels":{"app":"x"}}`))
@@ -206,7 +206,7 @@ func (u unreadable) Output(context.Context, string, int64, int) ([]common.Chunk,
 
 // A run that was asked for is never answered with a refusal: a client that is told to try again would run it twice. The
 // answer says that nothing was waited for.
-func TestRunIsAcceptedWhereNobodyCanWait(t *testing.T) {
+func TestRun_WaitIsUnavailable_IsAccepted(t *testing.T) {
 	for _, err := range []error{common.Errorf(common.CodeNotFound, "no such run"), apitest.ErrStoreOff, tail.ErrStopped,
 		errors.New("broken")} {
 		h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Following = tail.New(unreadable{err}, tail.Config{}) })
@@ -313,7 +313,7 @@ func TestRunAndWaitHides(t *testing.T) {
 }
 
 // A run of another group shields no other run of the job.
-func TestBulkKillsWhatItMay(t *testing.T) {
+func TestBulkKill_RunsOfOtherGroups_AreKept(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Jobs["a"] = common.JobState{
 		Version:   1,

@@ -46,7 +46,7 @@ func withJobs(t *testing.T) (*apitest.Harness, time.Time) {
 }
 
 // A list says when its jobs fire in the language of who reads it.
-func TestJobsInWords(t *testing.T) {
+func TestJobs_ScheduleIsDescribedInTheCallersLanguage(t *testing.T) {
 	h, _ := withJobs(t)
 	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPost, "/api/v1/jobs",
 		`{"name":"manual","command":"true"}`))
@@ -129,7 +129,7 @@ func TestNextFires(t *testing.T) {
 	}
 }
 
-func TestJobsWhileTheLogStoreIsAway(t *testing.T) {
+func TestJobs_LogStoreUnavailable(t *testing.T) {
 	h, _ := withJobs(t)
 	h.StoreOff = true
 	var l jobList
@@ -156,7 +156,7 @@ func TestUnknownInclude(t *testing.T) {
 }
 
 // Runs that go on have an outlook, wherever they are listed; one question serves them all.
-func TestOutlookOfRuns(t *testing.T) {
+func TestRuns_Running_HaveAnEstimate(t *testing.T) {
 	h, now := withJobs(t)
 	h.RunList = append(h.RunList, apitest.OneAt("c", 1, now.Add(-time.Second), common.StatusRunning, 0))
 	var l struct{ Items []view.Run }

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/httpapi/runs"
 )
 
-func TestJobComesBackAsSent(t *testing.T) {
+func TestJob_IsReturnedAsSent(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Now = func() time.Time { return now } })
 	sent := `{"name":"nightly","title":"每晚报表 <b>","group":"reports","labels":{"team":"data"},"description":"a\nb","cronExpr":"30 2 * * *",

@@ -69,7 +69,7 @@ func TestVersions(t *testing.T) {
 }
 
 // Any of many versions is found, also where the clocks of masters disagreed.
-func TestVersionAmongMany(t *testing.T) {
+func TestVersion_AmongMany_IsFound(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for n := range 450 {
 		h.Changed(n, "replace", "a", fmt.Sprintf("number-%d", n))
@@ -86,7 +86,7 @@ func TestVersionAmongMany(t *testing.T) {
 }
 
 // While the log store is away, what is listed says so, and what may be in it is not said to be missing.
-func TestVersionsWhileTheLogStoreIsAway(t *testing.T) {
+func TestVersions_LogStoreUnavailable(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Changed(1, "create", "a", "first")
 	h.StoreOff = true
@@ -100,7 +100,7 @@ func TestVersionsWhileTheLogStoreIsAway(t *testing.T) {
 }
 
 // Who sees the versions of a job sees none of the time that it, or one of its name, was in another group.
-func TestVersionsByGroup(t *testing.T) {
+func TestVersions_OfOtherGroups_AreHidden(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Sessions["reds"] = access.Identity{
 		Name:   "reds",
@@ -152,7 +152,7 @@ func TestVersionsByGroup(t *testing.T) {
 }
 
 // A list of versions says what each has changed, to those who may see both sides.
-func TestVersionsSayWhatChanged(t *testing.T) {
+func TestVersions_ListChangedFields(t *testing.T) {
 	h := apitest.NewHarness(t)
 	side := func(rest string) []byte {
 		return []byte(`{"name":"a","uid":"u1","createdAt":"2026-11-01T00:00:00Z","updatedAt":"2026-11-01T00:00:00Z",` +

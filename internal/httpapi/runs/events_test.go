@@ -7,7 +7,7 @@ import (
 	"carillon/internal/runlog/tail"
 )
 
-func TestEventsOfAnOutage(t *testing.T) {
+func TestEventWriter_ReportsOutages(t *testing.T) {
 	e := &eventWriter{out: &core.EventStream{}, known: true, told: 7}
 	for _, away := range []bool{true, false} {
 		if err := e.part(&tail.Part{Away: &away}); err != nil {

@@ -71,7 +71,7 @@ func TestFiresPage(t *testing.T) {
 	}
 }
 
-func TestFiresLookAhead(t *testing.T) {
+func TestFires_IncludePlannedFires(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Now = func() time.Time { return now } })
 	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs", apitest.AJob))
@@ -111,7 +111,7 @@ func TestFiresLookAhead(t *testing.T) {
 		apitest.As("viewer", http.MethodGet, "/api/v1/runs?fire=u", ""))
 }
 
-func TestRunWithAWish(t *testing.T) {
+func TestRun_OnAWorker_WithParameters(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.WorkerList = []common.Member{{Registration: common.Registration{
 		Life:  common.Life{Worker: "w1", Name: "north"},

@@ -214,7 +214,7 @@ func TestOutputOfARunningJobIsBounded(t *testing.T) {
 
 // A range answers with exact bytes or not at all: a hole that nothing told of
 // before ends the connection.
-func TestRangeOverAHoleIsTorn(t *testing.T) {
+func TestRange_WithMissingBytes_BreaksTheConnection(t *testing.T) {
 	h := apitest.NewHarness(t)
 	for _, chunks := range [][]common.Chunk{
 		{apitest.Out(0, common.Stdout, "head\n"), apitest.Out(100, common.Stdout, "tail\n")},

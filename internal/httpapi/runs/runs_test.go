@@ -156,7 +156,7 @@ func TestWorkers(t *testing.T) {
 
 // Who may not see a note or a reason cannot guess them: whether there is a match shows neither in the
 // list nor in where it goes on.
-func TestSearchTellsNothingOfWhatIsHidden(t *testing.T) {
+func TestSearch_HiddenFields_AreNotMatched(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Jobs["theirs"] = common.JobState{StoredJob: common.StoredJob{
 		Job: common.Job{Name: "theirs", Group: "blue"},

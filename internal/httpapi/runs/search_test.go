@@ -145,7 +145,7 @@ func TestSearchOverRuns(t *testing.T) {
 	}
 }
 
-func TestSearchesThatAreRefused(t *testing.T) {
+func TestSearch_InvalidRequests_AreRefused(t *testing.T) {
 	h := apitest.NewHarness(t)
 	printing(h, "x")
 	for query, at := range map[string]string{
@@ -200,7 +200,7 @@ func (s slowOutput) Output(ctx context.Context, run string, offset int64, limit 
 
 // A few search at once; the next one waits a little, and is told to come back. One who is
 // gone leaves his place.
-func TestSearchesAreFewAtOnce(t *testing.T) {
+func TestSearches_AreLimited(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		slow := slowOutput{asked: make(chan struct{}, 100), wait: make(chan struct{})}
 		h := apitest.NewHarness(t, func(c *httpapi.Config) { slow.Fakes = c.Runs.(*apitest.Fakes); c.Runs = slow })

@@ -135,7 +135,7 @@ func whole(h *apitest.Harness, id, query string, headers ...string) received {
 	return got
 }
 
-func TestStreamOfARunThatHasEnded(t *testing.T) {
+func TestStream_EndedRun(t *testing.T) {
 	h := apitest.NewHarness(t)
 	plain := apitest.Printed(h, common.StatusFailed, apitest.Out(0, common.Stdout, "one\n"),
 		apitest.Out(4, common.Stderr, "two\n"),
@@ -250,7 +250,7 @@ func TestStreamOfLongOutput(t *testing.T) {
 	}
 }
 
-func TestStreamsThatAreRefused(t *testing.T) {
+func TestStream_InvalidRequests_AreRefused(t *testing.T) {
 	h := apitest.NewHarness(t)
 	id := apitest.Printed(h, common.StatusRunning)
 	base := "/api/v1/runs/" + id + "/output/stream"
@@ -275,7 +275,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	h.Problem(http.StatusUnauthorized, "unauthenticated", "", apitest.As("", http.MethodGet, base, ""))
 }
 
-func TestTailOfOutput(t *testing.T) {
+func TestOutput_Tail(t *testing.T) {
 	h := apitest.NewHarness(t)
 	ended := apitest.Printed(h, common.StatusSucceeded, apitest.Out(0, common.Stdout, "0123456789"),
 		apitest.Out(10, common.Stderr, "abcdef"))
@@ -300,7 +300,7 @@ func TestTailOfOutput(t *testing.T) {
 }
 
 // A browser or curl sees a running job's output line by line, over both versions of HTTP.
-func TestStreamOfARunThatGoesOn(t *testing.T) {
+func TestStream_RunningJob_IsSentLineByLine(t *testing.T) {
 	t.Parallel()
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
@@ -412,7 +412,7 @@ func TestStreamsEnd(t *testing.T) {
 }
 
 // Clients that read nothing delay neither other clients nor a stop.
-func TestStreamsThatNobodyReads(t *testing.T) {
+func TestStream_ClientReadsNothing_DelaysNothing(t *testing.T) {
 	t.Parallel()
 	var hub *tail.Hub
 	h := apitest.NewHarness(t, func(c *httpapi.Config) {
@@ -544,7 +544,7 @@ func streamOf(h *apitest.Harness, query string) *http.Request {
 	return apitest.As("viewer", http.MethodGet, "/api/v1/runs/"+h.RunList[0].ID+"/output/stream"+query, "")
 }
 
-func TestQuietStream(t *testing.T) {
+func TestStream_WithoutOutput_SendsKeepAlives(t *testing.T) {
 	streaming(t, func(h *apitest.Harness) *http.Request {
 		return streamOf(h, "?stream=stdout")
 	}, func(h *apitest.Harness, c *conn, done <-chan any) {
@@ -581,7 +581,7 @@ func TestQuietStream(t *testing.T) {
 }
 
 // A client that may not read any more receives nothing more, unless permissions cannot be checked just now.
-func TestStreamOfOneWhoIsGone(t *testing.T) {
+func TestStream_SessionEnds_StreamEnds(t *testing.T) {
 	streaming(t, func(h *apitest.Harness) *http.Request {
 		h.Sessions["s"] = access.Identity{Name: "ann", Role: access.Viewer}
 		r := streamOf(h, "")
@@ -609,7 +609,7 @@ func TestStreamOfOneWhoIsGone(t *testing.T) {
 }
 
 // Nor who is who they were, and may less.
-func TestStreamOfOneWhoMayLess(t *testing.T) {
+func TestStream_RoleRevoked_StreamEnds(t *testing.T) {
 	streaming(t, func(h *apitest.Harness) *http.Request {
 		h.Sessions["s"] = access.Identity{Name: "ann", Role: access.Viewer}
 		r := streamOf(h, "")
@@ -634,7 +634,7 @@ func TestStreamOfOneWhoMayLess(t *testing.T) {
 }
 
 // What goes wrong in the middle breaks the connection off.
-func TestStreamThatBreaks(t *testing.T) {
+func TestStream_ReadFails_BreaksTheConnection(t *testing.T) {
 	streaming(t, func(h *apitest.Harness) *http.Request {
 		return streamOf(h, "")
 	}, func(h *apitest.Harness, c *conn, done <-chan any) {

@@ -22,7 +22,7 @@ func (e earlier) Trigger(context.Context, common.Actor, common.TriggerRequest) (
 }
 
 // A caller who may no longer run the job does not get the run of an earlier request.
-func TestIdempotencyKeyIsNoRight(t *testing.T) {
+func TestIdempotencyKey_WithoutPermission_IsForbidden(t *testing.T) {
 	for _, c := range []struct {
 		then, now string
 		want      int

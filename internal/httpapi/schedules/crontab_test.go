@@ -74,7 +74,7 @@ func TestCrontab(t *testing.T) {
 }
 
 // What changes a part of something is taken under both names of a patch.
-func TestPatchesHaveTwoNames(t *testing.T) {
+func TestPatch_AcceptsBothMediaTypes(t *testing.T) {
 	h := apitest.NewHarness(t)
 	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs", `{"name":"a","command":"true"}`))
 	h.WorkerList = []common.Member{{Registration: common.Registration{

@@ -64,7 +64,7 @@ func TestSecrets(t *testing.T) {
 }
 
 // Who keeps a secret is an admin wherever it may be used, before and after; who sees it could use it.
-func TestWhoMayKeepSecrets(t *testing.T) {
+func TestSecrets_PermittedCallers(t *testing.T) {
 	stored := &apitest.FakeSecrets{}
 	h := apitest.NewHarness(t, func(c *httpapi.Config) { c.Secrets = stored })
 	people := map[string]access.Identity{

@@ -88,7 +88,7 @@ func TestStatisticsOfAJob(t *testing.T) {
 	}
 }
 
-func TestStatisticsOfAll(t *testing.T) {
+func TestStatistics_OfAllJobs(t *testing.T) {
 	h, _ := counting(t)
 	h.RunList = append(h.RunList, apitest.OneAt("b", 1, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
 		common.StatusLost, 0))
@@ -99,7 +99,7 @@ func TestStatisticsOfAll(t *testing.T) {
 	}
 }
 
-func TestStatisticsOfNothing(t *testing.T) {
+func TestStatistics_WithoutRuns(t *testing.T) {
 	h, _ := counting(t)
 	h.Want(http.StatusCreated, apitest.As("admin", http.MethodPost, "/api/v1/jobs", `{"name":"idle","command":"true"}`))
 	body := h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/stats/jobs/idle?workers=true", "")).
@@ -149,7 +149,7 @@ func TestStatisticsRefuse(t *testing.T) {
 	}
 }
 
-func TestOverviewOfTheLastDay(t *testing.T) {
+func TestOverview_LastDay(t *testing.T) {
 	h, now := counting(t)
 	read := func() (o stats.Overview) {
 		apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/stats/overview", "")), &o)

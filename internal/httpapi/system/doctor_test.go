@@ -19,7 +19,7 @@ func TestDoctor(t *testing.T) {
 		apitest.As("", http.MethodGet, "/api/v1/system/doctor", ""))
 }
 
-func TestWorst(t *testing.T) {
+func TestWorst_OfFindings(t *testing.T) {
 	for _, c := range []struct {
 		found []health.FindingStatus
 		want  health.FindingStatus

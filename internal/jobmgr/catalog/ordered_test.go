@@ -13,7 +13,7 @@ import (
 )
 
 // A thousand names stay in order while names are added and removed.
-func TestNamesStayInOrder(t *testing.T) {
+func TestNames_KeepTheirOrder(t *testing.T) {
 	dice := rand.New(rand.NewPCG(3, 4))
 	there := map[string]bool{}
 	all := catalog.New(nil, schedule.NewInterner(), time.Now)

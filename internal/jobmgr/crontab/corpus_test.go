@@ -117,7 +117,7 @@ func short(text string) string {
 	return text
 }
 
-func TestCorpus(t *testing.T) {
+func TestParse_Corpus(t *testing.T) {
 	samples, lines := corpus(t)
 	if len(samples) < 300 {
 		t.Fatalf("%d samples", len(samples))
@@ -190,7 +190,7 @@ func tab(t *testing.T, text string) string {
 }
 
 // A text that cron's own check accepts is accepted or explained, never a fault; one that it rejects is a fault.
-func TestCorpusAgainstCron(t *testing.T) {
+func TestParse_Corpus_AgreesWithCron(t *testing.T) {
 	argv, cronie := checker(t)
 	samples, _ := corpus(t)
 	for _, s := range samples {

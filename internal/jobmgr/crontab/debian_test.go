@@ -119,7 +119,7 @@ PATH=/usr/local/sbin:/usr/local/bin:/sbin:/bin:/usr/sbin:/usr/bin
 	},
 }
 
-func TestDebianFiles(t *testing.T) {
+func TestParse_DebianFiles(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.file, func(t *testing.T) {
 			o := crontab.Options{Prefix: crontab.PrefixOf(s.file), System: true, Timezone: "UTC", User: "root"}

@@ -103,7 +103,7 @@ func TestParse_ReportsLines(t *testing.T) {
 	}
 }
 
-func TestPercent(t *testing.T) {
+func TestParse_Percent(t *testing.T) {
 	for command, want := range map[string][2]string{
 		`mail -s hi%Dear all,%%bye`:  {`mail -s hi`, "Dear all,\n\nbye\n"},
 		`date +\%Y-\%m`:              {`date +%Y-%m`, ""},
@@ -124,7 +124,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-func TestEnvironmentLines(t *testing.T) {
+func TestParse_EnvironmentLines(t *testing.T) {
 	for line, want := range map[string]string{
 		`A=b`:               "b",
 		`  A =  b c  `:      "b c",
@@ -265,7 +265,7 @@ func TestNames_DoNotDependOnTheOrder(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestParse_Limits(t *testing.T) {
 	if r := crontab.Parse(strings.Repeat("x", crontab.MaxBytes+1), base); r.Count(crontab.Fault) != 1 ||
 		len(r.Notices) != 1 {
 		t.Errorf("too many bytes: %q", brief(r))

@@ -96,7 +96,7 @@ func TestLinesAreYAML(t *testing.T) {
 }
 
 // patch(1) applies the difference.
-func TestPatchTakesIt(t *testing.T) {
+func TestUnified_IsAcceptedByPatch(t *testing.T) {
 	if _, err := exec.LookPath("patch"); err != nil {
 		t.Skip("there is no patch(1)")
 	}
@@ -132,7 +132,7 @@ func TestPatchTakesIt(t *testing.T) {
 }
 
 // For long definitions that have nothing in common the output is no larger than both of them.
-func TestMuchDiffers(t *testing.T) {
+func TestUnified_NothingInCommon_IsBounded(t *testing.T) {
 	from := common.Job{Name: "j", Command: strings.Repeat("a\n", 30_000) + "x"}
 	to := common.Job{Name: "j", Command: strings.Repeat("b\n", 30_000) + "y"}
 	text, err := diff.Unified("a", "b", &from, &to)

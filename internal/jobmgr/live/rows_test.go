@@ -45,7 +45,7 @@ func drawnOutcome(random *rand.Rand) (owner string, run common.Run) {
 
 // The index holds what the outboxes hold after any sequence of puts, repeated puts, deletions, and new lists
 // after a gap.
-func TestOutboxes_HoldWhatIsThere(t *testing.T) {
+func TestOutboxes_AnySequence_MatchEtcd(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	o, there, revision := NewOutboxes(nil, nil), map[string]*mvccpb.KeyValue{}, int64(0)
 	kvs := func() []*mvccpb.KeyValue { return slices.Collect(maps.Values(there)) }

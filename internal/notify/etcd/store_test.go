@@ -150,7 +150,7 @@ func TestChannels(t *testing.T) {
 }
 
 // A missing key is reported, and a key that was replaced still decrypts its values.
-func TestKeys(t *testing.T) {
+func TestSecretsKey_MissingOrReplaced(t *testing.T) {
 	t.Parallel()
 	client := etcdtest.Start(t)
 	ctx := t.Context()
@@ -208,7 +208,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestDisable(t *testing.T) {
+func TestDisable_ChangedChannel_StaysEnabled(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := t.Context()
 	c, _, _, err := s.Save(ctx, ann, "ops", hook(""), common.Precondition{})
@@ -248,7 +248,7 @@ func notice(id string, status notify.Status) notify.Notice {
 	}
 }
 
-func TestNotices(t *testing.T) {
+func TestCommit_OutdatedState_WritesNothing(t *testing.T) {
 	s, client := newStore(t)
 	ctx := t.Context()
 	written, ok, err := s.Commit(ctx, []notify.State{{Job: "nightly", UID: "u", Trouble: true}},
@@ -390,7 +390,7 @@ func TestNotices(t *testing.T) {
 }
 
 // The largest transactions are within etcd's limits.
-func TestLargeCommits(t *testing.T) {
+func TestCommit_LargestTransaction_IsAccepted(t *testing.T) {
 	s, _ := newStore(t)
 	for _, c := range []struct{ states, notices int }{{1, 60}, {40, 40}} {
 		var states []notify.State
@@ -410,7 +410,7 @@ func TestLargeCommits(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestPlace_IsStoredAndMoved(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := t.Context()
 	place, err := s.Place(ctx)
@@ -433,7 +433,7 @@ func TestPlace(t *testing.T) {
 var errEnough = errors.New("enough")
 
 // Outcomes arrive whole and in order, even if deleted since; compacted ones are a gap.
-func TestFollow(t *testing.T) {
+func TestFollow_DeliversOutcomesInOrder(t *testing.T) {
 	s, client := newStore(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -486,7 +486,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestReseal(t *testing.T) {
+func TestReseal_EncryptsWithTheNewKey(t *testing.T) {
 	t.Parallel()
 	client := etcdtest.Start(t)
 	old, next := crypt.NewKey(), crypt.NewKey()

@@ -147,7 +147,7 @@ func message() notify.Message {
 		Data: notify.Data{Event: "failed", Job: "nightly"}}
 }
 
-func TestWays(t *testing.T) {
+func TestMailer_TLSModes(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		secure, whole bool

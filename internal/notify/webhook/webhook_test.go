@@ -104,7 +104,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-func TestAnswers(t *testing.T) {
+func TestSend_StatusCodes_DecideTheRetry(t *testing.T) {
 	var status atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "120")
@@ -132,7 +132,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // Non-public addresses are not called, by any name or redirect.
-func TestAddressesThatAreNotCalled(t *testing.T) {
+func TestSend_NonPublicAddress_IsNotCalled(t *testing.T) {
 	var called atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
 	defer server.Close()

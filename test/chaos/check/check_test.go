@@ -194,7 +194,7 @@ func killed(w *world) {
 	w.told(30, 2, "succeeded", "rerun", 0)
 }
 
-func TestClean(t *testing.T) {
+func TestCheck_CorrectRuns_NoViolation(t *testing.T) {
 	for name, at30 := range map[string]func(*world){
 		"all well": func(w *world) { w.ran(30) },
 		"failed": func(w *world) {
@@ -285,7 +285,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestViolations(t *testing.T) {
+func TestCheck_BrokenRules_AreViolations(t *testing.T) {
 	first := func(w *world) string { return w.job.FireID(wall(30)) + ".1" }
 	for name, c := range map[string]struct {
 		rule Rule
@@ -500,7 +500,7 @@ func TestViolations(t *testing.T) {
 }
 
 // What is measured counts from the death of a worker, or from its return.
-func TestTimes(t *testing.T) {
+func TestCheck_MeasuresDelays(t *testing.T) {
 	r := newWorld().story(killed).check()
 	if r.Reruns.N != 1 || r.Reruns.Max != 22*time.Second || r.Returns.N != 0 || len(r.Late) != 0 || r.Lost != 1 ||
 		r.Outlived.N != 0 {

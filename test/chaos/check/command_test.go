@@ -79,7 +79,7 @@ func of(lines []Line, what What) (n int, last Line) {
 }
 
 // The command and the judge mean the same by what is written.
-func TestCommand(t *testing.T) {
+func TestCommand_WritesWhatTheCheckReads(t *testing.T) {
 	bin := build(t)
 	dir := t.TempDir()
 	before := Now()
@@ -100,7 +100,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-func TestCommandsMeet(t *testing.T) {
+func TestCommand_DetectsAnOverlappingCommand(t *testing.T) {
 	bin := build(t)
 	for _, how := range []string{"-daemon", "-hide"} {
 		t.Run(how, func(t *testing.T) { meet(t, bin, how) })
@@ -151,7 +151,7 @@ func awaitLine(r *running, what What) {
 	}
 }
 
-func TestCommandPrints(t *testing.T) {
+func TestCommand_PrintsNumberedLines(t *testing.T) {
 	bin := build(t)
 	for name, c := range map[string]struct {
 		args  []string

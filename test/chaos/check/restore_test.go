@@ -30,7 +30,7 @@ func recovered(more func(w *world)) *world {
 
 func (w *world) waits(id string) { w.did(Undelivered, 40.9, 0).Run = id }
 
-func TestRestored(t *testing.T) {
+func TestCheckRestored_CorrectRuns_NoViolation(t *testing.T) {
 	for name, story := range map[string]func(*world){
 		"nothing ran": func(*world) {},
 		"a run between snapshot and stop keeps its entry beside the gap": func(w *world) { w.ran(30) },
@@ -80,7 +80,7 @@ func TestRestored(t *testing.T) {
 	})
 }
 
-func TestRestoredViolations(t *testing.T) {
+func TestCheckRestored_BrokenRules_AreViolations(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule  Rule
 		story func(*world)
