@@ -15,6 +15,7 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
+	"carillon/internal/common/yamltext"
 )
 
 func (c *cli) export() *cobra.Command {
@@ -105,7 +106,7 @@ func asDefined(data []byte) (exportedJob, error) {
 	if err != nil {
 		return exportedJob{}, err
 	}
-	text, err := toYAML(data, "meta")
+	text, err := yamltext.Of(data, "meta")
 	if err != nil {
 		return exportedJob{}, unreadable(err)
 	}

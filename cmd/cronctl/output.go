@@ -16,6 +16,7 @@ import (
 
 	"carillon/internal/apiclient"
 	"carillon/internal/common"
+	"carillon/internal/common/yamltext"
 )
 
 // biggestPage is the maximum page size of the API.
@@ -129,7 +130,7 @@ func (c *cli) print(v any) error {
 		return err
 	}
 	if c.format == "yaml" {
-		data, err = toYAML(data)
+		data, err = yamltext.Of(data)
 	} else {
 		var b bytes.Buffer
 		err = json.Indent(&b, data, "", "  ")

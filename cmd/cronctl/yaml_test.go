@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"carillon/internal/common/yamltext"
 )
 
 // Whatever stands in a job, its YAML reads back as it was: alone, among others, and in
@@ -29,7 +31,7 @@ func TestYAML_IsReadBackUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := toYAML(data)
+		out, err := yamltext.Of(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +88,7 @@ placement:
   - b
 params: {}
 `, "\n")
-	got, err := toYAML([]byte(in))
+	got, err := yamltext.Of([]byte(in))
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, got)
 	}

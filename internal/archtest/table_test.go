@@ -17,6 +17,7 @@ const (
 var table = map[string]kind{
 	"internal/common":          words,
 	"internal/common/schedule": words, // cron expressions
+	"internal/common/yamltext": words, // JSON as YAML
 
 	"internal/executor/proctree":  words, // what /proc reports about processes
 	"internal/platform/bootclock": words,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"carillon/internal/common"
+	"carillon/internal/common/yamltext"
 )
 
 // Fields returns the names of the fields in which two definitions differ, sorted; all fields that are set, if
@@ -62,6 +63,21 @@ func Unified(fromName, toName string, from, to *common.Job) (string, error) {
 		h.write(&out)
 	}
 	return out.String(), nil
+}
+
+// Lines returns a definition as lines of YAML, as an export has them; none for no job.
+func Lines(job *common.Job) ([]string, error) {
+	if job == nil {
+		return nil, nil
+	}
+	data, err := json.Marshal(job)
+	if err == nil {
+		data, err = yamltext.Of(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("print job %q: %w", job.Name, err)
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n"), nil
 }
 
 // context is the number of unchanged lines around a difference.

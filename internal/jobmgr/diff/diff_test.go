@@ -30,7 +30,7 @@ func TestUnified(t *testing.T) {
 +++ backup@4
 @@ -1,10 +1,9 @@
  name: backup
- title: "每晚"
+ title: 每晚
 -cronExpr: "0 2 * * *"
 +cronExpr: "30 2 * * *"
  command: |

@@ -1,4 +1,7 @@
-package main
+// Package yamltext writes JSON as YAML that people read, edit and compare: keys keep their order, texts of several
+// lines become blocks, and every text that a parser might read as another type is in double quotes. It promises that
+// the result parses to the same JSON.
+package yamltext
 
 import (
 	"bytes"
@@ -13,10 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// toYAML writes JSON as YAML: keys keep their order, texts of several lines become blocks, and every text that a parser
-// might read as another type is in double quotes. The result parses to the same JSON, but for unwanted keys of the
-// outermost object.
-func toYAML(data []byte, unwanted ...string) ([]byte, error) {
+// Of returns JSON as YAML, without unwanted keys of the outermost object.
+func Of(data []byte, unwanted ...string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	w := &yamlWriter{unwanted: unwanted}
