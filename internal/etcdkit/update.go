@@ -129,6 +129,32 @@ func (s *Store) Update(ctx context.Context, subject string, decide func(*Txn) er
 	return 0, common.Errorf(common.CodeConflict, "%s changes too fast; try again", subject).WithReason("busy")
 }
 
+// Rewrite replaces each value below a prefix for which change returns a new one, with an audit entry, and returns
+// their number. change gets the stored value, and is called again after a conflict.
+func Rewrite[T any](ctx context.Context, s *Store, actor common.Actor, verb, kind, prefix string,
+	change func(*mvccpb.KeyValue) (name string, value *T, err error)) (n int, err error) {
+	_, err = Each(ctx, s.Client, prefix, func(listed *mvccpb.KeyValue) error {
+		key := string(listed.Key)
+		revision, err := s.Update(ctx, kind+" "+common.Excerpt(key), func(t *Txn) error {
+			kv, err := Get(ctx, s.Client, key)
+			if err != nil || kv == nil {
+				return err
+			}
+			name, value, err := change(kv)
+			if err == nil && value != nil {
+				Swap(t, key, kv, value)
+				t.Audit(actor, verb, kind, name, nil, nil)
+			}
+			return err
+		})
+		if revision != 0 {
+			n++
+		}
+		return err
+	})
+	return n, err
+}
+
 // Commit executes a transaction once; done is false if its compares failed. If the response is lost, it reads
 // whether the transaction was applied.
 func (s *Store) Commit(ctx context.Context, subject string, t *Txn) (revision int64, done bool, err error) {

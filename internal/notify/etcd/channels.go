@@ -262,37 +262,20 @@ func (s *Store) Disable(ctx context.Context, c notify.Channel, why string) error
 // Reseal encrypts channels again that are encrypted with an older key, so that the older key can be
 // removed. It returns their number.
 func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
-	_, err = etcdkit.Each(ctx, s.etcd.Client, common.ChannelsPrefix, func(kv *mvccpb.KeyValue) error {
-		done, err := s.resealOne(ctx, actor, string(kv.Key))
-		if done {
-			n++
-		}
-		return err
-	})
-	return n, err
-}
-
-func (s *Store) resealOne(ctx context.Context, actor common.Actor, key string) (bool, error) {
-	revision, err := s.etcd.Update(ctx, "channel "+common.Excerpt(key), func(t *etcdkit.Txn) error {
-		kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
-		if err != nil || kv == nil {
-			return err
-		}
-		c, err := channelOf(kv)
-		if err != nil || c.Sealed == "" {
-			return err
-		}
-		sealed, fresh, err := s.box.Renew(key, c.Sealed)
-		if err != nil {
-			return common.Errorf(common.CodeConflict, "channel %s cannot be decrypted: %v", c.Name, err).WithCause(err).
-				WithHint("list the key that it was encrypted with after the new one")
-		}
-		if fresh {
-			c.Sealed = sealed
-			etcdkit.Swap(t, key, kv, &c)
-			t.Audit(actor, "reseal", "channel", c.Name, nil, nil)
-		}
-		return nil
-	})
-	return revision != 0, err
+	return etcdkit.Rewrite(ctx, &s.etcd, actor, "reseal", "channel", common.ChannelsPrefix,
+		func(kv *mvccpb.KeyValue) (string, *notify.Channel, error) {
+			c, err := channelOf(kv)
+			if err != nil || c.Sealed == "" {
+				return "", nil, err
+			}
+			sealed, fresh, err := s.box.Renew(string(kv.Key), c.Sealed)
+			if err != nil {
+				return "", nil, common.Errorf(common.CodeConflict, "channel %s cannot be decrypted: %v", c.Name, err).
+					WithCause(err).WithHint("list the key that it was encrypted with after the new one")
+			}
+			if c.Sealed = sealed; !fresh {
+				return "", nil, nil
+			}
+			return c.Name, &c, nil
+		})
 }

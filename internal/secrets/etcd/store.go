@@ -229,37 +229,20 @@ func (s *Store) Faults(ctx context.Context, job *common.Job) (faults []common.Fa
 // Reseal encrypts secrets again that are encrypted with an older key, so that the older key can be
 // removed. It returns their number.
 func (s *Store) Reseal(ctx context.Context, actor common.Actor) (n int, err error) {
-	_, err = etcdkit.Each(ctx, s.etcd.Client, common.SecretsPrefix, func(kv *mvccpb.KeyValue) error {
-		done, err := s.resealOne(ctx, actor, string(kv.Key))
-		if done {
-			n++
-		}
-		return err
-	})
-	return n, err
-}
-
-func (s *Store) resealOne(ctx context.Context, actor common.Actor, key string) (bool, error) {
-	revision, err := s.etcd.Update(ctx, "secret "+common.Excerpt(key), func(t *etcdkit.Txn) error {
-		kv, err := etcdkit.Get(ctx, s.etcd.Client, key)
-		if err != nil || kv == nil {
-			return err
-		}
-		one, err := read(kv)
-		if err != nil {
-			return err
-		}
-		sealed, fresh, err := s.box.Renew(key, one.Sealed)
-		if err != nil {
-			return common.Errorf(common.CodeConflict, "secret %s cannot be decrypted: %v", one.Name, err).
-				WithCause(err).WithHint("list the key that it was encrypted with after the new one")
-		}
-		if fresh {
-			one.Sealed = sealed
-			etcdkit.Swap(t, key, kv, &one)
-			t.Audit(actor, "reseal", "secret", one.Name, nil, nil)
-		}
-		return nil
-	})
-	return revision != 0, err
+	return etcdkit.Rewrite(ctx, &s.etcd, actor, "reseal", "secret", common.SecretsPrefix,
+		func(kv *mvccpb.KeyValue) (string, *stored, error) {
+			one, err := read(kv)
+			if err != nil {
+				return "", nil, err
+			}
+			sealed, fresh, err := s.box.Renew(string(kv.Key), one.Sealed)
+			if err != nil {
+				return "", nil, common.Errorf(common.CodeConflict, "secret %s cannot be decrypted: %v", one.Name, err).
+					WithCause(err).WithHint("list the key that it was encrypted with after the new one")
+			}
+			if one.Sealed = sealed; !fresh {
+				return "", nil, nil
+			}
+			return one.Name, &one, nil
+		})
 }
