@@ -83,14 +83,7 @@ func (h *HTTP) Secure() bool { return h.TLS != ServerTLS{} || h.InsecureHTTP }
 // Loopback reports whether an address is reachable from this machine only.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return err == nil && localHost(host)
 }
 
 func hostPort(text string) error {

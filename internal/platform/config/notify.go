@@ -80,15 +80,11 @@ func publicURL(text string) error {
 }
 
 func reachable(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil {
-		return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
+	p, err := network(text)
+	if p.IsSingleIP() {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Addr().Unmap().BitLen())
 	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24",
-			common.Excerpt(text))
-	}
-	return p.Masked(), nil
+	return p, err
 }
 
 func secretsKey(text string) error {

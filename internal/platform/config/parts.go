@@ -224,16 +224,22 @@ func endpoint(text string) (string, error) {
 }
 
 func prefix(text string) (netip.Prefix, error) {
+	p, err := network(text)
+	if err == nil && p.Bits() == 0 {
+		err = fmt.Errorf("%s would trust every address", p)
+	}
+	return p, err
+}
+
+// network parses a network, or an address as the network of itself.
+func network(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(addr, addr.BitLen()), nil
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24",
+		return p, fmt.Errorf("%q must be an address or a network, such as 10.0.0.5 or 10.0.0.0/24",
 			common.Excerpt(text))
-	}
-	if p.Bits() == 0 {
-		return netip.Prefix{}, fmt.Errorf("%s would trust every address", p)
 	}
 	return p.Masked(), nil
 }
