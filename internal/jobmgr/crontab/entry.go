@@ -63,7 +63,7 @@ func (p *parser) entry(line, description string) {
 	}
 	job := common.Job{
 		Title: title(line), Description: description, Group: cmp.Or(p.Group, Group),
-		Labels:   map[string]string{Label: label(p.Prefix)},
+		Labels:   map[string]string{Label: prefixOf(p.Prefix)},
 		CronExpr: expr, User: user,
 	}
 	job.Command, job.Stdin = splitPercent(raw)

@@ -1,6 +1,7 @@
 package crontab
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -20,24 +21,15 @@ const (
 var substitution = regexp.MustCompile(`\$\([^()]*\)`)
 
 // PrefixOf returns the prefix of the names from a file's path.
-func PrefixOf(file string) string {
-	if s := slug(path.Base(file), maxPrefix); s != "" {
-		return s
-	}
-	return Group
-}
+func PrefixOf(file string) string { return prefixOf(path.Base(file)) }
+
+// prefixOf returns the prefix, which is a label's value as well, of a text.
+func prefixOf(text string) string { return cmp.Or(slug(text, maxPrefix), Group) }
 
 // name consists of the file's prefix, the program and a hash of the line, so that it depends neither on the position of
 // the line nor on other lines. The second of two identical lines gets a number.
 func (p *parser) name(expr, user, raw, command string) string {
-	prefix := slug(p.Prefix, maxPrefix)
-	if prefix == "" {
-		prefix = Group
-	}
-	program := slug(program(command), maxProgram)
-	if program == "" {
-		program = "command"
-	}
+	prefix, program := prefixOf(p.Prefix), cmp.Or(slug(program(command), maxProgram), "command")
 	sum := sha256.Sum256([]byte(expr + "\x00" + user + "\x00" + raw))
 	name := fmt.Sprintf("%s-%s-%s", prefix, program, hex.EncodeToString(sum[:4]))
 	p.names[name]++
@@ -67,14 +59,6 @@ func slug(text string, limit int) string {
 		}
 	}
 	return b.String()
-}
-
-// label returns a label's value for the prefix.
-func label(prefix string) string {
-	if s := slug(prefix, maxPrefix); s != "" {
-		return s
-	}
-	return Group
 }
 
 // program guesses which program a shell command is about: the first one that does more than test, move or set
