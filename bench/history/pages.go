@@ -11,8 +11,8 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
-	"carillon/internal/httpapi/stats"
 	"carillon/internal/runlog"
 )
 
@@ -46,7 +46,7 @@ func (d *desk) UpdateWorker(context.Context, common.Actor, string,
 	return common.WorkerSettings{}, nil
 }
 
-func (d *desk) Overview(context.Context) (stats.Overview, error) { return stats.Overview{}, nil }
+func (d *desk) Overview(context.Context) (health.Overview, error) { return health.Overview{}, nil }
 
 // pages requests the data of the console's first pages from the API, at intervals after which no cache is
 // valid.

@@ -18,9 +18,8 @@ import (
 	"carillon/internal/access"
 	"carillon/internal/common"
 	"carillon/internal/common/schedule"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
-	"carillon/internal/httpapi/stats"
-	"carillon/internal/httpapi/system"
 	"carillon/internal/notify"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/rollup"
@@ -71,18 +70,18 @@ func (f *fakes) KnownNetwork(context.Context, string, string) bool { return fals
 
 func (f *fakes) Logout(context.Context, common.Actor, string) error { return nil }
 
-func (f *fakes) Ready(context.Context) []system.Check { return nil }
+func (f *fakes) Ready(context.Context) []health.Check { return nil }
 
 func (f *fakes) Conditions() []common.Condition { return f.lasting }
 
-func (f *fakes) Overview(context.Context) (stats.Overview, error) {
+func (f *fakes) Overview(context.Context) (health.Overview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := stats.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: stats.JobCounts{Total: len(f.jobs)},
-		Workers: stats.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: stats.StoreOK,
+	o := health.Overview{Running: new(int64(2)), Waiting: new(int64(1)), Jobs: health.JobCounts{Total: len(f.jobs)},
+		Workers: health.WorkerCounts{Alive: 1, Slots: 8, Used: 2, Troubled: 1}, LogStore: health.StoreOK,
 		Degraded: f.lasting}
 	if len(f.lasting) > 0 {
-		o.Running, o.Waiting, o.LogStore = nil, nil, stats.StoreAway
+		o.Running, o.Waiting, o.LogStore = nil, nil, health.StoreAway
 	}
 	return o, nil
 }
@@ -378,8 +377,8 @@ func (f *fakes) Workers(context.Context) ([]common.Member, error) {
 		}}, f.idle...), nil
 }
 
-func (f *fakes) Masters(context.Context) ([]system.Master, error) {
-	return []system.Master{{
+func (f *fakes) Masters(context.Context) ([]health.Master, error) {
+	return []health.Master{{
 		ID:         "m1",
 		Host:       "north",
 		Address:    "10.0.0.7:7070",

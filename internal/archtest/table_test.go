@@ -109,8 +109,13 @@ var sibling = map[string][]string{
 	// the chain is stored beside the runs
 	"internal/runlog": {"internal/audit"},
 	// the jobs and the runs that etcd holds
-	"internal/jobmgr/catalog": {"internal/jobmgr", "internal/jobmgr/live", "internal/jobmgr/plan"},
-	"internal/jobmgr/live":    {"internal/jobmgr"},
+	"internal/jobmgr/catalog": {
+		"internal/health/etcd", "internal/jobmgr", "internal/jobmgr/live", "internal/jobmgr/plan",
+	},
+	"internal/jobmgr/live": {"internal/jobmgr"},
+	// a master's view of the cluster
+	"internal/cluster/*":  {"internal/health/etcd"},
+	"internal/audit/etcd": {"internal/health/etcd"},
 	// the base of all etcd packages
 	"internal/etcdkit": {
 		"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/joblock",

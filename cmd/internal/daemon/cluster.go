@@ -166,14 +166,4 @@ func abilities(members []common.Member, trouble string) string {
 }
 
 // Conditions reports a clock that differs from the cluster's, or that cannot be compared.
-func (c *clockVerdict) Conditions() []common.Condition { return clockConditions(c.clock()) }
-
-// clockConditions returns the conditions of a verdict on the clock.
-func clockConditions(v clock.Verdict) []common.Condition {
-	doubts := beliefConditions(v.Belief, WallClock())
-	if !v.Stop && !v.Disagree {
-		return doubts
-	}
-	return append(doubts, common.Condition{Code: common.ConditionClockOff, Text: v.Reason, StopsClaims: v.Stop,
-		Data: common.Words{"skew": v.Skew.Round(time.Millisecond).String()}})
-}
+func (c *clockVerdict) Conditions() []common.Condition { return c.clock().Conditions(WallClock()) }

@@ -11,24 +11,11 @@ import (
 	"strings"
 
 	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
 	"carillon/internal/httpapi/system"
 	"carillon/internal/platform/lifecycle"
 )
-
-// Pinger is a store that can be checked for availability.
-type Pinger interface {
-	Ping(ctx context.Context) error
-}
-
-// checkOf returns the result of one readiness check.
-func checkOf(name string, needed bool, err error) system.Check {
-	c := system.Check{Name: name, OK: err == nil, Needed: needed}
-	if err != nil {
-		c.Message = common.Excerpt(err.Error())
-	}
-	return c
-}
 
 // ready reports whether the worker can do its work: it claims, and its data about jobs is current. Other
 // conditions do not affect readiness.
@@ -44,9 +31,9 @@ func (w *Worker) ready() system.Readiness {
 			away = errors.New(c.Text)
 		}
 	}
-	return system.ReadinessOf([]system.Check{checkOf("etcd", true,
-		away), checkOf("claims", true, trouble), checkOf("watch", true, w.watcher.Fault()),
-		checkOf("loops", true, w.loops.Fault())}, lasting)
+	return system.ReadinessOf([]health.Check{health.CheckOf("etcd", true,
+		away), health.CheckOf("claims", true, trouble), health.CheckOf("watch", true, w.watcher.Fault()),
+		health.CheckOf("loops", true, w.loops.Fault())}, lasting)
 }
 
 // LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a unix socket. It accepts no

@@ -531,18 +531,6 @@ func TestStuckLoopOfAWorkerHasACondition(t *testing.T) {
 	}
 }
 
-// slowPing is a log store whose answer to a ping can be held back, whatever the caller's deadline.
-type slowPing struct {
-	*sqlitelog.Store
-	mu sync.Mutex
-}
-
-func (s *slowPing) Ping(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.Store.Ping(ctx)
-}
-
 // The loops of a master, and the duties of the elected one, have conditions in the same way.
 func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 	t.Parallel()
@@ -592,32 +580,6 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 			g.set("", false)
 			becomes(t, m.state.Conditions, c.loop, c.code, false)
 		})
-	}
-}
-
-// A log store that never answers, whatever the deadline, is away; one that takes longer than a look is not.
-func TestLogStoreThatIsSlowIsNotAway(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("waits for a log store that does not answer")
-	}
-	store := &slowPing{Store: newLoopsStore(t)}
-	m := newLoopsMaster(t, shared.Start(t), 0)
-	m.state.store = store
-	store.mu.Lock()
-	m.state.collect(t.Context())
-	if err := m.state.latest().store; err != nil {
-		t.Errorf("after the time of one look: %v", err)
-	}
-	for m.state.latest().store == nil {
-		m.state.collect(t.Context())
-	}
-	if waited := time.Since(m.state.asked); waited < pingLimit {
-		t.Errorf("away after %v", waited)
-	}
-	store.mu.Unlock()
-	for m.state.latest().store != nil {
-		m.state.collect(t.Context())
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"carillon/internal/events"
 	eventsetcd "carillon/internal/events/etcd"
 	"carillon/internal/health"
+	healthetcd "carillon/internal/health/etcd"
 	"carillon/internal/housekeeping"
 	"carillon/internal/httpapi"
 	"carillon/internal/joblock"
@@ -55,7 +56,7 @@ type LogStore interface {
 	runlog.Statistics
 	runlog.Upkeep
 	runlog.Chained
-	Pinger
+	healthetcd.Pinger
 }
 
 // MasterConfig configures a master.
@@ -115,7 +116,8 @@ type Master struct {
 	feed     *events.Hub
 	webhooks *webhook.Sender
 	guard    *members.Guard
-	state    state
+	probe    *healthetcd.Probe
+	state    *healthetcd.State
 	server   *http.Server
 	secure   *tls.Config // nil: the API is served without TLS
 	// connections limits the connections of the server.
@@ -136,7 +138,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		m.secure = keeper.Server()
 	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
-	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.etcdAway)
+	m.probe = healthetcd.NewProbe(cfg.Etcd, cfg.Store)
+	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.probe.EtcdAway)
 	m.members = members.NewMembers(cfg.Etcd, WallClock, m.loops.report)
 	presence := common.MasterPresence{
 		ID:        cfg.ID,
@@ -186,20 +189,27 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Failed:    counted.LogStoreError,
 	})
 	changed := func() { m.sink.Outcomes(); sealer.Wake() }
-	watched := &monitor{
-		etcd:    cfg.Etcd,
-		store:   cfg.Store,
-		catalog: m.catalog,
-		members: m.members,
-		guard:   m.guard,
-		elector: m.elector,
-		loops:   m.loops,
-	}
-	m.state = state{monitor: watched, id: presence.ID, etcd: cfg.Etcd, catalog: m.catalog, members: m.members,
-		own: health.NewConditions(presence.Host, cfg.Log, WallClock, counted.Condition, watched.Conditions,
-			m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions, cfg.Certificates.Conditions),
-		elector: m.elector}
 	workers := members.NewSettings(cfg.Etcd, WallClock, changed)
+	m.state = healthetcd.New(healthetcd.Config{
+		Client:       cfg.Etcd,
+		Probe:        m.probe,
+		Catalog:      m.catalog,
+		Members:      m.members,
+		Guard:        m.guard,
+		Elector:      m.elector,
+		Workers:      workers,
+		Certificates: cfg.Certificates,
+		ID:           presence.ID,
+		Host:         presence.Host,
+		Version:      cfg.Version,
+		Now:          WallClock,
+		Log:          cfg.Log,
+		Gauge:        counted.Condition,
+		Sources: []func() []common.Condition{m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions,
+			cfg.Certificates.Conditions},
+		Round:    m.loops.lookout,
+		Election: m.loops.election,
+	})
 	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
@@ -213,11 +223,16 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Now:      WallClock,
 	})
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
-		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.lives, Held: m.wentBack, Restored: m.state.restored,
-		Catalog: m.catalog, Runs: runs, Changed: changed, Room: watched.room, Limits: jobmgr.Limits(cfg.Limits),
+		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.lives, Held: m.wentBack, Restored: m.state.Restored,
+		Catalog: m.catalog, Runs: runs, Changed: changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults})
 	jobs := jobSet{store, m.catalog, runs}
-	there := present{cfg.Store, cfg.Store, cfg.Store, watched.StoreAway}
+	there := &runlog.Available{
+		Reader:     cfg.Store,
+		Statistics: cfg.Store,
+		Chained:    cfg.Store,
+		Away:       m.probe.StoreAway,
+	}
 	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, WallClock), there)
 	view := runlog.NewView(runs, plan.New(m.catalog, m.members.Unplaced), there)
 	following := tail.New(view, tail.Config{})
@@ -265,7 +280,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Why:      m.members.Unplaced,
 		Now:      m.now,
 		Alike:    func() bool { return m.members.Snapshot().OfVersion(cfg.Version) },
-		Away:     watched.StoreAway,
+		Away:     m.probe.StoreAway,
 		Log:      cfg.Log,
 		Observer: counted.Upkeep,
 		Report:   m.loops.duties[dutyAudit].Done,
@@ -276,7 +291,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		History: there,
 		Overdue: fires.Found,
 		Now:     m.now,
-		Away:    watched.StoreAway,
+		Away:    m.probe.StoreAway,
 		Show:    counted.Gauges.Show,
 		Report:  m.loops.duties[dutyJobMetrics].Done,
 	})
@@ -286,8 +301,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		m.duty(dutyJobMetrics, figures.Run),
 		m.duty(dutyFindings, func(ctx context.Context) error {
 			return m.findings.Publish(ctx, presence.Host, m.loops.duties[dutyFindings].Alive, fires.Found,
-				failing.Conditions, notifier.Conditions, health.Unless(watched.StoreAway, sealer.Conditions),
-				sealer.Unreadable, health.Unless(watched.StoreAway, keeper.Conditions), fires.Conditions)
+				failing.Conditions, notifier.Conditions, health.Unless(m.probe.StoreAway, sealer.Conditions),
+				sealer.Unreadable, health.Unless(m.probe.StoreAway, keeper.Conditions), fires.Conditions)
 		}),
 		m.duty(dutyAuditChain, sealer.Run),
 		m.duty(dutyNotifications, notifier.Run),
@@ -304,13 +319,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Access:  auth,
 		Counted: there, Changes: changes, Feed: m.feed,
 		Audit: record{changes, audit.NewVerifier(chain, there)}, Findings: m.findings,
-		Doctor: &doctor{
-			state:        m.state,
-			workers:      workers,
-			host:         presence.Host,
-			version:      cfg.Version,
-			certificates: cfg.Certificates,
-		},
+		Doctor:   m.state,
 		Recovery: store, Health: m.state, Stats: m.state,
 		Metrics: cfg.Registry.Handler(), Schedules: interner,
 		Console: cfg.Console,
@@ -346,7 +355,7 @@ func (m *Master) Parts() []lifecycle.Part {
 		},
 		{Name: "catalog gauges", Serve: everySecond(m.gauges)},
 		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
-		{Name: "conditions", Serve: m.state.own.Watch},
+		{Name: "conditions", Serve: m.state.Own().Watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.webhooks.Close(); return nil }},
 		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[election.WatchFindings])},
 		{Name: "events", Serve: m.feed.Run},
@@ -356,9 +365,6 @@ func (m *Master) Parts() []lifecycle.Part {
 		serverPart("api", m.listen, m.server),
 	}
 }
-
-// etcdAway reports whether etcd did not respond at the last check.
-func (m *Master) etcdAway() bool { return m.state.monitor != nil && m.state.latest().etcd != nil }
 
 func (m *Master) gauges() {
 	m.metrics.Jobs(m.catalog.Len())

@@ -31,6 +31,7 @@ const (
 	// which its answer is stored.
 	lookBackEvery   = 2 * time.Second
 	keepOriginEvery = 10 * time.Second
+	originLimit     = 2 * time.Second
 )
 
 // OpenOrigin reads the state of etcd that an earlier start with this data folder saw. An unreadable file counts
@@ -83,7 +84,7 @@ func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
 
 // read asks etcd, and starts from its answer if an operator has accepted it since etcd was last seen.
 func (o *Origin) read(ctx context.Context, client *clientv3.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	ctx, cancel := context.WithTimeout(ctx, originLimit)
 	defer cancel()
 	before, _ := o.Lineage.Seen()
 	resp, err := client.Get(ctx, common.EpochKey)

@@ -163,5 +163,5 @@ func (m *Master) Status() string {
 	if holder, elected := m.elector.Leader(); elected && holder.ID == m.cfg.ID {
 		doing += ", elected"
 	}
-	return statusLine(m.state.own.Active(), doing)
+	return statusLine(m.state.Own().Active(), doing)
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/cluster/clock"
-	"carillon/internal/common"
 	"carillon/internal/platform/bootclock"
 )
 
@@ -91,21 +89,4 @@ func kernelSynchronized() bool {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
 	return err == nil && state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
-}
-
-// beliefConditions reports a clock that jumped ahead.
-func beliefConditions(b clock.Belief, wall time.Time) []common.Condition {
-	if !b.Ahead(wall) {
-		return nil
-	}
-	ahead, left := wall.Sub(b.Time).Round(time.Second), b.Left.Round(time.Second)
-	text := fmt.Sprintf("its clock jumped ahead by %v; it is trusted again once synchronised by NTP, or in %v",
-		ahead, left)
-	if b.Cold {
-		text += "; until then this worker claims nothing"
-	} else {
-		text += "; until then jobs fire by the time from before the jump"
-	}
-	return []common.Condition{{Code: common.ConditionClockUnproven, StopsClaims: b.Cold, Text: text,
-		Data: common.Words{"ahead": ahead.String(), "left": left.String()}}}
 }

@@ -7,8 +7,6 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/health"
-	"carillon/internal/httpapi/stats"
-	"carillon/internal/httpapi/system"
 )
 
 func (f *Fakes) Workers(context.Context) ([]common.Member, error) {
@@ -34,28 +32,28 @@ func (f *Fakes) UpdateWorker(_ context.Context, actor common.Actor, id string,
 	return set, nil
 }
 
-func (f *Fakes) Ready(context.Context) []system.Check {
-	return []system.Check{{Name: "etcd", OK: !f.Unready, Needed: true}, {Name: "log_store", OK: !f.StoreOff}}
+func (f *Fakes) Ready(context.Context) []health.Check {
+	return []health.Check{{Name: "etcd", OK: !f.Unready, Needed: true}, {Name: "log_store", OK: !f.StoreOff}}
 }
 
 func (f *Fakes) Conditions() []common.Condition { return f.Lasting }
 
-func (f *Fakes) Overview(context.Context) (stats.Overview, error) {
-	o := stats.Overview{Jobs: stats.JobCounts{Total: len(f.Jobs)}, LogStore: stats.StoreOK, Degraded: f.Lasting}
+func (f *Fakes) Overview(context.Context) (health.Overview, error) {
+	o := health.Overview{Jobs: health.JobCounts{Total: len(f.Jobs)}, LogStore: health.StoreOK, Degraded: f.Lasting}
 	if !f.Unready {
 		o.Running, o.Waiting = new(int64(3)), new(int64(0))
 	}
 	if f.StoreOff {
-		o.LogStore = stats.StoreAway
+		o.LogStore = health.StoreAway
 	}
 	return o, nil
 }
 
-func (f *Fakes) Masters(context.Context) ([]system.Master, error) {
+func (f *Fakes) Masters(context.Context) ([]health.Master, error) {
 	if f.Unready {
 		return nil, common.Errorf(common.CodeUnavailable, "not yet")
 	}
-	return []system.Master{{
+	return []health.Master{{
 		ID:         "m1",
 		Host:       "box",
 		Address:    "10.0.0.7:7070",

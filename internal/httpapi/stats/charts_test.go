@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/httpapi"
 	"carillon/internal/httpapi/apitest"
 	"carillon/internal/httpapi/stats"
@@ -165,7 +166,7 @@ func TestOverview_LastDay(t *testing.T) {
 		t.Errorf("an hour of it: %+v", hour)
 	}
 	h.StoreOff = true
-	if o := read(); o.LastDay != nil || o.LogStore != stats.StoreAway {
+	if o := read(); o.LastDay != nil || o.LogStore != health.StoreAway {
 		t.Errorf("while the log store is away: %+v", o)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/httpapi/core"
 	"carillon/internal/httpapi/view"
 	"carillon/internal/runlog"
@@ -14,7 +15,7 @@ import (
 // Stats returns totals.
 type Stats interface {
 	// Overview leaves out values that are currently unknown.
-	Overview(ctx context.Context) (Overview, error)
+	Overview(ctx context.Context) (health.Overview, error)
 }
 
 // Runs reads runs.
@@ -38,46 +39,10 @@ type Resource struct {
 	Now     func() time.Time
 }
 
-// StoreState is the state of the log store.
-type StoreState string
-
-const (
-	StoreOK   StoreState = "ok"
-	StoreAway StoreState = "away"
-)
-
 // Overview contains totals of the cluster and its active problems.
 type Overview struct {
-	Running  *int64             `json:"running,omitempty" doc:"Unresolved runs; absent while etcd does not respond."`
-	Waiting  *int64             `json:"waiting,omitempty" doc:"Pending manual runs, retries and re-runs; absent while etcd does not respond."`
-	Jobs     JobCounts          `json:"jobs"`
-	Workers  WorkerCounts       `json:"workers"`
-	Leader   *Leader            `json:"leader,omitempty" doc:"The elected master; absent without one."`
-	LogStore StoreState         `json:"logStore" enum:"ok,away" doc:"away: lists contain only pending, current and just completed runs; nothing is lost."`
-	Degraded []common.Condition `json:"degraded" nullable:"false" doc:"Active problems of this master, the cluster or a worker. Empty if there are none."`
-	LastDay  *LastDay           `json:"lastDay,omitempty" doc:"Outcomes of the last 24 hours; absent while the log store is away."`
-}
-
-// Leader is the elected master, which performs the duties.
-type Leader struct {
-	Name  string    `json:"name" doc:"Host of the master."`
-	Since time.Time `json:"since" doc:"When it was elected, by its own clock."`
-}
-
-// JobCounts counts jobs.
-type JobCounts struct {
-	Total      int `json:"total"`
-	Paused     int `json:"paused"`
-	Unreadable int `json:"unreadable" doc:"Unreadable definitions in etcd, which do not fire."`
-}
-
-// WorkerCounts counts live workers.
-type WorkerCounts struct {
-	Alive    int `json:"alive"`
-	Draining int `json:"draining" doc:"Workers that claim no new runs because they are stopping or being drained by an operator."`
-	Troubled int `json:"troubled" doc:"Workers that claim no new runs because of a condition."`
-	Slots    int `json:"slots" doc:"Slots of all live workers."`
-	Used     int `json:"used" doc:"Slots in use."`
+	health.Overview
+	LastDay *LastDay `json:"lastDay,omitempty" doc:"Outcomes of the last 24 hours; absent while the log store is away."`
 }
 
 // LastDay contains the last 24 hours by hour: the current hour, and the 24 before it.
@@ -104,10 +69,11 @@ func (s *Resource) Register(r *core.Router) {
 }
 
 func (s *Resource) overview(ctx context.Context, _ *struct{}) (*core.Body[Overview], error) {
-	overview, err := s.Stats.Overview(ctx)
+	found, err := s.Stats.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
+	overview := Overview{Overview: found}
 	if overview.Degraded == nil {
 		overview.Degraded = []common.Condition{}
 	}

@@ -8,22 +8,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"carillon/internal/common"
+	"carillon/internal/health"
 	"carillon/internal/httpapi/core"
 )
 
 // Health reports whether this process can work. It does not wait.
 type Health interface {
-	Ready(ctx context.Context) []Check
+	Ready(ctx context.Context) []health.Check
 	// Conditions returns the active problems of this process and of the workers.
 	Conditions() []common.Condition
-}
-
-// Check is the result of a check.
-type Check struct {
-	Name    string `json:"name" doc:"What was checked." example:"etcd"`
-	OK      bool   `json:"ok"`
-	Needed  bool   `json:"needed" doc:"The process cannot work without it."`
-	Message string `json:"message,omitempty" doc:"The problem, if there is one."`
 }
 
 // Resource serves the system.
@@ -45,12 +38,12 @@ type Liveness struct {
 // Readiness reports whether the process can work.
 type Readiness struct {
 	Status     string             `json:"status" enum:"ok,degraded,unavailable" doc:"degraded: the process works, with active problems."`
-	Checks     []Check            `json:"checks,omitempty" nullable:"false" doc:"Checks; only for authenticated clients."`
+	Checks     []health.Check     `json:"checks,omitempty" nullable:"false" doc:"Checks; only for authenticated clients."`
 	Conditions []common.Condition `json:"conditions,omitempty" nullable:"false" doc:"Active problems; only for authenticated clients."`
 }
 
 // ReadinessOf summarizes checks and conditions.
-func ReadinessOf(checks []Check, conditions []common.Condition) Readiness {
+func ReadinessOf(checks []health.Check, conditions []common.Condition) Readiness {
 	r := Readiness{Status: "ok", Checks: checks, Conditions: conditions}
 	if len(conditions) > 0 {
 		r.Status = "degraded"

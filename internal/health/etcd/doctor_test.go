@@ -1,4 +1,4 @@
-package daemon
+package etcd
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/health"
 )
@@ -128,21 +127,11 @@ func TestDoctorJudgesCertificates(t *testing.T) {
 	}
 }
 
-func (r *rig) doctor() *doctor {
-	return &doctor{
-		state:   r.state,
-		workers: members.NewSettings(r.etcd, WallClock, func() {}),
-		host:    "host-m",
-		version: "1.2",
-	}
-}
-
 // examine waits until what is found of a check has a status, and gives the first such.
 func (r *rig) examine(check string, want health.FindingStatus) health.Finding {
 	r.Helper()
-	d := r.doctor()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		found := d.Examine(r.Context())
+		found := r.state.Examine(r.Context())
 		for _, f := range found.Findings {
 			if f.Check == check && f.Status == want {
 				if rank := health.Worst(found.Findings); rank != found.Status {
@@ -214,7 +203,7 @@ func TestDoctor(t *testing.T) {
 	r.examine("etcd_space", health.FindingFailing)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if found := r.doctor().Examine(ctx); found.Status != health.FindingFailing {
+	if found := r.state.Examine(ctx); found.Status != health.FindingFailing {
 		t.Errorf("no source is available: %+v", found)
 	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package etcd
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,51 +20,58 @@ import (
 	"carillon/internal/common/schedule"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/health"
-	"carillon/internal/httpapi/stats"
 	"carillon/internal/httpapi/system"
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 )
 
-// rig is a master's monitor over a real etcd; its looks are the test's.
+// rig is a master's state over a real etcd; its checks are the test's.
 type rig struct {
 	*testing.T
 	server *etcdtest.Server
 	etcd   *clientv3.Client
 	store  atomic.Pointer[error] // what a ping tells
-	state  state
+	state  *State
 }
 
 func (r *rig) Ping(context.Context) error { return *r.store.Load() }
+
+// wall reads the wall clock as masters do.
+func wall() time.Time { return time.Now().Round(0) }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{T: t, server: etcdtest.StartServer(t)}
 	r.etcd = r.server.Client()
 	r.away(nil)
-	workers := members.NewMembers(r.etcd, WallClock, func(string, error) {})
-	jobs := catalog.New(catalog.NewWatcher(r.etcd, nil), schedule.NewInterner(), WallClock)
-	elector := election.New(election.Config{}) // no master is elected
-	loops := newMasterLoops(slog.New(slog.DiscardHandler), 0, nil)
-	watched := &monitor{
-		etcd:    r.etcd,
-		store:   r,
-		catalog: jobs,
-		members: workers,
-		guard:   members.NewGuard(workers, "m", WallClock, nil, nil),
-		elector: elector,
-		loops:   loops,
-	}
-	r.state = state{monitor: watched, id: "m", etcd: r.etcd, catalog: jobs, members: workers,
-		own: health.NewConditions("master-host", slog.New(slog.DiscardHandler), WallClock, func(string, bool) {},
-			watched.Conditions),
-		elector: elector}
+	workers := members.NewMembers(r.etcd, wall, func(string, error) {})
+	jobs := catalog.New(catalog.NewWatcher(r.etcd, nil), schedule.NewInterner(), wall)
+	r.state = New(Config{
+		Client:  r.etcd,
+		Probe:   NewProbe(r.etcd, r),
+		Catalog: jobs,
+		Members: workers,
+		Guard:   members.NewGuard(workers, "m", wall, nil, nil),
+		Elector: election.New(election.Config{}), // no master is elected
+		Workers: members.NewSettings(r.etcd, wall, func() {}),
+		ID:      "m",
+		Host:    "master-host",
+		Version: "1.2",
+		Now:     wall,
+		Log:     slog.New(slog.DiscardHandler),
+		Gauge:   func(string, bool) {},
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{}, 2)
 	go func() { _ = workers.Run(ctx); ended <- struct{}{} }()
 	go func() { _ = jobs.Run(ctx); ended <- struct{}{} }()
 	t.Cleanup(func() { cancel(); <-ended; <-ended })
 	<-workers.Ready()
+	for deadline := time.Now().Add(time.Minute); jobs.Fault() != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the catalog did not receive the jobs within a minute")
+		}
+	}
 	return r
 }
 
@@ -97,8 +105,8 @@ func (r *rig) alive(n int) {
 func (r *rig) known(what string, n int, count func(*members.Snapshot) int) {
 	r.Helper()
 	for {
-		changed := r.state.members.Changed()
-		if count(r.state.members.Snapshot()) == n {
+		changed := r.state.cfg.Members.Changed()
+		if count(r.state.cfg.Members.Snapshot()) == n {
 			return
 		}
 		select {
@@ -132,7 +140,7 @@ func registered(life string) common.Registration {
 		Slots:   4,
 		Used:    3,
 		Running: 2,
-		Clock:   WallClock(),
+		Clock:   wall(),
 		Lease:   1,
 	}
 }
@@ -144,11 +152,11 @@ func TestMasters(t *testing.T) {
 		Host:      "south",
 		Address:   "10.0.0.7:7070",
 		Version:   "2",
-		StartedAt: WallClock(),
-		Clock:     WallClock(),
+		StartedAt: wall(),
+		Clock:     wall(),
 		Skew:      time.Second,
 	})
-	r.put(common.MasterKey("old"), common.MasterPresence{ID: "old", Host: "north", Version: "1", Clock: WallClock()})
+	r.put(common.MasterKey("old"), common.MasterPresence{ID: "old", Host: "north", Version: "1", Clock: wall()})
 	count := func(s *members.Snapshot) int { return len(s.Masters) }
 	r.known("masters", 2, count)
 	all, err := r.state.Masters(t.Context())
@@ -173,11 +181,11 @@ func TestLogStoreAway(t *testing.T) {
 	}
 	r.want("all is well")
 	o, err := r.state.Overview(t.Context())
-	if err != nil || o.LogStore != stats.StoreOK ||
-		o.Workers != (stats.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
+	if err != nil || o.LogStore != health.StoreOK ||
+		o.Workers != (health.WorkerCounts{Alive: 1, Slots: 4, Used: 3}) || o.Running == nil || *o.Running != 0 {
 		t.Errorf("overview %+v, %v", o, err)
 	}
-	reader := present{Reader: nil, away: r.state.StoreAway}
+	reader := runlog.Available{Away: r.state.cfg.Probe.StoreAway}
 
 	r.away(errors.New("connection refused"))
 	r.want("the log store is away", common.ConditionLogStoreAway)
@@ -185,7 +193,7 @@ func TestLogStoreAway(t *testing.T) {
 	if ready.Status != "degraded" || ready.Conditions[0].Who != "master-host" {
 		t.Errorf("a master without its log store is %+v", ready)
 	}
-	if o, err = r.state.Overview(t.Context()); err != nil || o.LogStore != stats.StoreAway || o.Running == nil {
+	if o, err = r.state.Overview(t.Context()); err != nil || o.LogStore != health.StoreAway || o.Running == nil {
 		t.Errorf("overview %+v, %v", o, err)
 	}
 	// Callers get an error at once.
@@ -217,7 +225,7 @@ func TestWorkersConditionsAreShown(t *testing.T) {
 		Who:         "another worker",
 		Text:        "the disk is full",
 		StopsClaims: true,
-		From:        WallClock(),
+		From:        wall(),
 	}}
 	r.put(common.WorkerKey("w1"), reg)
 	r.alive(1)
@@ -261,7 +269,7 @@ func TestWorkerLost(t *testing.T) {
 	r.alive(0)
 	r.want("the last one has gone a moment ago")
 	r.state.mu.Lock()
-	r.state.seen.noWorkers = WallClock().Add(-noWorkersFor)
+	r.state.seen.noWorkers = wall().Add(-noWorkersFor)
 	r.state.mu.Unlock()
 	r.want("no worker joined", common.ConditionNoWorkers)
 	r.put(common.WorkerKey("w1"), registered("l3"))
@@ -283,11 +291,11 @@ func TestWorkerTooOld(t *testing.T) {
 	r.alive(2)
 	r.want("no job needs anything")
 	job := common.StoredJob{Job: common.Job{Name: "a", Command: "true", OnLost: common.LostDetach}, UID: "u"}
-	if _, err := r.etcd.Put(t.Context(), common.CursorKey("a"), common.TimeKey(WallClock())); err != nil {
+	if _, err := r.etcd.Put(t.Context(), common.CursorKey("a"), common.TimeKey(wall())); err != nil {
 		t.Fatal(err)
 	}
 	r.put(common.JobKey("a"), job)
-	for begun := time.Now(); len(r.state.catalog.Needs()) == 0; time.Sleep(time.Millisecond) {
+	for begun := time.Now(); len(r.state.cfg.Catalog.Needs()) == 0; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Fatal("the catalog did not receive the job within a minute")
 		}
@@ -340,20 +348,59 @@ func TestSavesAreRefusedWhileEtcdIsNearlyFull(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.state.collect(t.Context())
-	if used := r.state.latest().used; used < 0 || used >= savesUpTo {
+	if used := r.state.cfg.Probe.Latest().used; used < 0 || used >= savesUpTo {
 		t.Fatalf("a new etcd is %d %% full", used)
 	}
-	if err := r.state.room(); err != nil {
+	if err := r.state.cfg.Probe.Room(); err != nil {
 		t.Fatal(err)
 	}
 	for used, refused := range map[int64]bool{0: false, 79: false, 80: true, 99: true} {
-		r.state.mu.Lock()
-		r.state.seen.used = used
-		r.state.mu.Unlock()
-		err := r.state.room()
+		r.state.cfg.Probe.mu.Lock()
+		r.state.cfg.Probe.last.used = used
+		r.state.cfg.Probe.mu.Unlock()
+		err := r.state.cfg.Probe.Room()
 		if e, ok := errors.AsType[*common.Error](err); (err != nil) != refused || refused &&
 			(!ok || e.Reason != "etcd_nearly_full" || e.Code != common.CodeUnavailable) {
 			t.Errorf("%d %%: %v", used, err)
 		}
+	}
+}
+
+// slowStore is a log store whose answer to a ping can be held back, whatever the caller's deadline.
+type slowStore struct{ mu sync.Mutex }
+
+func (s *slowStore) Ping(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return nil
+}
+
+// A log store that never answers, whatever the deadline, is away; one that takes longer than a look is not.
+func TestLogStoreThatIsSlowIsNotAway(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for a log store that does not answer")
+	}
+	store := &slowStore{}
+	p := NewProbe(etcdtest.Start(t), store)
+	check := func() {
+		ctx, cancel := context.WithTimeout(t.Context(), lookLimit)
+		defer cancel()
+		p.check(ctx)
+	}
+	store.mu.Lock()
+	check()
+	if p.StoreAway() {
+		t.Errorf("after the time of one look: %v", p.Latest().Store)
+	}
+	for !p.StoreAway() {
+		check()
+	}
+	if waited := time.Since(p.asked); waited < pingLimit {
+		t.Errorf("away after %v", waited)
+	}
+	store.mu.Unlock()
+	for p.StoreAway() {
+		check()
 	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package etcd
 
 import (
 	"cmp"
@@ -12,19 +12,7 @@ import (
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/health"
-	"carillon/internal/platform/certs"
 )
-
-// doctor checks everything that a cluster depends on, for each request again.
-type doctor struct {
-	state   state
-	workers interface {
-		Workers(ctx context.Context) ([]common.Member, error)
-	}
-	host         string // host of this master
-	version      string
-	certificates *certs.Set
-}
 
 const (
 	examineLimit = 5 * time.Second
@@ -37,11 +25,11 @@ const (
 )
 
 // Examine runs all checks concurrently; the findings are sorted in the order in which to read them.
-func (d *doctor) Examine(ctx context.Context) health.Examination {
+func (s *State) Examine(ctx context.Context) health.Examination {
 	ctx, cancel := context.WithTimeout(ctx, examineLimit)
 	defer cancel()
-	checks := []func(context.Context) []health.Finding{d.etcd, d.clocks, d.watch, d.logStore, d.certificatesInUse,
-		d.staff, d.versions, d.leader, d.others}
+	checks := []func(context.Context) []health.Finding{s.etcd, s.clocks, s.watch, s.logStore, s.certificatesInUse,
+		s.staff, s.versions, s.leader, s.others}
 	found := make([][]health.Finding, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {
@@ -49,9 +37,9 @@ func (d *doctor) Examine(ctx context.Context) health.Examination {
 	}
 	all.Wait()
 	result := health.Examination{
-		At:       WallClock().UTC(),
-		Master:   d.host,
-		Version:  d.version,
+		At:       s.cfg.Now().UTC(),
+		Master:   s.cfg.Host,
+		Version:  s.cfg.Version,
 		Findings: slices.Concat(found...),
 	}
 	result.Status = health.Worst(result.Findings)
@@ -59,8 +47,8 @@ func (d *doctor) Examine(ctx context.Context) health.Examination {
 }
 
 // etcd checks each member: availability, response time, version, space, leader.
-func (d *doctor) etcd(ctx context.Context) []health.Finding {
-	client := d.state.etcd
+func (s *State) etcd(ctx context.Context) []health.Finding {
+	client := s.cfg.Client
 	endpoints := client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // etcd in this process
@@ -84,7 +72,7 @@ func (d *doctor) etcd(ctx context.Context) []health.Finding {
 	}
 	asked.Wait()
 	all := slices.Concat(found...)
-	if err := d.state.latest().etcd; err != nil {
+	if err := s.cfg.Probe.Latest().Etcd; err != nil {
 		all = append(all, health.Fault(health.FindingFailing, "etcd", "",
 			health.AdviseEtcd+" If it uses a user and password, "+
 				"check that they are valid.",
@@ -111,13 +99,13 @@ func judgeEtcd(who string, status *clientv3.StatusResponse, took time.Duration) 
 }
 
 // clocks compares the clocks of all members with this master's.
-func (d *doctor) clocks(context.Context) []health.Finding {
-	verdict, snapshot := d.state.guard.Judge(), d.state.members.Snapshot()
+func (s *State) clocks(context.Context) []health.Finding {
+	verdict, snapshot := s.cfg.Guard.Judge(), s.cfg.Members.Snapshot()
 	var all []health.Finding
 	if verdict.Stop || verdict.Disagree {
 		all = append(all, health.Fault(health.FindingFailing, "clock", "", health.AdviseClock, "%s", verdict.Reason))
 	}
-	votes := snapshot.Votes(d.state.id, WallClock(), time.Now())
+	votes := snapshot.Votes(s.cfg.ID, s.cfg.Now(), time.Now())
 	for _, v := range votes {
 		if v.Ahead.Abs() >= skewWarns {
 			all = append(all,
@@ -137,12 +125,12 @@ func (d *doctor) clocks(context.Context) []health.Finding {
 }
 
 // watch reports the age of this master's data about jobs.
-func (d *doctor) watch(context.Context) []health.Finding {
+func (s *State) watch(context.Context) []health.Finding {
 	const advice = "This master receives nothing from etcd. Check the network between them; the watch is retried " +
 		"automatically."
-	switch lag := d.state.catalog.Lag(); {
-	case d.state.catalog.Fault() != nil:
-		return []health.Finding{health.Fault(health.FindingFailing, "watch", "", advice, "%s", d.state.catalog.Fault())}
+	switch lag := s.cfg.Catalog.Lag(); {
+	case s.cfg.Catalog.Fault() != nil:
+		return []health.Finding{health.Fault(health.FindingFailing, "watch", "", advice, "%s", s.cfg.Catalog.Fault())}
 	case lag > lagWarns:
 		return []health.Finding{health.Fault(health.FindingWarning, "watch", "", advice,
 			"no confirmation from the watch of jobs for %v", lag.Round(time.Second))}
@@ -156,13 +144,13 @@ func outcomesAre(n int64) string { return common.Count(n, "outcome is", "outcome
 func changesAre(n int64) string { return common.Count(n, "change is", "changes are") }
 
 // logStore pings the log store and counts the backlog for it.
-func (d *doctor) logStore(ctx context.Context) []health.Finding {
+func (s *State) logStore(ctx context.Context) []health.Finding {
 	const advice = "Check that it runs, and read its log. Nothing is lost in the meantime: outcomes are kept in " +
 		"etcd, output on the workers' disks."
 	began := time.Now()
 	pinging, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	err := d.state.store.Ping(pinging)
+	err := s.cfg.Probe.store.Ping(pinging)
 	took := time.Since(began)
 	var all []health.Finding
 	switch {
@@ -177,7 +165,7 @@ func (d *doctor) logStore(ctx context.Context) []health.Finding {
 	default:
 		all = append(all, health.OK("log_store", "", "response time %v", health.Within(took)))
 	}
-	resp, err := d.state.etcd.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(),
+	resp, err := s.cfg.Client.Get(ctx, common.OutboxPrefix, clientv3.WithPrefix(), clientv3.WithCountOnly(),
 		clientv3.WithSerializable())
 	switch {
 	case err != nil:
@@ -191,7 +179,7 @@ func (d *doctor) logStore(ctx context.Context) []health.Finding {
 	default:
 		all = append(all, health.OK("outbox", "", "%s waiting in etcd for the log store", outcomesAre(resp.Count)))
 	}
-	switch count, full := d.state.backlog.Waiting(); {
+	switch count, full := s.cfg.Probe.backlog.Waiting(); {
 	case full:
 		all = append(all,
 			health.Fault(health.FindingFailing, "changes", "", advice,
@@ -209,18 +197,18 @@ func (d *doctor) logStore(ctx context.Context) []health.Finding {
 }
 
 // certificatesInUse reports the remaining validity of each certificate.
-func (d *doctor) certificatesInUse(context.Context) []health.Finding {
+func (s *State) certificatesInUse(context.Context) []health.Finding {
 	var all []health.Finding
-	for _, keeper := range d.certificates.Keepers() {
+	for _, keeper := range s.cfg.Certificates.Keepers() {
 		use, file, from, until := keeper.Shown()
-		all = append(all, health.Certificate(use+", "+file, until.Sub(from), until.Sub(WallClock()), until))
+		all = append(all, health.Certificate(use+", "+file, until.Sub(from), until.Sub(s.cfg.Now()), until))
 	}
 	return all
 }
 
 // leader reports the elected master.
-func (d *doctor) leader(context.Context) []health.Finding {
-	if holder, elected := d.state.elector.Leader(); elected {
+func (s *State) leader(context.Context) []health.Finding {
+	if holder, elected := s.cfg.Elector.Leader(); elected {
 		return []health.Finding{health.OK("elected", "", "master %s, since %s", holder.Name,
 			holder.Since.UTC().Format("2006-01-02 15:04 UTC"))}
 	}
@@ -230,8 +218,8 @@ func (d *doctor) leader(context.Context) []health.Finding {
 }
 
 // staff checks the workers.
-func (d *doctor) staff(ctx context.Context) []health.Finding {
-	members, err := d.workers.Workers(ctx)
+func (s *State) staff(ctx context.Context) []health.Finding {
+	members, err := s.cfg.Workers.Workers(ctx)
 	if err != nil {
 		return []health.Finding{health.Fault(health.FindingUnknown, "workers", "", "",
 			"workers cannot be listed while etcd does not respond")}
@@ -240,16 +228,16 @@ func (d *doctor) staff(ctx context.Context) []health.Finding {
 }
 
 // versions compares the versions of all masters and workers.
-func (d *doctor) versions(context.Context) []health.Finding {
-	snapshot := d.state.members.Snapshot()
+func (s *State) versions(context.Context) []health.Finding {
+	snapshot := s.cfg.Members.Snapshot()
 	masters := make([]common.MasterPresence, len(snapshot.Masters))
 	for i := range masters {
 		masters[i] = snapshot.Masters[i].MasterPresence
 	}
-	return health.Versions(d.version, masters, snapshot.Members)
+	return health.Versions(s.cfg.Version, masters, snapshot.Members)
 }
 
 // others reports active conditions that no other check covers.
-func (d *doctor) others(context.Context) []health.Finding {
-	return health.Remedies(d.state.Conditions())
+func (s *State) others(context.Context) []health.Finding {
+	return health.Remedies(s.Conditions())
 }
