@@ -256,6 +256,33 @@ func (e *Expiry) Spares(r *common.Run) bool {
 	return !e.Ended.IsZero() && end.After(e.Ended)
 }
 
+// Boundary returns a position: older runs are deleted, the others stay; nil if all stay. nth returns the position of
+// the nth newest run of the job; nil if there are fewer.
+func (e *Expiry) Boundary(nth func(n int) (*Position, error)) (stays *Position, err error) {
+	if !e.Before.IsZero() {
+		stays = &Position{PlannedAt: e.Before}
+	}
+	if e.Keep > 0 {
+		kept, err := nth(e.Keep)
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil && (stays == nil || kept.Compare(*stays) < 0) {
+			stays = kept
+		}
+	}
+	if stays != nil && e.Newest {
+		newest, err := nth(1)
+		if err != nil {
+			return nil, err
+		}
+		if newest != nil && newest.Compare(*stays) > 0 {
+			stays = newest
+		}
+	}
+	return stays, nil
+}
+
 // Expired is the result of Expire.
 type Expired struct {
 	Runs   int

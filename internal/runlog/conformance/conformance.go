@@ -35,6 +35,14 @@ const (
 	Modest      // for a server that reads everything for each answer
 )
 
+// pick returns a number for the size.
+func (s Size) pick(full, modest int) int {
+	if s == Modest {
+		return modest
+	}
+	return full
+}
+
 // Run tests stores; open returns an empty one, which is closed with its test.
 func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 	for _, c := range []struct {

@@ -13,11 +13,7 @@ import (
 )
 
 func filters(t *testing.T, s Store, size Size) {
-	count := 400
-	if size == Modest {
-		count = 120
-	}
-	all := anyRuns(count)
+	all := anyRuns(size.pick(400, 120))
 	write(t, s, runlog.Batch{Runs: all})
 
 	ctx := t.Context()
@@ -129,10 +125,7 @@ func maybePlace(t *rapid.T, all []common.Run) *runlog.Position {
 // rare checks that a rare run among very many is found, however often the list ends early on the way.
 func rare(t *testing.T, s Store, size Size) {
 	const batch = 2000
-	count := 12 * batch
-	if size == Modest {
-		count = 150
-	}
+	count := size.pick(12*batch, 150)
 	oldest := ended("rare.1", base.Add(-time.Hour))
 	oldest.Job, oldest.JobUID, oldest.Group, oldest.Worker, oldest.ExitCode = "backup", "u2", "ops", "w2", new(3)
 	oldest.Status, oldest.Cause, oldest.Note = common.StatusFailed, common.CauseManual, "the Needle"

@@ -9,18 +9,14 @@ import (
 )
 
 func last(t *testing.T, s Store, size Size) {
-	count := 400
-	if size == Modest {
-		count = 60
-	}
-	all := anyRuns(count)
+	all := anyRuns(size.pick(400, 60))
 	lost := ended("u1.lost", moment(moments))
 	lost.Status = common.StatusLost
 	write(t, s, runlog.Batch{Runs: append(all, lost), Late: []common.LateEnd{fullLate(lost.ID)}})
 	lost.Orphaned = new(fullLate(lost.ID))
 	all = append(all, lost)
 
-	for _, n := range []int{1, 20, count} {
+	for _, n := range []int{1, 20, size.pick(400, 60)} {
 		want := map[string][]common.Run{}
 		for _, job := range jobs {
 			if runs := naive(all, runlog.Query{Job: job, Limit: n}); len(runs) > 0 {

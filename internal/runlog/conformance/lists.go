@@ -71,11 +71,8 @@ func ids(runs []common.Run) string {
 // pages checks that a reader who pages through a list gets each run that existed at the start exactly once,
 // and none twice, during concurrent writes.
 func pages(t *testing.T, s Store, size Size) {
-	count, limit, meanwhile := 200, 17, 100
-	if size == Modest {
-		count, limit, meanwhile = 50, 9, 40
-	}
-	seeded := anyRuns(count)
+	limit, meanwhile := size.pick(17, 9), size.pick(100, 40)
+	seeded := anyRuns(size.pick(200, 50))
 	write(t, s, runlog.Batch{Runs: seeded})
 
 	var writer sync.WaitGroup

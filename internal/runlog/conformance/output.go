@@ -111,10 +111,7 @@ func places(chunks []common.Chunk) (list [][3]int64) {
 
 func bigOutput(t *testing.T, s Store, size Size) {
 	const total = 16 << 20
-	limit := 1 << 20
-	if size == Modest {
-		limit = total
-	}
+	limit := size.pick(1<<20, total)
 	printed := make([]byte, total)
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := 0; i < total; i += 8 {

@@ -201,10 +201,7 @@ func checkStatistics(t testing.TB, s runlog.Statistics, runs []common.Run) {
 
 func statistics(t *testing.T, s Store, size Size) {
 	checkStatistics(t, s, nil) // an empty store
-	count := 600
-	if size == Modest {
-		count = 90
-	}
+	count := size.pick(600, 90)
 	all := counted(count, size)
 	for part := range slices.Chunk(all, count/3) {
 		write(t, s, runlog.Batch{Runs: part})
@@ -220,10 +217,7 @@ func statistics(t *testing.T, s Store, size Size) {
 // lateStatistics checks that a run is counted once however often it is written, with its first outcome, and
 // however late it is written.
 func lateStatistics(t *testing.T, s Store, size Size) {
-	count := 300
-	if size == Modest {
-		count = 60
-	}
+	count := size.pick(300, 60)
 	all := counted(count, size)
 	early, late := all[:count/2], all[count/2:]
 	write(t, s, runlog.Batch{Runs: early})

@@ -182,10 +182,7 @@ func refusals(t *testing.T, s Store, _ Size) {
 }
 
 func concurrentWriters(t *testing.T, s Store, size Size) {
-	writers, count := 8, 50
-	if size == Modest {
-		writers, count = 4, 10
-	}
+	writers, count := size.pick(8, 4), size.pick(50, 10)
 	// All write the same runs and the same output, each with different contents.
 	payload := func(w int) []byte { return bytes.Repeat([]byte{byte('a' + w)}, 100) }
 	var group sync.WaitGroup

@@ -61,16 +61,16 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 			}
 			next[job] = d
 			base[job], rest[job] = cells{}, cells{}
-			if err := base[job].merge(was.Base); err != nil {
+			if err := merge(base[job], was.Base); err != nil {
 				return nil, err
 			}
 		}
 		add := func(id, job, worker string, cell *rollup.Cell) {
 			if leaving != nil && leaving.has(id) {
-				base[job].of(worker).Merge(cell)
+				base[job].At(worker).Merge(cell)
 				return
 			}
-			rest[job].of(worker).Merge(cell)
+			rest[job].At(worker).Merge(cell)
 			d := next[job]
 			d.Runs++
 			next[job] = d
@@ -128,11 +128,11 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 		}
 		for job, d := range next {
 			seen.runs[job] = d.Runs
-			d.Base = base[job].encode()
-			if err := rest[job].merge(d.Base); err != nil {
+			d.Base = encode(base[job])
+			if err := merge(rest[job], d.Base); err != nil {
 				return nil, err
 			}
-			d.Sum, d.Workers = rest[job].sum(), rest[job].encode()
+			d.Sum, d.Workers = sum(rest[job]), encode(rest[job])
 			if len(d.Workers) == 0 {
 				delete(next, job) // there never was a run
 				continue

@@ -120,7 +120,9 @@ func (s *Store) expire(ctx context.Context, e *runlog.Expiry, gone *runlog.Expir
 			return err
 		}
 	}
-	until, err := s.boundary(ctx, e)
+	until, err := e.Boundary(func(n int) (*runlog.Position, error) {
+		return s.place(ctx, bson.D{{Key: "job", Value: e.Job}}, newestFirst(), n)
+	})
 	if err != nil || until == nil {
 		return err
 	}
@@ -185,33 +187,6 @@ func (d *runDoc) spared(e *runlog.Expiry) bool {
 	}
 	run, err := entry.DecodeRun(d.Doc)
 	return err == nil && e.Spares(&run)
-}
-
-// boundary returns the position in the job's list up to which all runs are deleted; nil if none is.
-func (s *Store) boundary(ctx context.Context, e *runlog.Expiry) (until *runlog.Position, err error) {
-	job := bson.D{{Key: "job", Value: e.Job}}
-	if !e.Before.IsZero() {
-		until = &runlog.Position{PlannedAt: e.Before}
-	}
-	if e.Keep > 0 {
-		last, err := s.place(ctx, job, newestFirst(), e.Keep)
-		if err != nil {
-			return nil, err
-		}
-		if last != nil && (until == nil || last.Compare(*until) < 0) {
-			until = last
-		}
-	}
-	if until != nil && e.Newest {
-		newest, err := s.place(ctx, job, newestFirst(), 1)
-		if err != nil {
-			return nil, err
-		}
-		if newest != nil && newest.Compare(*until) > 0 {
-			until = newest
-		}
-	}
-	return until, nil
 }
 
 // finish completes the deletion of a document.

@@ -71,25 +71,18 @@ func (d *rollupDoc) says(o *rollupDoc) bool {
 }
 
 // cells are counts by worker.
-type cells map[string]*rollup.Cell
+type cells = rollup.Cells[string]
 
-func (c cells) of(worker string) *rollup.Cell {
-	if c[worker] == nil {
-		c[worker] = &rollup.Cell{}
-	}
-	return c[worker]
-}
-
-func (c cells) merge(encoded []workerCell) error {
+func merge(c cells, encoded []workerCell) error {
 	for _, e := range encoded {
-		if err := c.of(e.Worker).AddEncoded(e.Cell); err != nil {
+		if err := c.At(e.Worker).AddEncoded(e.Cell); err != nil {
 			return &unreadable{err}
 		}
 	}
 	return nil
 }
 
-func (c cells) encode() []workerCell {
+func encode(c cells) []workerCell {
 	var encoded []workerCell
 	for _, worker := range slices.Sorted(maps.Keys(c)) {
 		encoded = append(encoded, workerCell{Worker: worker, Cell: c[worker].Encode()})
@@ -97,12 +90,12 @@ func (c cells) encode() []workerCell {
 	return encoded
 }
 
-func (c cells) sum() []byte {
-	var sum rollup.Cell
+func sum(c cells) []byte {
+	var all rollup.Cell
 	for _, cell := range c {
-		sum.Merge(cell)
+		all.Merge(cell)
 	}
-	return sum.Encode()
+	return all.Encode()
 }
 
 // rollupPlace identifies a roll-up of a kind.

@@ -102,13 +102,13 @@ func (s *Store) total(kind string, jobs []string, from, to int64) versions {
 			if by[job] == nil {
 				by[job] = cells{}
 			}
-			if err := by[job].merge(d.Workers); err != nil {
+			if err := merge(by[job], d.Workers); err != nil {
 				return nil, fmt.Errorf("read roll-up %q: %w", d.ID, err)
 			}
 		}
 		next := make(map[string]rollupDoc, len(by))
 		for job, c := range by {
-			next[job] = rollupDoc{Sum: c.sum(), Workers: c.encode()}
+			next[job] = rollupDoc{Sum: sum(c), Workers: encode(c)}
 		}
 		return next, nil
 	}

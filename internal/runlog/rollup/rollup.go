@@ -21,6 +21,17 @@ type Cell struct {
 	Delay Histogram
 }
 
+// Cells are cells by key.
+type Cells[K comparable] map[K]*Cell
+
+// At returns the cell of a key, a new one if there is none.
+func (c Cells[K]) At(key K) *Cell {
+	if c[key] == nil {
+		c[key] = &Cell{}
+	}
+	return c[key]
+}
+
 // Row is a cell with its time, job and worker.
 type Row struct {
 	At     time.Time // start of its hour or day

@@ -22,7 +22,7 @@ import (
 type book struct {
 	name    string // of the table and of the counter
 	span    time.Duration
-	cells   map[place]*rollup.Cell
+	cells   counted
 	runs    int   // in cells
 	upto    int64 // number of the last run counted in the file
 	settled int64 // the same, once the transaction is committed; 0: nothing was written
@@ -79,24 +79,15 @@ func floorDiv(a, b int64) int64 {
 func (b *book) add(job, worker int64, run *common.Run) {
 	b.runs++
 	p := place{b.at(run.PlannedAt), job, worker}
-	b.cell(p).Add(run)
+	b.cells.At(p).Add(run)
 	if job != noName {
 		p.job = noName
-		b.cell(p).Add(run)
+		b.cells.At(p).Add(run)
 	}
-}
-
-func (b *book) cell(p place) *rollup.Cell {
-	c := b.cells[p]
-	if c == nil {
-		c = &rollup.Cell{}
-		b.cells[p] = c
-	}
-	return c
 }
 
 func (b *book) clear(upto int64) {
-	b.cells, b.runs, b.upto, b.settled = map[place]*rollup.Cell{}, 0, upto, 0
+	b.cells, b.runs, b.upto, b.settled = counted{}, 0, upto, 0
 }
 
 // count adds committed runs.

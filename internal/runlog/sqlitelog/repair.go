@@ -144,7 +144,7 @@ func (s *Store) check(ctx context.Context, at recount) (looked int, repaired boo
 		if err := s.settle(ctx, tx, true); err != nil {
 			return err
 		}
-		var cells map[int64]*rollup.Cell
+		var cells rollup.Cells[int64]
 		if _, right, err = s.compare(ctx, tx, at, &cells); err != nil || right {
 			return err
 		}
@@ -158,10 +158,10 @@ func (s *Store) check(ctx context.Context, at recount) (looked int, repaired boo
 }
 
 // compare reports whether the roll-ups of a job in an hour agree with its runs.
-func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int64]*rollup.Cell) (looked int,
+func (s *Store) compare(ctx context.Context, db asker, at recount, into *rollup.Cells[int64]) (looked int,
 	right bool, err error) {
 	from, to := hourBounds(at.hour)
-	cells := map[int64]*rollup.Cell{}
+	cells := rollup.Cells[int64]{}
 	_, err = collect(ctx, db, selectInHour, []any{at.job, from, to}, func(rows *sql.Rows) (none struct{}, err error) {
 		var doc string
 		var worker int64
@@ -172,10 +172,7 @@ func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int
 		if run, err = entry.DecodeRun(doc); err != nil {
 			return none, err
 		}
-		if cells[worker] == nil {
-			cells[worker] = &rollup.Cell{}
-		}
-		cells[worker].Add(&run)
+		cells.At(worker).Add(&run)
 		looked++
 		return none, nil
 	})
@@ -190,37 +187,34 @@ func (s *Store) compare(ctx context.Context, db asker, at recount, into *map[int
 }
 
 // cellsOf returns the cells of the workers.
-func cellsOf(ctx context.Context, db asker, table string, at, job int64) (map[int64]*rollup.Cell, error) {
-	cells := map[int64]*rollup.Cell{}
+func cellsOf(ctx context.Context, db asker, table string, at, job int64) (rollup.Cells[int64], error) {
+	cells := rollup.Cells[int64]{}
 	return cells, addCells(ctx, db, cells, in(table, selectOfHour), at, job)
 }
 
 // addCells adds the rows of a query, each a worker and a cell.
-func addCells(ctx context.Context, db asker, cells map[int64]*rollup.Cell, text string, args ...any) error {
+func addCells(ctx context.Context, db asker, cells rollup.Cells[int64], text string, args ...any) error {
 	_, err := collect(ctx, db, text, args, func(rows *sql.Rows) (none struct{}, err error) {
 		var worker int64
 		var cell sql.RawBytes
 		if err := rows.Scan(&worker, &cell); err != nil {
 			return none, err
 		}
-		if cells[worker] == nil {
-			cells[worker] = &rollup.Cell{}
-		}
-		return none, cells[worker].AddEncoded(cell)
+		return none, cells.At(worker).AddEncoded(cell)
 	})
 	return err
 }
 
 // sameCells reports whether the counts of runs and times are equal. Sums may differ by the rounding of each
 // stored cell.
-func sameCells(a, b map[int64]*rollup.Cell) bool {
+func sameCells(a, b rollup.Cells[int64]) bool {
 	return maps.EqualFunc(a, b, func(a, b *rollup.Cell) bool {
 		return a.Runs == b.Runs && a.Duration.Count == b.Duration.Count && a.Delay.Count == b.Delay.Count
 	})
 }
 
 // put replaces the roll-ups of a job at a time.
-func put(ctx context.Context, tx *sql.Tx, table string, at place, cells map[int64]*rollup.Cell) error {
+func put(ctx context.Context, tx *sql.Tx, table string, at place, cells rollup.Cells[int64]) error {
 	if _, err := tx.ExecContext(ctx, in(table, "DELETE FROM % WHERE at = ? AND job = ?"), at.at, at.job); err != nil {
 		return err
 	}
@@ -241,7 +235,7 @@ const (
 
 // sumUp recomputes the sums that contain a corrected roll-up: that of all jobs, and the days.
 func (s *Store) sumUp(ctx context.Context, tx *sql.Tx, at recount) error {
-	all := map[int64]*rollup.Cell{}
+	all := rollup.Cells[int64]{}
 	if err := addCells(ctx, tx, all, selectAllJobs, at.hour); err != nil {
 		return err
 	}
@@ -250,7 +244,7 @@ func (s *Store) sumUp(ctx context.Context, tx *sql.Tx, at recount) error {
 	}
 	day := floorDiv(at.hour, 24)
 	for _, job := range slices.Compact([]int64{noName, at.job}) {
-		cells := map[int64]*rollup.Cell{}
+		cells := rollup.Cells[int64]{}
 		if err := addCells(ctx, tx, cells, selectDay, day*24, job); err != nil {
 			return err
 		}
@@ -264,7 +258,7 @@ func (s *Store) sumUp(ctx context.Context, tx *sql.Tx, at recount) error {
 // checkAll compares the roll-up of all jobs in an hour with those of the jobs.
 func (s *Store) checkAll(ctx context.Context, hour int64) (repaired bool, err error) {
 	compare := func(db asker) (right bool, err error) {
-		jobs := map[int64]*rollup.Cell{}
+		jobs := rollup.Cells[int64]{}
 		if err := addCells(ctx, db, jobs, selectAllJobs, hour); err != nil {
 			return false, err
 		}

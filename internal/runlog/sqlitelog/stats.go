@@ -39,14 +39,7 @@ SELECT cells.at, cells.worker, cells.cell FROM every CROSS JOIN % AS cells ON ce
 func in(table, text string) string { return strings.ReplaceAll(text, "%", table) }
 
 // counted are cells of one job, by place.
-type counted map[place]*rollup.Cell
-
-func (c counted) at(p place) *rollup.Cell {
-	if c[p] == nil {
-		c[p] = &rollup.Cell{}
-	}
-	return c[p]
-}
+type counted = rollup.Cells[place]
 
 // ask selects the cells of a job in a book.
 type ask struct {
@@ -86,7 +79,7 @@ func (s *Store) inMemory(asks []ask, keep func(*ask, place) place) (counted, [2]
 		for at, cell := range p.books[i].cells {
 			for _, n := range byJob[at.job] {
 				if a := &asks[n]; a.book == i && at.at >= a.first && at.at < a.end {
-					sum.at(keep(a, at)).Merge(cell)
+					sum.At(keep(a, at)).Merge(cell)
 				}
 			}
 		}
@@ -137,7 +130,7 @@ func (s *Store) inFile(ctx context.Context, asks []ask, upto *[2]int64, sum coun
 				if err := rows.Scan(&p.at, &p.worker, &cell); err != nil {
 					return err
 				}
-				if err := sum.at(keep(a, p)).AddEncoded(cell); err != nil {
+				if err := sum.At(keep(a, p)).AddEncoded(cell); err != nil {
 					return err
 				}
 			}
