@@ -51,7 +51,7 @@ func draw(c *Chart, hours []time.Time, now time.Time) (cells []rollup.Cell, tota
 
 // In any zone, and at any distance in the past, a run well within the chart is counted once, and in the right
 // bucket as far as hours are kept.
-func TestChartCountsOnce(t *testing.T) {
+func TestChart_CountsEachRunOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"UTC", "Etc/UTC", "Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles",
 			"Asia/Kolkata", "Pacific/Kiritimati", "Africa/Cairo", "America/Havana", "America/Santiago",
@@ -167,7 +167,7 @@ func TestChartOfDaysWithoutMidnight(t *testing.T) {
 	}
 }
 
-func TestChartAsksForWhatIsKept(t *testing.T) {
+func TestChart_QueriesWithinRetention(t *testing.T) {
 	shanghai, err := time.LoadLocation("Asia/Shanghai")
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 // All readable entries are delivered, however many before them are unreadable; entries that the store did not
 // accept stay in the source.
-func TestDeliver(t *testing.T) {
+func TestDeliver_UnreadableAndFailing_RestIsDelivered(t *testing.T) {
 	w := newWorld(t)
 	w.unread = 2*deliverAtOnce + 1
 	const n = 2*deliverAtOnce + 200

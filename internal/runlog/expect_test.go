@@ -21,7 +21,7 @@ func recently(n int, delay, took time.Duration) Expectation {
 	return ExpectationOf(&c)
 }
 
-func TestLate(t *testing.T) {
+func TestExpectation_Late(t *testing.T) {
 	waiting := common.Run{Status: common.StatusWaiting, PlannedAt: nine}
 	put := waiting
 	put.DueAt = new(nine.Add(time.Hour)) // jitter, or the backoff of a retry
@@ -50,7 +50,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-func TestSlow(t *testing.T) {
+func TestExpectation_Slow(t *testing.T) {
 	running := common.Run{
 		Status:    common.StatusRunning,
 		PlannedAt: nine.Add(-time.Hour),
@@ -83,7 +83,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-func TestEnd(t *testing.T) {
+func TestExpectation_End(t *testing.T) {
 	of := Expectation{P50: 10 * time.Minute, P95: 20 * time.Minute, Samples: 1}
 	running := common.Run{Status: common.StatusRunning, StartedAt: &nine}
 	for age, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 9 * time.Minute: 10 * time.Minute,

@@ -11,7 +11,7 @@ import (
 )
 
 // An occasional run costs the source no transaction of its own.
-func TestHandedOverOutcomesAreAckedTogether(t *testing.T) {
+func TestSink_HandedOverOutcomes_AreAckedTogether(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		var looks int
 		d.set(func() { looks = d.looks })
@@ -39,7 +39,7 @@ func TestHandedOverOutcomesAreAckedTogether(t *testing.T) {
 	})
 }
 
-func TestManyHandedOverOutcomes(t *testing.T) {
+func TestSink_ManyHandedOverOutcomes_FewWrites(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{batch: 100}}, func(d *deck) {
 		var writes, looks int
 		d.set(func() { writes, looks = d.writes, d.looks })
@@ -63,7 +63,7 @@ func TestManyHandedOverOutcomes(t *testing.T) {
 	})
 }
 
-func TestDrainAcksAll(t *testing.T) {
+func TestSink_Stopped_AcksAll(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		for i := range 10 {
 			d.handOver(fmt.Sprintf("r%d", i))
@@ -82,7 +82,7 @@ func TestDrainAcksAll(t *testing.T) {
 
 // Outcomes that were stored and not acknowledged when a process ended are stored again by the next, which
 // changes nothing.
-func TestCrashBetweenStoreAndAck(t *testing.T) {
+func TestSink_KilledBetweenStoreAndAck_StoresAgain(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.handOver("a")
 		virtualtime.Wait()
@@ -105,7 +105,7 @@ func TestCrashBetweenStoreAndAck(t *testing.T) {
 }
 
 // Outcomes that were not handed over are found, also while many others wait to be acknowledged.
-func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
+func TestSink_OutcomesNotHandedOver_AreFound(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 		for i := range 9 {
 			d.handOver(fmt.Sprintf("a%d", i))
@@ -128,7 +128,7 @@ func TestLookFindsWhatWasNotHandedOver(t *testing.T) {
 	})
 }
 
-func TestHandedOverWhileTheStoreIsAway(t *testing.T) {
+func TestSink_StoreAway_HandedOverOutcomesAreBounded(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{batch: 10, handed: 20}}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		for i := range 500 {
@@ -150,7 +150,7 @@ func TestHandedOverWhileTheStoreIsAway(t *testing.T) {
 }
 
 // While acknowledgements fail, outcomes continue to be stored; the memory for them is bounded.
-func TestAcksFailForLong(t *testing.T) {
+func TestSink_AcksFailForLong_OutcomesAreStored(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{batch: 10, handed: 20}}, func(d *deck) {
 		d.set(func() { d.noAck = errors.New("no leader") })
 		for i := range 200 {
@@ -174,7 +174,7 @@ func TestAcksFailForLong(t *testing.T) {
 // reader is a source that is no outbox.
 type reader struct{ Source }
 
-func TestSourceThatIsNoOutbox(t *testing.T) {
+func TestSink_SourceIsNoOutbox_OutcomesAreRead(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		_ = d.end(0)
 		next := d.next(SinkConfig{}, reader{d.world})

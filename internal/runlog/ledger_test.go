@@ -159,7 +159,7 @@ func pagesOf(t rapid.TB, w *shelf, q FireQuery) (all []common.Fire) {
 	return nil
 }
 
-func TestFires(t *testing.T) {
+func TestLedger_Fires(t *testing.T) {
 	now := dawn.Add(time.Hour)
 	gap := common.Run{
 		ID:        common.GapID("u", dawn),
@@ -268,7 +268,7 @@ func TestFireOf(t *testing.T) {
 
 // Every page concatenated is the whole list, in order, and nothing stands twice,
 // whatever the limit.
-func TestPagesOfFiresAreTheList(t *testing.T) {
+func TestLedger_Pages_EqualTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &shelf{}
 		now := dawn.Add(50)
@@ -334,7 +334,7 @@ func TestPagesOfFiresAreTheList(t *testing.T) {
 }
 
 // Where what is looked for is rare, a page ends after so many reads, and the list goes on.
-func TestRareFiresCostLittle(t *testing.T) {
+func TestLedger_RareFires_FewReads(t *testing.T) {
 	w := &shelf{}
 	for i := range 1500 {
 		status := common.StatusSucceeded

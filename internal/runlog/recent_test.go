@@ -62,7 +62,7 @@ func (s *annals) Changes(_ context.Context, q ChangeQuery) (found []common.Chang
 }
 
 // The last runs are those of the list, whatever moves between the reads.
-func TestLastIsTheBeginningOfTheList(t *testing.T) {
+func TestLast_EqualsBeginningOfList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
 		h.patience, h.between = 0, func() {}
@@ -88,7 +88,7 @@ func TestLastIsTheBeginningOfTheList(t *testing.T) {
 }
 
 // A change is listed at once, and once, also while it moves into the store.
-func TestChangesAreListedOnce(t *testing.T) {
+func TestChanges_MovedBetweenReads_ListedOnce(t *testing.T) {
 	change := func(n int, verb string) common.Change {
 		return common.Change{ID: fmt.Sprintf("%02d", n), Kind: "job", Name: "a", Verb: verb}
 	}
@@ -184,7 +184,7 @@ func (a *abacus) Totals(_ context.Context, jobs []string, from, _ time.Time) (ma
 	return map[string]rollup.Cell{"a": c, "b": c}, nil
 }
 
-func TestHabitsAskOnceAMinute(t *testing.T) {
+func TestHabits_AskedOften_QueriesOncePerMinute(t *testing.T) {
 	store := &abacus{}
 	now := nine.Add(30 * time.Minute)
 	h := NewHabits(store, func() time.Time { return now })

@@ -27,7 +27,7 @@ func TestSinkStoresAtOnceWhenNotified(t *testing.T) {
 	})
 }
 
-func TestSinkGathers(t *testing.T) {
+func TestSink_SmallOutput_OneWritePerSecond(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		var writes int
 		d.set(func() { writes = d.writes })
@@ -50,7 +50,7 @@ func TestSinkGathers(t *testing.T) {
 }
 
 // The output of a quiet run is stored soon; continuous output is gathered.
-func TestFirstOutputGoesSoon(t *testing.T) {
+func TestSink_FirstOutput_IsStoredSoon(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		for i := range 10 {
 			d.print("a", i*10, 10)
@@ -80,7 +80,7 @@ func TestFirstOutputGoesSoon(t *testing.T) {
 }
 
 // Entries of an earlier incarnation are delivered at the start, and those without a notification are found.
-func TestSinkReadsWithoutNotification(t *testing.T) {
+func TestSink_NoNotification_SourceIsRead(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.finish("a")
 		time.Sleep(6 * time.Second)
@@ -95,7 +95,7 @@ func TestSinkReadsWithoutNotification(t *testing.T) {
 	})
 }
 
-func TestSinkTakesALongOutbox(t *testing.T) {
+func TestSink_LongOutbox_IsStored(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 		for i := range 95 {
 			d.finish(fmt.Sprintf("r%03d", i))
@@ -107,7 +107,7 @@ func TestSinkTakesALongOutbox(t *testing.T) {
 	})
 }
 
-func TestStoreAway(t *testing.T) {
+func TestSink_StoreAway_NothingIsLost(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		for i := range 20 {
@@ -143,7 +143,7 @@ func TestStoreAway(t *testing.T) {
 	})
 }
 
-func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
+func TestSink_BufferFull_NewestOutputIsDropped(t *testing.T) {
 	spooling(t, SinkConfig{limits: limits{buffer: 10_000}}, func(d *deck, s *drawer) {
 		s.fill(errors.New("no space"))
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -173,7 +173,7 @@ func TestOutputIsDroppedOnlyOverTheBound(t *testing.T) {
 
 // A store and a disk that are unavailable for long must not fill the memory with lines of a few bytes, each of which
 // takes more than its text.
-func TestSmallChunksAreBoundedAsWell(t *testing.T) {
+func TestSink_ManySmallChunks_MemoryIsBounded(t *testing.T) {
 	spooling(t, SinkConfig{limits: limits{buffer: 1 << 20}}, func(d *deck, s *drawer) {
 		s.fill(errors.New("no space"))
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
@@ -192,7 +192,7 @@ func TestSmallChunksAreBoundedAsWell(t *testing.T) {
 }
 
 // A write has a bounded number of chunks, however small they are.
-func TestSmallChunksAreStoredInParts(t *testing.T) {
+func TestSink_ManySmallChunks_WritesAreBounded(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		s.fill(errors.New("no space"))
 		const n = 20_000
@@ -212,7 +212,7 @@ func TestSmallChunksAreStoredInParts(t *testing.T) {
 	})
 }
 
-func TestOutputIsStoredWhileTheSourceIsAway(t *testing.T) {
+func TestSink_SourceAway_OutputIsStored(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.set(func() { d.cut = func(int) error { return errors.New("no leader") } })
 		d.finish("a")
@@ -233,7 +233,7 @@ func TestOutputIsStoredWhileTheSourceIsAway(t *testing.T) {
 }
 
 // Unreadable entries stay where they are, and do not block the others.
-func TestUnreadableOutcomes(t *testing.T) {
+func TestSink_UnreadableOutcomes_OthersAreStored(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 		d.set(func() { d.unread = 35 })
 		for i := range 25 {
@@ -253,7 +253,7 @@ func TestUnreadableOutcomes(t *testing.T) {
 }
 
 // An outcome that the store can never accept does not block the others, and is logged.
-func TestRefusedOutcome(t *testing.T) {
+func TestSink_OutcomeRefusedByStore_OthersAreStored(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.set(func() { d.refused = map[string]bool{"r1": true} })
 		for _, id := range []string{"r0", "r1", "r2"} {
@@ -273,7 +273,7 @@ func TestRefusedOutcome(t *testing.T) {
 }
 
 // A long backlog of output is stored in writes of a bounded size, and its outcome not before it.
-func TestLongBacklog(t *testing.T) {
+func TestSink_LongBacklogOfOutput_WritesAreBounded(t *testing.T) {
 	bubble(t, SinkConfig{limits: limits{overtake: 64 << 20}}, func(d *deck) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		const n = 40 << 20 / common.MaxChunk
@@ -296,7 +296,7 @@ func TestLongBacklog(t *testing.T) {
 	})
 }
 
-func TestAckFails(t *testing.T) {
+func TestSink_AckFails_IsRetried(t *testing.T) {
 	bubble(t, SinkConfig{}, func(d *deck) {
 		d.set(func() { d.noAck = errors.New("no leader") })
 		d.print("a", 0, 10)
@@ -312,7 +312,7 @@ func TestAckFails(t *testing.T) {
 	})
 }
 
-func TestSinkDrains(t *testing.T) {
+func TestSink_Stopped_Drains(t *testing.T) {
 	t.Run("all there is", func(t *testing.T) {
 		bubble(t, SinkConfig{limits: limits{batch: 10}}, func(d *deck) {
 			for i := range 95 {
@@ -362,7 +362,7 @@ func TestSinkDrains(t *testing.T) {
 
 // With failures of any kind at any time, finally everything is stored, in order, and no outcome was
 // acknowledged, or stored, too early (which the world checks).
-func TestSinkThroughAnyWeather(t *testing.T) {
+func TestSink_RandomFailures_AllIsStored(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, SinkConfig{limits: limits{batch: 1 + int(seed%7), handed: 1 + int(seed%11)}}, func(d *deck) {

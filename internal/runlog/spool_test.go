@@ -232,7 +232,7 @@ func (d *deck) atRisk(s *drawer) (ofProcess, ofMachine time.Duration) {
 }
 
 // In normal operation nothing goes to the disk.
-func TestNoSpoolingWhileAllIsWell(t *testing.T) {
+func TestSink_NormalOperation_NothingIsSynced(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		for i := range 100 {
 			d.print("a", i*10, 10)
@@ -252,7 +252,7 @@ func TestNoSpoolingWhileAllIsWell(t *testing.T) {
 
 // Whatever delays the sink, output is on the disk soon after it was printed; all is stored in order when the
 // failure ends.
-func TestOutputReachesTheDisk(t *testing.T) {
+func TestSink_StoreFailsOrIsSlow_OutputIsSynced(t *testing.T) {
 	for name, trouble := range map[string]func(w *world){
 		"the store is away": func(w *world) { w.away = func(int) error { return errors.New("away") } },
 		"the store hangs":   func(w *world) { w.hang = true },
@@ -310,7 +310,7 @@ func TestOutputReachesTheDisk(t *testing.T) {
 }
 
 // Output that the store did not accept is on the disk at once.
-func TestFailedWriteGoesToTheDisk(t *testing.T) {
+func TestSink_WriteFails_OutputIsInSpool(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("a", 0, common.MaxChunk)
@@ -325,7 +325,7 @@ func TestFailedWriteGoesToTheDisk(t *testing.T) {
 }
 
 // A store that is permanently slow receives everything, by way of the disk, and outcomes with it.
-func TestStoreSlowForGood(t *testing.T) {
+func TestSink_StoreAlwaysSlow_AllIsStored(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.slow = 900 * time.Millisecond })
 		for i := range 100 {
@@ -345,7 +345,7 @@ func TestStoreSlowForGood(t *testing.T) {
 }
 
 // A store that accepts only small writes in time makes progress.
-func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
+func TestSink_StoreTakesSmallWritesOnly_WritesShrink(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.perMiB = 8 * time.Second })
 		const n = 30
@@ -362,7 +362,7 @@ func TestWhatIsWrittenAtOnceShrinks(t *testing.T) {
 }
 
 // A store that accepts one size in time, and not twice that, does not receive too much again and again.
-func TestLimitBetweenTwoSizes(t *testing.T) {
+func TestSink_LimitBetweenTwoSizes_FewWritesTimeOut(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		const n = 512 // of 64 KiB: 32 MiB
@@ -384,7 +384,7 @@ func TestLimitBetweenTwoSizes(t *testing.T) {
 }
 
 // The disk refuses writes: output that fits into memory is kept, and dropped output is recorded.
-func TestDiskFull(t *testing.T) {
+func TestSink_DiskFull_DroppedOutputIsRecorded(t *testing.T) {
 	spooling(t, SinkConfig{limits: limits{buffer: 1 << 20}}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		d.print("a", 0, 1000)
@@ -430,7 +430,7 @@ func TestDiskFull(t *testing.T) {
 }
 
 // Runs print as fast as they can while a write is in flight: the disk accepts all of it.
-func TestPrintedAtOnce(t *testing.T) {
+func TestSink_BurstOfOutput_NothingIsDropped(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.slow = 400 * time.Millisecond })
 		const runs, n = 3, 240 // 15 MiB each
@@ -462,7 +462,7 @@ func TestPrintedAtOnce(t *testing.T) {
 }
 
 // A disk that hangs delays a command for a moment, once.
-func TestDiskHangs(t *testing.T) {
+func TestChunk_DiskHangs_WaitsOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		cfg := SinkConfig{Spool: newDrawer(), limits: limits{buffer: 1 << 20}}
@@ -485,7 +485,7 @@ func TestDiskHangs(t *testing.T) {
 
 // Neither the disk nor the store accepts anything, and much output is dropped: memory stays bounded, the disk
 // is tried now and then, and finally each byte is stored or recorded as missing.
-func TestMuchIsDropped(t *testing.T) {
+func TestSink_DiskAndStoreAway_EachByteIsStoredOrRecorded(t *testing.T) {
 	for name, healed := range map[string]func(w *world, s *drawer){
 		"the store comes back": func(w *world, _ *drawer) { w.set(func() { w.away = nil }) },
 		"the disk comes back, then the store": func(w *world, s *drawer) {
@@ -563,7 +563,7 @@ func TestMuchIsDropped(t *testing.T) {
 }
 
 // With a small spool an outcome follows its output, with a large one it precedes it.
-func TestOutcomesOvertakeALongSpool(t *testing.T) {
+func TestSink_LongSpool_OutcomesOvertake(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		t.Run(fmt.Sprint("long ", long), func(t *testing.T) {
 			spooling(t, SinkConfig{limits: limits{overtake: 1 << 20, batchBytes: 64 << 10}}, func(d *deck, s *drawer) {
@@ -601,7 +601,7 @@ func TestOutcomesOvertakeALongSpool(t *testing.T) {
 }
 
 // A day without the store leaves many outcomes; all are stored, in large parts.
-func TestManyOutcomesWait(t *testing.T) {
+func TestSink_ManyOutcomesWait_LargeWrites(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.away = func(int) error { return errors.New("away") } })
 		const n = 20_000
@@ -624,7 +624,7 @@ func TestManyOutcomesWait(t *testing.T) {
 }
 
 // Late ends are stored like outcomes, also during a replay and beside an entry that is refused.
-func TestLateEnds(t *testing.T) {
+func TestSink_LateEnds_AreStored(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		d.set(func() { d.late = []common.LateEnd{{Run: "a"}}; d.refused = map[string]bool{"bad": true} })
 		d.finish("bad")
@@ -647,7 +647,7 @@ func TestLateEnds(t *testing.T) {
 }
 
 // Output that a stop could not store is on the disk, for the next incarnation.
-func TestStopWhileTheStoreIsAway(t *testing.T) {
+func TestSink_StoppedWhileStoreAway_NextLifeStores(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 			d.set(func() { d.away, d.hang = func(int) error { return errors.New("away") }, hang })
@@ -667,7 +667,7 @@ func TestStopWhileTheStoreIsAway(t *testing.T) {
 
 // After a kill at any time, under any failure: earlier output is in the store or on the disk, and later
 // incarnations store all of it, in order, once.
-func TestKilledInAnyWeather(t *testing.T) {
+func TestSink_KilledAtAnyTime_SpooledOutputIsStored(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, SinkConfig{}, func(d *deck) {
@@ -764,7 +764,7 @@ func codes(s *Sink) string {
 	return strings.Join(list, " ")
 }
 
-func TestStoreAwayRaisesCondition(t *testing.T) {
+func TestConditions_StoreAway_IsReported(t *testing.T) {
 	for name, trouble := range map[string]func(w *world){
 		"away":    func(w *world) { w.away = func(int) error { return errors.New("away") } },
 		"hanging": func(w *world) { w.hang = true },
@@ -813,7 +813,7 @@ func TestStoreAwayRaisesCondition(t *testing.T) {
 }
 
 // A log store that comes back and falters counts as unavailable until it was steady for some time.
-func TestStoreThatFaltersStaysAway(t *testing.T) {
+func TestConditions_StoreFalters_StaysAway(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
 		next := 0
 		falter := func(away func(int) error, during time.Duration, want string) {
@@ -841,7 +841,7 @@ func TestStoreThatFaltersStaysAway(t *testing.T) {
 
 // If all outboxes together are at the bound, a worker with a backlog stops claiming; one whose outcomes are
 // stored continues.
-func TestBoundOfAllOutboxes(t *testing.T) {
+func TestConditions_AllOutboxesAtBound_StopsContributors(t *testing.T) {
 	total := int64(0)
 	spooling(t, SinkConfig{
 		OutboxBytes: 64 << 20,
@@ -877,7 +877,7 @@ func TestBoundOfAllOutboxes(t *testing.T) {
 
 // A worker's share of the bound decreases with the number of workers. Above it the worker claims nothing
 // until it is clearly below.
-func TestShareOfTheOutbox(t *testing.T) {
+func TestConditions_OutboxOverItsShare_StopsClaims(t *testing.T) {
 	workers := 4
 	spooling(t, SinkConfig{OutboxBytes: 4 << 20, Workers: func() int { return workers }}, func(d *deck, s *drawer) {
 		d.set(func() { d.away, d.entry = func(int) error { return errors.New("away") }, 1000 })

@@ -127,7 +127,7 @@ func drawHistory(t *rapid.T) *history {
 	return h
 }
 
-func TestEveryRunIsListedOnce(t *testing.T) {
+func TestView_MovingRuns_ListedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
 		view := NewView(h, nil, h)
@@ -189,7 +189,7 @@ func TestEveryRunIsListedOnce(t *testing.T) {
 	})
 }
 
-func TestEveryRunIsFound(t *testing.T) {
+func TestView_MovingRuns_Found(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
 		view := NewView(h, nil, h)
@@ -210,7 +210,7 @@ func TestEveryRunIsFound(t *testing.T) {
 }
 
 // A stored run is shown as it is stored, and not as it was live before.
-func TestStoredWinsOverLive(t *testing.T) {
+func TestView_StoredAndLive_StoredWins(t *testing.T) {
 	run := common.Run{ID: "r", PlannedAt: time.Unix(5, 0)}
 	h := &history{runs: []common.Run{run}, at: []int{inRecord}}
 	h.between = func() { h.at[0] = inStore }
@@ -250,7 +250,7 @@ func (b brokenStore) Runs(context.Context, Query) (Found, error)      { return F
 func (b brokenStore) Run(context.Context, string) (common.Run, error) { return common.Run{}, b.err }
 
 // While the store is unavailable, live runs are listed, and the page is marked as partial.
-func TestListsWhileTheStoreIsAway(t *testing.T) {
+func TestView_StoreAway_ListsLiveRuns(t *testing.T) {
 	away := common.Errorf(common.CodeUnavailable, "the store does not answer")
 	now := dawn.Add(time.Hour)
 	running, ended := attempt("u.1", dawn.Add(time.Minute), 1, common.StatusRunning),
@@ -287,7 +287,7 @@ func TestListsWhileTheStoreIsAway(t *testing.T) {
 }
 
 // A late end that the store does not have yet is shown, and only for a lost run.
-func TestLateEndOnItsWay(t *testing.T) {
+func TestView_LateEndInOutbox_IsShown(t *testing.T) {
 	lost, ended := common.Run{ID: "u.1.1", Status: common.StatusLost},
 		common.Run{ID: "u.2.1", Status: common.StatusSucceeded}
 	stored := common.Run{

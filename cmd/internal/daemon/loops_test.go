@@ -64,7 +64,8 @@ func workerTable() map[string]watched {
 		"registration": {loops: []string{"registration"}, tests: []string{stuckWorker}},
 		"sink": {
 			loops: []string{"delivery"},
-			tests: []string{stuckWorker, "TestStoreAwayRaisesCondition", "TestShareOfTheOutbox", "TestDiskFull"},
+			tests: []string{stuckWorker, "TestConditions_StoreAway_IsReported",
+				"TestConditions_OutboxOverItsShare_StopsClaims", "TestSink_DiskFull_DroppedOutputIsRecorded"},
 			codes: []string{common.ConditionLogStoreAway, common.ConditionOutboxFull, common.ConditionSpoolFull,
 				common.ConditionDiskFull},
 		},

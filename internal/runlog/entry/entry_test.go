@@ -50,7 +50,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
+func TestBudget_BoundsPage(t *testing.T) {
 	for _, c := range []struct {
 		limit int
 		sizes []int

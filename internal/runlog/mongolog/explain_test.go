@@ -13,8 +13,8 @@ import (
 	"carillon/internal/runlog"
 )
 
-// TestPlans prints the query plan of a MongoDB for each list. Each is read from an index, in order.
-func TestPlans(t *testing.T) {
+// TestQueries_UseIndexes prints the query plan of a MongoDB for each list. Each is read from an index, in order.
+func TestQueries_UseIndexes(t *testing.T) {
 	uri := os.Getenv("CARILLON_TEST_MONGODB_URI")
 	if uri == "" {
 		t.Skip("SKIPPED: set CARILLON_TEST_MONGODB_URI to see the plans of a MongoDB; a database carillon_plans… is " +

@@ -12,7 +12,7 @@ import (
 
 // While one process deletes runs of an hour, at any step of the deletion, another one that counts the hour
 // counts each run once.
-func TestCountingWhileRunsGo(t *testing.T) {
+func TestTidy_WhileRunsExpire_CountsAll(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	begin := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)

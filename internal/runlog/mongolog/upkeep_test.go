@@ -80,7 +80,7 @@ func counted(t *testing.T, s *mongolog.Store) int64 {
 
 // Whichever write of the upkeep is its last, with or without effect, the next process finishes it: nothing is
 // counted twice or missed, and nothing is left of deleted runs.
-func TestUpkeepIsBrokenOffAnywhere(t *testing.T) {
+func TestUpkeep_BrokenOffAnywhere_IsContinued(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	// One run of the test tries half of them, since the double is slow.
@@ -261,7 +261,7 @@ func writes(message []byte) bool {
 }
 
 // Two concurrent upkeeps, and a concurrent writer, corrupt nothing.
-func TestTwoKeepers(t *testing.T) {
+func TestTidy_TwoAtOnce_CountOnce(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	const batches, each = 12, 10
@@ -323,7 +323,7 @@ func TestTwoKeepers(t *testing.T) {
 }
 
 // A list reads a bounded number of entries of its leading filter, and returns where it stopped.
-func TestListsEndEarly(t *testing.T) {
+func TestRuns_RareMatches_EndEarly(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	s := open(t, server.URI, "early").Narrow(10, 4)
@@ -454,7 +454,7 @@ func TestDocumentsOfAnOlderVersion(t *testing.T) {
 
 // An hour into which an older version writes is checked after its end, even if the search of the past has
 // passed it.
-func TestTheLastHourIsLookedAt(t *testing.T) {
+func TestTidy_LastHour_IsChecked(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	s := open(t, server.URI, "hour")
@@ -484,7 +484,7 @@ func TestTheLastHourIsLookedAt(t *testing.T) {
 
 // Runs that are deleted before they were counted, which is possible for those of an older version, are
 // counted during the deletion, in all roll-ups.
-func TestUncountedRunsGo(t *testing.T) {
+func TestExpire_UncountedRuns_AreCounted(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	s := open(t, server.URI, "uncounted")
@@ -560,7 +560,7 @@ func TestDocumentsAreNotReadToCount(t *testing.T) {
 
 // An hour of a job with many runs is not counted again for each new run: it rests for a while, and is exact
 // after that. A resting hour is no work left to do at once, and stays marked.
-func TestBusyHoursRest(t *testing.T) {
+func TestTidy_BusyHours_AreCountedSeldom(t *testing.T) {
 	t.Parallel()
 	server := mongotest.Start(t)
 	s := open(t, server.URI, "busy")

@@ -204,7 +204,7 @@ func TestLongLines(t *testing.T) {
 }
 
 // A line that the other stream interrupts for long ends there, so that a search makes progress.
-func TestInterruptedLine(t *testing.T) {
+func TestSearch_LineAcrossChunks_IsFound(t *testing.T) {
 	texts := []string{"begun "}
 	for range 40 {
 		texts = append(texts, "!"+strings.Repeat("x", 64<<10))
@@ -262,7 +262,7 @@ func drawPattern(t *rapid.T) *Pattern {
 }
 
 // The division of output into chunks never changes the matches.
-func TestChunksDoNotMatter(t *testing.T) {
+func TestSearch_AnyChunking_SameMatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, rapid.IntRange(0, 3).Draw(t, "long") == 0)
 		p := drawPattern(t)
@@ -280,7 +280,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 
 // Offsets are right: from that of a match on, the output begins with the match. And a search in small steps
 // finds the same as one in a single step.
-func TestStepsDoNotMatter(t *testing.T) {
+func TestSearch_AnySteps_SameMatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, false) // in pieces of long lines, steps may report more
 		p := drawPattern(t)
@@ -329,7 +329,7 @@ func TestStepsDoNotMatter(t *testing.T) {
 }
 
 // The last line of an active run is searched, and again if it had no match.
-func TestRunThatGoesOn(t *testing.T) {
+func TestSearch_RunStillActive_Continues(t *testing.T) {
 	o := chunked("one\nPass")
 	run := ended(o)
 	run.Status, run.OutputBytes = common.StatusRunning, 0
@@ -519,7 +519,7 @@ func TestTimeIsBounded(t *testing.T) {
 }
 
 // A search ends when its caller has left.
-func TestClientThatIsGone(t *testing.T) {
+func TestSearch_ClientGone_Ends(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		b := writeBook(350)
 		b.slow = 100 * time.Millisecond

@@ -63,7 +63,7 @@ func TestWorkOfAPattern(t *testing.T) {
 }
 
 // A search with a slow expression ends with its time, at any position in a line, and can be continued.
-func TestTimeIsOverWithinALine(t *testing.T) {
+func TestSearch_TimeoutWithinLine_Ends(t *testing.T) {
 	line := string(repeated("a", 2*maxLine))
 	o := chunked("one\n"+line[:50_000], line[50_000:]+"\nlast")
 	for _, text := range []string{"a.*?.{60}c|last|one", "^a.*?.{60}c|last|one"} {
@@ -100,7 +100,7 @@ func TestTimeIsOverWithinALine(t *testing.T) {
 }
 
 // Many runs, each with a slow line, take no longer than one.
-func TestTimeIsOverBetweenSlowRuns(t *testing.T) {
+func TestSearch_TimeoutBetweenRuns_Ends(t *testing.T) {
 	b := &book{outputs: map[string]output{}}
 	for _, id := range []string{"c", "b", "a"} {
 		o := chunked(string(repeated("a", maxLine)))

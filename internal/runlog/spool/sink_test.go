@@ -47,7 +47,7 @@ func (*gate) OutputDropped(int)                                    {}
 
 // Three lives of a sink over one folder, and a store that is away until the last: a reader
 // of that store finds what was printed, and in the place of what had to go how much it was.
-func TestSinkOverLives(t *testing.T) {
+func TestSink_ThreeLives_OutputStoredOrRecorded(t *testing.T) {
 	dir := t.TempDir()
 	store, err := sqlitelog.Open(t.Context(), filepath.Join(dir, "runs.sqlite"))
 	if err != nil {
@@ -129,7 +129,7 @@ func (hung) Write(ctx context.Context, _ runlog.Batch) error {
 
 // What a run has printed is there after its worker was killed, if its outcome was committed: neither the
 // store nor the spool has it.
-func TestSinkKilledAfterAnEnd(t *testing.T) {
+func TestSink_KilledAfterEnded_OutputSurvives(t *testing.T) {
 	dir := t.TempDir()
 	disk := func(dir string) *spool.Spool {
 		output, err := spool.Open(spool.Config{Dir: dir, Max: 16 << 20, Log: slog.New(slog.DiscardHandler),

@@ -27,7 +27,7 @@ func some() []common.Chunk {
 	}
 }
 
-func TestInOrder(t *testing.T) {
+func TestNext_ReturnsInOrder(t *testing.T) {
 	for _, limit := range []int{1, 100, 1 << 20} {
 		s := start(t, config(t.TempDir(), 1<<30, 0))
 		want := some()
@@ -42,7 +42,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-func TestManyFiles(t *testing.T) {
+func TestAppend_MuchOutput_ManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<20, 4096))
 	var want []common.Chunk
@@ -66,7 +66,7 @@ func TestManyFiles(t *testing.T) {
 }
 
 // Single letters are returned in batches that are small in memory as well.
-func TestSmallChunksComeInParts(t *testing.T) {
+func TestNext_ManySmallChunks_BatchesAreBounded(t *testing.T) {
 	s := start(t, config(t.TempDir(), 1<<30, 0))
 	want := make([]common.Chunk, 12_000)
 	for i := range want {
@@ -82,7 +82,7 @@ func TestSmallChunksComeInParts(t *testing.T) {
 }
 
 // Output that is not acknowledged is returned again, in the same incarnation and in the next one.
-func TestLives(t *testing.T) {
+func TestOpen_Again_ReturnsUnacknowledged(t *testing.T) {
 	dir, want := t.TempDir(), some()
 	s := start(t, config(dir, 1<<30, 0))
 	appendAll(t, s, want...)
@@ -106,7 +106,7 @@ func TestLives(t *testing.T) {
 	same(t, append(chunks, drain(t, s, 1<<20)...), append(want, output("c", 0, 5)))
 }
 
-func TestOneAtATime(t *testing.T) {
+func TestOpen_Twice_IsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<30, 0))
 	if _, err := Open(config(dir, 1<<30, 0)); !errors.Is(err, ErrInUse) {
@@ -118,7 +118,7 @@ func TestOneAtATime(t *testing.T) {
 	start(t, config(dir, 1<<30, 0))
 }
 
-func TestFolderElsewhere(t *testing.T) {
+func TestOpen_LinkOutOfDataFolder_IsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "spool")); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestFolderElsewhere(t *testing.T) {
 }
 
 // Wherever a crash cuts the newest file, the complete part before that is returned.
-func TestTornTail(t *testing.T) {
+func TestOpen_TornTail_IsCut(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<30, 0))
 	want := []common.Chunk{output("a", 0, 10), output("a", 10, 20), output("a", 30, 30)}
@@ -176,7 +176,7 @@ func TestTornTail(t *testing.T) {
 }
 
 // A file with an unreadable part is set aside; the output before and after that part is returned.
-func TestCorruptFile(t *testing.T) {
+func TestNext_CorruptFiles_RestIsReturned(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(dir, 1<<20, 2048)
 	log := &bytes.Buffer{}
@@ -218,7 +218,7 @@ func TestCorruptFile(t *testing.T) {
 
 // An unreadable part in the newest file loses one chunk: later chunks were promised to survive, and are
 // returned in the next incarnation. The file is set aside.
-func TestBadPlaceInTheNewestFile(t *testing.T) {
+func TestOpen_CorruptPlaceInNewestFile_RestIsReturned(t *testing.T) {
 	for name, harm := range map[string]func(frame []byte){
 		"in the text":   func(frame []byte) { frame[len(frame)-1] ^= 1 },
 		"in the length": func(frame []byte) { frame[1] ^= 0x7f },
@@ -257,7 +257,7 @@ func TestBadPlaceInTheNewestFile(t *testing.T) {
 }
 
 // A newest file that cannot be read, here a missing one, does not prevent the start.
-func TestNewestFileUnreadable(t *testing.T) {
+func TestOpen_NewestFileUnreadable_Starts(t *testing.T) {
 	s := start(t, config(t.TempDir(), 1<<30, 0))
 	lost := &segment{first: 1, last: 1, size: 100}
 	s.segments, s.next = append(s.segments, lost), 2
@@ -269,7 +269,7 @@ func TestNewestFileUnreadable(t *testing.T) {
 	same(t, drain(t, s, 1000), []common.Chunk{want})
 }
 
-func TestFilesAsideAreFew(t *testing.T) {
+func TestSetAside_KeepsFewFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<20, 512))
 	for i := range 40 {
@@ -287,7 +287,7 @@ func TestFilesAsideAreFew(t *testing.T) {
 }
 
 // Beyond the bound the oldest output is dropped, and one chunk for each run records how much.
-func TestOldestGoesFirst(t *testing.T) {
+func TestAppend_OverBound_OldestIsDropped(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 64<<10, 4096))
 	const n, size = 500, 1000
@@ -325,7 +325,7 @@ func TestOldestGoesFirst(t *testing.T) {
 }
 
 // Output that the log store may have is not recorded as missing: it is kept until it is acknowledged.
-func TestWhatWasSentIsKept(t *testing.T) {
+func TestAppend_OverBound_SentOutputStays(t *testing.T) {
 	for _, how := range []string{"by the spool", "before it was spooled", "in an earlier life"} {
 		t.Run(how, func(t *testing.T) {
 			dir := t.TempDir()
@@ -367,7 +367,7 @@ func TestWhatWasSentIsKept(t *testing.T) {
 }
 
 // The records of dropped output are bounded as well.
-func TestEvenWordOfItGoes(t *testing.T) {
+func TestAppend_OverBound_RecordsAreBounded(t *testing.T) {
 	s := start(t, config(t.TempDir(), 16<<10, 2048))
 	for i := range 2000 {
 		appendAll(t, s, output("run-of-its-own-"+string(rune('a'+i%26))+strings.Repeat("x", i%50), int64(i)*100, 10))
@@ -381,7 +381,7 @@ func TestEvenWordOfItGoes(t *testing.T) {
 }
 
 // After a crash between the steps of dropping output each byte is returned or recorded once.
-func TestCrashWhileDropping(t *testing.T) {
+func TestOpen_CrashWhileDropping_EachByteOnce(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, config(dir, 1<<20, 1024))
 	for i := range 6 {
@@ -505,7 +505,7 @@ func TestAck_FileCannotBeRemoved_OutputIsRefused(t *testing.T) {
 }
 
 // The disk is not filled: a part of it stays free.
-func TestPartOfTheDiskStaysFree(t *testing.T) {
+func TestAppend_DiskAlmostFull_IsRefused(t *testing.T) {
 	for _, disk := range []struct{ total, floor uint64 }{
 		{40 << 20, 10 << 20}, {1 << 30, 64 << 20}, {20 << 30, 20 << 30 / 100}, {1 << 40, 1 << 30}} {
 		cfg := config(t.TempDir(), 1<<30, 0)
@@ -540,7 +540,7 @@ func TestPartOfTheDiskStaysFree(t *testing.T) {
 }
 
 // On a full disk, a failed append leaves no trace, and earlier output is returned.
-func TestFullDisk(t *testing.T) {
+func TestAppend_DiskFull_LeavesNoTrace(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)

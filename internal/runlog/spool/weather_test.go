@@ -24,9 +24,10 @@ func (s shelf) put(c common.Chunk) {
 	}
 }
 
-// TestEachByteOnce checks that for output that is spooled, sent in part, acknowledged, dropped over the bound
-// and truncated by crashes, finally each byte of a run is in the store or recorded as missing, and not both.
-func TestEachByteOnce(t *testing.T) {
+// TestSpool_RandomSteps_EachByteOnce checks that for output that is spooled, sent in part, acknowledged, dropped
+// over the bound and truncated by crashes, finally each byte of a run is in the store or recorded as missing, and
+// not both.
+func TestSpool_RandomSteps_EachByteOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "spool")
 		if err != nil {

@@ -30,7 +30,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
-func TestSettings(t *testing.T) {
+func TestOpen_SetsPragmas(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestSettings(t *testing.T) {
 }
 
 // Every list is read in order from an index: no scan of a table, no sorting.
-func TestPlans(t *testing.T) {
+func TestQueries_UseIndexes(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func checkCounts(t *testing.T, s *Store, runs []common.Run) {
 
 // Runs are counted once, whether their roll-ups were written to the file or not, however often the file is
 // opened, and by however many processes.
-func TestCountedOnce(t *testing.T) {
+func TestRollups_Interrupted_CountOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	first := opened(t, path)
 	all := somewhens(0, 400)
@@ -169,7 +169,7 @@ func TestCountedOnce(t *testing.T) {
 
 // Counts that are written to the file while roll-ups are read are counted once, even if they are the first in
 // the file.
-func TestCountedOnceWhileWritten(t *testing.T) {
+func TestRollups_ReadWhileWritten_CountOnce(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	for _, part := range [][]common.Run{somewhens(0, 30), somewhens(30, 60)} {
 		write(t, s, runlog.Batch{Runs: part})
@@ -189,7 +189,7 @@ func TestCountedOnceWhileWritten(t *testing.T) {
 }
 
 // Books that are full are written together with a batch.
-func TestFullBooks(t *testing.T) {
+func TestRollups_ManyCells_AreWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := opened(t, path)
 	s.bounds.cells = 60
@@ -317,7 +317,7 @@ func TestBoundedLists(t *testing.T) {
 }
 
 // The most selective of several indexes is read.
-func TestSparsestIndex(t *testing.T) {
+func TestList_SeveralFilters_UsesSparsestIndex(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	all := somewhens(0, 1400)
 	for i := range all {
@@ -348,7 +348,7 @@ func TestSparsestIndex(t *testing.T) {
 }
 
 // The first outcome stays even if the times in ids differ from those of the runs.
-func TestStrayIDs(t *testing.T) {
+func TestRun_UnusualID_IsFound(t *testing.T) {
 	at, other := noon, noon.Add(time.Hour)
 	id := common.RunID(common.PlannedFire("u", at), 1)
 	run := func(planned time.Time, status common.Status) common.Run {
@@ -370,7 +370,7 @@ func TestStrayIDs(t *testing.T) {
 }
 
 // Space of deleted runs is returned to the disk, and the WAL does not keep it.
-func TestShrink(t *testing.T) {
+func TestTidy_FreePages_AreReturned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := opened(t, path)
 	all := somewhens(0, 90)
@@ -413,7 +413,7 @@ func TestShrink(t *testing.T) {
 }
 
 // Output that was written after its run was deleted is deleted as well, that of a possibly active run stays.
-func TestOrphanedOutput(t *testing.T) {
+func TestTidy_OrphanedOutput_IsDeleted(t *testing.T) {
 	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	kept := somewhen(1)
 	named := somewhen(2)

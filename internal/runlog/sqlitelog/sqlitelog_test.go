@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 
 func ended(id string) common.Run { return common.Run{ID: id, Status: common.StatusSucceeded} }
 
-func TestReopen(t *testing.T) {
+func TestOpen_Again_KeepsAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c%20d#e&_pragma=x.db")
 	s := open(t, path)
 	if err := s.Write(t.Context(), runlog.Batch{Runs: []common.Run{ended("one")}}); err != nil {

@@ -39,7 +39,7 @@ func TestOutputComesWhileTheRunGoesOn(t *testing.T) {
 	})
 }
 
-func TestPlaces(t *testing.T) {
+func TestFollow_Places(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		for i := range 10 {
 			r.print("a", fmt.Sprintf("%d........\n", i))
@@ -182,7 +182,7 @@ func TestSlowFollower(t *testing.T) {
 	})
 }
 
-func TestWhatIsMissing(t *testing.T) {
+func TestFollow_MissingOutput_IsReported(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		r.chunks["a"] = []common.Chunk{{Run: "a", Data: []byte("head")}, {Run: "a", Offset: 4, Missing: 996}}
 		f := r.follow(Place{})
@@ -242,7 +242,7 @@ func TestTailComesLate(t *testing.T) {
 }
 
 // Of a lost run all stored output is shown, including output stored slightly later.
-func TestLost(t *testing.T) {
+func TestFollow_LostRun_Ends(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		r.print("a", "one\n")
 		f := r.follow(Place{})
@@ -383,7 +383,7 @@ func TestRunThatVanishes(t *testing.T) {
 	})
 }
 
-func TestStop(t *testing.T) {
+func TestHub_Stop_EndsFollowers(t *testing.T) {
 	bubble(t, Config{}, func(r *rig) {
 		f := r.follow(Place{})
 		f.read(time.Second)
@@ -471,7 +471,7 @@ func TestOneClient_TakesAShareOfThePlaces(t *testing.T) {
 }
 
 // A follower that has left ends its request, and others repeat it.
-func TestGoneWhileAsking(t *testing.T) {
+func TestFollow_ClientGoneWhileAsking_Ends(t *testing.T) {
 	bubble(t, Config{WindowBytes: 100}, func(r *rig) {
 		for range 10 {
 			r.print("a", strings.Repeat("x", common.MaxChunk))
