@@ -42,18 +42,22 @@ type refusalKind struct {
 }
 
 // describe completes the document and its operations.
-func describe(api huma.API, operations []*huma.Operation) error {
+func describe(r *core.Router) error {
 	var examples map[string]example // by id of operation
 	var kinds []refusalKind
 	if err := errors.Join(json.Unmarshal(recorded, &examples), json.Unmarshal(refusalKinds, &kinds)); err != nil {
 		return fmt.Errorf("read the texts of the API document: %w", err)
 	}
+	api := r.API
 	api.OpenAPI().Components.Responses = map[string]*huma.Response{}
-	for _, r := range kinds {
-		api.OpenAPI().Components.Responses[string(r.Code)] = r.response(api)
+	for _, k := range kinds {
+		api.OpenAPI().Components.Responses[string(k.Code)] = k.response(api)
 	}
 	about := descriptionsByID()
-	for _, op := range operations {
+	for _, op := range r.Redirects {
+		op.Description = about[op.OperationID]
+	}
+	for _, op := range r.Operations {
 		complete(op, about[op.OperationID], examples[op.OperationID])
 	}
 	return nil

@@ -199,7 +199,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		resource.Register(r)
 	}
 	r.Raw(http.MethodGet, "/metrics", core.Viewer, cfg.Metrics)
-	if err := describe(api, r.Operations); err != nil {
+	if err := describe(r); err != nil {
 		return nil, nil, err
 	}
 	registerDocs(r)

@@ -69,10 +69,6 @@ func (s *ssoResource) register(r *core.Router) {
 	core.Register(r, op.Get("login-methods", "/auth/methods", "List login methods", core.Public), s.methods)
 	r.Redirect(core.Public, &huma.Operation{OperationID: "oidc-start", Method: http.MethodGet, Path: ssoPath + "/start",
 		Summary: "Begin a login at the issuer", Tags: []string{"access"},
-		Description: "For browsers. It sets the cookie of the attempt, which ends after ten minutes, and redirects " +
-			"to the issuer; where the issuer does not answer, back to the console " +
-			"with the reason in the fragment, as at `GET /api/v1/auth/methods`. Parameters that are not listed are " +
-			"ignored.",
 		Parameters: []*huma.Param{queryText("to", "Path of the console to return to after the login; / where it is "+
 			"no such path.")},
 		Responses: map[string]*huma.Response{"302": redirection("To the issuer, or back to the console with the "+
@@ -80,11 +76,6 @@ func (s *ssoResource) register(r *core.Router) {
 			"The cookie of the attempt; absent where the attempt failed.")}}, http.HandlerFunc(s.start))
 	r.Redirect(core.Public, &huma.Operation{OperationID: "oidc-callback", Method: http.MethodGet, Path: SSOCallback,
 		Summary: "Complete a login at the issuer", Tags: []string{"access"},
-		Description: "The redirect URI of the client at the issuer. It checks the issuer's answer against the " +
-			"attempt of the browser's cookie, sets the cookie of the session, and redirects to the console; a login " +
-			"that " +
-			"fails redirects there as well, with the reason in the fragment, as at `GET /api/v1/auth/methods`. " +
-			"Parameters that are not listed are ignored, since issuers add some of their own.",
 		Parameters: []*huma.Param{queryText("state", "As the attempt sent it to the issuer."),
 			queryText("code", "The authorization code."),
 			queryText("error", "The issuer's reason for a refusal (RFC 6749, section 4.1.2.1)."),

@@ -75,11 +75,6 @@ type userDeleteInput struct {
 	IfMatch string `header:"If-Match" doc:"Only if the user has this ETag."`
 }
 
-type userOutput struct {
-	ETag string `header:"ETag"`
-	Body User
-}
-
 func (s *usersResource) register(r *core.Router) {
 	op := core.NewOperations("access", "/api/v1/users")
 	core.Register(r, op.Get("list-users", "", "List users", core.Admin).Everywhere(), s.list)
@@ -103,12 +98,12 @@ func (s *usersResource) list(ctx context.Context, in *core.Paging) (*core.Body[c
 	return core.Reply(core.NewPage(core.Items(found, userOf), next))
 }
 
-func (s *usersResource) get(ctx context.Context, in *UserPath) (*userOutput, error) {
+func (s *usersResource) get(ctx context.Context, in *UserPath) (*core.Versioned[User], error) {
 	u, err := s.users.User(ctx, in.Name)
-	return userAnswer(&u, err)
+	return userAnswer(&u, false, err)
 }
 
-func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userOutput, error) {
+func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*core.Versioned[User], error) {
 	b := &in.Body
 	u, err := s.users.CreateUser(ctx, core.Actor(ctx), b.Name,
 		access.UserWish{
@@ -118,10 +113,10 @@ func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*userO
 			Disabled: &b.Disabled,
 			Password: &b.Password,
 		})
-	return userAnswer(&u, err)
+	return userAnswer(&u, true, err)
 }
 
-func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOutput, error) {
+func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*core.Versioned[User], error) {
 	pre, err := core.Precondition(in.IfMatch, "")
 	if err != nil {
 		return nil, err
@@ -135,7 +130,7 @@ func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*userOut
 			Disabled: b.Disabled,
 			Password: wished(b.Password),
 		}, pre)
-	return userAnswer(&u, err)
+	return userAnswer(&u, false, err)
 }
 
 func (s *usersResource) delete(ctx context.Context, in *userDeleteInput) (*struct{}, error) {
@@ -154,11 +149,11 @@ func wished[T any](o core.Optional[T]) *T {
 	return o.Value
 }
 
-func userAnswer(u *access.UserRecord, err error) (*userOutput, error) {
+func userAnswer(u *access.UserRecord, created bool, err error) (*core.Versioned[User], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &userOutput{ETag: core.ETag(u.Version), Body: userOf(u)}, nil
+	return core.ReplyVersion(u.Version, created, userOf(u))
 }
 
 func userOf(u *access.UserRecord) User {

@@ -87,7 +87,8 @@ type Router struct {
 	public     map[string]bool   // "METHOD /path"
 	paths      map[string]bool   // of all routes
 	Operations []*huma.Operation // of register
-	Err        error             // first registration error
+	Redirects  []*huma.Operation
+	Err        error // first registration error
 }
 
 // NewRouter returns a router without routes.
@@ -178,6 +179,7 @@ func (r *Router) Redirect(a Audience, op *huma.Operation, h http.Handler) {
 	}
 	op.Responses["default"] = refused(r.API)
 	r.API.OpenAPI().AddOperation(op)
+	r.Redirects = append(r.Redirects, op)
 }
 
 // refused describes all errors that are not described separately.

@@ -8,10 +8,6 @@ const (
 	MaxMany        = maxMany
 	ResultRefused  = resultRefused
 	ResultUnknown  = resultUnknown
-	StateActive    = stateActive
-	StateDone      = stateDone
-	StateManual    = stateManual
-	StatePaused    = statePaused
 )
 
 var (

@@ -29,16 +29,16 @@ type Resource struct {
 
 // JobMeta is what the server adds to a job.
 type JobMeta struct {
-	UID       string    `json:"uid" doc:"Distinguishes the job from earlier jobs of the same name."`
-	Version   int64     `json:"version" doc:"Increases with each change; also the ETag."`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	UpdatedBy string    `json:"updatedBy,omitempty"`
-	NextFire  time.Time `json:"nextFire,omitzero" doc:"Next fire, in the job's time zone; absent if there is none."`
-	State     string    `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: the schedule has no more fires; manual: without a schedule. Always present."`
-	Paused    bool      `json:"paused,omitempty" doc:"The job is currently paused."`
-	Overdue   *Overdue  `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
-	Hidden    bool      `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
+	UID       string       `json:"uid" doc:"Distinguishes the job from earlier jobs of the same name."`
+	Version   int64        `json:"version" doc:"Increases with each change; also the ETag."`
+	CreatedAt time.Time    `json:"createdAt"`
+	UpdatedAt time.Time    `json:"updatedAt"`
+	UpdatedBy string       `json:"updatedBy,omitempty"`
+	NextFire  time.Time    `json:"nextFire,omitzero" doc:"Next fire, in the job's time zone; absent if there is none."`
+	State     common.Phase `json:"state,omitempty" enum:"active,paused,done,manual" doc:"done: the schedule has no more fires; manual: without a schedule. Always present."`
+	Paused    bool         `json:"paused,omitempty" doc:"The job is currently paused."`
+	Overdue   *Overdue     `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
+	Hidden    bool         `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
 
 	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Last 20 runs, newest first; on request."`
 	Late    bool        `json:"late,omitempty" doc:"One of the results should have started by now."`
@@ -56,14 +56,6 @@ type Overdue struct {
 	Since     time.Time      `json:"since" doc:"When it was detected."`
 	Reason    *common.Reason `json:"reason,omitempty" doc:"Why no worker claims it, if known."`
 }
-
-// The states of a job.
-const (
-	stateActive = string(common.PhaseActive)
-	statePaused = string(common.PhasePaused)
-	stateDone   = string(common.PhaseDone)
-	stateManual = string(common.PhaseManual)
-)
 
 // Job is a job as it is returned.
 type Job struct {
@@ -335,13 +327,13 @@ func (s *Resource) answer(ctx context.Context, state *common.JobState) Job {
 	}
 	switch {
 	case meta.Paused:
-		meta.State = statePaused
+		meta.State = common.PhasePaused
 	case state.CronExpr == "":
-		meta.State = stateManual
+		meta.State = common.PhaseManual
 	case meta.NextFire.IsZero():
-		meta.State = stateDone
+		meta.State = common.PhaseDone
 	default:
-		meta.State = stateActive
+		meta.State = common.PhaseActive
 	}
 	job := Job{Definition: view.Definition(state.Job), Meta: meta}
 	if !core.May(ctx, access.Viewer, state.Group) {

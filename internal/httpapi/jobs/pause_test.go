@@ -21,7 +21,7 @@ func TestPauseAndResume(t *testing.T) {
 	var j jobs.Job
 	w := h.Want(http.StatusOK, post("pause", `{"note":"the database moves"}`, "If-Match", `"1"`))
 	apitest.Decode(t, w, &j)
-	if !j.Meta.Paused || j.Meta.State != jobs.StatePaused || !j.Meta.NextFire.IsZero() ||
+	if !j.Meta.Paused || j.Meta.State != common.PhasePaused || !j.Meta.NextFire.IsZero() ||
 		j.PauseNote != "the database moves" || w.Header().Get("ETag") != `"2"` {
 		t.Errorf("%+v, ETag %s", j, w.Header().Get("ETag"))
 	}
@@ -36,12 +36,12 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	now = time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC)
 	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/jobs/a", "")), &j)
-	if j.Meta.State != jobs.StateActive {
+	if j.Meta.State != common.PhaseActive {
 		t.Errorf("%+v", j.Meta)
 	}
 	j = jobs.Job{}
 	apitest.Decode(t, h.Want(http.StatusOK, post("resume", "")), &j)
-	if j.Paused || j.Meta.Paused || j.Meta.State != jobs.StateActive || j.PauseUntil != nil {
+	if j.Paused || j.Meta.Paused || j.Meta.State != common.PhaseActive || j.PauseUntil != nil {
 		t.Errorf("%+v", j)
 	}
 	for _, body := range []string{``, `{}`, `{"note":""}`, `{"note":null}`, `{"note":"x","until":"soon"}`,
@@ -50,10 +50,10 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	h.Problem(http.StatusNotFound, "not_found", "",
 		apitest.As("operator", http.MethodPost, "/api/v1/jobs/b/resume", ""))
-	for line, want := range map[string]string{
-		"":                         jobs.StateManual,
-		"@at 2026-03-05T00:00:00Z": jobs.StateDone,
-		"* * * * *":                jobs.StateActive,
+	for line, want := range map[string]common.Phase{
+		"":                         common.PhaseManual,
+		"@at 2026-03-05T00:00:00Z": common.PhaseDone,
+		"* * * * *":                common.PhaseActive,
 	} {
 		h.Jobs["b"] = common.JobState{
 			Version:   1,
