@@ -3,6 +3,7 @@ package executor_test
 import (
 	"errors"
 	"os"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -88,5 +89,28 @@ func BenchmarkFlood(b *testing.B) {
 		if got := x.Run(b.Context(), shell("head -c 100000000 /dev/zero"), discard{}); got.OutputBytes != size {
 			b.Fatal(got.OutputBytes)
 		}
+	}
+}
+
+// BenchmarkStartsBesideDescriptors measures starts while the process has many descriptors open, as a worker with many
+// long runs has.
+func BenchmarkStartsBesideDescriptors(b *testing.B) {
+	for _, n := range []int{0, 300, 1000, 3000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			x := newAdopter(b)
+			for range n {
+				f, err := os.Open(os.DevNull)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer f.Close()
+			}
+			metered(b, func() error {
+				if got := x.Run(b.Context(), newTask(common.Job{Args: []string{"/bin/true"}}), discard{}); got.Status != common.StatusSucceeded {
+					return errors.New(got.Reason.Text)
+				}
+				return nil
+			})
+		})
 	}
 }

@@ -13,10 +13,13 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"carillon/internal/common"
 	"carillon/internal/executor/proctree"
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
+	"carillon/internal/executor/spawn"
 )
 
 // DefaultPath is the default PATH of commands.
@@ -92,6 +95,7 @@ type Executor struct {
 	groups  groups
 	cgroups *cgroups
 	forks   chan *forkOrder
+	opened  *unix.Rlimit  // number of descriptors of commands; nil if it could not be determined
 	forking sync.RWMutex  // held for reading while a command is started
 	killed  chan struct{} // closed by KillAll
 	kill    sync.Once     // closes it
@@ -139,6 +143,9 @@ func New(cfg Config) (*Executor, error) {
 	}
 	if x.null, err = os.Open(os.DevNull); err != nil {
 		return nil, errors.Join(fmt.Errorf("open stdin of commands: %w", err), x.folders.close())
+	}
+	if x.opened, err = spawn.DescriptorLimit(); err != nil {
+		cfg.Log.Info("descriptors_copied", "error", err)
 	}
 	if cfg.Adopt {
 		if x.tracker, err = adopt(cfg.Worker, cfg.Life, x.marks); err != nil {

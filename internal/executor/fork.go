@@ -49,6 +49,8 @@ func (x *Executor) forker() {
 			x.tracker.part(siblings)
 		}
 	}()
+	l := x.launcher()
+	defer l.close()
 	for {
 		select {
 		case o := <-x.forks:
@@ -60,20 +62,20 @@ func (x *Executor) forker() {
 				continue
 			}
 			o.thread.Store(int32(unix.Gettid()))
-			o.done <- x.fork(o, siblings)
+			o.done <- x.fork(o, siblings, l)
 		case <-x.quit:
 			return
 		}
 	}
 }
 
-func (x *Executor) fork(o *forkOrder, among *siblings) error {
+func (x *Executor) fork(o *forkOrder, among *siblings, l *launcher) error {
 	x.forking.RLock()
 	defer x.forking.RUnlock()
 	if err := x.mayStart(o); err != nil {
 		return err
 	}
-	p, s, handle := o.process, o.spec, -1
+	p, s := o.process, o.spec
 	attr := &syscall.ProcAttr{
 		Dir:   s.dir,
 		Env:   s.env,
@@ -82,7 +84,6 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 			Setpgid:    !x.terminal,
 			Setsid:     x.terminal,
 			Pdeathsig:  syscall.SIGKILL,
-			PidFD:      &handle,
 			Credential: credential(s.as),
 		},
 	}
@@ -101,13 +102,13 @@ func (x *Executor) fork(o *forkOrder, among *siblings) error {
 	among.begin()
 	defer among.end() // the command is registered by then
 	alone := x.marks.begin(p.number, s.as != nil)
-	pid, err := syscall.ForkExec(s.path, s.args, attr)
+	pid, handle, err := l.forkExec(s, attr)
 	if err != nil && p.leaf != nil && !short(err) {
 		// The cgroup may be the reason: a sandbox may forbid clone3(2).
 		p.leaf.remove()
 		p.leaf, attr.Sys.UseCgroupFD, attr.Sys.Ptrace = nil, false, false
 		if first := err; !limits.asked {
-			if pid, err = syscall.ForkExec(s.path, s.args, attr); err == nil {
+			if pid, handle, err = l.forkExec(s, attr); err == nil {
 				x.cgroups.turnOff(first)
 			}
 		}

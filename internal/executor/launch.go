@@ -1,0 +1,57 @@
+package executor
+
+import (
+	"errors"
+	"log/slog"
+	"syscall"
+
+	"carillon/internal/executor/spawn"
+)
+
+// launcher executes commands on the thread of a forker.
+type launcher struct {
+	starter *spawn.Starter // nil: each start copies the descriptors of this process
+	log     *slog.Logger
+}
+
+func (x *Executor) launcher() *launcher {
+	l := &launcher{log: x.cfg.Log}
+	if x.opened == nil {
+		return l
+	}
+	var err error
+	if l.starter, err = spawn.New(x.opened); err != nil {
+		l.log.Info("descriptors_copied", "error", err)
+	}
+	return l
+}
+
+// forkExec starts a command, as [syscall.ForkExec] does, and returns also a pidfd; -1 if the kernel has none.
+func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr) (pid, handle int, err error) {
+	if l.starter != nil && attr.Sys.Credential == nil && attr.Sys.Setpgid && !attr.Sys.Ptrace {
+		c := spawn.Command{Path: s.path, Dir: attr.Dir, Args: s.args, Env: attr.Env}
+		for i, fd := range attr.Files {
+			c.Files[i] = int(fd)
+		}
+		if attr.Sys.UseCgroupFD {
+			c.Cgroup = attr.Sys.CgroupFD
+		}
+		pid, handle, err = l.starter.Start(&c)
+		if _, unusable := errors.AsType[spawn.Unusable](err); !unusable {
+			return pid, handle, err
+		}
+		l.log.Warn("descriptors_copied", "error", err)
+		l.close()
+	}
+	handle = -1
+	attr.Sys.PidFD = &handle
+	pid, err = syscall.ForkExec(s.path, s.args, attr)
+	return pid, handle, err
+}
+
+func (l *launcher) close() {
+	if l.starter != nil {
+		_ = l.starter.Close() // only /dev/null
+		l.starter = nil
+	}
+}

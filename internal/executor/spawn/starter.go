@@ -1,0 +1,231 @@
+//go:build linux && (amd64 || arm64)
+
+package spawn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// most is the maximum number of system calls of a child.
+const most = 16
+
+// call is a system call of the child. The assembly knows its layout.
+type call struct {
+	number uintptr
+	args   [5]uintptr
+	want   uintptr // the value that it must return; 0: any but an error
+	got    uintptr // the value that it returned instead, written by the child
+}
+
+// cloneArgs is struct clone_args of linux/sched.h.
+type cloneArgs struct {
+	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
+}
+
+// run starts a child, which executes the calls until one fails; the last of them must be execve. It returns when the
+// child executes its program or has ended: the child's process id, or minus an error number if there was no child.
+func run(args *cloneArgs, size uintptr, calls *call) (pid int)
+
+// Starter starts commands, one at a time. A child reads its memory, so it must not be copied.
+type Starter struct {
+	limit   *unix.Rlimit
+	parent  int // id of this process
+	null    int // the first of 1 + streams adjacent descriptors, which are all /dev/null between starts
+	clone   cloneArgs
+	pidfd   int32
+	blocked unix.Sigset_t // all signals
+	before  unix.Sigset_t // the signal mask of the calling thread
+	calls   [most]call
+	count   int       // number of calls
+	text    []byte    // the strings of the command
+	lists   []uintptr // addresses of its arguments, zero, addresses of its environment, zero
+	path    uintptr   // addresses in text
+	dir     uintptr
+}
+
+// New reserves descriptors and tries a start. It returns an error if this kernel or sandbox does not allow it. limit is
+// the limit of the number of descriptors that commands get; nil: that of this process.
+func New(limit *unix.Rlimit) (*Starter, error) {
+	s := &Starter{limit: limit, parent: os.Getpid()}
+	for i := range s.blocked.Val {
+		s.blocked.Val[i] = math.MaxUint64
+	}
+	if err := s.reserve(); err != nil {
+		return nil, fmt.Errorf("reserve descriptors: %w", err)
+	}
+	trial := &Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{s.null, s.null, s.null}}
+	if _, _, err := s.Start(trial); !errors.Is(err, syscall.ENOTDIR) {
+		return nil, errors.Join(fmt.Errorf("start a command that shares the descriptors: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// reserve opens adjacent descriptors above those of standard input and output.
+func (s *Starter) reserve() error {
+	first, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	opened := []int{first}
+	for n := 1; n < 2+streams || opened[n-1]-opened[n-1-streams] != streams; n++ {
+		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, streams)
+		if err != nil {
+			return errors.Join(err, closeAll(opened...))
+		}
+		opened = append(opened, fd)
+	}
+	others := len(opened) - 1 - streams
+	s.null = opened[others]
+	return closeAll(opened[:others]...)
+}
+
+func closeAll(fds ...int) (err error) {
+	for _, fd := range fds {
+		err = errors.Join(err, unix.Close(fd))
+	}
+	return err
+}
+
+// Close releases the reserved descriptors.
+func (s *Starter) Close() error {
+	return closeAll(s.null, s.null+1, s.null+2, s.null+3)
+}
+
+// Start starts a command, and returns its process id and a descriptor of the process (a pidfd). The caller must be locked
+// to its thread. The error of a command that cannot be executed is a [syscall.Errno], as that of [syscall.ForkExec]; any
+// other failure is an [Unusable].
+func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
+	if err := s.write(c); err != nil {
+		return 0, -1, err
+	}
+	defer clear(s.text) // it may contain secrets
+	for i, fd := range c.Files {
+		if err := unix.Dup3(fd, s.null+1+i, unix.O_CLOEXEC); err != nil {
+			return 0, -1, Unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
+		}
+		defer unix.Dup3(s.null, s.null+1+i, unix.O_CLOEXEC) // else the end of an output would not be noticed
+	}
+	s.clone = cloneArgs{
+		flags:      unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_FILES | unix.CLONE_PIDFD | unix.CLONE_CLEAR_SIGHAND,
+		pidfd:      uint64(uintptr(unsafe.Pointer(&s.pidfd))),
+		exitSignal: uint64(unix.SIGCHLD),
+	}
+	if c.Cgroup != 0 {
+		s.clone.flags |= unix.CLONE_INTO_CGROUP
+		s.clone.cgroup = uint64(c.Cgroup)
+	}
+	// Signals to this process must be handled by another thread, since this one is suspended.
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &s.blocked, &s.before); err != nil {
+		return 0, -1, Unusable{fmt.Errorf("block signals: %w", err)}
+	}
+	pid = run(&s.clone, unsafe.Sizeof(s.clone), &s.calls[0])
+	unmasked := unix.PthreadSigmask(unix.SIG_SETMASK, &s.before, nil)
+	runtime.KeepAlive(s)
+	if pid < 0 {
+		return 0, -1, syscall.Errno(-pid)
+	}
+	for i := range s.count {
+		if err := s.calls[i].failure(); err != nil {
+			return 0, -1, errors.Join(err, s.reap(pid))
+		}
+	}
+	return pid, int(s.pidfd), unmasked
+}
+
+// reap waits for a child that has not executed its program.
+func (s *Starter) reap(pid int) error {
+	for {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
+			return errors.Join(err, unix.Close(int(s.pidfd)))
+		}
+	}
+}
+
+// failure returns the error of a call that failed, or nil.
+func (c *call) failure() error {
+	switch {
+	case c.got == 0:
+		return nil
+	case c.number == unix.SYS_CHDIR, c.number == unix.SYS_EXECVE:
+		return syscall.Errno(-c.got)
+	case c.want != 0:
+		return Unusable{fmt.Errorf("system call %d returned %d instead of %d", c.number, c.got, c.want)}
+	default:
+		return Unusable{fmt.Errorf("system call %d: %w", c.number, syscall.Errno(-c.got))}
+	}
+}
+
+// write writes the calls of the child that is to execute a command.
+func (s *Starter) write(c *Command) error {
+	if err := s.writeText(c); err != nil {
+		return err
+	}
+	s.count = 0
+	s.add(unix.SYS_CLOSE_RANGE, uintptr(s.null+1+streams), math.MaxUint32, unix.CLOSE_RANGE_UNSHARE)
+	for i := range streams { // the table is the child's own from here on
+		s.add(unix.SYS_DUP3, uintptr(s.null+1+i), uintptr(i), 0)
+	}
+	s.add(unix.SYS_CLOSE_RANGE, streams, uintptr(s.null+streams), 0)
+	s.add(unix.SYS_SETPGID, 0, 0)
+	s.add(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&s.before), 0, unsafe.Sizeof(s.before.Val[0]))
+	if c.Dir != "" {
+		s.add(unix.SYS_CHDIR, s.dir)
+	}
+	if s.limit != nil {
+		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(s.limit), 0)
+	}
+	s.add(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+	s.add(unix.SYS_GETPPID)
+	s.calls[s.count-1].want = uintptr(s.parent) // else this process has ended before the call above
+	s.add(unix.SYS_EXECVE, s.path, address(&s.lists[0]), address(&s.lists[len(c.Args)+1]))
+	return nil
+}
+
+func (s *Starter) add(number uintptr, args ...uintptr) {
+	s.calls[s.count] = call{number: number}
+	copy(s.calls[s.count].args[:], args)
+	s.count++
+}
+
+// address returns the address of a value on the heap, for the kernel.
+func address[T any](value *T) uintptr { return uintptr(unsafe.Pointer(value)) }
+
+// writeText writes the strings of a command, each ended by a zero byte, and their addresses.
+func (s *Starter) writeText(c *Command) error {
+	size := len(c.Path) + len(c.Dir) + 2
+	for _, list := range [...][]string{c.Args, c.Env} {
+		for _, text := range list {
+			size += len(text) + 1
+		}
+	}
+	s.text = slices.Grow(s.text[:0], size) // it must not move while addresses are taken
+	s.lists = s.lists[:0]
+	for _, list := range [...][]string{c.Args, c.Env} {
+		for _, text := range list {
+			s.lists = append(s.lists, s.place(text))
+		}
+		s.lists = append(s.lists, 0)
+	}
+	s.path, s.dir = s.place(c.Path), s.place(c.Dir)
+	if bytes.Count(s.text, []byte{0}) != len(s.lists) {
+		return syscall.EINVAL
+	}
+	return nil
+}
+
+// place appends a string and returns its address.
+func (s *Starter) place(text string) uintptr {
+	start := len(s.text)
+	s.text = append(append(s.text, text...), 0)
+	return address(&s.text[start])
+}
