@@ -106,6 +106,39 @@ func (c *capture) close() (total int64, truncated bool) {
 	return c.total, c.total-int64(c.tail.size) > c.head
 }
 
+// readBoth reads both outputs until their other ends are closed, or until they are expired. It makes them files only if
+// it must wait.
+func (x *Executor) readBoth(p *process, c *capture) {
+	if x.readRest(p, c) {
+		return
+	}
+	var second sync.WaitGroup
+	files := p.outputs.open()
+	second.Go(func() { x.readAll(files[1], common.Stderr, c) })
+	x.readAll(files[0], common.Stdout, c)
+	second.Wait()
+}
+
+// readsOfPipe is the number of reads of a pipe that is full, up to its end.
+const readsOfPipe = 1<<16/common.MaxChunk + 1
+
+// readRest reads what the pipes hold now, and reports whether both have ended.
+func (x *Executor) readRest(p *process, c *capture) (ended bool) {
+	left := len(p.outputs.fds)
+	for i, stream := range [...]common.Stream{common.Stdout, common.Stderr} {
+		for range readsOfPipe {
+			ready, more := x.readOnce(p.outputs.fds[i], stream, c)
+			if !more {
+				left--
+			}
+			if !ready || !more {
+				break
+			}
+		}
+	}
+	return left == 0
+}
+
 // readAll reads one output until its other end is closed, or until the deadline of f has passed.
 func (x *Executor) readAll(f *os.File, stream common.Stream, c *capture) {
 	raw, err := f.SyscallConn()

@@ -158,7 +158,7 @@ func New(cfg Config) (*Executor, error) {
 		}
 	}
 	for range cfg.StartGate {
-		x.own.Go(x.forker)
+		x.addForker()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x.noProbe = cancel

@@ -27,14 +27,14 @@ type forkOrder struct {
 // forker starts commands on a thread of its own until the executor is closed: no_new_privs is a property of the forking
 // thread, the kernel kills commands when the thread that started them ends, and the first thread's children are the
 // adopted processes.
-func (x *Executor) forker() {
+func (x *Executor) forker(l *launcher) {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if unix.Gettid() == os.Getpid() {
 		// While this goroutine occupies the first thread, a new goroutine must run on another one.
 		next := make(chan struct{})
 		go func() {
 			defer close(next)
-			x.forker()
+			x.forker(l)
 		}()
 		<-next
 		runtime.UnlockOSThread()
@@ -49,7 +49,6 @@ func (x *Executor) forker() {
 			x.tracker.part(siblings)
 		}
 	}()
-	l := x.launcher()
 	defer l.close()
 	for {
 		select {

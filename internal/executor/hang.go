@@ -86,7 +86,7 @@ func (x *Executor) hang(gate *place) {
 	case s.relief.used < s.relief.made: // an additional forker exists from an earlier one
 	case s.relief.made < mostRelieved:
 		s.relief.made++
-		x.own.Go(x.forker)
+		x.addForker()
 	default:
 		s.full = s.hung-s.relief.used >= cap(x.gate)
 		return

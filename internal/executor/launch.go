@@ -14,6 +14,12 @@ type launcher struct {
 	log     *slog.Logger
 }
 
+// addForker starts a forker.
+func (x *Executor) addForker() {
+	l := x.launcher()
+	x.own.Go(func() { x.forker(l) })
+}
+
 func (x *Executor) launcher() *launcher {
 	l := &launcher{log: x.cfg.Log}
 	if x.opened == nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -128,7 +129,7 @@ func (k *tracker) whose(a proctree.Process) (of *process, lost bool) {
 		if err != nil {
 			continue
 		}
-		if of = k.lookUp(func() *process { return k.byPlace[file] }); of != nil {
+		if of = k.lookUp(func() *process { return k.printing(file) }); of != nil {
 			return of, false
 		}
 	}
@@ -141,10 +142,23 @@ func (k *tracker) lookUp(of func() *process) *process {
 	return of()
 }
 
+// printing returns the run with a file, as named in /proc, as one of its outputs, or nil. The caller holds mu.
+func (k *tracker) printing(file string) *process {
+	if !strings.HasPrefix(file, "pipe:") {
+		return nil
+	}
+	for p := range k.live {
+		if p.outputs.isOf(file) {
+			return p
+		}
+	}
+	return nil
+}
+
 // inside returns the run whose private folder contains a folder, or nil. The caller holds mu.
 func (k *tracker) inside(folder string) *process {
 	for ; len(folder) > 1; folder = filepath.Dir(folder) {
-		if p := k.byPlace[folder]; p != nil {
+		if p := k.byFolder[folder]; p != nil {
 			return p
 		}
 	}

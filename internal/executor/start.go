@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/common"
 	"carillon/internal/executor/proctree"
 	"carillon/internal/platform/bootclock"
 )
@@ -26,17 +24,16 @@ type process struct {
 	startedAt time.Time
 	exited    chan struct{} // closed when the command has ended; it is not reaped then, so its id is not reused
 	read      chan struct{} // closed when both outputs were read to their end
-	outputs   [2]*os.File   // our ends of the pipes
+	outputs   outputs
 
 	leaf     *leaf     // its cgroup, if it has one
 	siblings *siblings // the other children of the thread that started it
 
 	// Identification of descendants.
 	run    string
-	number uint64    // in its mark; 0: none
-	began  uint64    // lower bound of its start time, in ticks of the boot clock
-	folder string    // private folder, or empty
-	pipes  [2]string // its outputs, as named in /proc
+	number uint64 // in its mark; 0: none
+	began  uint64 // lower bound of its start time, in ticks of the boot clock
+	folder string // private folder, or empty
 	noted  map[int]proctree.Process
 	ending bool // the command was reaped
 
@@ -68,40 +65,48 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 			x.leave(t, s, true)
 		}
 	}()
+	p := &process{
+		exited:  make(chan struct{}),
+		read:    make(chan struct{}),
+		outputs: outputs{fds: [2]int{-1, -1}},
+		run:     t.Record.Run,
+		folder:  s.own.path,
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.outputs.close())
+		}
+	}()
+	if err := x.launch(ctx, t, s, p, &gate); err != nil {
+		return nil, err
+	}
+	x.watch(p, c)
+	return p, nil
+}
+
+// launch opens the command's stdin and outputs, and has a forker execute it.
+func (x *Executor) launch(ctx context.Context, t *Task, s *spec, p *process, gate *place) error {
 	stdin, err := x.stdin(s.stdin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if stdin != x.null {
 		defer func() { _ = stdin.Close() }() // only read
 	}
-	stdout, outEnd, err := pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unix.Close(outEnd) }() // the child's copy
-	stderr, errEnd, err := pipe()
-	if err != nil {
-		return nil, errors.Join(err, stdout.Close())
-	}
-	defer func() { _ = unix.Close(errEnd) }()
-	if err := headroom(errEnd); err != nil {
-		return nil, errors.Join(unable{err}, stdout.Close(), stderr.Close())
-	}
-
-	if s.as != nil { // it may open its own output by name, such as /dev/stdout
-		if err := errors.Join(unix.Fchmod(outEnd, 0o666), unix.Fchmod(errEnd, 0o666)); err != nil {
-			err = fmt.Errorf("make the pipes accessible to %s: %w", s.as.Name, err)
-			return nil, errors.Join(err, stdout.Close(), stderr.Close())
+	var ends [2]int // the command's, of which this process keeps no copy
+	for i := range ends {
+		if p.outputs.fds[i], ends[i], err = pipe(); err != nil {
+			return err
 		}
+		defer func() { _ = unix.Close(ends[i]) }()
 	}
-	p := &process{
-		exited:  make(chan struct{}),
-		read:    make(chan struct{}),
-		outputs: [2]*os.File{stdout, stderr},
-		run:     t.Record.Run,
-		folder:  s.own.path,
-		pipes:   [2]string{nameOf(outEnd), nameOf(errEnd)},
+	if err := headroom(ends[1]); err != nil {
+		return unable{err}
+	}
+	if s.as != nil { // it may open its own output by name, such as /dev/stdout
+		if err := errors.Join(unix.Fchmod(ends[0], 0o666), unix.Fchmod(ends[1], 0o666)); err != nil {
+			return fmt.Errorf("make the pipes accessible to %s: %w", s.as.Name, err)
+		}
 	}
 	p.startedAt = x.cfg.Now().UTC()
 	x.tracker.enter(p)
@@ -110,43 +115,57 @@ func (x *Executor) start(ctx context.Context, t *Task, s *spec, c *capture) (_ *
 		task:    t,
 		process: p,
 		spec:    s,
-		files:   []uintptr{stdin.Fd(), uintptr(outEnd), uintptr(errEnd)},
+		files:   []uintptr{stdin.Fd(), uintptr(ends[0]), uintptr(ends[1])},
 		began:   uint64(bootclock.Now() / clockTick),
 		done:    make(chan error, 1),
 	}
 	x.forks <- order
-	if err := x.await(ctx, t, order, &gate); err != nil {
+	if err := x.await(ctx, t, order, gate); err != nil {
 		x.tracker.leave(p)
-		return nil, errors.Join(err, p.closeOutputs())
+		return err
 	}
-	x.watch(p, c)
-	return p, nil
+	return nil
 }
 
-// watch starts the goroutines of a run: one for each output, and one that waits for the end of the command.
+// watch starts the goroutine that waits for the end of the command. It reads the outputs after lazyFor, or at the end
+// of the command.
 func (x *Executor) watch(p *process, c *capture) {
-	var readers sync.WaitGroup
-	for i, stream := range [...]common.Stream{common.Stdout, common.Stderr} {
-		readers.Go(func() { x.readAll(p.outputs[i], stream, c) })
-	}
 	go func() {
+		defer close(p.read)
+		if p.endsWithin(lazyFor) {
+			close(p.exited)
+			x.readBoth(p, c)
+			return
+		}
+		var readers sync.WaitGroup
+		readers.Go(func() { x.readBoth(p, c) })
 		p.awaitEnd()
 		close(p.exited)
 		readers.Wait()
-		close(p.read)
 	}()
+}
+
+// endsWithin waits at most for a time for the end of the command, and reports whether it ended.
+func (p *process) endsWithin(wait time.Duration) bool {
+	if p.life == nil || p.life.SetReadDeadline(time.Now().Add(wait)) != nil {
+		return false
+	}
+	ended := p.awaitLife()
+	_ = p.life.SetReadDeadline(time.Time{})
+	return ended
 }
 
 // awaitEnd waits for the end of the command. It does not reap it.
 func (p *process) awaitEnd() {
-	if p.life != nil {
-		if conn, err := p.life.SyscallConn(); err == nil && conn.Read(func(uintptr) bool {
-			return p.ended(unix.WNOHANG)
-		}) == nil {
-			return
-		}
+	if p.life == nil || !p.awaitLife() {
+		p.ended(0)
 	}
-	p.ended(0)
+}
+
+// awaitLife waits for the end of the command with its pidfd. It returns false if the deadline has passed.
+func (p *process) awaitLife() bool {
+	conn, err := p.life.SyscallConn()
+	return err == nil && conn.Read(func(uintptr) bool { return p.ended(unix.WNOHANG) }) == nil
 }
 
 func (p *process) ended(options int) bool {
@@ -175,10 +194,6 @@ func (p *process) reap() (e end, err error) {
 	return e, err
 }
 
-func (p *process) closeOutputs() error {
-	return errors.Join(p.outputs[0].Close(), p.outputs[1].Close())
-}
-
 // stdin returns a file in memory with the job's input, so that no goroutine has to write to a pipe; without input it
 // returns /dev/null.
 func (x *Executor) stdin(text string) (*os.File, error) {
@@ -200,22 +215,13 @@ func (x *Executor) stdin(text string) (*os.File, error) {
 }
 
 // pipe creates a pipe with a non-blocking reading end, which is ours, and a blocking writing end.
-func pipe() (r *os.File, w int, err error) {
+func pipe() (r, w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, -1, fmt.Errorf("create a pipe: %w", err)
+		return -1, -1, fmt.Errorf("create a pipe: %w", err)
 	}
 	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return nil, -1, errors.Join(fmt.Errorf("create a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
+		return -1, -1, errors.Join(fmt.Errorf("create a pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
 	}
-	return os.NewFile(uintptr(fds[0]), "output"), fds[1], nil
-}
-
-// nameOf returns the name of an open pipe in /proc.
-func nameOf(fd int) string {
-	var stat unix.Stat_t
-	if unix.Fstat(fd, &stat) != nil {
-		return "" // it matches nothing
-	}
-	return "pipe:[" + strconv.FormatUint(stat.Ino, 10) + "]"
+	return fds[0], fds[1], nil
 }

@@ -125,7 +125,7 @@ func killGroup(pgid int) { _ = syscall.Kill(-pgid, syscall.SIGKILL) }
 // settle returns when no visible process of the run is left and both outputs were read. Processes that do not end
 // within settleWait are left to the next sweep. It reports whether no process was left at the start.
 func (x *Executor) settle(t *Task, p *process) (clean bool) {
-	defer func() { _ = p.closeOutputs() }() // only read
+	defer func() { _ = p.outputs.close() }() // only read
 	left := 0
 	if x.tracker != nil {
 		clean, left = x.tracker.end(p, holdOf(t), t.KillNow)
@@ -135,10 +135,7 @@ func (x *Executor) settle(t *Task, p *process) (clean bool) {
 	if x.tracker == nil && !clean || !p.drained(drainWait) {
 		clean, left = false, max(left, killDescendants(t.Record.Run, p))
 	}
-	now := time.Now()
-	for _, f := range p.outputs {
-		_ = f.SetReadDeadline(now) // has no effect on outputs that ended
-	}
+	p.outputs.expire()
 	<-p.read
 	if left > 0 {
 		x.cfg.Log.Warn("processes_not_killed", "job", t.Record.Job, "run", t.Record.Run, "left", left)

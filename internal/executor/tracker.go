@@ -37,14 +37,14 @@ type tracker struct {
 
 	// Indexes of the runs by the identification of their processes, from the start of a run until none of its processes
 	// is left. Guarded by mu, which is held only briefly.
-	mu      sync.Mutex
-	live    map[*process]bool
-	forkers map[*siblings]bool
-	byRun   map[string]*process
-	byMark  map[uint64]*process
-	byPID   map[int]*process    // by the id of the command, which is also that of its group and session
-	byPlace map[string]*process // by private folder and outputs, as named in /proc
-	noted   map[int]note
+	mu       sync.Mutex
+	live     map[*process]bool
+	forkers  map[*siblings]bool
+	byRun    map[string]*process
+	byMark   map[uint64]*process
+	byPID    map[int]*process    // by the id of the command, which is also that of its group and session
+	byFolder map[string]*process // by private folder
+	noted    map[int]note
 
 	passing sync.Mutex       // held during a pass; locked before mu
 	known   map[int]*verdict // adopted processes, whose ids are not reused before a pass reaps them; guarded by passing
@@ -68,18 +68,18 @@ func adopt(worker, life string, marks *marker) (*tracker, error) {
 		return nil, err
 	}
 	return &tracker{
-		worker:  worker,
-		life:    life,
-		list:    list,
-		marks:   marks,
-		live:    make(map[*process]bool),
-		forkers: make(map[*siblings]bool),
-		byRun:   make(map[string]*process),
-		byMark:  make(map[uint64]*process),
-		byPID:   make(map[int]*process),
-		byPlace: make(map[string]*process),
-		noted:   make(map[int]note),
-		known:   make(map[int]*verdict),
+		worker:   worker,
+		life:     life,
+		list:     list,
+		marks:    marks,
+		live:     make(map[*process]bool),
+		forkers:  make(map[*siblings]bool),
+		byRun:    make(map[string]*process),
+		byMark:   make(map[uint64]*process),
+		byPID:    make(map[int]*process),
+		byFolder: make(map[string]*process),
+		noted:    make(map[int]note),
+		known:    make(map[int]*verdict),
 	}, nil
 }
 
@@ -104,9 +104,7 @@ func (k *tracker) enter(p *process) {
 		k.byMark[p.number] = p
 	}
 	k.byRun[p.run] = p
-	for _, place := range p.places() {
-		k.byPlace[place] = p
-	}
+	k.byFolder[p.folder] = p
 }
 
 // name sets the process id of the run's command.
@@ -139,9 +137,7 @@ func (k *tracker) leave(p *process) {
 	forget(k.byRun, p.run, p)
 	forget(k.byPID, p.pid, p)
 	forget(k.byMark, p.number, p)
-	for _, place := range p.places() {
-		forget(k.byPlace, place, p)
-	}
+	forget(k.byFolder, p.folder, p)
 	for pid := range p.noted {
 		if k.noted[pid].of == p {
 			delete(k.noted, pid)
@@ -155,9 +151,6 @@ func forget[K comparable](runs map[K]*process, name K, p *process) {
 		delete(runs, name)
 	}
 }
-
-// places returns names in /proc that only processes of the run use; some may be empty.
-func (p *process) places() [3]string { return [...]string{p.folder, p.pipes[0], p.pipes[1]} }
 
 // note records the descendants of a live command, so that they are still identified after its end.
 func (k *tracker) note(p *process) {

@@ -63,6 +63,8 @@ func New(limit *unix.Rlimit) (*Starter, error) {
 	if err := s.reserve(); err != nil {
 		return nil, fmt.Errorf("reserve descriptors: %w", err)
 	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	trial := &Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{s.null, s.null, s.null}}
 	if _, _, err := s.Start(trial); !errors.Is(err, syscall.ENOTDIR) {
 		return nil, errors.Join(fmt.Errorf("start a command that shares the descriptors: %w", err), s.Close())
