@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -26,6 +27,9 @@ const quota = 4 << 30
 type Etcd struct {
 	server *embed.Etcd
 	client *clientv3.Client
+
+	stop       context.CancelFunc // ends the compactor
+	compacting sync.WaitGroup
 }
 
 // Start opens or creates the keyspace in a folder and waits until it is usable.
@@ -46,7 +50,10 @@ func Start(ctx context.Context, dir string) (*Etcd, error) {
 	}
 	select {
 	case <-server.Server.ReadyNotify():
-		return &Etcd{server: server, client: v3client.New(server.Server)}, nil
+		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+		e := &Etcd{server: server, client: v3client.New(server.Server), stop: stop}
+		e.compacting.Go(func() { e.compact(ctx) })
+		return e, nil
 	case err := <-server.Err():
 		server.Close()
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
@@ -69,11 +76,7 @@ func config(dir, sockets string) *embed.Config {
 	cfg.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.TickMs, cfg.ElectionMs = 50, 500 // there are no peers
-	cfg.AutoCompactionMode = embed.CompactorModePeriodic
-	// Each run leaves eight revisions in memory and in the quota until its keys are compacted: ten minutes of
-	// them would exceed the quota at a few thousand runs per second, and claims iterate over the keys of runs
-	// deleted long ago. No watcher in this process is ever half a minute behind.
-	cfg.AutoCompactionRetention = "30s"
+	cfg.CompactionBatchLimit, cfg.CompactionSleepInterval = compactBatch, compactSleep
 	cfg.QuotaBackendBytes = quota
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return cfg
@@ -87,6 +90,8 @@ func (e *Etcd) Err() <-chan error { return e.server.Err() }
 
 // Close stops the server. All writes are on disk.
 func (e *Etcd) Close() error {
+	e.stop()
+	e.compacting.Wait()
 	_ = e.client.Close() // in process it only ends its context, and returns that as an error
 	closed := make(chan struct{})
 	go func() {
