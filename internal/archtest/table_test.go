@@ -31,6 +31,7 @@ var table = map[string]kind{
 	"internal/events":              pure,
 	"internal/executor/redact":     pure,
 	"internal/executor/runas":      pure,
+	"internal/executor/spawn":      pure,
 	"internal/flow":                pure,
 	"internal/health":              pure,
 	"internal/jobmgr/crontab":      pure,
@@ -55,6 +56,7 @@ var table = map[string]kind{
 	"internal/cluster/election":  adapter,
 	"internal/cluster/members":   adapter,
 	"internal/etcdkit":           adapter,
+	"internal/etcdkit/request":   adapter,
 	"internal/executor":          adapter,
 	"internal/executor/guardian": adapter,
 	"internal/httpapi":           adapter,
@@ -98,8 +100,8 @@ var table = map[string]kind{
 // etcd lists the packages that may use etcd.
 var etcd = []string{
 	"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/etcdkit",
-	"internal/etcdkit/etcdtest", "internal/joblock", "internal/jobmgr", "internal/jobmgr/catalog",
-	"internal/jobmgr/live", "internal/platform/embedded",
+	"internal/etcdkit/etcdtest", "internal/etcdkit/request", "internal/joblock", "internal/jobmgr",
+	"internal/jobmgr/catalog", "internal/jobmgr/live", "internal/platform/embedded",
 	"bench/...", "cmd/...", "test/chaos",
 }
 
@@ -121,6 +123,7 @@ var sibling = map[string][]string{
 		"internal/*/etcd", "internal/cluster/election", "internal/cluster/members", "internal/joblock",
 		"internal/jobmgr", "internal/jobmgr/catalog", "internal/jobmgr/live",
 	},
+	"internal/etcdkit/request": {"internal/joblock", "internal/platform/embedded"},
 	// the API: what its resources have in common, and the router over all of them
 	"internal/httpapi/core":   {"internal/httpapi", "internal/httpapi/*"},
 	"internal/httpapi/strict": {"internal/httpapi/*"},
@@ -153,9 +156,9 @@ var rooms = []struct {
 	{"golang.org/x/crypto", []string{"internal/access"}},
 	{"github.com/wneessen/go-mail", []string{"internal/notify/smtp"}},
 	{"crypto/aes", []string{"internal/secrets/crypt"}},
-	{"os/exec", []string{"internal/executor", "bench/...", "cmd/...", "test/..."}},
-	{"log", nil},            // slog is used
-	{"unsafe", nil},         // not needed
+	{"os/exec", []string{"internal/executor", "internal/executor/spawn", "bench/...", "cmd/...", "test/..."}},
+	{"log", nil}, // slog is used
+	{"unsafe", []string{"internal/executor/spawn"}},
 	{"net/http/pprof", nil}, // registers itself on the default mux
 	{"expvar", nil},         // registers itself on the default mux
 	{"math/rand", nil},      // math/rand/v2, or crypto/rand

@@ -106,7 +106,8 @@ func BenchmarkStartsBesideDescriptors(b *testing.B) {
 				defer f.Close()
 			}
 			metered(b, func() error {
-				if got := x.Run(b.Context(), newTask(common.Job{Args: []string{"/bin/true"}}), discard{}); got.Status != common.StatusSucceeded {
+				got := x.Run(b.Context(), newTask(common.Job{Args: []string{"/bin/true"}}), discard{})
+				if got.Status != common.StatusSucceeded {
 					return errors.New(got.Reason.Text)
 				}
 				return nil

@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 // Claimer claims fires.
@@ -25,7 +26,7 @@ type Claimer struct {
 // NewClaimer returns a claimer that locks under the session and writes to the worker's outbox. trouble receives the
 // error of every try that etcd did not answer. gate may be nil.
 func NewClaimer(client *clientv3.Client, session *Session, worker string, trouble func(error), gate Gate) *Claimer {
-	return &Claimer{txns: txns{client, trouble, session.boot}, session: session, gate: gate, outbox: worker}
+	return &Claimer{txns: newTxns(client, trouble, session.boot), session: session, gate: gate, outbox: worker}
 }
 
 // Gate prevents claims in an etcd that was restored from a backup, which does not contain the claims made since.
@@ -41,7 +42,7 @@ type Gate interface {
 // guard returns the compares that each try of a claim contains in addition to those of its own keys: the worker's
 // registration, which is written every few seconds, is not older than the last one written. In a restored etcd it is
 // older until the worker writes it again, and by then Check reports the restore: so Check is called before each try.
-func (c *Claimer) guard() ([]clientv3.Cmp, error) {
+func (c *Claimer) guard() ([]request.Compare, error) {
 	if c.gate == nil {
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func (c *Claimer) guard() ([]clientv3.Cmp, error) {
 	if registered == 0 {
 		return nil, nil
 	}
-	return []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(common.WorkerKey(c.outbox)), ">", registered-1)}, nil
+	return []request.Compare{request.Newer(common.WorkerKey(c.outbox), registered-1)}, nil
 }
 
 // unregistered finds out why the registration was not the expected one.
@@ -181,16 +182,15 @@ func (c *Claimer) request(ctx context.Context, a *attempt, lease clientv3.LeaseI
 	a.job, a.known = c.jobs.get(a.claim)
 	a.lease, a.outbox, a.size = lease, c.outbox, 0
 	claim := a.claim
-	compares := []clientv3.Cmp{etcdkit.Unchanged(common.JobKey(claim.Job), claim.Version)}
+	compares := []request.Compare{request.Unchanged(common.JobKey(claim.Job), claim.Version)}
 	if claim.Trigger != nil {
-		compares = append(compares, etcdkit.Unchanged(common.TriggerKey(claim.Job, claim.Trigger.ID),
+		compares = append(compares, request.Unchanged(common.TriggerKey(claim.Job, claim.Trigger.ID),
 			claim.TriggerRevision))
 	} else {
-		compares = append(compares, clientv3.Compare(clientv3.Value(common.CursorKey(claim.Job)), "=",
-			common.TimeKey(claim.From)))
+		compares = append(compares, request.Holds(common.CursorKey(claim.Job), common.TimeKey(claim.From)))
 	}
 	planned, stale := c.planned(a), c.stale(ctx, claim)
-	return nestedTxn{clientv3.OpTxn(compares, planned.ops, stale.ops), a.size}, func(answer answer) common.ClaimResult {
+	return nestedTxn{request.Txn(compares, planned.ops, stale.ops), a.size}, func(answer answer) common.ClaimResult {
 		return decodeEither(answer, planned, stale)
 	}
 }
@@ -204,15 +204,15 @@ func (c *Claimer) planned(a *attempt) part {
 	start := c.start(a)
 	switch overlap := claim.Record.Policy.Overlap; {
 	case claim.Trigger != nil:
-		run := start.and(clientv3.OpDelete(common.TriggerKey(claim.Job, claim.Trigger.ID)))
+		run := start.and(request.Delete(common.TriggerKey(claim.Job, claim.Trigger.ID)))
 		return either(a.alone(), run, verdict(common.Blocked, nil))
 	case !overlap.Forbids():
 		return start.and(a.pass()...)
 	case claim.Patient:
 		return either(a.alone(), start.and(a.pass()...), verdict(common.Blocked, nil))
 	case overlap == common.OverlapQueue:
-		queue := verdict(common.Queued, []clientv3.Op{a.queue()}, claim.Gap)
-		return either(a.alone(), start, either([]clientv3.Cmp{etcdkit.Absent(a.queueKey())}, queue, a.skip())).
+		queue := verdict(common.Queued, []request.Op{a.queue()}, claim.Gap)
+		return either(a.alone(), start, either([]request.Compare{request.Absent(a.queueKey())}, queue, a.skip())).
 			and(a.pass()...)
 	case overlap == common.OverlapReplace:
 		return either(a.alone(), start.and(a.pass()...), a.replace())
@@ -223,32 +223,32 @@ func (c *Claimer) planned(a *attempt) part {
 
 // alone returns compares that succeed if no run of the job is unresolved and no earlier attempt must start first. A job
 // that allows overlap needs none.
-func (a *attempt) alone() []clientv3.Cmp {
+func (a *attempt) alone() []request.Compare {
 	if !a.claim.Record.Policy.Overlap.Forbids() {
 		return nil
 	}
-	return append(a.earlier(), etcdkit.NoneUnder(common.RecordsOf(a.claim.Job)))
+	return append(a.earlier(), request.NoneUnder(common.RecordsOf(a.claim.Job)))
 }
 
 // earlier returns compares that succeed if no attempt of an earlier fire must start first: each due trigger is gone,
 // and none was created since the worker read them.
-func (a *attempt) earlier() []clientv3.Cmp {
+func (a *attempt) earlier() []request.Compare {
 	e, r := a.claim.Earlier, &a.claim.Record
 	if e == nil {
 		return nil
 	}
-	cmps := make([]clientv3.Cmp, 0, len(e.Due)+2)
+	cmps := make([]request.Compare, 0, len(e.Due)+2)
 	for _, id := range e.Due {
-		cmps = append(cmps, etcdkit.Absent(common.TriggerKey(a.claim.Job, id)))
+		cmps = append(cmps, request.Absent(common.TriggerKey(a.claim.Job, id)))
 	}
 	first, end := common.PlannedFire(r.JobUID, time.Unix(0, 0)), common.PlannedFire(r.JobUID, r.PlannedAt)
-	return append(cmps, etcdkit.NoneNewerWithin(common.TriggerKey(a.claim.Job, first),
+	return append(cmps, request.NoneNewerWithin(common.TriggerKey(a.claim.Job, first),
 		common.TriggerKey(a.claim.Job, end), e.Seen))
 }
 
 // pass moves the cursor and writes the outcome of passed fires. A trigger does not move it.
-func (a *attempt) pass() []clientv3.Op {
-	ops := []clientv3.Op{clientv3.OpPut(common.CursorKey(a.claim.Job), common.TimeKey(a.claim.To))}
+func (a *attempt) pass() []request.Op {
+	ops := []request.Op{request.Put(common.CursorKey(a.claim.Job), []byte(common.TimeKey(a.claim.To)))}
 	if a.claim.Gap != nil {
 		ops = append(ops, a.outcome(a.claim.Gap))
 	}
@@ -257,30 +257,30 @@ func (a *attempt) pass() []clientv3.Op {
 
 // skip writes the outcome of a fire that an unresolved run forbids.
 func (a *attempt) skip() part {
-	return verdict(common.Skipped, []clientv3.Op{a.outcome(&a.claim.Skipped)}, a.claim.Gap, &a.claim.Skipped)
+	return verdict(common.Skipped, []request.Op{a.outcome(&a.claim.Skipped)}, a.claim.Gap, &a.claim.Skipped)
 }
 
 func (a *attempt) queueKey() string { return common.TriggerKey(a.claim.Job, common.QueuedTrigger) }
 
-func (a *attempt) queue() clientv3.Op { return clientv3.OpPut(a.queueKey(), a.encode(a.claim.Queue)) }
+func (a *attempt) queue() request.Op { return request.Put(a.queueKey(), a.encode(a.claim.Queue)) }
 
-func (a *attempt) outcome(run *common.Run) clientv3.Op {
-	return clientv3.OpPut(common.OutboxKey(a.outbox, run.ID), a.encode(run))
+func (a *attempt) outcome(run *common.Run) request.Op {
+	return request.Put(common.OutboxKey(a.outbox, run.ID), a.encode(run))
 }
 
-func (a *attempt) encode(v any) string {
+func (a *attempt) encode(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil && a.err == nil {
 		a.err = fmt.Errorf("encode a claim of job %q: %w", a.claim.Job, err)
 	}
 	a.size += len(data)
-	return string(data)
+	return data
 }
 
-func putOutcome(outbox string, run *common.Run) (op clientv3.Op, size int, err error) {
+func putOutcome(outbox string, run *common.Run) (op request.Op, size int, err error) {
 	data, err := json.Marshal(run)
 	if err != nil {
-		return clientv3.Op{}, 0, fmt.Errorf("encode outcome of %s: %w", run.ID, err)
+		return nil, 0, fmt.Errorf("encode outcome of %s: %w", run.ID, err)
 	}
-	return clientv3.OpPut(common.OutboxKey(outbox, run.ID), string(data)), len(data), nil
+	return request.Put(common.OutboxKey(outbox, run.ID), data), len(data), nil
 }

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 const (
@@ -24,8 +25,13 @@ const (
 // txns commit transactions.
 type txns struct {
 	client  *clientv3.Client
+	kv      request.KV
 	trouble func(error)          // receives the error of every try that was not answered
 	clock   func() time.Duration // for the times at which tries were sent
+}
+
+func newTxns(client *clientv3.Client, trouble func(error), clock func() time.Duration) txns {
+	return txns{client, request.Of(client), trouble, clock}
 }
 
 // noClock is the clock of callers that do not use the time of a try.
@@ -33,7 +39,7 @@ func noClock() time.Duration { return 0 }
 
 // nestedTxn is one of the transactions of a batch, and the size of its values.
 type nestedTxn struct {
-	op   clientv3.Op
+	op   request.Op
 	size int
 }
 
@@ -68,10 +74,10 @@ func (t txns) commit(ctx context.Context, nested []nestedTxn, guard guard) []ans
 }
 
 // guard returns additional compares of a batch, or why it must not be sent.
-type guard func() ([]clientv3.Cmp, error)
+type guard func() ([]request.Compare, error)
 
 // unguarded is the guard of batches without additional compares.
-func unguarded() ([]clientv3.Cmp, error) { return nil, nil }
+func unguarded() ([]request.Compare, error) { return nil, nil }
 
 // refusal is the error of a guard that prevented a batch.
 type refusal struct{ error }
@@ -88,7 +94,7 @@ func refused(err error) bool {
 var errUnregistered = errors.New("the registration of this worker is not the one that it wrote")
 
 func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guard guard) []answer {
-	ops := make([]clientv3.Op, len(nested))
+	ops := make([]request.Op, len(nested))
 	for i := range nested {
 		ops[i] = nested[i].op
 	}
@@ -115,7 +121,7 @@ func (t txns) commitBatch(ctx context.Context, nested []nestedTxn, guard guard) 
 	return answers
 }
 
-func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guard guard) (resp *clientv3.TxnResponse,
+func (t txns) commitOnce(ctx context.Context, nested []request.Op, guard guard) (resp *clientv3.TxnResponse,
 	sent time.Duration, lost bool, err error) {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		compares, err := guard()
@@ -124,7 +130,7 @@ func (t txns) commitOnce(ctx context.Context, nested []clientv3.Op, guard guard)
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
 		sent := t.clock()
-		resp, err := t.client.Txn(callCtx).If(compares...).Then(nested...).Commit()
+		resp, err := request.Commit(callCtx, t.kv, compares, nested)
 		cancel()
 		switch {
 		case err == nil && !resp.Succeeded:

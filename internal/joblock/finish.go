@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 // Finisher resolves the worker's own runs.
@@ -21,7 +21,7 @@ type Finisher struct {
 
 // NewFinisher returns a finisher for a worker. trouble receives the error of every try that etcd did not answer.
 func NewFinisher(client *clientv3.Client, worker string, trouble func(error)) *Finisher {
-	return &Finisher{txns: txns{client, trouble, noClock}, worker: worker}
+	return &Finisher{txns: newTxns(client, trouble, noClock), worker: worker}
 }
 
 // Finish commits up to MaxBatch outcomes of different jobs. It must be called only after all processes of the runs have
@@ -72,38 +72,38 @@ func (f *Finisher) op(o *common.Outcome) (nestedTxn, error) {
 	if err != nil {
 		return nestedTxn{}, err
 	}
-	resolve := []clientv3.Op{
-		clientv3.OpDelete(common.LockKey(job, run)),
-		clientv3.OpDelete(common.RecordKey(job, run)),
-		clientv3.OpDelete(common.KillKey(f.worker, run)),
+	resolve := []request.Op{
+		request.Delete(common.LockKey(job, run)),
+		request.Delete(common.RecordKey(job, run)),
+		request.Delete(common.KillKey(f.worker, run)),
 	}
 	if o.Next == nil || !o.Unbegun {
 		resolve = append(resolve, put)
 	}
 	if o.Next != nil {
-		var instead []clientv3.Op
+		var instead []request.Op
 		if o.Unbegun {
-			instead = []clientv3.Op{put}
+			instead = []request.Op{put}
 		}
 		// There may be a kill request that was not received: a killed run has no further attempt.
-		follow, more, err := followOp(o.Next, o.Created, instead, etcdkit.Absent(common.KillKey(f.worker, run)))
+		follow, more, err := followOp(o.Next, o.Created, instead, request.Absent(common.KillKey(f.worker, run)))
 		if err != nil {
 			return nestedTxn{}, err
 		}
 		resolve, size = append(resolve, follow), size+more
 	}
-	return nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(common.RecordKey(job, run), o.Token)}, resolve,
-		[]clientv3.Op{clientv3.OpGet(common.OutboxKey(f.worker, run))}), size}, nil
+	return nestedTxn{request.Txn([]request.Compare{request.Same(common.RecordKey(job, run), o.Token)}, resolve,
+		[]request.Op{request.Get(common.OutboxKey(f.worker, run))}), size}, nil
 }
 
 // followOp puts the trigger for a next attempt if the job has the given CreateRevision and further compares succeed;
 // otherwise it executes instead. The compares are evaluated before any write of the transaction.
-func followOp(next *common.Trigger, created int64, instead []clientv3.Op, unless ...clientv3.Cmp) (op clientv3.Op,
+func followOp(next *common.Trigger, created int64, instead []request.Op, unless ...request.Compare) (op request.Op,
 	size int, err error) {
 	data, err := json.Marshal(next)
 	if err != nil {
-		return clientv3.Op{}, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)
+		return nil, 0, fmt.Errorf("encode trigger of %s: %w", next.RunID(), err)
 	}
-	return clientv3.OpTxn(append(unless, etcdkit.Same(common.JobKey(next.Job), created)),
-		[]clientv3.Op{clientv3.OpPut(common.TriggerKey(next.Job, next.ID), string(data))}, instead), len(data), nil
+	return request.Txn(append(unless, request.Same(common.JobKey(next.Job), created)),
+		[]request.Op{request.Put(common.TriggerKey(next.Job, next.ID), data)}, instead), len(data), nil
 }

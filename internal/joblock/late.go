@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 // note writes the late ends of runs that others had resolved. It needs no compare: a record that is not the claimed one
@@ -25,8 +23,8 @@ func (f *Finisher) note(ctx context.Context, late []common.LateEnd) {
 			continue
 		}
 		key := common.LateKey(f.worker, late[i].Run)
-		nested = append(nested, nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Absent(key)},
-			[]clientv3.Op{clientv3.OpPut(key, string(data))}, nil), len(data)})
+		nested = append(nested, nestedTxn{request.Txn([]request.Compare{request.Absent(key)},
+			[]request.Op{request.Put(key, data)}, nil), len(data)})
 	}
 	for _, a := range f.commit(ctx, nested, unguarded) {
 		if a.err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 	"carillon/internal/runlog"
 )
 
@@ -19,6 +20,7 @@ import (
 // Pending and the functions that acknowledge its results must be called by one goroutine.
 type Outbox struct {
 	client *clientv3.Client
+	kv     request.KV
 	worker string
 	row    row
 }
@@ -42,7 +44,7 @@ var _ runlog.Outbox = (*Outbox)(nil)
 
 // NewOutbox returns the outbox of a worker.
 func NewOutbox(client *clientv3.Client, worker string) *Outbox {
-	return &Outbox{client: client, worker: worker}
+	return &Outbox{client: client, kv: request.Of(client), worker: worker}
 }
 
 // Pending returns up to limit outcomes, and the function that deletes exactly these once they are stored. Entries that
@@ -163,14 +165,13 @@ func (o *Outbox) decode(part []*mvccpb.KeyValue) (pending runlog.Pending, good [
 // revision need not be known. Any other version remains and is read again.
 func (o *Outbox) Ack(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, MaxBatch) {
-		ops := make([]clientv3.Op, len(part))
+		ops := make([]request.Op, len(part))
 		for i, id := range part {
 			key := common.OutboxKey(o.worker, id)
-			ops[i] = clientv3.OpTxn([]clientv3.Cmp{clientv3.Compare(clientv3.Version(key), "=", 1)},
-				[]clientv3.Op{clientv3.OpDelete(key)}, nil)
+			ops[i] = request.Txn([]request.Compare{request.Once(key)}, []request.Op{request.Delete(key)}, nil)
 		}
 		callCtx, cancel := context.WithTimeout(ctx, callLimit)
-		_, err := o.client.Txn(callCtx).Then(ops...).Commit()
+		_, err := request.Commit(callCtx, o.kv, nil, ops)
 		cancel()
 		if err != nil {
 			return etcdkit.Wrap(fmt.Errorf("delete %d stored outcomes: %w", len(part), err))

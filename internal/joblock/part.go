@@ -3,15 +3,15 @@ package joblock
 import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/etcdkit/request"
 )
 
 // part is a list of operations of a claim's transaction with the decoder of their answer, so that neither is changed
 // without the other.
 type part struct {
-	ops    []clientv3.Op
+	ops    []request.Op
 	decode decoder
 }
 
@@ -19,13 +19,13 @@ type part struct {
 type decoder func(answer) common.ClaimResult
 
 // verdict returns a part with a fixed verdict, and the outcomes among what it writes.
-func verdict(v common.Verdict, ops []clientv3.Op, written ...*common.Run) part {
+func verdict(v common.Verdict, ops []request.Op, written ...*common.Run) part {
 	return part{ops, func(answer) common.ClaimResult { return common.ClaimResult{Verdict: v, Written: list(written)} }}
 }
 
 // either returns a transaction that executes one of two parts.
-func either(compares []clientv3.Cmp, then, otherwise part) part {
-	return part{[]clientv3.Op{clientv3.OpTxn(compares, then.ops, otherwise.ops)}, func(a answer) common.ClaimResult {
+func either(compares []request.Compare, then, otherwise part) part {
+	return part{[]request.Op{request.Txn(compares, then.ops, otherwise.ops)}, func(a answer) common.ClaimResult {
 		inner := a.responses[0].GetResponseTxn()
 		a.succeeded, a.responses = inner.Succeeded, inner.Responses
 		return decodeEither(a, then, otherwise)
@@ -41,7 +41,7 @@ func decodeEither(a answer, then, otherwise part) common.ClaimResult {
 }
 
 // and appends operations whose answers are not decoded.
-func (p part) and(ops ...clientv3.Op) part {
+func (p part) and(ops ...request.Op) part {
 	p.ops = append(p.ops, ops...)
 	return p
 }

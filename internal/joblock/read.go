@@ -8,21 +8,22 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
+	"carillon/internal/etcdkit/request"
 )
 
 // start returns the part that puts lock and record, and reads the job's definition unless it is cached.
 func (c *Claimer) start(a *attempt) part {
 	claim, r := a.claim, &a.claim.Record
-	puts := []clientv3.Op{
-		clientv3.OpPut(common.LockKey(claim.Job, r.Run), a.encode(&r.Owner), clientv3.WithLease(a.lease)),
-		clientv3.OpPut(common.RecordKey(claim.Job, r.Run), a.encode(r)),
+	puts := []request.Op{
+		request.PutUnder(common.LockKey(claim.Job, r.Run), a.encode(&r.Owner), a.lease),
+		request.Put(common.RecordKey(claim.Job, r.Run), a.encode(r)),
 	}
 	if a.known {
 		cached := a.job
 		return part{puts, func(answer answer) common.ClaimResult { return claimed(claim, answer.revision, cached) }}
 	}
-	get := clientv3.OpGet(common.JobKey(claim.Job))
-	return part{append([]clientv3.Op{get}, puts...), func(answer answer) common.ClaimResult {
+	get := request.Get(common.JobKey(claim.Job))
+	return part{append([]request.Op{get}, puts...), func(answer answer) common.ClaimResult {
 		return c.claimedWith(claim, answer.revision, first(answer.responses[0]))
 	}}
 }
@@ -55,9 +56,9 @@ func (c *Claimer) claimedWith(claim *common.Claim, fence int64, job *mvccpb.KeyV
 // stale returns the part that finds out why the compares failed. If the record has our nonce, an earlier try of this
 // claim was applied and its answer was lost.
 func (c *Claimer) stale(ctx context.Context, claim *common.Claim) part {
-	gets := []clientv3.Op{clientv3.OpGet(common.JobKey(claim.Job)), clientv3.OpGet(common.CursorKey(claim.Job))}
+	gets := []request.Op{request.Get(common.JobKey(claim.Job)), request.Get(common.CursorKey(claim.Job))}
 	if claim.Record.Run != "" {
-		gets = append(gets, clientv3.OpGet(common.RecordKey(claim.Job, claim.Record.Run)))
+		gets = append(gets, request.Get(common.RecordKey(claim.Job, claim.Record.Run)))
 	}
 	return part{gets, func(a answer) common.ClaimResult {
 		job, cursor := first(a.responses[0]), first(a.responses[1])

@@ -7,7 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 // Recoverer finds and resolves orphans.
@@ -63,8 +63,8 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 	job, run := o.Record.Job, o.Record.Run
 	record, lock, kill := common.RecordKey(job, run), common.LockKey(job, run),
 		common.KillKey(o.Record.Owner.Worker, run)
-	cmps := []clientv3.Cmp{etcdkit.Unchanged(record, o.ModRevision), etcdkit.Absent(lock)}
-	ops := []clientv3.Op{clientv3.OpDelete(record), clientv3.OpDelete(kill), put}
+	cmps := []request.Compare{request.Unchanged(record, o.ModRevision), request.Absent(lock)}
+	ops := []request.Op{request.Delete(record), request.Delete(kill), put}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	if next != nil {
@@ -77,10 +77,10 @@ func (r *Recoverer) Resolve(ctx context.Context, o common.Orphan, outcome common
 			if err != nil {
 				return false, err
 			}
-			cmps, ops = append(cmps, etcdkit.Absent(kill)), append(ops, op)
+			cmps, ops = append(cmps, request.Absent(kill)), append(ops, op)
 		}
 	}
-	resp, err := r.client.Txn(ctx).If(cmps...).Then(ops...).Commit()
+	resp, err := request.Commit(ctx, request.Of(r.client), cmps, ops)
 	if err != nil {
 		return false, fmt.Errorf("resolve %s: %w", run, err)
 	}

@@ -3,10 +3,8 @@ package joblock
 import (
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"carillon/internal/common"
-	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 // blockers are what a fire replaces under the overlap policy replace: the unresolved runs to kill, and the queued fire.
@@ -33,7 +31,7 @@ func (a *attempt) replace() part {
 		return a.readBlockers()
 	}
 	replaced := a.replaced()
-	ops := append([]clientv3.Op{a.queue()}, a.pass()...)
+	ops := append([]request.Op{a.queue()}, a.pass()...)
 	if replaced != nil {
 		ops = append(ops, a.outcome(replaced))
 	}
@@ -43,12 +41,12 @@ func (a *attempt) replace() part {
 		Note: "replaced by the fire of " + a.claim.To.UTC().Format(time.RFC3339),
 		At:   a.claim.Record.ClaimedAt,
 	}
-	unchanged := []clientv3.Cmp{etcdkit.Unchanged(a.queueKey(), a.blockers.revision)}
+	unchanged := []request.Compare{request.Unchanged(a.queueKey(), a.blockers.revision)}
 	for _, r := range a.blockers.records {
-		unchanged = append(unchanged, etcdkit.Unchanged(r.key, r.revision))
+		unchanged = append(unchanged, request.Unchanged(r.key, r.revision))
 		if r.worker != "" {
 			kill.Run = r.run
-			ops = append(ops, clientv3.OpPut(common.KillKey(r.worker, r.run), a.encode(&kill)))
+			ops = append(ops, request.Put(common.KillKey(r.worker, r.run), a.encode(&kill)))
 		}
 	}
 	return either(unchanged, verdict(common.Queued, ops, a.claim.Gap, replaced), a.readBlockers())
@@ -57,9 +55,9 @@ func (a *attempt) replace() part {
 // readBlockers returns the part that reads the unresolved runs and the queued fire.
 func (a *attempt) readBlockers() part {
 	job := a.claim.Job
-	return part{[]clientv3.Op{
-		clientv3.OpGet(common.RecordsOf(job), clientv3.WithPrefix(), clientv3.WithLimit(mostReplaced)),
-		clientv3.OpGet(a.queueKey()),
+	return part{[]request.Op{
+		request.GetUnder(common.RecordsOf(job), mostReplaced),
+		request.Get(a.queueKey()),
 	}, func(answer answer) common.ClaimResult {
 		found := &blockers{}
 		for _, kv := range answer.responses[0].GetResponseRange().GetKvs() {

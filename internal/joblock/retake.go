@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 )
 
 // Retaker re-takes a worker's own runs after its lease expired or one of their locks was deleted.
@@ -20,7 +21,7 @@ type Retaker struct {
 // NewRetaker returns a retaker that locks under the session. trouble receives the error of every try that etcd did not
 // answer.
 func NewRetaker(client *clientv3.Client, session *Session, trouble func(error)) *Retaker {
-	return &Retaker{txns: txns{client, trouble, noClock}, session: session}
+	return &Retaker{txns: newTxns(client, trouble, noClock), session: session}
 }
 
 // Retake puts the locks of up to MaxBatch runs of different jobs under a lease. It also writes their records again, so
@@ -47,10 +48,9 @@ func (r *Retaker) Retake(ctx context.Context, lease int64, runs []common.Retake)
 			return fail(fmt.Errorf("encode record of %s: %w", record.Run, err))
 		}
 		key := common.RecordKey(record.Job, record.Run)
-		nested[i] = nestedTxn{clientv3.OpTxn([]clientv3.Cmp{etcdkit.Same(key, runs[i].Token)}, []clientv3.Op{
-			clientv3.OpPut(common.LockKey(record.Job, record.Run), string(owner),
-				clientv3.WithLease(clientv3.LeaseID(lease))),
-			clientv3.OpPut(key, string(data)),
+		nested[i] = nestedTxn{request.Txn([]request.Compare{request.Same(key, runs[i].Token)}, []request.Op{
+			request.PutUnder(common.LockKey(record.Job, record.Run), owner, clientv3.LeaseID(lease)),
+			request.Put(key, data),
 		}, nil), len(data)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)

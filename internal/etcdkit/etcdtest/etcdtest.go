@@ -13,6 +13,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+
+	"carillon/internal/etcdkit/request"
 )
 
 // Server is an etcd that ends with the test.
@@ -102,7 +104,8 @@ func (s *Server) dial(cfg clientv3.Config) *clientv3.Client {
 	}
 	s.t.Cleanup(func() { _ = client.Close() })
 	if s.namespace != "" {
-		client.KV = namespace.NewKV(client.KV, s.namespace)
+		service := namespaced{request.Of(client), s.namespace}
+		client.KV = request.Local{KV: namespace.NewKV(client.KV, s.namespace), Service: service}
 		client.Watcher = namespace.NewWatcher(client.Watcher, s.namespace)
 		client.Lease = namespace.NewLease(client.Lease, s.namespace)
 	}

@@ -103,9 +103,9 @@ func (s *Starter) Close() error {
 	return closeAll(s.null, s.null+1, s.null+2, s.null+3)
 }
 
-// Start starts a command, and returns its process id and a descriptor of the process (a pidfd). The caller must be locked
-// to its thread. The error of a command that cannot be executed is a [syscall.Errno], as that of [syscall.ForkExec]; any
-// other failure is an [Unusable].
+// Start starts a command, and returns its process id and a descriptor of the process (a pidfd). The caller must be
+// locked to its thread. The error of a command that cannot be executed is a [syscall.Errno], as that of
+// [syscall.ForkExec]; any other failure is an [Unusable].
 func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 	if err := s.write(c); err != nil {
 		return 0, -1, err

@@ -17,7 +17,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
+	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
 	"go.uber.org/zap"
+
+	"carillon/internal/etcdkit/request"
 )
 
 // quota is the maximum size of the keyspace on disk.
@@ -52,6 +56,10 @@ func Start(ctx context.Context, dir string) (*Etcd, error) {
 	case <-server.Server.ReadyNotify():
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 		e := &Etcd{server: server, client: v3client.New(server.Server), stop: stop}
+		e.client.KV = request.Local{
+			KV:      e.client.KV,
+			Service: adapter.KvServerToKvClient(v3rpc.NewQuotaKVServer(server.Server)),
+		}
 		e.compacting.Go(func() { e.compact(ctx) })
 		return e, nil
 	case err := <-server.Err():
