@@ -110,6 +110,8 @@ var etcd = []string{
 var sibling = map[string][]string{
 	// the chain is stored beside the runs
 	"internal/runlog": {"internal/audit"},
+	// the order in which workers claim a fire
+	"internal/scheduler/placement": {"internal/scheduler"},
 	// the jobs and the runs that etcd holds
 	"internal/jobmgr/catalog": {
 		"internal/health/etcd", "internal/jobmgr", "internal/jobmgr/live", "internal/jobmgr/plan",

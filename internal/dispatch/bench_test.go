@@ -138,11 +138,11 @@ func BenchmarkMayStart(b *testing.B) {
 					}
 				}()
 			}
-			var turn atomic.Int64
+			var n atomic.Int64
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if tasks[turn.Add(1)%active].MayStart() != nil {
+					if tasks[n.Add(1)%active].MayStart() != nil {
 						b.Error("refused")
 					}
 				}

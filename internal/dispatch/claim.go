@@ -55,48 +55,45 @@ func (d *Dispatcher) claim(s scope, fires []scheduler.Fire, claims []common.Clai
 // free returns the number of free slots.
 func (d *Dispatcher) free() int { return d.cfg.Slots() - d.runs.used }
 
-// prepare returns the claims of a batch. A fire that waited for a slot so long that another worker may have claimed it
-// is looked up first.
+// prepare returns the claims of a batch. Fires that are not claimed now are read again, or returned to the scheduler.
 func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.Claim) {
 	fires := make([]scheduler.Fire, 0, len(batch))
 	claims := make([]common.Claim, 0, len(batch))
 	now := d.cfg.Now()
 	trouble := d.cfg.Cluster.Trouble() != ""
 	for i := range batch {
-		if d.ending.hold(batch[i]) {
+		f := &batch[i].fire
+		if d.runs.awaited(f) {
+			d.answerLater(s, f, now.Add(retryAfter)) // or when that run ends
 			continue
 		}
-		if t := batch[i].fire.Trigger; t != nil && d.runs.returning(t.RunID()) {
-			d.answer(s, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(retryAfter)})
-			continue
-		}
-		if d.ranking.stale(&batch[i].fire, batch[i].asOf, now) {
-			d.reads.put(batch[i])
-			continue
-		}
-		if trouble && batch[i].action.kind == claim || now.Sub(batch[i].asOf) > fresh { // the rank may have changed
-			untaken := common.FireState{Cursor: batch[i].fire.Cursor}
-			if settled, open := d.applyState(&batch[i], &untaken, now); !open {
-				d.answer(s, settled)
+		if waited := now.Sub(batch[i].asOf) > scheduler.Fresh; waited || trouble {
+			eligible, read := d.ranking.Recheck(f)
+			if !eligible && !f.Action.Expire {
+				d.answerLater(s, f, now) // it is ranked again
+				continue
 			}
-			continue
+			if waited && read {
+				d.reads.put(batch[i])
+				continue
+			}
 		}
-		claim, ok, err := d.newClaim(&batch[i], now)
+		claim, ok, err := d.newClaim(f, now)
 		if err != nil {
-			d.cfg.Log.Error("fire_undecidable", "job", batch[i].fire.Job, "error", err)
+			d.cfg.Log.Error("fire_undecidable", "job", f.Job, "error", err)
 		}
 		if err != nil || !ok {
-			d.answer(s, scheduler.Settled{Fire: batch[i].fire, RetryAt: now.Add(retryIneligible)})
+			d.answerLater(s, f, now.Add(scheduler.RetryIneligible))
 			continue
 		}
-		fires, claims = append(fires, batch[i].fire), append(claims, claim)
+		fires, claims = append(fires, *f), append(claims, claim)
 	}
 	return fires, claims
 }
 
 // newClaim returns the claim for a fire; false if there is nothing to do yet.
-func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bool, err error) {
-	f := &i.fire
+func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Claim, ok bool, err error) {
+	inTime := d.inTime(f)
 	claim = common.Claim{Job: f.Job, Version: f.Version, From: f.Cursor}
 	record := common.Record{
 		Job:        f.Job,
@@ -113,21 +110,21 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
 		record.Cause, record.By, record.Note, record.Params = t.Cause, t.By, t.Note, t.Params
-		claim.Record, claim.Earlier = record, earlier(f, agreed(d.cfg.Cluster, now))
+		claim.Record, claim.Earlier = record, earlier(f, scheduler.Agreed(d.cfg.Cluster, now))
 		return claim, true, nil
 	}
 	var decision scheduler.Decision
-	if i.action.kind == expire {
-		decision, err = scheduler.Expire(*f, agreed(d.cfg.Cluster, now), i.action.inTime)
+	if f.Action.Expire {
+		decision, err = scheduler.Expire(*f, scheduler.Agreed(d.cfg.Cluster, now), inTime)
 	} else {
-		decision, err = scheduler.Decide(*f, agreed(d.cfg.Cluster, now))
+		decision, err = scheduler.Decide(*f, scheduler.Agreed(d.cfg.Cluster, now))
 	}
 	if err != nil || decision.Nothing() {
 		return common.Claim{}, false, err
 	}
 	claim.To = decision.To
 	if decision.Passed > 0 {
-		claim.Gap = passedOver(i, &decision, d.ranking.waited(f))
+		claim.Gap = passedOver(f, &decision, inTime, f.Due.Before(d.fullAt))
 	}
 	if !decision.Run {
 		return claim, true, nil
@@ -135,16 +132,16 @@ func (d *Dispatcher) newClaim(i *item, now time.Time) (claim common.Claim, ok bo
 	record.Fire = common.PlannedFire(f.UID, decision.To)
 	record.Run, record.Attempt = common.RunID(record.Fire, 1), 1
 	record.PlannedAt, record.Cause = decision.To.UTC(), decision.Cause
-	claim.Record, claim.Earlier = record, earlier(f, agreed(d.cfg.Cluster, now))
+	claim.Record, claim.Earlier = record, earlier(f, scheduler.Agreed(d.cfg.Cluster, now))
 	switch overlap := f.Terms.Overlap; {
 	case !overlap.Forbids():
 	case decision.Cause == common.CauseCatchUp && f.Terms.CatchUp == common.CatchUpAll:
 		claim.Patient = true // caught-up fires run one after the other
 	case overlap == common.OverlapQueue:
-		claim.Queue = queued(&record, agreed(d.cfg.Cluster, now))
+		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
 		claim.Skipped = skipped(&record, common.ReasonQueueFull, "another fire was already queued")
 	case overlap == common.OverlapReplace:
-		claim.Queue = queued(&record, agreed(d.cfg.Cluster, now))
+		claim.Queue = queued(&record, scheduler.Agreed(d.cfg.Cluster, now))
 	default:
 		claim.Skipped = skipped(&record, common.ReasonOverlap, "the previous run had not ended")
 	}
@@ -166,15 +163,34 @@ func earlier(f *scheduler.Fire, now time.Time) *common.Earlier {
 	return e
 }
 
-// passedOver returns the outcome of passed fires. waited reports that the outboxes were too full for them.
-func passedOver(i *item, decision *scheduler.Decision, waited bool) *common.Run {
-	f := &i.fire
+// inTime reports whether a fire was found before its deadline and etcd has answered since: then it was not claimed for
+// lack of an eligible worker or slot.
+func (d *Dispatcher) inTime(f *scheduler.Fire) bool {
+	return !f.Since.After(f.Deadline()) && f.Since.After(d.disturbed)
+}
+
+// Reasons of missed fires.
+var (
+	late       = common.Reason{Code: common.ReasonLate, Text: "no worker claimed it before its deadline"}
+	noSlot     = common.Reason{Code: common.ReasonNoSlot, Text: "the eligible workers had no free slot"}
+	unanswered = common.Reason{Code: common.ReasonLate, Text: "etcd accepted no claims before its deadline"}
+	noRoom     = common.Reason{
+		Code: common.ReasonOutboxFull,
+		Text: "the log store was unavailable, and the outboxes were full beyond its deadline",
+	}
+)
+
+// passedOver returns the outcome of passed fires. inTime reports that no worker or slot was there for them, waited that
+// the outboxes were too full for them.
+func passedOver(f *scheduler.Fire, decision *scheduler.Decision, inTime, waited bool) *common.Run {
 	status, reason := common.StatusMissed, late
 	switch {
 	case decision.Paused:
 		status, reason = common.StatusSkipped, common.Reason{Code: common.ReasonPaused, Text: "the job was paused"}
-	case i.action.kind == expire && i.action.inTime:
-		reason = i.action.reason
+	case f.Action.Expire && inTime:
+		if f.Action.Reason.Code != "" {
+			reason = f.Action.Reason
+		}
 	case waited:
 		reason = noRoom
 	}

@@ -145,7 +145,7 @@ func TestVerdicts(t *testing.T) {
 		{
 			name:   "stale: unreadable",
 			result: common.ClaimResult{Verdict: common.Stale, Err: errors.New("json")},
-			want:   scheduler.Settled{RetryAt: retry.Add(retryIneligible)},
+			want:   scheduler.Settled{RetryAt: retry.Add(scheduler.RetryIneligible)},
 		},
 		{
 			name:    "trigger stale: gone",
@@ -247,7 +247,8 @@ func TestClaimOfThePlan(t *testing.T) {
 func TestClaimOfATrigger(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.shot("a", "x")
-		r.hand(f, f)
+		r.hand(f)
+		r.hand(f)
 		c := r.claimer.batches[0][0]
 		if c.Trigger == nil || c.TriggerRevision != 7 || !c.To.IsZero() || c.Gap != nil ||
 			c.Record.Run != "uid-a.tx.1" || c.Record.By != "me" ||

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/scheduler"
 )
 
 // Config configures a Dispatcher.
@@ -15,7 +16,7 @@ type Config struct {
 	Claimer  Claimer
 	Finisher Finisher
 	Runner   Runner
-	Cluster  Cluster
+	Cluster  scheduler.Cluster
 	Session  Session
 	Locks    Locks
 	Causes   Causes
@@ -51,15 +52,17 @@ type Dispatcher struct {
 	helpers  sync.WaitGroup // goroutines that wait for etcd
 
 	// owned by Run
-	ranking  *ranking
+	ranking  *scheduler.Ranking // for fires that have waited here
 	reads    queue[item]
 	pending  pending
 	outcomes queue[common.Outcome]
 	runs     *runs
-	ending   *ending
 	missed   *missedLog
 
 	reading, claiming, finishing, locking bool // a request of this kind is in flight
+
+	disturbed time.Time // last time that fires may have missed their deadlines because of etcd or full outboxes
+	fullAt    time.Time // last time that the outboxes were full
 
 	closing               bool             // no further runs will end
 	gathered              <-chan time.Time // when the gathering outcomes are committed; nil: none gather
@@ -75,11 +78,10 @@ func New(cfg Config) *Dispatcher {
 		done:     make(chan struct{}),
 		hurry:    make(chan struct{}),
 		halted:   make(chan struct{}),
-		ranking:  newRanking(cfg.Life, cfg.Cluster),
-		reads:    queue[item]{key: func(i *item) string { return fireKey(&i.fire) }},
+		ranking:  scheduler.NewRanking(cfg.Life, cfg.Cluster),
+		reads:    queue[item]{key: func(i *item) string { return i.fire.Key() }},
 		outcomes: queue[common.Outcome]{key: func(o *common.Outcome) string { return o.Run.Job }},
 		runs:     newRuns(),
-		ending:   newEnding(),
 		missed:   newMissedLog(cfg.Log),
 	}
 }

@@ -1,6 +1,10 @@
-// Package dispatch runs the fires of a worker: it receives due fires from the scheduler, decides by rank when this
-// worker may claim each one, claims and executes them, and commits their outcomes. It also resolves the runs and
-// delivers the outboxes of dead workers.
+// Package dispatch runs the fires of a worker: it receives due fires, with the action that this worker's rank allows,
+// from the scheduler, claims and executes them, and commits their outcomes. It also resolves the runs and delivers the
+// outboxes of dead workers.
+//
+// A fire waits in one of four places: in the scheduler's agenda until it is due and this worker's rank allows it, in
+// the scheduler's queue until it is received, in reads for the next batch of reads, and in pending for a slot and the
+// next batch of claims. Whatever else it has to wait for, it waits in the agenda, with a time to be ranked again.
 //
 // It promises that each fire of the scheduler is answered; that the worker of rank 0 claims at once, and all others
 // only after a read that shows that the fire is unclaimed; that a run is started only after its claim was answered; and
@@ -12,10 +16,10 @@
 // request is sent by a helper goroutine, which sends a message with the answer. There is at most one request of each
 // kind in flight: reads, claims, finishes, and locks. Each run has a goroutine of its own. A run:
 //
-//	fire ──rank──┬── not yet this worker's turn ──▶ back to the scheduler, until then
-//	             ├── may be claimed ──▶ reads ──┬── claimed by another worker ──▶ back to the scheduler
-//	             │                              ▼ unclaimed
-//	             └── rank 0 ───────────────▶ pending ◀── held, while an outcome of its job is committed (ending)
+//	fire, ranked ──┬── must be read ──▶ reads ──┬── claimed by another worker ──▶ back to the scheduler
+//	               │                            ▼ unclaimed
+//	               └── rank 0 ─────────────▶ pending ── no longer eligible, or an outcome of its job is being
+//	                                            │       committed ──▶ back to the scheduler
 //	                                            │ slots are free
 //	                                            ▼
 //	                                          claim ── refused, or no run ──▶ back to the scheduler

@@ -36,8 +36,14 @@ func TestFireWaitsForAnOutcomeOnItsWay(t *testing.T) {
 			if n := len(r.claimer.claims()); n != want {
 				r.Fatalf("allow %t: %d claims while the outcome is on its way", allow, n)
 			}
+			if s := r.settled(); !allow && !s[len(s)-1].RetryAt.Equal(time.Now().Add(retryAfter)) {
+				r.Fatalf("settled as %+v", s[len(s)-1])
+			}
 			close(hold)
 			virtualtime.Wait()
+			if !allow {
+				r.hand(second) // the scheduler does this at the end of the run
+			}
 			if n := len(r.claimer.claims()); n != 2 {
 				r.Fatalf("%d claims after it", n)
 			}

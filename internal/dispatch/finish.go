@@ -74,7 +74,6 @@ func (d *Dispatcher) finished(s scope, outcome *common.Outcome, err error) {
 		d.cfg.Metrics.Outcome(run.Status, delay)
 		d.runs.remember(run.JobUID, run.Status)
 	}
-	d.runs.remove(run.ID, outcome.Token, outcome.Unbegun)
-	d.pending.put(d.ending.end(run.Job)...)
+	d.runs.committed(outcome)
 	_ = d.cfg.Plan.Ended(s.life, run.ID, run.Job) // fails only when the worker stops
 }

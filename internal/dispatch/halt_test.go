@@ -24,8 +24,9 @@ func TestHaltClaimsNothing(t *testing.T) {
 			r.Fatalf("what follows: %+v", next)
 		}
 		r.d.ask(func() {
-			r.d.pending.put(item{fire: r.shot("a", "2"), action: action{kind: claim}},
-				item{fire: r.fire("b"), action: action{kind: expire}})
+			expires := r.fire("b")
+			expires.Action.Expire = true
+			r.d.pending.put(item{fire: r.shot("a", "2")}, item{fire: expires})
 		})
 		virtualtime.Wait()
 		r.expectBatches([]string{"a"})

@@ -7,6 +7,9 @@ import (
 	"carillon/internal/scheduler"
 )
 
+// retryAfter is when a fire without a decision is tried again.
+const retryAfter = time.Second
+
 // scope holds the contexts of one call of Run.
 type scope struct {
 	life   context.Context // of runs and finishes, until Run returns
@@ -32,7 +35,7 @@ func (d *Dispatcher) until(s scope, reached func() bool, hurry <-chan struct{}, 
 		}
 		select {
 		case f := <-fires:
-			d.receive(s, f)
+			d.receive(f)
 		case message := <-d.messages:
 			message()
 		case <-d.gathered:
@@ -43,7 +46,7 @@ func (d *Dispatcher) until(s scope, reached func() bool, hurry <-chan struct{}, 
 			d.checkLocks(s)
 		case <-d.secondTick:
 			if s.open.Err() == nil {
-				d.giveUp()
+				d.giveUp(s)
 				d.missed.flush(d.cfg.Now(), false)
 			}
 		case <-halted:
@@ -86,16 +89,12 @@ func (d *Dispatcher) ask(message func()) bool {
 	}
 }
 
-// receive postpones a fire, or puts it into the queue for reads or for claims. The scheduler never waits.
-func (d *Dispatcher) receive(s scope, f scheduler.Fire) {
-	now := d.cfg.Now()
-	switch action := d.ranking.decide(&f, now); {
-	case action.kind == wait:
-		d.answer(s, scheduler.Settled{Fire: f, RetryAt: action.at})
-	case action.read:
-		d.reads.put(item{fire: f, action: action})
-	default:
-		d.pending.put(item{fire: f, action: action, asOf: now})
+// receive puts a fire into the queue for reads or for claims. The scheduler never waits.
+func (d *Dispatcher) receive(f scheduler.Fire) {
+	if i := (item{fire: f, asOf: d.cfg.Now()}); f.Action.Read {
+		d.reads.put(i)
+	} else {
+		d.pending.put(i)
 	}
 }
 
@@ -105,18 +104,29 @@ func (d *Dispatcher) answer(s scope, settled scheduler.Settled) {
 	_ = d.cfg.Plan.Settle(s.life, settled)
 }
 
+// answerLater lets the scheduler send a fire again, or its successor.
+func (d *Dispatcher) answerLater(s scope, f *scheduler.Fire, at time.Time) {
+	d.answer(s, scheduler.Settled{Fire: *f, RetryAt: at})
+}
+
 // giveUp expires fires that waited here for a slot beyond their deadlines, unless another worker has claimed them.
-// Fires that need more slots than this worker has are looked up again, since another worker may have claimed them.
-func (d *Dispatcher) giveUp() {
-	late, large := d.pending.overdue(agreed(d.cfg.Cluster, d.cfg.Now()), d.cfg.Slots())
+// Fires that need more slots than this worker has are returned to the scheduler.
+func (d *Dispatcher) giveUp(s scope) {
+	now := d.cfg.Now()
+	if d.cfg.Cluster.Full() {
+		d.fullAt, d.disturbed = now, now
+	}
+	late, large := d.pending.overdue(scheduler.Agreed(d.cfg.Cluster, now), d.cfg.Slots())
 	free := d.free()
 	for _, i := range late {
 		reason := noSlot
 		if i.slots() <= free {
 			reason = unanswered
 		}
-		i.action = d.ranking.overdue(&i.fire, reason)
+		i.fire.Action = scheduler.Action{Expire: true, Reason: reason}
 		d.reads.put(i)
 	}
-	d.reads.put(large...)
+	for i := range large {
+		d.answerLater(s, &large[i].fire, now.Add(retryAfter))
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/scheduler"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -17,7 +18,7 @@ type OutboxRecovery struct {
 	// store, and returns their number.
 	Owners  func(ctx context.Context) ([]string, error)
 	Deliver func(ctx context.Context, worker string) (int, error)
-	Cluster Cluster
+	Cluster scheduler.Cluster
 	Life    common.Life
 	Log     *slog.Logger
 	Report  func(error) // receives the result of each pass; may be nil

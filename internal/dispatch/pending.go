@@ -7,16 +7,15 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// item is a fire that this worker may claim or expire.
+// item is a fire that this worker is to claim or expire.
 type item struct {
-	fire   scheduler.Fire
-	action action
-	asOf   time.Time // when it was last known to be unclaimed
+	fire scheduler.Fire
+	asOf time.Time // when it was last known to be unclaimed
 }
 
 // slots returns the number of slots that its run uses.
 func (i *item) slots() int {
-	if i.action.kind == expire {
+	if i.fire.Action.Expire {
 		return 0
 	}
 	return max(1, i.fire.Terms.Slots)
@@ -63,9 +62,9 @@ func (p *pending) overdue(now time.Time, slots int) (late, large []item) {
 	kept := p.items[:0]
 	for _, i := range p.items {
 		switch {
-		case now.Sub(i.asOf) <= fresh:
+		case now.Sub(i.asOf) <= scheduler.Fresh:
 			kept = append(kept, i)
-		case i.fire.Trigger == nil && i.action.kind == claim && now.After(i.fire.Deadline()):
+		case i.fire.Trigger == nil && !i.fire.Action.Expire && now.After(i.fire.Deadline()):
 			late = append(late, i)
 		case i.slots() > slots:
 			large = append(large, i)

@@ -32,19 +32,6 @@ type Runner interface {
 	Run(ctx context.Context, task Task) common.Run
 }
 
-// Cluster is the state of the cluster as this worker sees it.
-type Cluster interface {
-	// Members returns the live workers, including this one once it is registered; generation changes with them.
-	Members() (members []common.Member, generation uint64)
-	// Latest returns the latest time whose fires may be claimed at now.
-	Latest(now time.Time) time.Time
-	// Trouble returns why this worker must not claim; "" if it may.
-	Trouble() string
-	// Full reports whether the outboxes are full. Then this worker writes no outcomes of unclaimed fires: they wait at
-	// their cursors.
-	Full() bool
-}
-
 // Task is a claimed run.
 type Task struct {
 	Job      common.StoredJob

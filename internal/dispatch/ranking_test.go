@@ -13,6 +13,12 @@ import (
 	"carillon/internal/scheduler/placement"
 )
 
+const (
+	stagger       = 2 * time.Second // of the ranks
+	settleStagger = time.Second     // of the workers that expire a fire
+	foundLate     = 5 * stagger
+)
+
 // rankedJob finds a job for which this worker has a rank among the members, by the
 // strategy hash.
 func (r *rig) rankedJob(rank int) string {
@@ -162,6 +168,7 @@ func TestLooksThatTellNothing(t *testing.T) {
 
 // When the first in rank goes, the next one has its place. One that is alone then need not look.
 func TestTheFirstInRankGoes(t *testing.T) {
+	const fresh = scheduler.Fresh
 	for _, c := range []struct {
 		after time.Duration
 		left  int // others
@@ -224,7 +231,8 @@ func TestNobodyClaimsWhoIsNotAlive(t *testing.T) {
 		r.cluster.alive(member("other"))
 		f := r.fire("a")
 		r.hand(f)
-		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(retryIneligible)) || len(r.claimer.claims()) != 0 {
+		s, soon := r.settled()[0], time.Now().Add(scheduler.RetryIneligible)
+		if !s.RetryAt.Equal(soon) || len(r.claimer.claims()) != 0 {
 			r.Fatalf("settled as %+v", s)
 		}
 		r.others(0)
@@ -258,7 +266,8 @@ func TestClockGuardIsAskedAgain(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.cluster.behind = 24 * time.Hour
 		r.hand(r.fire("a"))
-		if s := r.settled()[0]; !s.RetryAt.Equal(time.Now().Add(retryIneligible)) || len(r.claimer.claims()) != 0 {
+		s, soon := r.settled()[0], time.Now().Add(scheduler.RetryIneligible)
+		if !s.RetryAt.Equal(soon) || len(r.claimer.claims()) != 0 {
 			r.Fatalf("settled as %+v", s)
 		}
 	})
@@ -578,7 +587,8 @@ func TestTriggersForAWorker(t *testing.T) {
 				if mine := len(r.claimer.claims()) == 1; mine != c.mine {
 					r.Fatalf("claimed: %t", mine)
 				}
-				if s := r.settled()[0]; !c.mine && (!s.RetryAt.Equal(time.Now().Add(retryIneligible)) || s.Gone) {
+				s, soon := r.settled()[0], time.Now().Add(scheduler.RetryIneligible)
+				if !c.mine && (!s.RetryAt.Equal(soon) || s.Gone) {
 					r.Fatalf("settled as %+v", s)
 				}
 				if !c.mine { // it waits for as long as it takes

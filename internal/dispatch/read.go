@@ -8,7 +8,7 @@ import (
 )
 
 // readFires reads from etcd whether the queued fires were claimed by other workers. Unclaimed fires are claimed or
-// expired, if this worker's rank still allows it.
+// expired.
 func (d *Dispatcher) readFires(s scope) {
 	if d.reading || d.reads.len() == 0 || s.open.Err() != nil {
 		return
@@ -27,20 +27,14 @@ func (d *Dispatcher) readFires(s scope) {
 			d.reading = false
 			now := d.cfg.Now()
 			for i := range batch {
-				if settled, open := d.applyState(&batch[i], &states[i], now); !open {
+				if settled, open := d.applyState(&batch[i].fire, &states[i], now); !open {
 					d.answer(s, settled)
+				} else {
+					d.pending.put(item{fire: batch[i].fire, asOf: now})
 				}
 			}
 		}
 	})
-}
-
-// fireKey identifies a planned fire by its job, and another one by its trigger.
-func fireKey(f *scheduler.Fire) string {
-	if f.Trigger != nil {
-		return f.Job + "/" + f.Trigger.ID
-	}
-	return f.Job
 }
 
 // queryOf returns the read for a fire. It includes unresolved runs if one of them would only make the claim wait.
@@ -54,14 +48,13 @@ func queryOf(f *scheduler.Fire, now time.Time) common.FireQuery {
 	return q
 }
 
-// applyState queues a fire that is still unclaimed; otherwise it returns the fire's result.
-func (d *Dispatcher) applyState(i *item, found *common.FireState,
+// applyState reports whether a fire is still unclaimed; otherwise it returns the fire's result.
+func (d *Dispatcher) applyState(f *scheduler.Fire, found *common.FireState,
 	now time.Time) (settled scheduler.Settled, open bool) {
-	f := &i.fire
 	settled = scheduler.Settled{Fire: *f}
 	switch {
 	case found.Err != nil:
-		d.ranking.disturbed = now
+		d.disturbed = now
 		settled.RetryAt = now.Add(retryAfter)
 		return settled, false
 	case found.Taken:
@@ -77,14 +70,5 @@ func (d *Dispatcher) applyState(i *item, found *common.FireState,
 		settled.Cursor = found.Cursor
 		return settled, false
 	}
-	next := d.ranking.decide(f, now)
-	if next.kind == wait {
-		settled.RetryAt = next.at
-		return settled, false
-	}
-	if i.action.kind == expire { // it waited for a slot: that reason is kept, whatever holds now
-		next = i.action
-	}
-	d.pending.put(item{fire: *f, action: next, asOf: now})
 	return settled, true
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/common"
+	"carillon/internal/scheduler"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -23,7 +24,7 @@ type Orphans interface {
 // them.
 type Recovery struct {
 	Orphans  Orphans
-	Cluster  Cluster
+	Cluster  scheduler.Cluster
 	Life     common.Life
 	Swept    bool         // the data folder is locked, and the sweep left no marked process of an earlier incarnation
 	Held     func() error // returns why nothing may be resolved now; nil: always permitted
@@ -159,7 +160,7 @@ func (r *Recovery) resolve(ctx context.Context, o common.Orphan) (bool, error) {
 	outcome.EndedAt = &now
 	outcome.Reason = &common.Reason{Code: "worker_died", Data: map[string]string{"worker": o.Record.Owner.Name},
 		Text: "its worker ended or lost its connection to etcd before the run was finished"}
-	resolved, err := r.Orphans.Resolve(ctx, o, outcome, rerunOf(&o.Record, agreed(r.Cluster, now)))
+	resolved, err := r.Orphans.Resolve(ctx, o, outcome, rerunOf(&o.Record, scheduler.Agreed(r.Cluster, now)))
 	if err != nil || !resolved {
 		return resolved, err
 	}
@@ -183,9 +184,8 @@ func (r *Recovery) patience(o *common.Orphan, survivors []placement.Candidate) t
 	case r.gone(&o.Record):
 		return 0
 	}
-	order := placement.SettleRank(o.Record.Job, survivors, r.Life.Worker)
 	lostAfter := o.Record.Policy.LostAfter
-	return lostAfter + 2*time.Second + lostAfter/100 + min(mostSettle, time.Duration(order)*settleStagger)
+	return lostAfter + 2*time.Second + lostAfter/100 + placement.SettleDelay(o.Record.Job, survivors, r.Life.Worker)
 }
 
 // gone reports whether all processes of the orphan are known to have ended. Processes of an incarnation without a mark

@@ -31,7 +31,7 @@ func (d *Dispatcher) again(ctx context.Context, f *scheduler.Fire, record *commo
 	if outcome.StartedAt != nil || ctx.Err() != nil {
 		return nil
 	}
-	now := agreed(d.cfg.Cluster, d.cfg.Now())
+	now := scheduler.Agreed(d.cfg.Cluster, d.cfg.Now())
 	again := repeatOf(f, record, now)
 	if d.isHalted() && outcome.Status == common.StatusKilled {
 		return &again
@@ -82,7 +82,7 @@ func (d *Dispatcher) tooLate(f *scheduler.Fire, record *common.Record) bool {
 	case record.Cause == common.CauseCron:
 		deadline = startBy(f, record)
 	}
-	now := agreed(d.cfg.Cluster, d.cfg.Now())
+	now := scheduler.Agreed(d.cfg.Cluster, d.cfg.Now())
 	if deadline.IsZero() || !now.After(deadline) {
 		return false
 	}

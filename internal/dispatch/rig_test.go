@@ -462,6 +462,7 @@ type rig struct {
 	runner   *fakeRunner
 	metrics  *fakeMetrics
 	cluster  *fakeCluster
+	ranking  *scheduler.Ranking // the scheduler's
 	session  *fakeSession
 	locks    *fakeLocks
 	boot     func() time.Duration
@@ -528,7 +529,7 @@ func bubble(t *testing.T, set func(*Config), story func(r *rig)) {
 		if set != nil {
 			set(&cfg)
 		}
-		r.d = New(cfg)
+		r.d, r.ranking = New(cfg), scheduler.NewRanking(cfg.Life, cfg.Cluster)
 		ctx, cancel := context.WithCancel(t.Context())
 		r.stop = cancel
 		go func() {
@@ -594,10 +595,15 @@ func (r *rig) shot(job, id string, change ...func(*common.Terms)) scheduler.Fire
 	return f
 }
 
-// hand sends fires and waits until they are processed.
+// hand sends fires as the scheduler does, and waits until they are processed. Those that must be held count as settled
+// with the time until which they are held.
 func (r *rig) hand(fires ...scheduler.Fire) {
 	r.Helper()
 	for _, f := range fires {
+		if f.Action = r.ranking.Action(&f, r.d.cfg.Now()); !f.Action.HoldUntil.IsZero() {
+			_ = r.plan.Settle(r.Context(), scheduler.Settled{Fire: f, RetryAt: f.Action.HoldUntil})
+			continue
+		}
 		if f.Trigger == nil {
 			r.claimer.set(func(c *fakeClaimer) {
 				if c.cursors[f.Job].Before(f.Cursor) {

@@ -13,6 +13,7 @@ import (
 type runs struct {
 	active   map[string]*activeRun
 	used     int             // slots that they use
+	ending   map[string]int  // by job: runs whose commands have ended, and whose outcomes are not committed
 	claiming map[string]bool // run ids of the batch in flight
 	kills    map[string]common.Kill
 	last     map[string]common.Status  // by job uid: the status of its last run here
@@ -75,6 +76,7 @@ const (
 func newRuns() *runs {
 	return &runs{
 		active: map[string]*activeRun{},
+		ending: map[string]int{},
 		kills:  map[string]common.Kill{},
 		last:   map[string]common.Status{},
 		owned:  map[string]bool{},
@@ -135,20 +137,29 @@ func (r *runs) takeUnsure(run string) (f scheduler.Fire, unstarted bool) {
 	return f, unsure && !r.owned[run]
 }
 
-// returning reports whether a run is being returned, and cannot be claimed yet.
-func (r *runs) returning(run string) bool {
-	a, active := r.active[run]
-	return active && a.returning
+// awaited reports whether a fire waits for an outcome that is being committed: its run is being returned, and cannot be
+// claimed yet; or it would be skipped although no command of its job runs.
+func (r *runs) awaited(f *scheduler.Fire) bool {
+	if f.Trigger != nil {
+		if a, active := r.active[f.Trigger.RunID()]; active && a.returning {
+			return true
+		}
+	}
+	return r.ending[f.Job] > 0 && !f.Action.Expire && f.Terms.Overlap.Forbids()
 }
 
-// remove removes a run if it has the token of the claim. A run that was not started may be claimed again.
-func (r *runs) remove(run string, token int64, unbegun bool) {
-	if unbegun {
-		delete(r.owned, run)
+// committed removes a run whose outcome is committed, if it has the token of the claim. A run that was not started may
+// be claimed again.
+func (r *runs) committed(o *common.Outcome) {
+	if o.Unbegun {
+		delete(r.owned, o.Run.ID)
 	}
-	if a, active := r.active[run]; active && a.token == token {
-		delete(r.active, run)
+	if a, active := r.active[o.Run.ID]; active && a.token == o.Token {
+		delete(r.active, o.Run.ID)
 		r.use(-a.slots)
+	}
+	if r.ending[o.Run.Job]--; r.ending[o.Run.Job] <= 0 {
+		delete(r.ending, o.Run.Job)
 	}
 }
 
@@ -211,10 +222,10 @@ func (d *Dispatcher) Release(o common.Orphan, created int64) {
 			d.resolve(o.Record.AsRun(common.StatusLost), o.CreateRevision, code, text)
 			return
 		}
-		again := repeatOf(&f, &o.Record, agreed(d.cfg.Cluster, d.cfg.Now()))
+		again := repeatOf(&f, &o.Record, scheduler.Agreed(d.cfg.Cluster, d.cfg.Now()))
 		run := o.Record.AsRun(common.StatusLost)
 		run.Reason = &common.Reason{Code: code, Text: text}
-		d.ending.begin(run.Job)
+		d.runs.ending[run.Job]++
 		d.outcomes.put(common.Outcome{Run: run, Token: o.CreateRevision, Created: created, Unbegun: true, Next: &again})
 	})
 }

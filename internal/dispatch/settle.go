@@ -29,7 +29,7 @@ func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *c
 		d.stale(&settled, r, retry)
 	case common.Failed:
 		settled.RetryAt = retry
-		d.ranking.disturbed = now
+		d.disturbed = now
 		if r.Unsure && claim.Record.Run != "" {
 			d.runs.noteUnsure(claim.Record.Run, f)
 		}
@@ -58,7 +58,7 @@ func (d *Dispatcher) stale(settled *scheduler.Settled, r *common.ClaimResult, re
 	switch {
 	case r.Err != nil: // the job cannot be decoded; the watcher reports it too
 		d.cfg.Log.Error("job_unreadable", "job", f.Job, "error", r.Err)
-		settled.RetryAt = retry.Add(retryIneligible)
+		settled.RetryAt = retry.Add(scheduler.RetryIneligible)
 	case f.Trigger != nil: // it was deleted, or the job has changed: the watchers report it
 		settled.RetryAt = retry
 	case r.State == nil || r.State.UID != f.UID:
@@ -130,7 +130,7 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		d.send(func() {
 			defer cancel(nil)
 			active.ended = true // from here on, its fence does not end it
-			d.ending.begin(outcome.Job)
+			d.runs.ending[outcome.Job]++
 			outcome.Delays = delays(&outcome, granted)
 			end := common.Outcome{Run: outcome, Token: r.Fence, Created: r.Created}
 			again := d.again(ctx, &fire, &record, &end.Run)
@@ -152,7 +152,7 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 // next returns the trigger that follows a run, or nil. A run that was ended because its worker could not reach etcd
 // becomes lost, as if its worker had died.
 func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) *common.Trigger {
-	now := agreed(d.cfg.Cluster, d.cfg.Now())
+	now := scheduler.Agreed(d.cfg.Cluster, d.cfg.Now())
 	if outcome.Status == common.StatusKilled &&
 		(ctx.Err() == nil || errors.Is(context.Cause(ctx), d.cfg.Causes.CutOff)) {
 		outcome.Status = common.StatusLost
@@ -164,7 +164,7 @@ func (d *Dispatcher) next(ctx context.Context, task *Task, outcome *common.Run) 
 // resolve commits the outcome of a run that is not executed.
 func (d *Dispatcher) resolve(run common.Run, token int64, code, text string) {
 	run.Reason = &common.Reason{Code: code, Text: text}
-	d.ending.begin(run.Job)
+	d.runs.ending[run.Job]++
 	d.outcomes.put(common.Outcome{Run: run, Token: token})
 }
 

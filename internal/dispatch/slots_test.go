@@ -110,7 +110,7 @@ func TestSlotThatComesLate(t *testing.T) {
 					r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Cursor: f.At} }
 				}
 				r.hand(f)
-				time.Sleep(fresh + time.Second)
+				time.Sleep(scheduler.Fresh + time.Second)
 				r.release("long")
 				want := []string{"long", job}
 				if taken {
@@ -173,7 +173,7 @@ func TestNoSlotHereButElsewhere(t *testing.T) {
 	})
 }
 
-// While it waits for a slot it may become another's turn.
+// While a fire waits for a slot, its worker may be drained.
 func TestDrainedWhileWaitingForASlot(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
@@ -270,9 +270,7 @@ func TestPendingAgainstAList(t *testing.T) {
 					Due: base.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "due")) * time.Second),
 					Terms: terms(priority(rapid.IntRange(1, 3).Draw(t, "priority")),
 						takes(rapid.IntRange(0, 4).Draw(t, "slots")))}}
-				if i.action.kind = claim; rapid.IntRange(0, 4).Draw(t, "expires") == 0 {
-					i.action.kind = expire
-				}
+				i.fire.Action.Expire = rapid.IntRange(0, 4).Draw(t, "expires") == 0
 				p.put(i)
 				list = append(list, i)
 			},

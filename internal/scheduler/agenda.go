@@ -29,6 +29,8 @@ type planned interface {
 	offer(p *plan) (Fire, bool)
 	// queue marks the item as due.
 	queue(now int64)
+	// hold returns the due item to the agenda, until a time.
+	hold(p *plan, until int64)
 	// markSent marks its fire as received by the dispatcher.
 	markSent()
 	// job returns the name of the job.

@@ -36,6 +36,7 @@ type Loop struct {
 	log     *slog.Logger
 	metrics Metrics
 	wall    func() time.Time
+	action  func(*Fire, time.Time) Action // called by Run only
 
 	jobs     chan Jobs
 	triggers chan Triggers
@@ -56,12 +57,13 @@ type Loop struct {
 	lastMono  time.Time
 }
 
-// New returns a loop. wall is the wall clock.
-func New(log *slog.Logger, metrics Metrics, wall func() time.Time) *Loop {
+// New returns a loop. wall is the wall clock; action ranks this worker for a due fire.
+func New(log *slog.Logger, metrics Metrics, wall func() time.Time, action func(*Fire, time.Time) Action) *Loop {
 	l := &Loop{
 		log:       log,
 		metrics:   metrics,
 		wall:      wall,
+		action:    action,
 		jobs:      make(chan Jobs),
 		triggers:  make(chan Triggers),
 		settled:   make(chan Settled),
@@ -92,7 +94,7 @@ func (l *Loop) Ended(ctx context.Context, run, job string) error {
 // Fires returns the channel of due fires.
 func (l *Loop) Fires() <-chan Fire { return l.fires }
 
-// Retry makes postponed fires due again. It never blocks.
+// Retry makes postponed fires due again, and so ranks them again. It never blocks.
 func (l *Loop) Retry() {
 	select {
 	case l.retry <- struct{}{}:
@@ -133,11 +135,11 @@ func (l *Loop) Run(ctx context.Context) error {
 			jobs = l.jobs
 		}
 		var fires chan Fire
-		fire, have := l.head()
+		fire, have := l.head(now)
 		if have {
 			fires = l.fires
 		}
-		timer.Reset(l.nap(now, more))
+		timer.Reset(l.nap(now, more || !have && len(l.queue) > 0))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -225,15 +227,23 @@ func (l *Loop) take(n int) {
 	l.backlog, l.taking = Jobs{}, false
 }
 
-// head returns the fire of the first item in the queue that is still ready.
-func (l *Loop) head() (Fire, bool) {
-	for len(l.queue) > 0 {
-		if fire, ok := l.queue[0].what.offer(l.plan); ok {
-			return fire, true
+// head returns the fire of the first item in the queue that is still ready and need not be held. Those before it that
+// must be return to the agenda, at most a stride of them.
+func (l *Loop) head(now time.Time) (Fire, bool) {
+	for range stride {
+		if len(l.queue) == 0 {
+			l.queue = nil // frees the memory of a burst
+			break
+		}
+		first := l.queue[0].what
+		if fire, ready := first.offer(l.plan); ready {
+			if fire.Action = l.action(&fire, now); fire.Action.HoldUntil.IsZero() {
+				return fire, true
+			}
+			first.hold(l.plan, fire.Action.HoldUntil.UnixNano())
 		}
 		l.shift()
 	}
-	l.queue = nil // frees the memory of a burst
 	return Fire{}, false
 }
 

@@ -43,7 +43,7 @@ type Triggers struct {
 // TriggerKey identifies a trigger.
 type TriggerKey struct{ Job, ID string }
 
-// Fire is a due fire. The receiver answers each one with exactly one Settled.
+// Fire is a due fire that this worker may act on by its rank. The receiver answers each one with exactly one Settled.
 type Fire struct {
 	Job     string
 	UID     string
@@ -57,10 +57,27 @@ type Fire struct {
 	// Schedule lets the receiver compute fires after At, where At is long past.
 	Schedule schedule.Schedule
 	Trigger  *Trigger // nil for a fire of the plan
+	Action   Action
 	// Earlier are the next attempts of earlier fires of a job with the overlap policy queue, due or not, as of the etcd
 	// revision Seen.
 	Earlier []Attempt
 	Seen    int64
+}
+
+// Key identifies a planned fire by its job, and another one by its trigger.
+func (f *Fire) Key() string {
+	if f.Trigger != nil {
+		return f.Job + "/" + f.Trigger.ID
+	}
+	return f.Job
+}
+
+// Action is what a worker does with a due fire, by its rank.
+type Action struct {
+	HoldUntil time.Time     // nothing until then, when it is ranked again; zero: act now
+	Expire    bool          // no worker was eligible: record its outcome; otherwise claim it
+	Read      bool          // only after a read that shows that it is unclaimed
+	Reason    common.Reason // of the outcome; empty: it is late
 }
 
 // Attempt is the trigger for a further attempt of a fire.

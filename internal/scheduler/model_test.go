@@ -137,6 +137,9 @@ func (n *naive) put(j Job) {
 }
 
 func (n *naive) release(job string) {
+	if j, known := n.jobs[job]; known && !j.out {
+		j.retry = time.Time{}
+	}
 	for _, tr := range n.triggers {
 		if tr.Job == job && !tr.out {
 			tr.retry = time.Time{}

@@ -74,6 +74,11 @@ func (e *jobEntry) queue(now int64) {
 	}
 }
 
+func (e *jobEntry) hold(p *plan, until int64) {
+	e.state = idle
+	p.agenda.set(&e.item, until)
+}
+
 // dueAt returns the due time of the next fire. A paused fire is due at the end of the pause, when it passes.
 func (e *jobEntry) dueAt() int64 {
 	due := e.next
@@ -213,6 +218,13 @@ func (p *plan) retryAll() {
 	}
 }
 
+// retryJob makes the fire of a job due again, if it is postponed.
+func (p *plan) retryJob(e *jobEntry) {
+	if e.index != 0 && e.item.due > e.dueAt() {
+		p.agenda.set(&e.item, e.dueAt())
+	}
+}
+
 // step does at most n steps of the passes over all jobs, and reports whether more may be left.
 func (p *plan) step(n int) bool {
 	for ; n > 0; n-- {
@@ -230,9 +242,7 @@ func (p *plan) step(n int) bool {
 			p.arrange(p.dense[p.replan], 0)
 		case p.retry > 0:
 			p.retry--
-			if e := p.dense[p.retry]; e.index != 0 && e.item.due > e.dueAt() {
-				p.agenda.set(&e.item, e.dueAt())
-			}
+			p.retryJob(p.dense[p.retry])
 		default:
 			return false
 		}

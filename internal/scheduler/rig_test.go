@@ -71,6 +71,19 @@ type rig struct {
 	offset atomic.Int64 // of the wall clock, in nanoseconds
 	parse  *schedule.Interner
 	terms  common.Terms
+
+	mu     sync.Mutex
+	action func(*Fire, time.Time) Action // nil: this worker claims all fires
+	ranked int                           // how often fires were ranked
+}
+
+func (r *rig) rank(f *Fire, now time.Time) Action {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ranked++; r.action == nil {
+		return Action{}
+	}
+	return r.action(f, now)
 }
 
 // bubble runs a test of a running loop in a synctest bubble. It starts at midnight of 2000-01-01
@@ -79,7 +92,7 @@ func bubble(t *testing.T, story func(r *rig)) {
 	t.Helper()
 	virtualtime.Test(t, func(t *testing.T) {
 		r := &rig{T: t, meter: &meter{}, parse: schedule.NewInterner()}
-		r.loop = New(slog.New(slog.DiscardHandler), r.meter, r.wall)
+		r.loop = New(slog.New(slog.DiscardHandler), r.meter, r.wall, r.rank)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {

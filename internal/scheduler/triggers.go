@@ -26,6 +26,12 @@ func (e *triggerEntry) queue(now int64) {
 	}
 }
 
+func (e *triggerEntry) hold(p *plan, until int64) {
+	e.state = idle
+	p.agenda.set(&e.item, until)
+	p.block(e)
+}
+
 // offer returns the trigger's fire. It needs the job, since a claim compares the job's version: a trigger whose job is
 // unknown or has another uid is blocked until the job changes.
 func (e *triggerEntry) offer(p *plan) (Fire, bool) {
@@ -143,8 +149,11 @@ func (p *plan) block(e *triggerEntry) {
 	}
 }
 
-// release makes the job's blocked triggers due again.
+// release makes the job's postponed fire and its blocked triggers due again.
 func (p *plan) release(job string) {
+	if e, known := p.jobs[job]; known {
+		p.retryJob(e)
+	}
 	waiting := p.blocked[job]
 	if waiting == nil {
 		return

@@ -79,7 +79,7 @@ func (w *world) born(ctx context.Context, id common.Life, skew time.Duration, ra
 	l.session = joblock.NewSession(client, ttl, l.boot, w.log, func() {})
 	l.members = members.NewMembers(client, l.wall, func(string, error) {})
 	l.guard = members.NewGuard(l.members, id.Worker, l.wall, nil, nil)
-	l.loop = scheduler.New(w.log, deaf{}, l.wall)
+	l.loop = scheduler.New(w.log, deaf{}, l.wall, scheduler.NewRanking(id, l).Action)
 	l.gate = &gate{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, time.Now)}
 	l.gate.keeper = members.NewKeeper(client, l.session, w.log, w.registerEvery(), quiet, l.registration,
 		l.gate.WentBack)
@@ -240,16 +240,16 @@ func (l *life) registration() common.Registration {
 	}
 }
 
-// Members is dispatch.Cluster's.
+// Members is scheduler.Cluster's.
 func (l *life) Members() ([]common.Member, uint64) {
 	s := l.members.Snapshot()
 	return s.Members, s.Generation
 }
 
-// Latest is dispatch.Cluster's.
+// Latest is scheduler.Cluster's.
 func (l *life) Latest(now time.Time) time.Time { return l.clock().Limit(now) }
 
-// Trouble is dispatch.Cluster's.
+// Trouble is scheduler.Cluster's.
 func (l *life) Trouble() string {
 	if v := l.clock(); v.Stop {
 		return v.Reason
@@ -263,7 +263,7 @@ func (l *life) Trouble() string {
 	return ""
 }
 
-// Full is dispatch.Cluster's.
+// Full is scheduler.Cluster's.
 func (l *life) Full() bool { return l.world.mutation != givenUpFull && l.world.full() }
 
 func (l *life) clock() clock.Verdict {

@@ -96,7 +96,7 @@ func (c *cluster) Trouble() string {
 	return c.conditions.Trouble()
 }
 
-// Full reports whether the outboxes are full. It implements dispatch.Cluster.
+// Full reports whether the outboxes are full. It implements scheduler.Cluster.
 func (c *cluster) Full() bool { return c.full() }
 
 // clock returns the verdict on this worker's clock.

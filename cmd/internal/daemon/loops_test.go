@@ -595,7 +595,7 @@ func TestSchedulerReportsItsRounds(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		loops := health.NewLoops(3*time.Second, nil)
 		counted := countedPlan{silentMetrics{}, loops.Add(health.Spec{Name: "scheduler"})}
-		loop := scheduler.New(slog.New(slog.DiscardHandler), counted, time.Now)
+		loop := scheduler.New(slog.New(slog.DiscardHandler), counted, time.Now, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- loop.Run(ctx) }()

@@ -141,7 +141,8 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		clocked:      counted.Clock,
 		loop:         w.loops.cluster,
 	}
-	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, WallClock)
+	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, WallClock,
+		scheduler.NewRanking(life, w.cluster).Action)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:    w.loop,
 		Claimer: joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim"), claimGate{w}),

@@ -3,6 +3,7 @@ package placement
 import (
 	"cmp"
 	"math"
+	"time"
 
 	"carillon/internal/common"
 )
@@ -44,6 +45,18 @@ func First(w *Wish, all []Candidate) int {
 		}
 	}
 	return first
+}
+
+const (
+	// settleStagger is the delay between consecutive workers of SettleRank, mostSettle its upper limit.
+	settleStagger = time.Second
+	mostSettle    = 4 * time.Second
+)
+
+// SettleDelay returns how long a worker leaves the unclaimed fires and orphaned runs of a job to those before it in the
+// order of SettleRank.
+func SettleDelay(job string, all []Candidate, self string) time.Duration {
+	return min(mostSettle, time.Duration(SettleRank(job, all, self))*settleStagger)
 }
 
 // SettleRank returns the rank in which live workers, eligible for the job or not, write the outcomes of its unclaimed

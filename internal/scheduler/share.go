@@ -1,11 +1,10 @@
-package dispatch
+package scheduler
 
 import (
 	"strconv"
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/scheduler"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -44,11 +43,11 @@ func (s *shares) owner(fire string, all []placement.Candidate) int {
 }
 
 // rank returns placement's rank. Under the strategy least, a fire counts as a run of the worker of rank 0.
-func (r *ranking) rank(w *placement.Wish, f *scheduler.Fire) (rank int, ok bool) {
+func (r *Ranking) rank(w *placement.Wish, f *Fire) (rank int, ok bool) {
 	if w.Strategy != common.StrategyLeast {
 		return placement.Rank(w, r.candidates, r.self.Worker)
 	}
-	fire := fireKey(f) + "@" + strconv.FormatInt(f.At.UnixNano(), 10)
+	fire := f.Key() + "@" + strconv.FormatInt(f.At.UnixNano(), 10)
 	if i := r.shares.owner(fire, r.candidates); i >= 0 {
 		r.candidates[i].Running--
 		defer func() { r.candidates[i].Running++ }()

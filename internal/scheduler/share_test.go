@@ -1,4 +1,4 @@
-package dispatch
+package scheduler
 
 import (
 	"fmt"
@@ -6,8 +6,30 @@ import (
 	"time"
 
 	"carillon/internal/common"
-	"carillon/internal/scheduler"
 )
+
+// fakeCluster has the members of a test.
+type fakeCluster struct {
+	members    []common.Member
+	generation uint64
+}
+
+func (c *fakeCluster) alive(members ...common.Member) {
+	c.members = members
+	c.generation++
+}
+
+func (c *fakeCluster) Members() ([]common.Member, uint64) { return c.members, c.generation }
+func (c *fakeCluster) Latest(now time.Time) time.Time     { return now }
+func (c *fakeCluster) Trouble() string                    { return "" }
+func (c *fakeCluster) Full() bool                         { return false }
+
+// member is a worker with slots and no more.
+func member(id string, change func(*common.Member)) common.Member {
+	m := common.Member{Registration: common.Registration{Life: common.Life{Worker: id, Name: "name-" + id}, Slots: 100}}
+	change(&m)
+	return m
+}
 
 // Fires of one instant are shared under the strategy least though the registrations are the same for all of them; each
 // is assigned to the same worker by all workers, also when it is decided again; a new registration replaces the count.
@@ -18,21 +40,21 @@ func TestLeast_FiresOfOneInstant_AreShared(t *testing.T) {
 	}
 	cluster := &fakeCluster{}
 	cluster.alive(member("v", busy(10)), member("w", busy(12)))
-	v := newRanking(common.Life{Worker: "v"}, cluster)
-	w := newRanking(common.Life{Worker: "w"}, cluster)
+	v := NewRanking(common.Life{Worker: "v"}, cluster)
+	w := NewRanking(common.Life{Worker: "w"}, cluster)
 	deal := func(from, n int) (first map[string]int) {
 		t.Helper()
 		first = map[string]int{}
 		for i := range n {
-			f := &scheduler.Fire{Job: fmt.Sprintf("job-%d", from+i), At: now, Due: now, Since: now,
+			f := &Fire{Job: fmt.Sprintf("job-%d", from+i), At: now, Due: now, Since: now,
 				Terms: terms(func(t *common.Terms) { t.Strategy = common.StrategyLeast })}
 			for range 2 {
-				actions := map[string]action{"v": v.decide(f, now), "w": w.decide(f, now)}
-				if (actions["v"].kind == claim) == (actions["w"].kind == claim) {
+				actions := map[string]Action{"v": v.Action(f, now), "w": w.Action(f, now)}
+				if actions["v"].HoldUntil.IsZero() == actions["w"].HoldUntil.IsZero() {
 					t.Fatalf("%s: %+v", f.Job, actions)
 				}
 				for worker, action := range actions {
-					if action.kind == claim {
+					if action.HoldUntil.IsZero() {
 						first[worker]++
 					}
 				}

@@ -1,0 +1,201 @@
+package scheduler
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/scheduler/placement"
+)
+
+const (
+	// stagger is the delay between consecutive ranks before a worker checks whether a fire was claimed.
+	stagger = 2 * time.Second
+	// Fresh is how long rank 0 may assume that a fire is unclaimed without reading etcd: rank 1 does not claim before
+	// stagger.
+	Fresh = stagger / 2
+	// foundLate is how late a fire must have been found for the ranks to count from that time: all workers have found
+	// it just now, as after an outage. Otherwise they count from the due time, so that the fires of a dead worker are
+	// not delayed one after the other.
+	foundLate = 5 * stagger
+	// RetryIneligible is when a fire that this worker may not claim is ranked again, unless the members change before.
+	RetryIneligible = 5 * time.Second
+	// retryFull is when a fire that waits for space in the outboxes is ranked again, unless there is space before.
+	retryFull = 30 * time.Second
+)
+
+// Cluster is the state of the cluster as this worker sees it.
+type Cluster interface {
+	// Members returns the live workers, including this one once it is registered; generation changes with them.
+	Members() (members []common.Member, generation uint64)
+	// Latest returns the latest time whose fires may be claimed at now.
+	Latest(now time.Time) time.Time
+	// Trouble returns why this worker must not claim; "" if it may.
+	Trouble() string
+	// Full reports whether the outboxes are full. Then this worker writes no outcomes of unclaimed fires: they wait at
+	// their cursors.
+	Full() bool
+}
+
+// Agreed returns the time for decisions on fires: our clock, unless it is ahead of the latest time that may be claimed.
+func Agreed(c Cluster, now time.Time) time.Time {
+	if latest := c.Latest(now); latest.Before(now) {
+		return latest
+	}
+	return now
+}
+
+// Ranking computes from the live workers whether and when this worker claims a fire. It caches them as candidates, and
+// is used by one goroutine.
+type Ranking struct {
+	self         common.Life
+	cluster      Cluster
+	generation   uint64
+	candidates   []placement.Candidate
+	requirements map[*common.Terms]placement.Wish // few, since terms are shared
+	shares       shares
+}
+
+// NewRanking returns the ranking of a worker.
+func NewRanking(self common.Life, cluster Cluster) *Ranking {
+	return &Ranking{self: self, cluster: cluster, requirements: map[*common.Terms]placement.Wish{}}
+}
+
+// mostRequirements bounds the cache.
+const mostRequirements = 10_000
+
+// Action returns what this worker does with a due fire. It depends on the fire, the workers and the time; under
+// the strategy least, also on the fires that were ranked before.
+func (r *Ranking) Action(f *Fire, now time.Time) Action {
+	if ahead := f.Due.Sub(r.cluster.Latest(now)); ahead > 0 { // our clock is, or seems to be, ahead
+		return Action{HoldUntil: now.Add(min(ahead, RetryIneligible))}
+	}
+	if !r.refresh() {
+		// the live workers are not known yet, or this one is not registered
+		return Action{HoldUntil: now.Add(RetryIneligible)}
+	}
+	needs := r.requirementsOf(f)
+	rank, ok := r.rank(&needs, f)
+	base := f.base()
+	if ok && r.wanted(f.Trigger) {
+		if f.Trigger != nil && f.Trigger.Worker != "" {
+			rank = 0 // only this worker may claim it
+		}
+		if at := base.Add(time.Duration(rank) * stagger); now.Before(at) {
+			return Action{HoldUntil: at}
+		}
+		return Action{Read: rank > 0 || now.Sub(base) > Fresh && r.contested(f)}
+	}
+	switch {
+	case f.Trigger != nil: // it has no deadline
+		return Action{HoldUntil: now.Add(RetryIneligible)}
+	case r.cluster.Full(): // each expired fire would be one more outcome
+		return Action{HoldUntil: now.Add(retryFull)}
+	case r.defers(&needs):
+		return Action{HoldUntil: now.Add(RetryIneligible)}
+	}
+	if deadline := f.Deadline(); base.Before(deadline) {
+		base = deadline
+	}
+	at := base.Add(placement.SettleDelay(f.Job, r.candidates, r.self.Worker))
+	if left := at.Sub(Agreed(r.cluster, now)); left >= 0 {
+		return Action{HoldUntil: now.Add(min(left, RetryIneligible) + 1)}
+	}
+	action := Action{Expire: true, Read: true, Reason: placement.Why(&needs, r.candidates)}
+	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
+		action.Reason = common.Reason{}
+	}
+	return action
+}
+
+// Recheck reports about a fire that has waited since it was ranked: whether this worker may still claim it, and whether
+// its state must be read again before.
+func (r *Ranking) Recheck(f *Fire) (eligible, read bool) {
+	alive, needs := r.refresh(), r.requirementsOf(f)
+	_, eligible = placement.Rank(&needs, r.candidates, r.self.Worker)
+	return alive && eligible && r.wanted(f.Trigger), r.contested(f)
+}
+
+// defers reports whether this worker lacks a feature that the job needs and another live worker has it: that worker
+// decides.
+func (r *Ranking) defers(w *placement.Wish) bool {
+	other := false
+	for i := range r.candidates {
+		if c := &r.candidates[i]; w.Understood(c) {
+			if c.ID == r.self.Worker {
+				return false
+			}
+			other = true
+		}
+	}
+	return other
+}
+
+// contested reports whether a fire whose state was not read for some time may be claimed by now. A single worker need
+// not read that no other worker has claimed a fire of the plan; for a trigger or a caught-up fire, the read also shows
+// whether an unresolved run blocks it.
+func (r *Ranking) contested(f *Fire) bool {
+	return len(r.candidates) > 1 || f.Trigger != nil || f.Terms.CatchUp == common.CatchUpAll
+}
+
+// base returns the time at which rank 0 may claim the fire.
+func (f *Fire) base() time.Time {
+	if f.Since.Sub(f.Due) > foundLate {
+		return f.Since
+	}
+	return f.Due
+}
+
+// refresh updates the candidates, and reports whether this worker is one of them. Its own slots are checked by the
+// dispatcher, and its own Trouble is newer than its registration.
+func (r *Ranking) refresh() (alive bool) {
+	members, generation := r.cluster.Members()
+	if generation != r.generation {
+		r.generation, r.candidates = generation, placement.Candidates(members)
+		r.shares.renew(members)
+		for i := range r.candidates {
+			r.candidates[i].Running += len(r.shares.taken[r.candidates[i].ID])
+		}
+	}
+	for i := range r.candidates {
+		if c := &r.candidates[i]; c.ID == r.self.Worker {
+			c.Used, c.Trouble = 0, r.cluster.Trouble()
+			alive = true
+		}
+	}
+	return alive
+}
+
+func (r *Ranking) requirementsOf(f *Fire) placement.Wish {
+	needs, known := r.requirements[f.Terms]
+	if !known {
+		if len(r.requirements) >= mostRequirements {
+			clear(r.requirements)
+		}
+		needs = placement.Wish{Slots: f.Terms.Slots, Strategy: f.Terms.Strategy}
+		selector, err := placement.ParseSelector(f.Terms.Selector)
+		if err != nil { // validated when it was saved; a selector that cannot be parsed matches no worker
+			needs.Workers = []string{""}
+		}
+		needs.Selector = selector
+		if f.Terms.Workers != "" {
+			needs.Workers = strings.Split(f.Terms.Workers, ",")
+		}
+		if f.Terms.Needs != "" {
+			needs.Needs = strings.Split(f.Terms.Needs, ",")
+		}
+		r.requirements[f.Terms] = needs
+	}
+	needs.Job = f.Job
+	if f.Trigger != nil {
+		needs.Avoid = f.Trigger.Avoid
+	}
+	return needs
+}
+
+// wanted reports whether a trigger names no worker or this one.
+func (r *Ranking) wanted(trigger *Trigger) bool {
+	return trigger == nil || trigger.Worker == "" || slices.Contains([]string{r.self.Worker, r.self.Name},
+		trigger.Worker)
+}
