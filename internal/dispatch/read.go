@@ -54,21 +54,17 @@ func (d *Dispatcher) applyState(f *scheduler.Fire, found *common.FireState,
 	settled = scheduler.Settled{Fire: *f}
 	switch {
 	case found.Err != nil:
-		d.disturbed = now
-		settled.RetryAt = now.Add(retryAfter)
-		return settled, false
+		d.disturbed, settled.RetryAt = now, now.Add(retryAfter)
 	case found.Taken:
 		settled.Gone = true
-		return settled, false
 	case found.Busy:
 		settled.RetryAt = now.Add(retryAfter)
-		return settled, false
 	case f.Trigger == nil && !found.Cursor.Equal(f.Cursor):
-		if found.Cursor.Before(f.Cursor) { // the answer is older than the plan
+		if settled.Cursor = found.Cursor; found.Cursor.Before(f.Cursor) { // the answer is older than the plan
 			settled.RetryAt = now.Add(retryAfter)
 		}
-		settled.Cursor = found.Cursor
-		return settled, false
+	default:
+		return settled, true
 	}
-	return settled, true
+	return settled, false
 }

@@ -20,19 +20,24 @@ type item struct {
 	due    int64 // Unix nanoseconds
 	index  int32 // index in nodes plus 1; 0: not in the agenda
 	queued bool  // in the loop's queue, at most once
+	state  state
+	since  int64 // when it was found to be due; 0: not yet
 	what   planned
 }
+
+// state is the state of an item.
+type state uint8
+
+const (
+	idle  state = iota // in the agenda, or nothing is planned
+	ready              // due, in the queue
+	sent               // sent to the dispatcher, not settled
+)
 
 // planned is a job or a trigger.
 type planned interface {
 	// offer returns the fire to send now that the item is due; false if the item is no longer ready.
 	offer(p *plan) (Fire, bool)
-	// queue marks the item as due.
-	queue(now int64)
-	// hold returns the due item to the agenda, until a time.
-	hold(p *plan, until int64)
-	// markSent marks its fire as received by the dispatcher.
-	markSent()
 	// job returns the name of the job.
 	job() string
 }

@@ -142,7 +142,7 @@ func BenchmarkFire100k(b *testing.B) {
 		if !ok {
 			b.Fatal("not sent")
 		}
-		it.what.markSent()
+		it.state = sent
 		p.settleJob(Settled{Fire: f, Cursor: f.At})
 	}
 }

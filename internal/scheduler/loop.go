@@ -157,7 +157,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-l.retry:
 			l.plan.retryAll()
 		case fires <- fire:
-			l.queue[0].what.markSent()
+			l.queue[0].state = sent
 			l.shift()
 		case <-timer.C:
 		}
@@ -235,12 +235,12 @@ func (l *Loop) head(now time.Time) (Fire, bool) {
 			l.queue = nil // frees the memory of a burst
 			break
 		}
-		first := l.queue[0].what
-		if fire, ready := first.offer(l.plan); ready {
+		first := l.queue[0]
+		if fire, ready := first.what.offer(l.plan); ready {
 			if fire.Action = l.action(&fire, now); fire.Action.HoldUntil.IsZero() {
 				return fire, true
 			}
-			first.hold(l.plan, fire.Action.HoldUntil.UnixNano())
+			l.plan.hold(first, fire.Action.HoldUntil)
 		}
 		l.shift()
 	}

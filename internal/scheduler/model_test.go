@@ -266,7 +266,7 @@ func text(f Fire) string {
 func markSent(p *plan, now time.Time) (fires []Fire) {
 	for it := p.due(now.UnixNano()); it != nil; it = p.due(now.UnixNano()) {
 		if f, ok := it.what.offer(p); ok {
-			it.what.markSent()
+			it.state = sent
 			fires = append(fires, f)
 		}
 	}
@@ -437,10 +437,10 @@ func TestPlan_EqualsTheReferenceImplementation(t *testing.T) {
 						t.Fatalf("%s at index %d has denseIndex %d", e.name, i, e.denseIndex)
 					}
 				}
-				for _, waiting := range p.blocked {
-					for _, key := range waiting {
-						if _, known := p.triggers[key]; !known {
-							t.Fatalf("%v is blocked, but does not exist", key)
+				for job, list := range p.ofJob {
+					for _, e := range list {
+						if e.trigger.Job != job || p.triggers[TriggerKey{job, e.trigger.ID}] != e {
+							t.Fatalf("%s of %s is listed, but does not exist", e.trigger.ID, job)
 						}
 					}
 				}

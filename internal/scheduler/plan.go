@@ -13,8 +13,7 @@ type plan struct {
 	jobs     map[string]*jobEntry
 	dense    []*jobEntry // all jobs, for passes over all of them in small steps
 	triggers map[TriggerKey]*triggerEntry
-	blocked  map[string][]TriggerKey    // by job: triggers that wait for a change of the job, such as the end of a run
-	attempts map[string][]*triggerEntry // by job: triggers for further attempts
+	ofJob    map[string][]*triggerEntry // triggers by job
 	seen     int64                      // triggers are complete up to this revision of etcd
 	failed   func(job string, err error)
 
@@ -26,15 +25,6 @@ type plan struct {
 	retry  int // the first retry jobs may be postponed and become due again
 }
 
-// state is the state of a job or trigger.
-type state uint8
-
-const (
-	idle  state = iota // in the agenda, or without a next fire
-	ready              // due, in the queue
-	sent               // sent to the dispatcher, not settled
-)
-
 // jobEntry is a job in the plan. It is compact, with times in Unix nanoseconds: there may be a million of them.
 type jobEntry struct {
 	item
@@ -44,40 +34,23 @@ type jobEntry struct {
 	version    int64
 	cursor     int64
 	next       int64 // the first fire after cursor
-	since      int64 // when that fire was found to be due; 0: not yet
 	awaited    int64 // a newer version in etcd that has not arrived yet; 0: none
 	schedule   schedule.Schedule
 	terms      *common.Terms
 	generation uint32
 	denseIndex int32 // index in dense
-	state      state
 }
 
 func newPlan(failed func(job string, err error)) *plan {
 	return &plan{
 		jobs:     map[string]*jobEntry{},
 		triggers: map[TriggerKey]*triggerEntry{},
-		blocked:  map[string][]TriggerKey{},
-		attempts: map[string][]*triggerEntry{},
+		ofJob:    map[string][]*triggerEntry{},
 		failed:   failed,
 	}
 }
 
 func (e *jobEntry) job() string { return e.name }
-
-func (e *jobEntry) markSent() { e.state = sent }
-
-func (e *jobEntry) queue(now int64) {
-	e.state = ready
-	if e.since == 0 {
-		e.since = now
-	}
-}
-
-func (e *jobEntry) hold(p *plan, until int64) {
-	e.state = idle
-	p.agenda.set(&e.item, until)
-}
 
 // dueAt returns the due time of the next fire. A paused fire is due at the end of the pause, when it passes.
 func (e *jobEntry) dueAt() int64 {
@@ -257,8 +230,16 @@ func (p *plan) due(now int64) *item {
 		return nil
 	}
 	p.agenda.remove(first)
-	first.what.queue(now)
+	if first.state = ready; first.since == 0 {
+		first.since = now
+	}
 	return first
+}
+
+// hold returns a due item to the agenda until a time.
+func (p *plan) hold(it *item, until time.Time) {
+	it.state = idle
+	p.agenda.set(it, until.UnixNano())
 }
 
 func nanos(t time.Time) int64 {

@@ -11,26 +11,9 @@ import (
 type triggerEntry struct {
 	item
 	trigger Trigger
-	since   int64 // when it was found to be due; 0: not yet
-	state   state
 }
 
 func (e *triggerEntry) job() string { return e.trigger.Job }
-
-func (e *triggerEntry) markSent() { e.state = sent }
-
-func (e *triggerEntry) queue(now int64) {
-	e.state = ready
-	if e.since == 0 {
-		e.since = now
-	}
-}
-
-func (e *triggerEntry) hold(p *plan, until int64) {
-	e.state = idle
-	p.agenda.set(&e.item, until)
-	p.block(e)
-}
 
 // offer returns the trigger's fire. It needs the job, since a claim compares the job's version: a trigger whose job is
 // unknown or has another uid is blocked until the job changes.
@@ -41,7 +24,6 @@ func (e *triggerEntry) offer(p *plan) (Fire, bool) {
 	}
 	if !known || job.uid != e.trigger.JobUID {
 		e.state = idle
-		p.block(e)
 		return Fire{}, false
 	}
 	t := e.trigger
@@ -71,8 +53,8 @@ func (p *plan) ordered(job *jobEntry, f Fire) Fire {
 		return f
 	}
 	f.Seen = p.seen
-	for _, e := range p.attempts[f.Job] {
-		if t := &e.trigger; t.JobUID == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) &&
+	for _, e := range p.ofJob[f.Job] {
+		if t := &e.trigger; e.isAttempt() && t.JobUID == f.UID && t.Worker == "" && t.PlannedAt.Before(f.At) &&
 			len(f.Earlier) < mostEarlier {
 			f.Earlier = append(f.Earlier, Attempt{Trigger: t.ID, NotBefore: t.NotBefore})
 		}
@@ -102,14 +84,12 @@ func (p *plan) applyTriggers(u Triggers) {
 			e = &triggerEntry{}
 			e.what = e
 			p.triggers[key] = e
+			p.ofJob[t.Job] = append(p.ofJob[t.Job], e)
 		}
 		if e.trigger.Revision != t.Revision {
 			e.since = 0 // another fire has replaced it
 		}
 		e.trigger = t
-		if !known && e.isAttempt() {
-			p.attempts[t.Job] = append(p.attempts[t.Job], e)
-		}
 		p.arrangeTrigger(e, 0)
 	}
 	for _, key := range u.Gone {
@@ -138,29 +118,15 @@ func (p *plan) settleTrigger(s Settled) {
 		return
 	}
 	p.arrangeTrigger(e, nanos(s.RetryAt))
-	p.block(e)
 }
 
-// block registers a trigger that may be claimed once its job has changed.
-func (p *plan) block(e *triggerEntry) {
-	key := TriggerKey{e.trigger.Job, e.trigger.ID}
-	if waiting := p.blocked[key.Job]; !slices.Contains(waiting, key) {
-		p.blocked[key.Job] = append(waiting, key)
-	}
-}
-
-// release makes the job's postponed fire and its blocked triggers due again.
+// release makes the job's postponed fire and its blocked triggers due again: the job has changed, or a run has ended.
 func (p *plan) release(job string) {
 	if e, known := p.jobs[job]; known {
 		p.retryJob(e)
 	}
-	waiting := p.blocked[job]
-	if waiting == nil {
-		return
-	}
-	delete(p.blocked, job)
-	for _, key := range waiting {
-		if e, known := p.triggers[key]; known {
+	for _, e := range p.ofJob[job] {
+		if e.state == idle {
 			p.arrangeTrigger(e, 0)
 		}
 	}
@@ -174,16 +140,8 @@ func (p *plan) dropTrigger(key TriggerKey) {
 	p.agenda.remove(&e.item)
 	e.state = idle
 	delete(p.triggers, key)
-	if list := p.attempts[key.Job]; len(list) > 0 {
-		list = slices.DeleteFunc(list, func(one *triggerEntry) bool { return one == e })
-		if p.attempts[key.Job] = list; len(list) == 0 {
-			delete(p.attempts, key.Job)
-		}
-	}
-	if waiting := p.blocked[key.Job]; len(waiting) > 0 {
-		waiting = slices.DeleteFunc(waiting, func(k TriggerKey) bool { return k == key })
-		if p.blocked[key.Job] = waiting; len(waiting) == 0 {
-			delete(p.blocked, key.Job)
-		}
+	list := slices.DeleteFunc(p.ofJob[key.Job], func(one *triggerEntry) bool { return one == e })
+	if p.ofJob[key.Job] = list; len(list) == 0 {
+		delete(p.ofJob, key.Job)
 	}
 }

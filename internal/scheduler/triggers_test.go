@@ -145,12 +145,12 @@ func TestBlockedTrigger_ClaimedElsewhere_LeavesNothing(t *testing.T) {
 		if !ok {
 			t.Fatal("not sent")
 		}
-		it.what.markSent()
+		it.state = sent
 		p.settleTrigger(Settled{Fire: fire, RetryAt: time.Now().Add(time.Second)})
 		p.applyTriggers(Triggers{Gone: []TriggerKey{{"a", id}}})
 	}
-	if len(p.blocked)+len(p.triggers)+p.agenda.len() != 0 {
-		t.Fatalf("left: %d blocked, %d triggers, %d in the agenda", len(p.blocked), len(p.triggers), p.agenda.len())
+	if len(p.ofJob)+len(p.triggers)+p.agenda.len() != 0 {
+		t.Fatalf("left: %d jobs, %d triggers, %d in the agenda", len(p.ofJob), len(p.triggers), p.agenda.len())
 	}
 }
 
@@ -211,8 +211,8 @@ func TestQueuedFire_ListsEarlierAttempts(t *testing.T) {
 		expect(r.now(), "skip", 0)
 		r.triggers(Triggers{Revision: 12, Gone: []TriggerKey{{"queue", first.ID}}})
 		expect(r.within(time.Minute), "queue", 12)
-		if len(r.loop.plan.attempts["queue"]) != 3 {
-			t.Errorf("%d attempts are kept", len(r.loop.plan.attempts["queue"]))
+		if len(r.loop.plan.ofJob["queue"]) != 4 {
+			t.Errorf("%d triggers are kept", len(r.loop.plan.ofJob["queue"]))
 		}
 	})
 }
