@@ -7,9 +7,9 @@ import (
 	"carillon/internal/common"
 )
 
-// A worker whose clock is a day ahead decides by the cluster's: it gives up nothing that is
-// still in time there, and catches up nothing.
-func TestADayAhead(t *testing.T) {
+// A worker whose clock is a day ahead decides by the cluster's clock: it neither expires nor catches up fires that are
+// in time by that.
+func TestClockADayAhead_DecidesByTheClusterClock(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, drained := range []bool{false, true} {
 		bubble(t, nil, func(r *rig) {

@@ -7,9 +7,9 @@ import (
 	"carillon/internal/common"
 )
 
-// A single worker does not read before its claims, however late it is; but it checks whether it
-// may still claim what has waited.
-func TestAloneNothingIsLookedAt(t *testing.T) {
+// A single worker does not read before its claims, however late they are, but checks whether it may still claim a fire
+// that has waited.
+func TestOnlyWorker_ClaimsWithoutARead(t *testing.T) {
 	for _, drained := range []bool{false, true} {
 		bubble(t, nil, func(r *rig) {
 			r.cluster.alive(member("w"))

@@ -67,7 +67,7 @@ func (r *rig) started() (jobs []string) {
 	return jobs
 }
 
-func TestVerdicts(t *testing.T) {
+func TestClaim_Verdict_SettlesTheFire(t *testing.T) {
 	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the time in a new bubble
 	before, retry := midnight.Add(-time.Minute), midnight.Add(retryAfter)
 	state := func(uid string, version int64, cursor time.Time) *common.JobState {
@@ -198,7 +198,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestClaimOfThePlan(t *testing.T) {
+func TestClaim_PlannedFire_HasItsRecord(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a")
 		f.Group = "g"
@@ -244,7 +244,7 @@ func TestClaimOfThePlan(t *testing.T) {
 	})
 }
 
-func TestClaimOfATrigger(t *testing.T) {
+func TestClaim_Trigger_HasItsRecord(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.shot("a", "x")
 		r.hand(f)
@@ -261,8 +261,8 @@ func TestClaimOfATrigger(t *testing.T) {
 	})
 }
 
-// Nothing that this life owned before is executed again, and its record does not stay in the way.
-func TestClaimedTwice(t *testing.T) {
+// A run that this incarnation has owned before is not executed again, and its record does not block the job.
+func TestClaim_RunOwnedBefore_IsNotStarted(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a")
 		r.hand(f)

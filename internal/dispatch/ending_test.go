@@ -11,7 +11,7 @@ import (
 
 // The next fire of a job whose command has ended is claimed when its outcome is
 // committed, and not skipped for a transaction that is on its way.
-func TestFireWaitsForAnOutcomeOnItsWay(t *testing.T) {
+func TestFire_OutcomeOfItsJobIsBeingCommitted_Waits(t *testing.T) {
 	for _, allow := range []bool{false, true} {
 		bubble(t, nil, func(r *rig) {
 			overlap := func(t *common.Terms) {
@@ -52,7 +52,7 @@ func TestFireWaitsForAnOutcomeOnItsWay(t *testing.T) {
 }
 
 // Among many runs outcomes are gathered; a lone one goes at once.
-func TestOutcomesAreGathered(t *testing.T) {
+func TestOutcomes_ManyRuns_AreGathered(t *testing.T) {
 	bubble(t, func(c *Config) { c.MaxBatch = 100 }, func(r *rig) {
 		const n = 60
 		var names []string

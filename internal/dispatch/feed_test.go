@@ -36,9 +36,9 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// A value that is not known here does not fall back to the default: the job needs what
-// no worker has, and the others are planned nevertheless.
-func TestFeedOfNewerValues(t *testing.T) {
+// An unknown value does not fall back to the default: the job needs a feature that no worker has, and the other jobs
+// are planned.
+func TestFeed_NewerValues_NeedUnknownFeatures(t *testing.T) {
 	feed := NewFeed(schedule.NewInterner(), slog.New(slog.DiscardHandler))
 	state := func(name string, change func(*common.StoredJob)) common.JobState {
 		s := common.StoredJob{UID: "uid-" + name, Job: common.Job{Name: name, CronExpr: "* * * * *", Timezone: "UTC"}}

@@ -81,8 +81,7 @@ func (r *rig) outcome() common.Outcome {
 	return last[len(last)-1]
 }
 
-// A worker that hears nothing of its lease ends its runs, before another worker may run them
-// again, and has them run again itself.
+// A worker whose keep-alives are not answered ends its runs before another worker may start them, and requests re-runs.
 func TestCutOffEndsRuns(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.underLease(1)
@@ -155,7 +154,7 @@ func TestCutOffKills(t *testing.T) {
 	})
 }
 
-// News of the lease keep a run alive.
+// Each answered keep-alive moves the fence.
 func TestKeepAliveMovesTheFence(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.underLease(1)
@@ -177,9 +176,8 @@ func TestKeepAliveMovesTheFence(t *testing.T) {
 	})
 }
 
-// After its lease was lost a worker takes its runs back under the next, one of each job in
-// a batch, and only then that lease counts for them.
-func TestTakeBack(t *testing.T) {
+// After its lease has expired a worker re-takes its runs under the next one, which counts for them only then.
+func TestRetake_MovesTheFenceToTheNewLease(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.underLease(1)
 		r.long("a", "b")
@@ -209,8 +207,8 @@ func TestTakeBack(t *testing.T) {
 	})
 }
 
-// One batch takes back at most one run of a job.
-func TestTakeBackOneOfEachJob(t *testing.T) {
+// One batch re-takes at most one run of a job.
+func TestRetake_BatchHasOneRunPerJob(t *testing.T) {
 	r := newRuns()
 	for _, id := range []string{"1", "2", "3"} {
 		r.add(&activeRun{record: common.Record{Run: id, Job: "a"}, kill: make(chan struct{})}, nil)
@@ -230,9 +228,8 @@ func TestTakeBackOneOfEachJob(t *testing.T) {
 	}
 }
 
-// A run that others have resolved is ended at once; one that may go on regardless goes on,
-// and is not asked for again.
-func TestTakenAway(t *testing.T) {
+// A run that another worker has resolved is ended at once; a detached one continues, and is not re-taken again.
+func TestRetake_ResolvedByOthers_EndsTheRun(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.underLease(1)
 		r.long("a", "d")
@@ -331,7 +328,7 @@ func TestStartGate_LeaseIsRenewed_MovesItsFence(t *testing.T) {
 
 // A lock that was deleted is put back; until then the run has its fence where the lock
 // was last seen.
-func TestVanishedLock(t *testing.T) {
+func TestLock_Vanished_IsPutBack(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.underLease(1)
 		r.long("a")
@@ -371,9 +368,8 @@ func TestVanishedLock(t *testing.T) {
 	})
 }
 
-// A lock whose existence is unknown, since etcd does not answer that
-// question, may be gone.
-func TestLocksThatCannotBeSeen(t *testing.T) {
+// A lock that could not be read because etcd did not answer counts as gone; if etcd refused the read, as present.
+func TestLocks_Unreadable_AreGoneIfEtcdIsAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
 		running int
@@ -400,8 +396,8 @@ func TestLocksThatCannotBeSeen(t *testing.T) {
 	}
 }
 
-// A fire that waited for the claims before it, and not for a slot, says so.
-func TestOverdueWithoutWantOfSlots(t *testing.T) {
+// A fire that waited for earlier claims, and not for a slot, has that reason.
+func TestOverdue_ClaimsUnanswered_ReasonIsLate(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.claimer.hold = make(chan struct{})
 		r.hand(r.fire("a"))
@@ -422,9 +418,9 @@ func TestOverdueWithoutWantOfSlots(t *testing.T) {
 	})
 }
 
-// A run that an etcd restored from a backup has claimed again, while it still goes on here, is
-// ended; what was claimed is not written down over it, and not forgotten as long as it lives.
-func TestClaimedAgainWhileItRuns(t *testing.T) {
+// A run that was granted again by an etcd restored from a backup, while it is active here, is ended; the second grant
+// writes no outcome as long as it is.
+func TestClaim_RunIsStillActive_EndsIt(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.underLease(1)
 		r.runner.deaf = true

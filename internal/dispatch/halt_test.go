@@ -7,9 +7,8 @@ import (
 	"carillon/internal/platform/virtualtime"
 )
 
-// A worker that is about to end all its runs claims nothing more, neither what follows
-// those runs nor what falls due.
-func TestHaltClaimsNothing(t *testing.T) {
+// A halted worker claims nothing more: neither retries of its runs nor due fires.
+func TestHalt_ClaimsNothing(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.long("a")
 		r.hand(r.fire("a"))
@@ -33,8 +32,8 @@ func TestHaltClaimsNothing(t *testing.T) {
 	})
 }
 
-// What was being claimed as it began is given back: its attempt is not used up.
-func TestHaltGivesBack(t *testing.T) {
+// A run whose claim was in flight is returned: its attempt is not used up.
+func TestHalt_ReturnsRunsBeingClaimed(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		gate := make(chan struct{})
 		r.claimer.set(func(c *fakeClaimer) { c.hold = gate })

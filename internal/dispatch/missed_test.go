@@ -11,7 +11,7 @@ import (
 	"carillon/internal/common"
 )
 
-func TestMissedFiresAreOneLineForManyJobs(t *testing.T) {
+func TestMissedFires_ManyJobs_OneLogLine(t *testing.T) {
 	var out bytes.Buffer
 	m := newMissedLog(slog.New(slog.NewTextHandler(&out, nil)))
 	lines := func(want int) {

@@ -136,7 +136,7 @@ func TestCaughtUpFiresWaitForEachOther(t *testing.T) {
 }
 
 // A pause that has ended by itself is accounted for.
-func TestPauseThatHasEnded(t *testing.T) {
+func TestPause_HasEnded_FiresPass(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a", func(t *common.Terms) {
 			t.Paused, t.PausedUntil = true, time.Now().Add(90*time.Second).UnixNano()
@@ -155,7 +155,7 @@ func TestPauseThatHasEnded(t *testing.T) {
 }
 
 // What etcd granted so late that the fire is past its deadline runs only where it is to be caught up.
-func TestGrantedTooLate(t *testing.T) {
+func TestClaim_GrantedAfterTheDeadline_DoesNotStart(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		trigger bool
@@ -218,7 +218,7 @@ func TestGrantedTooLate(t *testing.T) {
 
 // The sink is notified of every outcome that is written, by a claim or a finish, and where it
 // is not sure.
-func TestWrittenAndUnsure(t *testing.T) {
+func TestClaim_ReportsWrittenAndUnsureOutcomes(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		expect := func(unsure int64, want ...string) {
 			r.Helper()
@@ -468,9 +468,9 @@ func TestOutboxRecovery_FailedPass_IsRepeated(t *testing.T) {
 	})
 }
 
-// A run that is being claimed, goes on, or waits for its finish is this life's; any
-// other that has its name is written down as lost.
-func TestOwnsAndDisown(t *testing.T) {
+// A run that is being claimed, is active, or is being finished is owned; any other record of this incarnation is
+// resolved as lost.
+func TestOwnsAndRelease(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		run := "uid-a." + common.TimeKey(time.Now()) + ".1"
 		expect := func(want bool) {

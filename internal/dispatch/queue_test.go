@@ -8,9 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is put comes out once, in the order of each key, in batches of different keys
-// that are as full as they can be.
-func TestQueueAgainstAList(t *testing.T) {
+// Each item is taken once, in the order of its key, in batches of different keys that are as full as possible.
+func TestQueue_EqualsAList(t *testing.T) {
 	type thing struct {
 		key string
 		n   int

@@ -24,7 +24,7 @@ const (
 func (r *rig) rankedJob(rank int) string {
 	r.Helper()
 	return r.jobWhere(func(job string, all []placement.Candidate) bool {
-		got, ok := placement.Rank(&placement.Wish{Job: job, Strategy: common.StrategyHash}, all, "w")
+		got, ok := placement.Rank(&placement.Requirements{Job: job, Strategy: common.StrategyHash}, all, "w")
 		return ok && got == rank
 	})
 }
@@ -84,7 +84,7 @@ func (r *rig) others(n int, change ...func(*common.Member)) {
 	r.cluster.alive(members...)
 }
 
-func TestFirstInRankClaimsWithoutALook(t *testing.T) {
+func TestRankZero_ClaimsWithoutARead(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(4)
 		r.hand(r.fire(r.rankedJob(0)))
@@ -94,8 +94,8 @@ func TestFirstInRankClaimsWithoutALook(t *testing.T) {
 	})
 }
 
-// Under the strategy "any" every worker is the first.
-func TestAnyWorkerClaimsAtOnce(t *testing.T) {
+// Under the strategy any, all workers have rank 0.
+func TestStrategyAny_EveryWorkerClaimsAtOnce(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(4)
 		r.hand(r.fire(r.rankedJob(3), func(t *common.Terms) { t.Strategy = common.StrategyAny }))
@@ -105,8 +105,8 @@ func TestAnyWorkerClaimsAtOnce(t *testing.T) {
 	})
 }
 
-// The others wait for their turn, and look whether the fire was taken before they claim it.
-func TestLaterInRankLooksFirst(t *testing.T) {
+// Later ranks wait, and read whether the fire was claimed before they claim it.
+func TestLaterRank_ReadsBeforeTheClaim(t *testing.T) {
 	for rank := 1; rank <= 3; rank++ {
 		for _, taken := range []bool{false, true} {
 			t.Run(fmt.Sprint(rank, " taken ", taken), func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestLaterInRankLooksFirst(t *testing.T) {
 	}
 }
 
-func TestLooksThatTellNothing(t *testing.T) {
+func TestRead_NothingDecided_IsRepeated(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		found common.FireState
@@ -166,8 +166,8 @@ func TestLooksThatTellNothing(t *testing.T) {
 	}
 }
 
-// When the first in rank goes, the next one has its place. One that is alone then need not look.
-func TestTheFirstInRankGoes(t *testing.T) {
+// When the worker of rank 0 leaves, the next one takes its place. A worker that is alone then does not read.
+func TestFirstInRank_Leaves_NextOneClaims(t *testing.T) {
 	const fresh = scheduler.Fresh
 	for _, c := range []struct {
 		after time.Duration
@@ -178,9 +178,9 @@ func TestTheFirstInRankGoes(t *testing.T) {
 			left := []common.Member{member("w"), member("other")}[:1+c.left]
 			r.cluster.alive(append(left, member("first"))...)
 			f := r.fire(r.jobWhere(func(job string, all []placement.Candidate) bool {
-				wish := placement.Wish{Job: job, Strategy: common.StrategyHash}
-				mine, _ := placement.Rank(&wish, all, "w")
-				firsts, _ := placement.Rank(&wish, all, "first")
+				req := placement.Requirements{Job: job, Strategy: common.StrategyHash}
+				mine, _ := placement.Rank(&req, all, "w")
+				firsts, _ := placement.Rank(&req, all, "first")
 				return firsts == 0 && mine == 1
 			}))
 			began := time.Now()
@@ -198,9 +198,9 @@ func TestTheFirstInRankGoes(t *testing.T) {
 	}
 }
 
-// Turns count from when a fire was due, so that the fires of a worker that died come at
-// once; those found long after count from then, since all workers have found them just now.
-func TestTurnsCountFromWhenItWasDue(t *testing.T) {
+// Delays count from the due time of a fire, so that the fires of a dead worker are not delayed; for fires that were
+// found much later they count from then, since all workers have found them just now.
+func TestRankDelay_CountsFromTheDueTime(t *testing.T) {
 	for late, wait := range map[time.Duration]time.Duration{
 		0:             stagger,
 		stagger - 1:   1,
@@ -225,8 +225,8 @@ func TestTurnsCountFromWhenItWasDue(t *testing.T) {
 	}
 }
 
-// Who is alive is not known at first, and a worker whose registration went is not alive.
-func TestNobodyClaimsWhoIsNotAlive(t *testing.T) {
+// A worker claims nothing before the live workers are known, or without a registration of its own.
+func TestWorkerWithoutRegistration_ClaimsNothing(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.cluster.alive(member("other"))
 		f := r.fire("a")
@@ -261,8 +261,8 @@ func TestClockGuardHoldsClaims(t *testing.T) {
 	})
 }
 
-// However far it is ahead, it asks again soon: another's clock may have been wrong.
-func TestClockGuardIsAskedAgain(t *testing.T) {
+// However far ahead the clock is, the fire is ranked again soon: the clock of another worker may have been wrong.
+func TestClockGuard_FarAhead_RanksAgainSoon(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.cluster.behind = 24 * time.Hour
 		r.hand(r.fire("a"))
@@ -273,8 +273,8 @@ func TestClockGuardIsAskedAgain(t *testing.T) {
 	})
 }
 
-// Our own slots are counted where they are given out, not by what we said of them some seconds ago.
-func TestOwnSlotsAreKnownHere(t *testing.T) {
+// A worker counts its own used slots itself: those of its registration are some seconds old.
+func TestOwnSlots_RegistrationIsOld_AreNotReadFromIt(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.cluster.alive(member("w", func(m *common.Member) { m.Used = m.Slots }))
 		r.hand(r.fire("a"))
@@ -285,7 +285,7 @@ func TestOwnSlotsAreKnownHere(t *testing.T) {
 }
 
 // A fire without an eligible worker expires after its deadline, with the reason, on one worker after the other.
-func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
+func TestFire_NoEligibleWorker_ExpiresAfterItsDeadline(t *testing.T) {
 	pinned := func(t *common.Terms) { t.Workers = "elsewhere" }
 	for _, c := range []struct {
 		name   string
@@ -377,9 +377,9 @@ func TestFiresThatNobodyMayClaimAreGivenUp(t *testing.T) {
 	}
 }
 
-// What a job needs decides who claims it. One that cannot do it leaves its fires to who
-// can, for as long as that one is alive, however late they are.
-func TestNewerDefinitions(t *testing.T) {
+// A worker that lacks a feature that a job needs leaves its fires, however late, to workers that have it as long as one
+// is alive.
+func TestJobOfNewerVersion_IsLeftToWorkersWithItsFeatures(t *testing.T) {
 	needs := func(t *common.Terms) { t.Needs = "detach,teleport" }
 	newer := func(m *common.Member) { m.Features = []string{"teleport", "detach"} }
 	bubble(t, nil, func(r *rig) {
@@ -410,7 +410,7 @@ func TestNewerDefinitions(t *testing.T) {
 	})
 }
 
-// A worker that must not claim by its own account does not, and comes after the others.
+// A worker with Trouble claims nothing, and expires fires after the others.
 func TestTroubledWorkerDoesNotClaim(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(1)
@@ -428,9 +428,8 @@ func TestTroubledWorkerDoesNotClaim(t *testing.T) {
 	})
 }
 
-// Where the outboxes are full nothing is written about a fire, however late it is. When there is
-// room again, one entry accounts for all that are past their deadline, and the job's policy for
-// catching up decides about the last.
+// While the outboxes are full nothing is written about a fire, however late it is. When there is space again, one entry
+// accounts for all fires that are past their deadlines, and the catch-up policy of the job decides about the last.
 func TestFiresWaitWhileTheOutboxesAreFull(t *testing.T) {
 	for policy, caughtUp := range map[common.CatchUpPolicy]bool{common.CatchUpNone: false, common.CatchUpLatest: true} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -458,9 +457,9 @@ func TestFiresWaitWhileTheOutboxesAreFull(t *testing.T) {
 	}
 }
 
-// A fire that no worker could claim is not given up for that, once the outboxes were full meanwhile:
-// it may be a worker's that is full still.
-func TestFullOutboxesAreNoWantOfAWorker(t *testing.T) {
+// A fire without an eligible worker is not expired if the outboxes were full meanwhile: they may still be full on the
+// worker that may run it.
+func TestFire_OutboxesWereFull_IsNotExpired(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" })
 		f.Schedule = r.once(f.At)
@@ -475,8 +474,8 @@ func TestFullOutboxesAreNoWantOfAWorker(t *testing.T) {
 	})
 }
 
-// However many there are, all have tried within five seconds of the deadline.
-func TestGivingUpDoesNotTakeLong(t *testing.T) {
+// However many workers there are, the last one expires a fire within five seconds of its deadline.
+func TestExpire_ManyWorkers_TakesFiveSecondsAtMost(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(12)
 		f := r.fire(r.settledJob(12), func(t *common.Terms) { t.Selector = "zone=b" })
@@ -488,8 +487,8 @@ func TestGivingUpDoesNotTakeLong(t *testing.T) {
 	})
 }
 
-// Another worker had expired it, or claimed it after all.
-func TestGivenUpByOthers(t *testing.T) {
+// Another worker has expired the fire, or claimed it after all.
+func TestExpire_DoneByAnotherWorker_IsNotRepeated(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" })
 		r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Cursor: f.At} }
@@ -500,8 +499,8 @@ func TestGivenUpByOthers(t *testing.T) {
 	})
 }
 
-// One that might have claimed it and did not is no reason to call it about to start.
-func TestGivenUpThoughSomebodyMight(t *testing.T) {
+// If a worker was eligible and did not claim the fire, the reason is not that it is about to start.
+func TestExpire_WorkerWasEligible_ReasonIsLate(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.cluster.alive(member("w"), member("elsewhere"))
 		s := r.drive(r.fire("a", func(t *common.Terms) { t.Workers = "elsewhere" }), 10*time.Minute)
@@ -513,9 +512,9 @@ func TestGivenUpThoughSomebodyMight(t *testing.T) {
 	})
 }
 
-// What was not seen in time, or not while etcd answered, may have missed its deadline for
-// other reasons: it is left for who may come, as the job's catch-up policy says.
-func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
+// A fire that was found late, or while etcd did not answer, may have missed its deadline for other reasons: it is left
+// to an eligible worker, as the catch-up policy says.
+func TestFire_FoundLate_IsLeftForCatchUp(t *testing.T) {
 	elsewhere := func(t *common.Terms) { t.Workers = "elsewhere" }
 	late := common.DefaultStartDeadline + time.Second
 	for _, c := range []struct {
@@ -572,7 +571,7 @@ func TestFiresFoundLateAreLeftForCatchUp(t *testing.T) {
 	}
 }
 
-func TestTriggersForAWorker(t *testing.T) {
+func TestTrigger_ForOneWorker_IsClaimedByItOnly(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		worker string
@@ -601,8 +600,8 @@ func TestTriggersForAWorker(t *testing.T) {
 	}
 }
 
-// What is for one worker alone waits for none that comes before it in rank.
-func TestTriggerForALaterWorker(t *testing.T) {
+// A trigger for one worker does not wait for workers of an earlier rank.
+func TestTrigger_ForALaterRank_IsClaimedAtOnce(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(3)
 		f := r.shot(r.rankedJob(3), "t")
@@ -615,8 +614,8 @@ func TestTriggerForALaterWorker(t *testing.T) {
 	})
 }
 
-// A worker to be avoided comes last, and does it where there is no other.
-func TestAvoid(t *testing.T) {
+// A worker to avoid ranks last, and claims if there is no other one.
+func TestAvoidedWorker_ClaimsLast(t *testing.T) {
 	for others, want := range []time.Duration{0, stagger, 2 * stagger} {
 		bubble(t, nil, func(r *rig) {
 			r.others(others)
@@ -631,8 +630,8 @@ func TestAvoid(t *testing.T) {
 	}
 }
 
-// A trigger that a run blocks is looked at until the run has gone, and not claimed again meanwhile.
-func TestBlockedTrigger(t *testing.T) {
+// A trigger that is blocked by a run is read until the run has ended, and not claimed meanwhile.
+func TestTrigger_Blocked_IsReadUntilTheRunEnds(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		var free atomic.Bool
 		r.claimer.answer = func(c *common.Claim) common.ClaimResult {
@@ -660,7 +659,7 @@ func TestBlockedTrigger(t *testing.T) {
 	})
 }
 
-func TestTriggerTakenByOthers(t *testing.T) {
+func TestTrigger_ClaimedElsewhere_IsGone(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.others(1)
 		r.claimer.found = func(common.FireQuery) common.FireState { return common.FireState{Taken: true} }
@@ -671,8 +670,8 @@ func TestTriggerTakenByOthers(t *testing.T) {
 	})
 }
 
-// One that allows overlap asks for no runs.
-func TestLookAt(t *testing.T) {
+// A query includes runs only if one of them would block the claim.
+func TestQueryOf_AsksForRunsThatBlock(t *testing.T) {
 	r := &rig{T: t}
 	allow := func(t *common.Terms) { t.Overlap = common.OverlapAllow }
 	all := func(t *common.Terms) { t.CatchUp = common.CatchUpAll }

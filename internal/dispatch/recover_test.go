@@ -103,7 +103,7 @@ func recovery(f *fakeOrphans) *Recovery {
 	}
 }
 
-func TestWhenAnOrphanIsResolved(t *testing.T) {
+func TestOrphan_IsResolvedAfterItsWait(t *testing.T) {
 	const patient = lostAfter + 2*time.Second + time.Second // two seconds and one percent
 	for _, c := range []struct {
 		name   string
@@ -152,7 +152,7 @@ func TestWhenAnOrphanIsResolved(t *testing.T) {
 	}
 }
 
-func TestOrphansThatChangeAreLeft(t *testing.T) {
+func TestOrphan_RecordChanges_WaitsAgain(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", nil)}}
 		r := recovery(orphans)
@@ -186,7 +186,7 @@ func TestOrphansThatChangeAreLeft(t *testing.T) {
 	})
 }
 
-func TestLockedOrphanIsLeftThoughItsProcessesAreGone(t *testing.T) {
+func TestOrphan_LockExists_IsLeft(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", func(o *common.Orphan) { o.Locked = true })}}
 		recovering(t, recovery(orphans), func(chan struct{}) {
@@ -200,9 +200,9 @@ func TestLockedOrphanIsLeftThoughItsProcessesAreGone(t *testing.T) {
 	})
 }
 
-// Runs of others are resolved when their owner, cut off, must have stopped them, by one
-// survivor after the other.
-func TestOrphansOfOthers(t *testing.T) {
+// Runs of other workers are resolved when an owner without a connection must have ended them, by one live worker after
+// the other.
+func TestOrphan_WaitDependsOnItsOwner(t *testing.T) {
 	others := func(o *common.Orphan) {
 		o.Record.Owner = common.Life{Worker: "dead", Name: "Dead", Life: "l", BootID: "boot", PIDNamespace: "pid"}
 	}
@@ -252,8 +252,8 @@ func TestOrphansOfOthers(t *testing.T) {
 	}
 }
 
-// Times are measured on the monotonic clock: no run becomes lost because a wall clock jumps.
-func TestPatienceIsNoMatterOfTheWallClock(t *testing.T) {
+// The wait is measured on the monotonic clock: no run becomes lost because a wall clock jumps.
+func TestOrphan_WallClockJumps_WaitIsUnchanged(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{left: []common.Orphan{orphan("r", nil)}}
 		r := recovery(orphans)
@@ -271,8 +271,8 @@ func TestPatienceIsNoMatterOfTheWallClock(t *testing.T) {
 	})
 }
 
-// What follows a lost run is in the record, as of its claim.
-func TestWhatFollowsALostRun(t *testing.T) {
+// Whether a lost run is re-run is in its record, as of its claim.
+func TestLostRun_IsRerunAsItsRecordSays(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		onLost  common.OnLost
@@ -321,9 +321,8 @@ func TestWhatFollowsALostRun(t *testing.T) {
 	}
 }
 
-// A run that carries the name of this life, and that this life does not run, is written
-// down when it must be known to be none that is just being claimed.
-func TestStraysOfThisLife(t *testing.T) {
+// A record of this incarnation without an active run is released once no claim of it can be in flight any more.
+func TestOrphan_OfThisIncarnation_IsReleased(t *testing.T) {
 	for _, locked := range []bool{false, true} {
 		virtualtime.Test(t, func(t *testing.T) {
 			mine := func(o *common.Orphan) { o.Record.Owner.Life, o.Locked = "new", locked }
@@ -353,7 +352,7 @@ func TestStraysOfThisLife(t *testing.T) {
 }
 
 // A pass follows the end of a worker, and one is made every minute otherwise.
-func TestRecoveryLooksWhenSomebodyWent(t *testing.T) {
+func TestRecovery_WorkerIsGone_MakesAPass(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{}
 		recovering(t, recovery(orphans), func(gone chan struct{}) {
@@ -400,8 +399,8 @@ func recovering(t *testing.T, r *Recovery, story func(gone chan struct{})) {
 	story(gone)
 }
 
-// One orphan that cannot be resolved does not keep the others, and is tried again.
-func TestRecoveryGoesOnAfterErrors(t *testing.T) {
+// An orphan that cannot be resolved does not delay the others, and is tried again.
+func TestRecovery_ResolveFails_OthersAreResolved(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		orphans := &fakeOrphans{refuse: map[string]error{"r1": errors.New("too large")}, listErr: errors.New("away")}
 		for i := range 3 {
@@ -424,7 +423,7 @@ func TestRecoveryGoesOnAfterErrors(t *testing.T) {
 }
 
 // A record that cannot be decoded blocks its job: each is logged once.
-func TestUnreadableRecordsAreToldOfOnce(t *testing.T) {
+func TestUnreadableRecord_IsLoggedOnce(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		var said lines
 		orphans := &fakeOrphans{unread: 5}

@@ -33,9 +33,9 @@ func (r *rig) returnedFire(f scheduler.Fire, t *common.Trigger) scheduler.Fire {
 	return f
 }
 
-// A run that this worker cannot start is given back, whatever it was claimed for: the attempt is not used up,
-// another worker comes first, and this one may still start it later.
-func TestCannotStart_GivesBack(t *testing.T) {
+// A run that this worker cannot start is returned, whatever it was claimed for: the attempt is not used up, other
+// workers rank first, and this one may still start it later.
+func TestCannotStart_ReturnsTheRun(t *testing.T) {
 	for name, fire := range map[string]func(r *rig) scheduler.Fire{
 		"a fire of the plan": func(r *rig) scheduler.Fire { return r.fire("a") },
 		"a retry": func(r *rig) scheduler.Fire {
@@ -80,7 +80,7 @@ func TestCannotStart_GivesBack(t *testing.T) {
 
 // A run that no worker can start ends: as missed after its deadline, or as failed after so many tries; until then
 // the pauses grow.
-func TestCannotStart_Ends(t *testing.T) {
+func TestCannotStart_EventuallyEndsTheRun(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		manual   bool
@@ -123,8 +123,8 @@ func TestCannotStart_Ends(t *testing.T) {
 	}
 }
 
-// Secrets that etcd did not give are no reason to end a run either.
-func TestSecretsAway_GivesBack(t *testing.T) {
+// A run whose secrets could not be read from etcd is returned as well.
+func TestSecretsAway_ReturnsTheRun(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.runner.refuse = func(Task) *common.Reason { return &common.Reason{Code: common.ReasonSecretsAway} }
 		r.hand(r.fire("a"))
@@ -135,7 +135,7 @@ func TestSecretsAway_GivesBack(t *testing.T) {
 }
 
 // Pending fires are not claimed once this worker has Trouble.
-func TestTrouble_StopsClaimsThatWait(t *testing.T) {
+func TestTrouble_PendingFires_AreNotClaimed(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		gate := make(chan struct{})
 		r.claimer.set(func(c *fakeClaimer) { c.hold = gate })
@@ -150,9 +150,9 @@ func TestTrouble_StopsClaimsThatWait(t *testing.T) {
 	})
 }
 
-// A claim whose answer never came is given back if it was granted after all: its run has not begun. Where its
-// job is gone, or the run was owned, it is lost.
-func TestDisown_GivesBackWhatNeverBegan(t *testing.T) {
+// A run whose claim had no answer, but was granted, is returned: it has not started. If its job was deleted, or the run
+// was owned before, it is lost.
+func TestRelease_NeverStarted_ReturnsTheRun(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		created int64

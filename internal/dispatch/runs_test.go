@@ -43,9 +43,9 @@ func TestRunFromClaimToFinish(t *testing.T) {
 	})
 }
 
-// The scheduler receives a run before its end, however short the run is and
-// however long the loop takes: else its table would hold the run for ever.
-func TestLoopHearsInOrder(t *testing.T) {
+// The scheduler receives the start of a run before its end, however short the run is: otherwise its table would keep
+// the run forever.
+func TestShortRun_SchedulerReceivesItsStartBeforeItsEnd(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.plan.slow = time.Second
 		r.hand(r.fire("a"), r.fire("b"))
@@ -63,20 +63,20 @@ func TestLoopHearsInOrder(t *testing.T) {
 
 func TestKill(t *testing.T) {
 	run := "uid-a." + common.TimeKey(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) + ".1"
-	wish := func(run string) []common.Kill { return []common.Kill{{Run: run, By: "eve"}} }
+	req := func(run string) []common.Kill { return []common.Kill{{Run: run, By: "eve"}} }
 	for _, c := range []struct {
 		name  string
 		story func(r *rig)
 		want  string
 	}{
 		{"before the start", func(r *rig) {
-			r.d.Kills(wish(run))
+			r.d.Kills(req(run))
 			r.hand(r.fire("a"))
 		}, "a killed 42 killed by eve"},
 		{"while running", func(r *rig) {
 			r.hand(r.fire("a"))
-			r.d.Kills(wish(run))
-			r.d.Kills(wish(run))
+			r.d.Kills(req(run))
+			r.d.Kills(req(run))
 			r.d.Kills(nil)
 		}, "a killed 42 killed by eve"},
 		{"again, with another signal", func(r *rig) {
@@ -88,8 +88,8 @@ func TestKill(t *testing.T) {
 			r.d.Kills([]common.Kill{{Run: run, By: "bob", Signal: common.SignalKill}})
 			task := r.runner.started()[0]
 			virtualtime.Wait()
-			if wish := <-task.KillRequests; wish != error(killed{"bob"}) {
-				r.Errorf("the run receives %v", wish)
+			if req := <-task.KillRequests; req != error(killed{"bob"}) {
+				r.Errorf("the run receives %v", req)
 			}
 			select {
 			case again := <-task.KillRequests:
@@ -99,21 +99,21 @@ func TestKill(t *testing.T) {
 			r.release("a")
 		}, "a succeeded 42 "},
 		{"taken back before the start", func(r *rig) {
-			r.d.Kills(wish(run))
+			r.d.Kills(req(run))
 			r.d.Kills(nil)
 			r.hand(r.fire("a"))
 			r.release("a")
 		}, "a succeeded 42 "},
 		{"of another run", func(r *rig) {
-			r.d.Kills(wish("other"))
+			r.d.Kills(req("other"))
 			r.hand(r.fire("a"))
-			r.d.Kills(wish("other"))
+			r.d.Kills(req("other"))
 			r.release("a")
 		}, "a succeeded 42 "},
 		{"after the end", func(r *rig) {
 			r.hand(r.fire("a"))
 			r.release("a")
-			r.d.Kills(wish(run))
+			r.d.Kills(req(run))
 		}, "a succeeded 42 "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestFinishesGather(t *testing.T) {
 	})
 }
 
-func TestFinishRefused(t *testing.T) {
+func TestFinish_Refused_IsRepeated(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.finisher.refuse = errors.New("over quota")
 		r.hand(r.fire("a"))
@@ -166,7 +166,7 @@ func TestFinishRefused(t *testing.T) {
 	})
 }
 
-func TestFinishOfARunThatOthersResolved(t *testing.T) {
+func TestFinish_ResolvedByOthers_RemovesTheRun(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.finisher.refuse = fmt.Errorf("finish: %w", common.ErrNotOurs)
 		r.hand(r.fire("a"))

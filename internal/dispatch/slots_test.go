@@ -35,8 +35,8 @@ func (r *rig) expectOrder(want ...string) {
 	}
 }
 
-// What finds no slot waits here, and goes by priority and then by time when one is free.
-func TestSlotsByPriority(t *testing.T) {
+// Fires without a slot wait, and are claimed by priority and then by time when one is free.
+func TestPending_SlotIsFree_TakesByPriority(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
 		r.long("long", "low", "early", "late", "high", "shot")
@@ -59,9 +59,8 @@ func TestSlotsByPriority(t *testing.T) {
 	})
 }
 
-// A run takes as many slots as its job says; one that takes many is not passed by
-// those that take few.
-func TestSlotWeights(t *testing.T) {
+// A run uses the slots of its job; a fire that needs many is not overtaken by those that need few.
+func TestSlots_RunsUseSeveral_AreCounted(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(4)
 		r.long("two", "three", "one", "four", "more")
@@ -93,8 +92,8 @@ func TestSlotWeights(t *testing.T) {
 	})
 }
 
-// What waited for so long that another may have taken it is looked at before it is claimed.
-func TestSlotThatComesLate(t *testing.T) {
+// A fire that waited so long that another worker may have claimed it is read before it is claimed.
+func TestPending_WaitedForASlot_IsReadBeforeTheClaim(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
 			bubble(t, nil, func(r *rig) {
@@ -125,9 +124,9 @@ func TestSlotThatComesLate(t *testing.T) {
 	}
 }
 
-// What finds no slot until its deadline is missed for that reason within five seconds,
-// though no slot be free to do it with; a trigger waits for as long as it takes.
-func TestNoSlotBeforeTheDeadline(t *testing.T) {
+// A fire without a slot is missed for that reason within five seconds of its deadline, although no slot is free then
+// either; a trigger waits as long as necessary.
+func TestPending_NoSlotUntilTheDeadline_IsMissed(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
 		r.long("long")
@@ -157,7 +156,7 @@ func TestNoSlotBeforeTheDeadline(t *testing.T) {
 }
 
 // Another worker had a slot: nothing is missed.
-func TestNoSlotHereButElsewhere(t *testing.T) {
+func TestPending_ClaimedElsewhere_IsNotMissed(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
 		r.long("long")
@@ -174,7 +173,7 @@ func TestNoSlotHereButElsewhere(t *testing.T) {
 }
 
 // While a fire waits for a slot, its worker may be drained.
-func TestDrainedWhileWaitingForASlot(t *testing.T) {
+func TestPending_WorkerIsDrained_IsNotClaimed(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
 		r.long("long")
@@ -192,7 +191,7 @@ func TestDrainedWhileWaitingForASlot(t *testing.T) {
 }
 
 // A single worker does not read before its claims, and still observes its slots and Trouble.
-func TestDrainedWhileAloneAndWaitingForASlot(t *testing.T) {
+func TestPending_OnlyWorkerIsDrained_IsNotClaimed(t *testing.T) {
 	for _, trouble := range []string{"", "its clock is off"} {
 		bubble(t, nil, func(r *rig) {
 			r.cluster.alive(member("w"))
@@ -212,8 +211,8 @@ func TestDrainedWhileAloneAndWaitingForASlot(t *testing.T) {
 	}
 }
 
-// What would take more slots than the worker has left does not stand in the way of the rest.
-func TestSlotsTakenAwayWhileWaiting(t *testing.T) {
+// A fire that needs more slots than the worker has now does not block the others.
+func TestPending_SlotsAreReduced_LargeFireBlocksNoOther(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(4)
 		r.long("long")
@@ -239,7 +238,7 @@ func TestSlotsTakenAwayWhileWaiting(t *testing.T) {
 }
 
 // Slots that an operator adds are used at once, though no run ends.
-func TestSlotsGivenWhileWaiting(t *testing.T) {
+func TestPending_SlotsAreAdded_IsClaimed(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		r.slots.Store(1)
 		r.long("long")
@@ -252,8 +251,8 @@ func TestSlotsGivenWhileWaiting(t *testing.T) {
 	})
 }
 
-// What is taken fits, is of different jobs, and nothing that stays should have gone first.
-func TestPendingAgainstAList(t *testing.T) {
+// A batch fits into the free slots and is of different jobs, and no fire that remains comes before one of it.
+func TestPending_EqualsAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &pending{}
 		var list []item

@@ -136,9 +136,8 @@ func (quiet) Planned(int)             {}
 func (quiet) QueueDepth(string, int)  {}
 func (quiet) ClockJump(time.Duration) {}
 
-// Two workers with all of scheduler and dispatcher share jobs for an hour, in which
-// one stops for a while, jobs are edited, and claims and finishes are refused: each
-// fire has one entry in the ledger, and none is missed for no reason.
+// Two workers with scheduler and dispatcher share jobs for an hour, in which one stops for a while, jobs are edited,
+// and claims and finishes fail: each fire has one entry in the ledger, and none is missed.
 func TestTwoWorkersAccountForEveryFire(t *testing.T) {
 	in := schedule.NewInterner()
 	var timetables []schedule.Schedule

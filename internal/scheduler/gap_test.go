@@ -66,7 +66,7 @@ func (r *rig) follow(start time.Time) (ledger []string) {
 
 // No worker ran for three hours. Every fire of the gap is accounted for once, according to
 // the policy, and the job continues as before.
-func TestCatchUpAfterAGapOfThreeHours(t *testing.T) {
+func TestCatchUp_GapOfThreeHours_AccountsForEveryFire(t *testing.T) {
 	window := func(d time.Duration, most int) func(*common.Terms) {
 		return func(t *common.Terms) { t.Window, t.Max = d, most }
 	}
@@ -153,7 +153,7 @@ func TestCatchUpAfterAGapOfThreeHours(t *testing.T) {
 
 // With jitter as well, every fire of a gap is accounted for once, in planned order,
 // and none before it is due.
-func TestCatchUpWithJitter(t *testing.T) {
+func TestCatchUp_WithJitter_AccountsForEveryFire(t *testing.T) {
 	for _, p := range []common.CatchUpPolicy{common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll} {
 		for _, most := range []time.Duration{30 * time.Second, 7 * time.Minute, 2 * time.Hour} {
 			t.Run(fmt.Sprint(p, " ", most), func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestCatchUpWithJitter(t *testing.T) {
 }
 
 // The memory for passing missed fires does not depend on their number.
-func TestAMillionMissedFiresTakeNoMemory(t *testing.T) {
+func TestCatchUp_MillionMissedFires_NeedsNoMemory(t *testing.T) {
 	const missed = 1_000_000
 	for _, p := range []common.CatchUpPolicy{common.CatchUpNone, common.CatchUpLatest, common.CatchUpAll} {
 		t.Run(string(p), func(t *testing.T) {

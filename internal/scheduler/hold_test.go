@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"testing"
 	"time"
-
-	"carillon/internal/platform/virtualtime"
 )
 
-// later holds the fires of some jobs for a time after they are due; of the others, and if there are none of all, it
-// holds no fire.
+// later holds the fires of some jobs for a time after they are due.
 func later(hold time.Duration, held func(job string) bool) func(*Fire, time.Time) Action {
 	return func(f *Fire, now time.Time) Action {
 		if at := f.Due.Add(hold); held(f.Job) && now.Before(at) {
@@ -112,7 +109,7 @@ func TestHeldFires_DoNotDelayOthers(t *testing.T) {
 		f := r.within(time.Minute)
 		r.expect(f, "mine", start.Add(time.Minute))
 		r.done(f)
-		virtualtime.Wait()
+		r.quiet(2 * maxSleep)
 		if got := r.rankings(); got < n || r.meter.queue() != 0 {
 			r.Fatalf("%d fires were ranked, and %d are left in the queue", got, r.meter.queue())
 		}

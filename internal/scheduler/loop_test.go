@@ -12,7 +12,7 @@ import (
 	"carillon/internal/platform/virtualtime"
 )
 
-func TestFiresInTimeAndInOrder(t *testing.T) {
+func TestLoop_SendsFiresInTimeAndInOrder(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		lines := map[string]string{"tens": "*/10 * * * * * *", "sevens": "*/7 * * * * * *", "minute": "0 * * * * * *"}
@@ -58,7 +58,7 @@ func TestFiresInTimeAndInOrder(t *testing.T) {
 }
 
 // A worker that starts late sends the fires that were not accounted for, oldest first.
-func TestNextComesFromTheCursor(t *testing.T) {
+func TestNextFire_IsComputedFromTheCursor(t *testing.T) {
 	bubble(t, func(r *rig) {
 		hourAgo := r.wall().Add(-time.Hour)
 		r.put(r.job("late", "0 * * * * * *", hourAgo))
@@ -194,7 +194,7 @@ func TestDeleteAndCreate_WhileUnsettled(t *testing.T) {
 	}
 }
 
-func TestJobGoneAtTheClaim(t *testing.T) {
+func TestSettle_JobIsGone_DropsIt(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.job("a", "0 * * * * * *", r.wall()))
 		f := r.within(time.Minute)
@@ -286,7 +286,7 @@ func TestStaleVersion_WaitsForTheChange(t *testing.T) {
 }
 
 // The plan continues from the cursor that a stale claim found.
-func TestStaleCursorMovesThePlan(t *testing.T) {
+func TestSettle_StaleCursor_MovesThePlan(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "0 * * * * * *", start.Add(-time.Hour)))
@@ -296,7 +296,7 @@ func TestStaleCursorMovesThePlan(t *testing.T) {
 	})
 }
 
-func TestRetryAt(t *testing.T) {
+func TestSettle_RetryAt_SendsTheFireAgainThen(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "0 * * * * * *", start))
@@ -343,7 +343,7 @@ func TestLoop_DoesNotWaitForTheReceiver(t *testing.T) {
 	})
 }
 
-func TestExecutingTable(t *testing.T) {
+func TestExecuting_ListsRunsUntilTheyEnd(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.job("a", "0 * * * * * *", r.wall()))
 		f := r.within(time.Minute)

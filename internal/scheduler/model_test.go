@@ -14,7 +14,7 @@ import (
 )
 
 // The heap returns items in the order of a sorted list after any insertions, moves and removals.
-func TestAgendaIsASortedList(t *testing.T) {
+func TestAgenda_EqualsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a agenda
 		items := make([]item, rapid.IntRange(1, 60).Draw(t, "items"))

@@ -53,13 +53,13 @@ type Ranking struct {
 	cluster      Cluster
 	generation   uint64
 	candidates   []placement.Candidate
-	requirements map[*common.Terms]placement.Wish // few, since terms are shared
+	requirements map[*common.Terms]placement.Requirements // few, since terms are shared
 	shares       shares
 }
 
 // NewRanking returns the ranking of a worker.
 func NewRanking(self common.Life, cluster Cluster) *Ranking {
-	return &Ranking{self: self, cluster: cluster, requirements: map[*common.Terms]placement.Wish{}}
+	return &Ranking{self: self, cluster: cluster, requirements: map[*common.Terms]placement.Requirements{}}
 }
 
 // mostRequirements bounds the cache.
@@ -75,8 +75,8 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 		// the live workers are not known yet, or this one is not registered
 		return Action{HoldUntil: now.Add(RetryIneligible)}
 	}
-	needs := r.requirementsOf(f)
-	rank, ok := r.rank(&needs, f)
+	req := r.requirementsOf(f)
+	rank, ok := r.rank(&req, f)
 	base := f.base()
 	if ok && r.wanted(f.Trigger) {
 		if f.Trigger != nil && f.Trigger.Worker != "" {
@@ -92,7 +92,7 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 		return Action{HoldUntil: now.Add(RetryIneligible)}
 	case r.cluster.Full(): // each expired fire would be one more outcome
 		return Action{HoldUntil: now.Add(retryFull)}
-	case r.defers(&needs):
+	case r.defers(&req):
 		return Action{HoldUntil: now.Add(RetryIneligible)}
 	}
 	if deadline := f.Deadline(); base.Before(deadline) {
@@ -102,7 +102,7 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 	if left := at.Sub(Agreed(r.cluster, now)); left >= 0 {
 		return Action{HoldUntil: now.Add(min(left, RetryIneligible) + 1)}
 	}
-	action := Action{Expire: true, Read: true, Reason: placement.Why(&needs, r.candidates)}
+	action := Action{Expire: true, Read: true, Reason: placement.Why(&req, r.candidates)}
 	if action.Reason.Code == common.ReasonStarting { // a worker was eligible, but did not claim it
 		action.Reason = common.Reason{}
 	}
@@ -112,17 +112,17 @@ func (r *Ranking) Action(f *Fire, now time.Time) Action {
 // Recheck reports about a fire that has waited since it was ranked: whether this worker may still claim it, and whether
 // its state must be read again before.
 func (r *Ranking) Recheck(f *Fire) (eligible, read bool) {
-	alive, needs := r.refresh(), r.requirementsOf(f)
-	_, eligible = placement.Rank(&needs, r.candidates, r.self.Worker)
+	alive, req := r.refresh(), r.requirementsOf(f)
+	_, eligible = placement.Rank(&req, r.candidates, r.self.Worker)
 	return alive && eligible && r.wanted(f.Trigger), r.contested(f)
 }
 
 // defers reports whether this worker lacks a feature that the job needs and another live worker has it: that worker
 // decides.
-func (r *Ranking) defers(w *placement.Wish) bool {
+func (r *Ranking) defers(req *placement.Requirements) bool {
 	other := false
 	for i := range r.candidates {
-		if c := &r.candidates[i]; w.Understood(c) {
+		if c := &r.candidates[i]; req.Understood(c) {
 			if c.ID == r.self.Worker {
 				return false
 			}
@@ -167,31 +167,31 @@ func (r *Ranking) refresh() (alive bool) {
 	return alive
 }
 
-func (r *Ranking) requirementsOf(f *Fire) placement.Wish {
-	needs, known := r.requirements[f.Terms]
+func (r *Ranking) requirementsOf(f *Fire) placement.Requirements {
+	req, known := r.requirements[f.Terms]
 	if !known {
 		if len(r.requirements) >= mostRequirements {
 			clear(r.requirements)
 		}
-		needs = placement.Wish{Slots: f.Terms.Slots, Strategy: f.Terms.Strategy}
+		req = placement.Requirements{Slots: f.Terms.Slots, Strategy: f.Terms.Strategy}
 		selector, err := placement.ParseSelector(f.Terms.Selector)
 		if err != nil { // validated when it was saved; a selector that cannot be parsed matches no worker
-			needs.Workers = []string{""}
+			req.Workers = []string{""}
 		}
-		needs.Selector = selector
+		req.Selector = selector
 		if f.Terms.Workers != "" {
-			needs.Workers = strings.Split(f.Terms.Workers, ",")
+			req.Workers = strings.Split(f.Terms.Workers, ",")
 		}
 		if f.Terms.Needs != "" {
-			needs.Needs = strings.Split(f.Terms.Needs, ",")
+			req.Needs = strings.Split(f.Terms.Needs, ",")
 		}
-		r.requirements[f.Terms] = needs
+		r.requirements[f.Terms] = req
 	}
-	needs.Job = f.Job
+	req.Job = f.Job
 	if f.Trigger != nil {
-		needs.Avoid = f.Trigger.Avoid
+		req.Avoid = f.Trigger.Avoid
 	}
-	return needs
+	return req
 }
 
 // wanted reports whether a trigger names no worker or this one.

@@ -43,18 +43,18 @@ func (s *shares) owner(fire string, all []placement.Candidate) int {
 }
 
 // rank returns placement's rank. Under the strategy least, a fire counts as a run of the worker of rank 0.
-func (r *Ranking) rank(w *placement.Wish, f *Fire) (rank int, ok bool) {
-	if w.Strategy != common.StrategyLeast {
-		return placement.Rank(w, r.candidates, r.self.Worker)
+func (r *Ranking) rank(req *placement.Requirements, f *Fire) (rank int, ok bool) {
+	if req.Strategy != common.StrategyLeast {
+		return placement.Rank(req, r.candidates, r.self.Worker)
 	}
 	fire := f.Key() + "@" + strconv.FormatInt(f.At.UnixNano(), 10)
 	if i := r.shares.owner(fire, r.candidates); i >= 0 {
 		r.candidates[i].Running--
 		defer func() { r.candidates[i].Running++ }()
-		return placement.Rank(w, r.candidates, r.self.Worker)
+		return placement.Rank(req, r.candidates, r.self.Worker)
 	}
-	rank, ok = placement.Rank(w, r.candidates, r.self.Worker)
-	i := placement.First(w, r.candidates)
+	rank, ok = placement.Rank(req, r.candidates, r.self.Worker)
+	i := placement.First(req, r.candidates)
 	if i < 0 {
 		return rank, ok
 	}

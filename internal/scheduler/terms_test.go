@@ -26,7 +26,7 @@ func paused(until time.Time) func(*common.Terms) {
 
 // A fire with jitter is sent later than planned, by a delay that depends on job and time;
 // the fires of a job keep their order, even if the next one is due already.
-func TestJitter(t *testing.T) {
+func TestJitter_DelaysFiresInOrder(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		const most = 3 * time.Minute
@@ -89,7 +89,7 @@ func TestJitter_IsTheSameOnAllWorkers(t *testing.T) {
 
 // Since is when a fire was found to be due, even if it is sent again; the next
 // fire has another one, and it changes after a jump of the clock.
-func TestSince(t *testing.T) {
+func TestSince_IsWhenTheFireWasFoundDue(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		r.put(r.job("a", "0 * * * * * *", start))
@@ -209,7 +209,7 @@ func TestRetry_DuringChanges(t *testing.T) {
 	})
 }
 
-func TestPause(t *testing.T) {
+func TestPause_HoldsFiresUntilItsEnd(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		until := start.Add(150 * time.Second)
@@ -246,7 +246,7 @@ func TestPause(t *testing.T) {
 }
 
 // A pause does not hold back triggers.
-func TestTriggerOfAPausedJob(t *testing.T) {
+func TestTrigger_JobIsPaused_IsSent(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(with(r.job("a", "0 * * * * * *", r.wall()), paused(time.Time{})))
 		r.trigger(Trigger{Trigger: trigger("a", "t", time.Time{})})
@@ -256,7 +256,7 @@ func TestTriggerOfAPausedJob(t *testing.T) {
 }
 
 // Outside of its start and end a job has no fires.
-func TestStartAndEnd(t *testing.T) {
+func TestJob_OutsideStartAndEnd_DoesNotFire(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
 		from, to := start.Add(10*time.Minute), start.Add(12*time.Minute)

@@ -28,7 +28,7 @@ func (r *rig) expectTrigger(f Fire, id string) {
 	}
 }
 
-func TestTriggerBeforeItsJobIsKnown(t *testing.T) {
+func TestTrigger_JobIsUnknown_Waits(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.trigger(Trigger{Trigger: trigger("a", "t1", time.Time{}), Revision: 9})
 		r.quiet(time.Hour)
@@ -48,7 +48,7 @@ func TestTriggerBeforeItsJobIsKnown(t *testing.T) {
 	})
 }
 
-func TestTriggerNotBefore(t *testing.T) {
+func TestTrigger_NotBefore_WaitsUntilThen(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put(r.parked("a"))
 		r.trigger(Trigger{Trigger: trigger("a", "later", r.wall().Add(time.Minute))},
@@ -80,7 +80,7 @@ func TestBlockedTrigger_IsSentWhenTheRunEnds(t *testing.T) {
 	})
 }
 
-func TestTriggerGone(t *testing.T) {
+func TestTrigger_Deleted_IsNotSent(t *testing.T) {
 	key := TriggerKey{"a", "t"}
 	for _, c := range []struct {
 		name string

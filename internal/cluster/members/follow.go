@@ -78,11 +78,11 @@ func (m *Members) Unplaced(job *common.StoredJob) *common.Reason {
 	if s.Generation == 0 {
 		return nil
 	}
-	wish, err := placement.WishOf(job)
+	req, err := placement.RequirementsOf(job)
 	if err != nil {
 		return nil
 	}
-	reason := placement.Why(&wish, placement.Candidates(s.Members))
+	reason := placement.Why(&req, placement.Candidates(s.Members))
 	if reason.Code == common.ReasonStarting {
 		return nil
 	}

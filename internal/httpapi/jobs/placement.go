@@ -34,12 +34,12 @@ func (s *Resource) ranking(ctx context.Context, job *common.StoredJob) (*Ranking
 	if err != nil {
 		return nil, err
 	}
-	wish, err := placement.WishOf(job)
+	req, err := placement.RequirementsOf(job)
 	if err != nil {
 		return nil, err
 	}
 	alive := slices.DeleteFunc(workers, func(m common.Member) bool { return m.Lease == 0 })
-	verdicts := placement.Explain(&wish, placement.Candidates(alive))
+	verdicts := placement.Explain(&req, placement.Candidates(alive))
 	r := &Ranking{Items: make([]Candidate, len(verdicts))}
 	for i := range verdicts {
 		v := &verdicts[i]

@@ -21,8 +21,8 @@ type Candidate struct {
 	Features []string
 }
 
-// Wish describes the requirements of a fire.
-type Wish struct {
+// Requirements describes the requirements of a fire.
+type Requirements struct {
 	Job      string // name; the ranks differ from job to job
 	Slots    int    // that a run uses; less than 1 counts as 1
 	Strategy common.Strategy
@@ -58,11 +58,11 @@ func Candidates(members []common.Member) []Candidate {
 }
 
 // slots returns the number of slots that a run uses.
-func (w *Wish) slots() int { return max(w.Slots, 1) }
+func (req *Requirements) slots() int { return max(req.Slots, 1) }
 
 // Understood reports whether a worker has all features that the job needs.
-func (w *Wish) Understood(c *Candidate) bool {
-	for _, need := range w.Needs {
+func (req *Requirements) Understood(c *Candidate) bool {
+	for _, need := range req.Needs {
 		if !slices.Contains(c.Features, need) {
 			return false
 		}
@@ -72,17 +72,17 @@ func (w *Wish) Understood(c *Candidate) bool {
 
 // refusal returns the code of the reason why a candidate is not eligible; "" if it is. Permanent reasons come before
 // temporary ones, so that no_slot means that only a free slot is missing.
-func (w *Wish) refusal(c *Candidate) string {
+func (req *Requirements) refusal(c *Candidate) string {
 	switch {
-	case len(w.Workers) > 0 && !slices.Contains(w.Workers, c.ID) && !slices.Contains(w.Workers, c.Name):
+	case len(req.Workers) > 0 && !slices.Contains(req.Workers, c.ID) && !slices.Contains(req.Workers, c.Name):
 		return NotPinned
-	case !w.Selector.Matches(c.Labels):
+	case !req.Selector.Matches(c.Labels):
 		return NotSelected
-	case w.Strategy == common.StrategyWeight && c.Weight <= 0:
+	case req.Strategy == common.StrategyWeight && c.Weight <= 0:
 		return NoWeight
-	case c.Slots < w.slots():
+	case c.Slots < req.slots():
 		return TooSmall
-	case !w.Understood(c):
+	case !req.Understood(c):
 		return NeedsFeature
 	case c.Trouble != "" && c.Full:
 		return OutboxFull
@@ -90,7 +90,7 @@ func (w *Wish) refusal(c *Candidate) string {
 		return Trouble
 	case c.Draining:
 		return Draining
-	case c.Slots-c.Used < w.slots():
+	case c.Slots-c.Used < req.slots():
 		return NoSlot
 	}
 	return ""

@@ -18,9 +18,9 @@ func candidates() []placement.Candidate {
 
 // Each worker computes its own rank from the same candidates. Rank 0 claims at once, the others later.
 func ExampleRank() {
-	wish := placement.Wish{Job: "report", Strategy: common.StrategyLeast}
+	req := placement.Requirements{Job: "report", Strategy: common.StrategyLeast}
 	for _, w := range candidates() {
-		rank, eligible := placement.Rank(&wish, candidates(), w.ID)
+		rank, eligible := placement.Rank(&req, candidates(), w.ID)
 		fmt.Println(w.Name, rank, eligible)
 	}
 	// Output:
@@ -35,7 +35,7 @@ func ExampleExplain() {
 		fmt.Println(err)
 		return
 	}
-	for _, v := range placement.Explain(&placement.Wish{Job: "report", Selector: selector}, candidates()) {
+	for _, v := range placement.Explain(&placement.Requirements{Job: "report", Selector: selector}, candidates()) {
 		if v.Eligible {
 			fmt.Println(v.Name, "has rank", v.Rank)
 		} else {
@@ -49,8 +49,8 @@ func ExampleExplain() {
 }
 
 func ExampleWhy() {
-	wish := placement.Wish{Job: "report", Slots: 20}
-	fmt.Println(placement.Why(&wish, candidates()).Text)
+	req := placement.Requirements{Job: "report", Slots: 20}
+	fmt.Println(placement.Why(&req, candidates()).Text)
 	// Output:
 	// no eligible worker among 3 live workers: 3 have fewer slots than a run uses
 }

@@ -33,32 +33,32 @@ type Verdict struct {
 
 // Explain returns the verdicts on all candidates: the eligible ones by rank, then the others in the given order. The
 // ranks are those of Rank.
-func Explain(w *Wish, all []Candidate) []Verdict {
+func Explain(req *Requirements, all []Candidate) []Verdict {
 	type ranked struct {
 		standing
 		Verdict
 	}
 	var may []ranked
 	var others []Verdict
-	seed := seedOf(w.Job)
+	seed := seedOf(req.Job)
 	for i := range all {
-		if code := w.refusal(&all[i]); code != "" {
-			others = append(others, Verdict{Candidate: all[i], Reason: w.reason(code, &all[i])})
+		if code := req.refusal(&all[i]); code != "" {
+			others = append(others, Verdict{Candidate: all[i], Reason: req.reason(code, &all[i])})
 		} else {
-			may = append(may, ranked{w.standing(seed, &all[i]), Verdict{Candidate: all[i], Eligible: true}})
+			may = append(may, ranked{req.standing(seed, &all[i]), Verdict{Candidate: all[i], Eligible: true}})
 		}
 	}
-	slices.SortStableFunc(may, func(a, b ranked) int { return w.compare(a.standing, b.standing) })
+	slices.SortStableFunc(may, func(a, b ranked) int { return req.compare(a.standing, b.standing) })
 	verdicts := make([]Verdict, 0, len(all))
 	for i, r := range may {
-		r.Rank = w.place(i, r.standing)
+		r.Rank = req.place(i, r.standing)
 		verdicts = append(verdicts, r.Verdict)
 	}
 	return append(verdicts, others...)
 }
 
 // Why returns why no worker can run the job now; see Unplaced.
-func Why(w *Wish, all []Candidate) common.Reason { return Unplaced(Explain(w, all)) }
+func Why(req *Requirements, all []Candidate) common.Reason { return Unplaced(Explain(req, all)) }
 
 // Unplaced returns why no worker is eligible: no_slot if only free slots are missing, outbox_full if only space in the
 // outboxes is, or no_worker. If a worker is eligible, the reason is starting, with the name of the first one.
@@ -112,15 +112,15 @@ var groups = [...]struct{ code, one, many string }{
 }
 
 // reason returns why one candidate is not eligible.
-func (w *Wish) reason(code string, c *Candidate) *common.Reason {
+func (req *Requirements) reason(code string, c *Candidate) *common.Reason {
 	r := &common.Reason{Code: code}
 	switch code {
 	case NotPinned:
-		names := strings.Join(w.Workers, ", ")
+		names := strings.Join(req.Workers, ", ")
 		r.Data, r.Text = map[string]string{"workers": names}, "the job runs only on "+names
 	case NotSelected:
-		unmet := w.Selector.unmet(c.Labels)
-		r.Data = map[string]string{"selector": w.Selector.String(), "unmet": unmet.String()}
+		unmet := req.Selector.unmet(c.Labels)
+		r.Data = map[string]string{"selector": req.Selector.String(), "unmet": unmet.String()}
 		r.Text = fmt.Sprintf("its labels do not match %q: it has no label %s", unmet, unmet.key)
 		if value, has := c.Labels[unmet.key]; has {
 			r.Data["label"] = unmet.key + "=" + value
@@ -129,10 +129,10 @@ func (w *Wish) reason(code string, c *Candidate) *common.Reason {
 	case NoWeight:
 		r.Text = "its weight is 0"
 	case TooSmall:
-		r.Data = map[string]string{"slots": strconv.Itoa(c.Slots), "takes": strconv.Itoa(w.slots())}
-		r.Text = fmt.Sprintf("it has %s, and a run uses %d", plural(c.Slots, "slot", "slots"), w.slots())
+		r.Data = map[string]string{"slots": strconv.Itoa(c.Slots), "takes": strconv.Itoa(req.slots())}
+		r.Text = fmt.Sprintf("it has %s, and a run uses %d", plural(c.Slots, "slot", "slots"), req.slots())
 	case NeedsFeature:
-		lacking := strings.Join(common.Lacking(w.Needs, c.Features), ", ")
+		lacking := strings.Join(common.Lacking(req.Needs, c.Features), ", ")
 		r.Data = map[string]string{"needs": lacking}
 		r.Text = fmt.Sprintf("it lacks the feature %q, which the job needs: a newer version may have it", lacking)
 	case OutboxFull:
@@ -145,10 +145,10 @@ func (w *Wish) reason(code string, c *Candidate) *common.Reason {
 		r.Data = map[string]string{
 			"slots": strconv.Itoa(c.Slots),
 			"used":  strconv.Itoa(c.Used),
-			"takes": strconv.Itoa(w.slots()),
+			"takes": strconv.Itoa(req.slots()),
 		}
 		r.Text = fmt.Sprintf("%d of %s used, and a run uses %d",
-			c.Used, plural(c.Slots, "slot is", "slots are"), w.slots())
+			c.Used, plural(c.Slots, "slot is", "slots are"), req.slots())
 	}
 	return r
 }

@@ -25,44 +25,44 @@ func fit(id string) placement.Candidate {
 
 func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 	for name, c := range map[string]struct {
-		wish placement.Wish
+		req  placement.Requirements
 		with func(*placement.Candidate)
 		code string // empty: eligible
 		data map[string]string
 		text string
 	}{
 		"no requirements": {},
-		"pinned by name":  {wish: placement.Wish{Workers: []string{"other", "name-w"}}},
-		"pinned by id":    {wish: placement.Wish{Workers: []string{"w"}}},
+		"pinned by name":  {req: placement.Requirements{Workers: []string{"other", "name-w"}}},
+		"pinned by id":    {req: placement.Requirements{Workers: []string{"w"}}},
 		"pinned elsewhere": {
-			wish: placement.Wish{Workers: []string{"x", "y"}},
+			req:  placement.Requirements{Workers: []string{"x", "y"}},
 			code: placement.NotPinned,
 			data: map[string]string{"workers": "x, y"},
 			text: "the job runs only on x, y",
 		},
-		"selected": {wish: placement.Wish{Selector: selector(t, "zone=a,!rack")}},
+		"selected": {req: placement.Requirements{Selector: selector(t, "zone=a,!rack")}},
 		"another label": {
-			wish: placement.Wish{Selector: selector(t, "zone,zone=b")},
+			req:  placement.Requirements{Selector: selector(t, "zone,zone=b")},
 			code: placement.NotSelected,
 			data: map[string]string{"selector": "zone,zone=b", "unmet": "zone=b", "label": "zone=a"},
 			text: `its labels do not match "zone=b": it has zone=a`,
 		},
 		"no such label": {
-			wish: placement.Wish{Selector: selector(t, "rack in (1,2)")},
+			req:  placement.Requirements{Selector: selector(t, "rack in (1,2)")},
 			code: placement.NotSelected,
 			data: map[string]string{"selector": "rack in (1,2)", "unmet": "rack in (1,2)"},
 			text: `its labels do not match "rack in (1,2)": it has no label rack`,
 		},
 		"weight 0, by weight": {
-			wish: placement.Wish{Strategy: common.StrategyWeight},
+			req:  placement.Requirements{Strategy: common.StrategyWeight},
 			with: func(c *placement.Candidate) { c.Weight = 0 },
 			code: placement.NoWeight,
 			text: "its weight is 0",
 		},
 		"weight 0, by hash": {with: func(c *placement.Candidate) { c.Weight = 0 }},
-		"just large enough": {wish: placement.Wish{Slots: 4}},
+		"just large enough": {req: placement.Requirements{Slots: 4}},
 		"too small": {
-			wish: placement.Wish{Slots: 5},
+			req:  placement.Requirements{Slots: 5},
 			code: placement.TooSmall,
 			data: map[string]string{"slots": "4", "takes": "5"},
 			text: "it has 4 slots, and a run uses 5",
@@ -74,11 +74,11 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 			text: "it has 0 slots, and a run uses 1",
 		},
 		"has the features": {
-			wish: placement.Wish{Needs: []string{"b", "a"}},
+			req:  placement.Requirements{Needs: []string{"b", "a"}},
 			with: func(c *placement.Candidate) { c.Features = []string{"a", "b", "c"} },
 		},
 		"of an older version": {
-			wish: placement.Wish{Needs: []string{"a", "b", "c"}},
+			req:  placement.Requirements{Needs: []string{"a", "b", "c"}},
 			with: func(c *placement.Candidate) { c.Features, c.Draining = []string{"b"}, true },
 			code: placement.NeedsFeature,
 			data: map[string]string{"needs": "a, c"},
@@ -100,9 +100,9 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 			code: placement.Draining,
 			text: "it is draining: it finishes its runs and claims no more",
 		},
-		"its last slots": {wish: placement.Wish{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 2 }},
+		"its last slots": {req: placement.Requirements{Slots: 2}, with: func(c *placement.Candidate) { c.Used = 2 }},
 		"not enough free slots": {
-			wish: placement.Wish{Slots: 2},
+			req:  placement.Requirements{Slots: 2},
 			with: func(c *placement.Candidate) { c.Used = 3 },
 			code: placement.NoSlot,
 			data: map[string]string{"slots": "4", "used": "3", "takes": "2"},
@@ -115,7 +115,7 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 			text: "9 of 4 slots are used, and a run uses 1",
 		},
 		"permanent reason first": {
-			wish: placement.Wish{Workers: []string{"x"}},
+			req:  placement.Requirements{Workers: []string{"x"}},
 			with: func(c *placement.Candidate) { c.Draining, c.Used = true, 4 },
 			code: placement.NotPinned,
 			data: map[string]string{"workers": "x"},
@@ -128,14 +128,14 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.wish.Job = "job"
+			c.req.Job = "job"
 			w := fit("w")
 			if c.with != nil {
 				c.with(&w)
 			}
 			all := []placement.Candidate{w}
-			verdict := placement.Explain(&c.wish, all)[0]
-			rank, ok := placement.Rank(&c.wish, all, "w")
+			verdict := placement.Explain(&c.req, all)[0]
+			rank, ok := placement.Rank(&c.req, all, "w")
 			if ok != (c.code == "") || verdict.Eligible != ok || rank != 0 {
 				t.Fatalf("rank %d, %v; verdict %+v", rank, ok, verdict)
 			}
@@ -153,7 +153,8 @@ func TestExplainAndRank_AgreeOnEligibility(t *testing.T) {
 }
 
 func TestRank_UnknownWorker_IsNotEligible(t *testing.T) {
-	if rank, ok := placement.Rank(&placement.Wish{Job: "job"}, []placement.Candidate{fit("w")}, "x"); ok || rank != 0 {
+	req := &placement.Requirements{Job: "job"}
+	if rank, ok := placement.Rank(req, []placement.Candidate{fit("w")}, "x"); ok || rank != 0 {
 		t.Errorf("rank %d, %v", rank, ok)
 	}
 }
@@ -209,7 +210,7 @@ func TestWhy(t *testing.T) {
 	waiting := fit("waiting")
 	waiting.Trouble, waiting.Full = "the outboxes are full", true
 	for name, c := range map[string]struct {
-		wish placement.Wish
+		req  placement.Requirements
 		all  []placement.Candidate
 		want common.Reason
 	}{
@@ -222,8 +223,8 @@ func TestWhy(t *testing.T) {
 			Data: map[string]string{"alive": "1", "draining": "1"},
 			Text: "no eligible worker among 1 live worker: 1 is draining"}},
 		"several, not eligible": {
-			wish: placement.Wish{Slots: 2, Selector: selector(t, "zone=a")},
-			all:  []placement.Candidate{drained, small, {ID: "x"}, {ID: "y"}},
+			req: placement.Requirements{Slots: 2, Selector: selector(t, "zone=a")},
+			all: []placement.Candidate{drained, small, {ID: "x"}, {ID: "y"}},
 			want: common.Reason{
 				Code: common.ReasonNoWorker,
 				Data: map[string]string{"alive": "4", "selector": "2", "too_small": "1", "draining": "1"},
@@ -245,7 +246,7 @@ func TestWhy(t *testing.T) {
 				Data: map[string]string{"worker": "name-w"}, Text: "name-w is about to start it"},
 		},
 	} {
-		if got := placement.Why(&c.wish, c.all); !reflect.DeepEqual(got, c.want) {
+		if got := placement.Why(&c.req, c.all); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

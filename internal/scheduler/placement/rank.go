@@ -11,7 +11,7 @@ import (
 // Rank returns the rank of a worker among the eligible ones: rank 0 claims first. ok is false if the worker is not
 // eligible or not a candidate. Under the strategy any, all workers have rank 0, except one to avoid, which has rank 1.
 // It does not allocate.
-func Rank(w *Wish, all []Candidate, self string) (rank int, ok bool) {
+func Rank(req *Requirements, all []Candidate, self string) (rank int, ok bool) {
 	me := -1
 	for i := range all {
 		if all[i].ID == self {
@@ -19,28 +19,28 @@ func Rank(w *Wish, all []Candidate, self string) (rank int, ok bool) {
 			break
 		}
 	}
-	if me < 0 || w.refusal(&all[me]) != "" {
+	if me < 0 || req.refusal(&all[me]) != "" {
 		return 0, false
 	}
-	seed := seedOf(w.Job)
-	mine := w.standing(seed, &all[me])
+	seed := seedOf(req.Job)
+	mine := req.standing(seed, &all[me])
 	for i := range all {
-		if i != me && w.refusal(&all[i]) == "" && w.compare(w.standing(seed, &all[i]), mine) < 0 {
+		if i != me && req.refusal(&all[i]) == "" && req.compare(req.standing(seed, &all[i]), mine) < 0 {
 			rank++
 		}
 	}
-	return w.place(rank, mine), true
+	return req.place(rank, mine), true
 }
 
 // First returns the index of the candidate that claims first, or -1 if none is eligible.
-func First(w *Wish, all []Candidate) int {
-	seed, first := seedOf(w.Job), -1
+func First(req *Requirements, all []Candidate) int {
+	seed, first := seedOf(req.Job), -1
 	var best standing
 	for i := range all {
-		if w.refusal(&all[i]) != "" {
+		if req.refusal(&all[i]) != "" {
 			continue
 		}
-		if s := w.standing(seed, &all[i]); first < 0 || s.compare(best) < 0 {
+		if s := req.standing(seed, &all[i]); first < 0 || s.compare(best) < 0 {
 			first, best = i, s
 		}
 	}
@@ -98,9 +98,9 @@ func (s standing) compare(o standing) int {
 	return cmp.Or(cmp.Compare(o.score, s.score), cmp.Compare(o.hash, s.hash), cmp.Compare(s.id, o.id))
 }
 
-func (w *Wish) standing(seed uint64, c *Candidate) standing {
-	s := standing{last: c.ID == w.Avoid, hash: hashOf(seed, c.ID), id: c.ID}
-	switch w.Strategy {
+func (req *Requirements) standing(seed uint64, c *Candidate) standing {
+	s := standing{last: c.ID == req.Avoid, hash: hashOf(seed, c.ID), id: c.ID}
+	switch req.Strategy {
 	case common.StrategyLeast:
 		s.score = -float64(c.Running)
 	case common.StrategyWeight:
@@ -110,16 +110,16 @@ func (w *Wish) standing(seed uint64, c *Candidate) standing {
 }
 
 // compare compares standings. Under the strategy any, all are equal except the one to avoid.
-func (w *Wish) compare(a, b standing) int {
-	if w.Strategy == common.StrategyAny && a.last == b.last {
+func (req *Requirements) compare(a, b standing) int {
+	if req.Strategy == common.StrategyAny && a.last == b.last {
 		return 0
 	}
 	return a.compare(b)
 }
 
 // place returns the rank of a candidate that comes after a number of others.
-func (w *Wish) place(before int, s standing) int {
-	if w.Strategy != common.StrategyAny {
+func (req *Requirements) place(before int, s standing) int {
+	if req.Strategy != common.StrategyAny {
 		return before
 	}
 	if s.last {

@@ -16,7 +16,7 @@ var strategies = []common.Strategy{"", common.StrategyHash, common.StrategyLeast
 	common.StrategyAny}
 
 // order returns the eligible candidates by rank.
-func order(t require, w *placement.Wish, all []placement.Candidate) []string {
+func order(t require, w *placement.Requirements, all []placement.Candidate) []string {
 	byRank := map[int]string{}
 	for _, c := range all {
 		rank, ok := placement.Rank(w, all, c.ID)
@@ -43,7 +43,7 @@ type require interface {
 }
 
 // crowd draws arbitrary candidates and requirements.
-func crowd(t *rapid.T) (*placement.Wish, []placement.Candidate) {
+func crowd(t *rapid.T) (*placement.Requirements, []placement.Candidate) {
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z2-7]{1,16}`), 1, 12, rapid.ID).Draw(t, "ids")
 	all := make([]placement.Candidate, len(ids))
 	for i, id := range ids {
@@ -61,7 +61,7 @@ func crowd(t *rapid.T) (*placement.Wish, []placement.Candidate) {
 			all[i].Trouble = "clock"
 		}
 	}
-	w := &placement.Wish{
+	w := &placement.Requirements{
 		Job:      rapid.StringMatching(`[a-z0-9]{1,20}`).Draw(t, "job"),
 		Slots:    rapid.IntRange(0, 2).Draw(t, "takes"),
 		Strategy: rapid.SampledFrom(strategies).Draw(t, "strategy"),
@@ -181,7 +181,7 @@ func workers(n int) []placement.Candidate {
 }
 
 // shares counts for how many jobs each worker has rank 0.
-func shares(w placement.Wish, all []placement.Candidate, jobs int) map[string]float64 {
+func shares(w placement.Requirements, all []placement.Candidate, jobs int) map[string]float64 {
 	count := map[string]float64{}
 	for i := range jobs {
 		w.Job = fmt.Sprintf("job-%d", i)
@@ -197,7 +197,7 @@ func shares(w placement.Wish, all []placement.Candidate, jobs int) map[string]fl
 func TestHashGivesEvenShares(t *testing.T) {
 	const jobs = 20_000
 	all := workers(5)
-	count := shares(placement.Wish{Strategy: common.StrategyHash}, all, jobs)
+	count := shares(placement.Requirements{Strategy: common.StrategyHash}, all, jobs)
 	for _, c := range all {
 		if got := count[c.ID] / jobs; math.Abs(got-0.2) > 0.012 { // four standard deviations
 			t.Errorf("%s has %.3f of the jobs", c.Name, got)
@@ -212,7 +212,7 @@ func TestWeightGivesShares(t *testing.T) {
 	for i := range all {
 		all[i].Weight = weights[i]
 	}
-	count := shares(placement.Wish{Strategy: common.StrategyWeight}, all, jobs)
+	count := shares(placement.Requirements{Strategy: common.StrategyWeight}, all, jobs)
 	for i, c := range all {
 		if got, want := count[c.ID]/jobs, float64(weights[i])/sum; math.Abs(got-want) > 0.015 {
 			t.Errorf("%s, of weight %d, has %.3f of the jobs, not %.3f", c.Name, weights[i], got, want)
@@ -225,14 +225,14 @@ func TestLeast_PrefersWorkersWithFewerRuns(t *testing.T) {
 	for i, running := range []int{3, 0, 2, 1} {
 		all[i].Running = running
 	}
-	w := &placement.Wish{Job: "job", Strategy: common.StrategyLeast}
+	w := &placement.Requirements{Job: "job", Strategy: common.StrategyLeast}
 	if got, want := order(t, w, all), []string{all[1].ID, all[3].ID, all[2].ID, all[0].ID}; !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v", got, want)
 	}
 	for i := range all {
 		all[i].Running = 1
 	}
-	hash := &placement.Wish{Job: "job", Strategy: common.StrategyHash}
+	hash := &placement.Requirements{Job: "job", Strategy: common.StrategyHash}
 	if got, want := order(t, w, all), order(t, hash, all); !slices.Equal(got, want) {
 		t.Errorf("among equals the order is %v, not that of hash, %v", got, want)
 	}
@@ -241,7 +241,7 @@ func TestLeast_PrefersWorkersWithFewerRuns(t *testing.T) {
 func TestAny_GivesRankZeroToAll(t *testing.T) {
 	all := workers(4)
 	all[3].Draining = true
-	w := &placement.Wish{Job: "job", Strategy: common.StrategyAny, Avoid: all[1].ID}
+	w := &placement.Requirements{Job: "job", Strategy: common.StrategyAny, Avoid: all[1].ID}
 	for i, want := range []int{0, 1, 0} {
 		if rank, ok := placement.Rank(w, all, all[i].ID); !ok || rank != want {
 			t.Errorf("%s: rank %d, %v", all[i].Name, rank, ok)
@@ -255,7 +255,7 @@ func TestAny_GivesRankZeroToAll(t *testing.T) {
 func TestAvoidedWorker_IsLastButEligible(t *testing.T) {
 	all := workers(3)
 	for _, strategy := range []common.Strategy{common.StrategyHash, common.StrategyLeast, common.StrategyWeight} {
-		w := &placement.Wish{Job: "job", Strategy: strategy}
+		w := &placement.Requirements{Job: "job", Strategy: strategy}
 		w.Avoid = order(t, w, all)[0]
 		if got := order(t, w, all); len(got) != 3 || got[2] != w.Avoid {
 			t.Errorf("%s: order %v avoiding %s", strategy, got, w.Avoid)
@@ -279,7 +279,7 @@ func TestRank_IsTheSameInAllVersions(t *testing.T) {
 		{"backup", common.StrategyWeight, "[eeee cccc dddd bbbb aaaa]"},
 		{"report", common.StrategyWeight, "[eeee dddd cccc aaaa bbbb]"},
 	} {
-		got := fmt.Sprint(order(t, &placement.Wish{Job: c.job, Strategy: c.strategy}, all))
+		got := fmt.Sprint(order(t, &placement.Requirements{Job: c.job, Strategy: c.strategy}, all))
 		if got != c.want {
 			t.Errorf("%s by %s: %s, want %s", c.job, c.strategy, got, c.want)
 		}
@@ -289,7 +289,7 @@ func TestRank_IsTheSameInAllVersions(t *testing.T) {
 func TestRankAllocatesNothing(t *testing.T) {
 	all := workers(10)
 	for _, strategy := range strategies {
-		w := &placement.Wish{
+		w := &placement.Requirements{
 			Job:      "job",
 			Slots:    1,
 			Strategy: strategy,
@@ -311,7 +311,7 @@ func BenchmarkRank(b *testing.B) {
 		for _, n := range []int{3, 10, 100} {
 			b.Run(fmt.Sprintf("%s/%d", strategy, n), func(b *testing.B) {
 				all := workers(n)
-				w := &placement.Wish{
+				w := &placement.Requirements{
 					Job:      "nightly-backup",
 					Slots:    1,
 					Strategy: strategy,
