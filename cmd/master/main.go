@@ -14,11 +14,13 @@ import (
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/access"
 	accessetcd "carillon/internal/access/etcd"
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/wallclock"
 	"carillon/web"
 )
 
@@ -130,7 +132,7 @@ func token(ctx context.Context, cfg config.Etcd, stdout io.Writer,
 		return err
 	}
 	defer etcd.Close()
-	made, err := make(ctx, accessetcd.New(etcd, daemon.WallClock, nil))
+	made, err := make(ctx, accessetcd.New(etcd, wallclock.Now, nil))
 	if err != nil {
 		return daemon.Failed(err)
 	}
@@ -141,8 +143,8 @@ func token(ctx context.Context, cfg config.Etcd, stdout io.Writer,
 func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	log := cfg.Log.Logger(stderr)
 	registry := metrics.NewRegistry(version)
-	certificates := certs.NewSet(daemon.WallClock, log, registry.CertificateEnds)
-	origin := daemon.NewOrigin(log)
+	certificates := certs.NewSet(wallclock.Now, log, registry.CertificateEnds)
+	origin := continuity.NewOrigin(log)
 	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, origin.Lineage)
 	if err != nil {
 		return err
@@ -156,7 +158,7 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	master, err := daemon.NewMaster(daemon.MasterConfig{
 		API:          cfg.API,
 		ID:           common.NewID(),
-		Clock:        daemon.NewClock(log),
+		Clock:        continuity.NewClock(log),
 		Origin:       origin,
 		Etcd:         etcd,
 		Store:        store,

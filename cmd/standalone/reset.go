@@ -16,6 +16,7 @@ import (
 	"carillon/internal/executor"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/embedded"
+	"carillon/internal/platform/wallclock"
 )
 
 // resetLife is the lifetime of the token that reset-admin creates.
@@ -56,7 +57,7 @@ func reset(ctx context.Context, cfg config.Standalone, stdout io.Writer) error {
 		return err
 	}
 	defer etcd.Close()
-	token, err := accessetcd.New(etcd.Client(), daemon.WallClock, nil).ResetAdmin(ctx, common.Actor{
+	token, err := accessetcd.New(etcd.Client(), wallclock.Now, nil).ResetAdmin(ctx, common.Actor{
 		Name:   "reset-admin",
 		Remote: "console",
 	}, resetLife)

@@ -15,6 +15,7 @@ import (
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/wallclock"
 	"carillon/internal/runlog/sqlitelog"
 	"carillon/web"
 )
@@ -72,7 +73,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 		Version:      version,
 		Log:          log,
 		Registry:     registry,
-		Certificates: certs.NewSet(daemon.WallClock, log, registry.CertificateEnds),
+		Certificates: certs.NewSet(wallclock.Now, log, registry.CertificateEnds),
 	})
 	if err != nil {
 		return daemon.Failed(err)

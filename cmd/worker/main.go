@@ -19,6 +19,7 @@ import (
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/wallclock"
 )
 
 // version is set by the linker.
@@ -95,7 +96,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	}
 	defer node.Close()
 	registry := metrics.NewRegistry(version)
-	certificates := certs.NewSet(daemon.WallClock, log, registry.CertificateEnds)
+	certificates := certs.NewSet(wallclock.Now, log, registry.CertificateEnds)
 	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, node.Origin.Lineage)
 	if err != nil {
 		return err

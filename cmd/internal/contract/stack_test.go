@@ -18,6 +18,7 @@ import (
 	"carillon/cmd/internal/daemon"
 	"carillon/internal/access"
 	"carillon/internal/access/oidc/oidctest"
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/platform/config"
@@ -62,8 +63,8 @@ func start(t *testing.T) *stack {
 	accounts := daemon.NewAccess(client, &single)
 	master, err := daemon.NewMaster(daemon.MasterConfig{
 		ID:     common.NewID(),
-		Clock:  daemon.NewClock(slog.New(slog.DiscardHandler)),
-		Origin: daemon.NewOrigin(slog.New(slog.DiscardHandler)),
+		Clock:  continuity.NewClock(slog.New(slog.DiscardHandler)),
+		Origin: continuity.NewOrigin(slog.New(slog.DiscardHandler)),
 		API: config.API{
 			HTTP: config.HTTP{Listen: "127.0.0.1:0"},
 			OIDC: single,

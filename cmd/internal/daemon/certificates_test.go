@@ -16,6 +16,7 @@ import (
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/certs/certstest"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/wallclock"
 )
 
 // guests tells of the certificates that clients of a server show; it serves none of them.
@@ -112,7 +113,7 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 		},
 	} {
 		t.Run(use, func(t *testing.T) {
-			kept := certs.NewSet(WallClock, slog.New(slog.DiscardHandler), nil)
+			kept := certs.NewSet(wallclock.Now, slog.New(slog.DiscardHandler), nil)
 			cert, key := issue("first")
 			ask := open(t, kept, file("cert.pem", cert), file("key.pem", key), file("both.pem", cert, key))
 			asked := make(chan struct{})

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"carillon/internal/cluster/clock"
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
 	"carillon/internal/health"
+	"carillon/internal/platform/wallclock"
 	"carillon/internal/scheduler/placement"
 )
 
@@ -20,7 +22,7 @@ import (
 type cluster struct {
 	*clockVerdict
 	conditions *health.Conditions // conditions of this worker
-	origin     *Origin
+	origin     *continuity.Origin
 	stopping   func() bool
 	full       func() bool                             // whether the outboxes are full
 	clocked    func(skew time.Duration, disagree bool) // receives the verdict on this worker's clock
@@ -61,7 +63,7 @@ func (c *cluster) Latest(now time.Time) time.Time {
 // wentBack returns why nothing may be claimed or resolved: this or another worker has noticed that etcd was
 // restored from a backup.
 func (c *cluster) wentBack() error {
-	if err := c.origin.wentBack(); err != nil {
+	if err := c.origin.WentBack(); err != nil {
 		return err
 	}
 	return noticed(c.members.Snapshot().Members)
@@ -72,7 +74,8 @@ func noticed(members []common.Member) error {
 	for i := range members {
 		for _, c := range members[i].Conditions {
 			if c.Code == common.ConditionEtcdWentBack {
-				return wentBack("worker " + common.Excerpt(cmp.Or(members[i].Name, members[i].Worker)) + " noticed it")
+				name := common.Excerpt(cmp.Or(members[i].Name, members[i].Worker))
+				return continuity.RestoredError("worker " + name + " noticed it")
 			}
 		}
 	}
@@ -103,7 +106,7 @@ func (c *cluster) Full() bool { return c.full() }
 func (c *clockVerdict) clock() clock.Verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wall, since, generation := WallClock(), time.Since(c.judged), c.members.Snapshot().Generation
+	wall, since, generation := wallclock.Now(), time.Since(c.judged), c.members.Snapshot().Generation
 	if c.judged.IsZero() || generation != c.of || since > judgeEvery || (wall.Sub(c.wall)-since).Abs() > clockJump {
 		c.verdict, c.judged, c.wall, c.of = c.guard.Judge(), time.Now(), wall, generation
 	}
@@ -166,4 +169,4 @@ func abilities(members []common.Member, trouble string) string {
 }
 
 // Conditions reports a clock that differs from the cluster's, or that cannot be compared.
-func (c *clockVerdict) Conditions() []common.Condition { return c.clock().Conditions(WallClock()) }
+func (c *clockVerdict) Conditions() []common.Condition { return c.clock().Conditions(wallclock.Now()) }

@@ -12,6 +12,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
@@ -30,8 +31,8 @@ func newScraped(t *testing.T, client *clientv3.Client, store LogStore, token str
 	t.Helper()
 	m, err := NewMaster(MasterConfig{
 		ID:       common.NewID(),
-		Clock:    NewClock(slog.New(slog.DiscardHandler)),
-		Origin:   NewOrigin(slog.New(slog.DiscardHandler)),
+		Clock:    continuity.NewClock(slog.New(slog.DiscardHandler)),
+		Origin:   continuity.NewOrigin(slog.New(slog.DiscardHandler)),
 		API:      config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC", MetricsMaxJobs: 2},
 		Etcd:     client,
 		Store:    store,

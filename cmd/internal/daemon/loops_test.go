@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
 	"carillon/internal/executor"
@@ -390,8 +391,8 @@ func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) 
 		Node:   config.Node{Slots: 4},
 		Home:   home,
 		Spool:  output,
-		Clock:  NewClock(log),
-		Origin: NewOrigin(log),
+		Clock:  continuity.NewClock(log),
+		Origin: continuity.NewOrigin(log),
 	}
 	t.Cleanup(func() { _ = node.Close() })
 	box, err := crypt.Parse(crypt.NewKey())
@@ -429,8 +430,8 @@ func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) 
 	t.Helper()
 	m, err := NewMaster(MasterConfig{
 		ID:        common.NewID(),
-		Clock:     NewClock(slog.New(slog.DiscardHandler)),
-		Origin:    NewOrigin(slog.New(slog.DiscardHandler)),
+		Clock:     continuity.NewClock(slog.New(slog.DiscardHandler)),
+		Origin:    continuity.NewOrigin(slog.New(slog.DiscardHandler)),
 		API:       config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC"},
 		Etcd:      client,
 		Store:     newLoopsStore(t),

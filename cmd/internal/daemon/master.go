@@ -16,6 +16,7 @@ import (
 
 	"carillon/internal/audit"
 	auditetcd "carillon/internal/audit/etcd"
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/cluster/election"
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
@@ -42,6 +43,7 @@ import (
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/wallclock"
 	"carillon/internal/runlog"
 	"carillon/internal/runlog/jobgauges"
 	"carillon/internal/runlog/tail"
@@ -66,9 +68,9 @@ type MasterConfig struct {
 	// that an earlier start left under the id does not count as a vote.
 	ID string
 	// Clock watches the wall clock; shared with the worker in the same process.
-	Clock *Clock
+	Clock *continuity.Clock
 	// Origin detects a restore of etcd; shared with the worker in the same process.
-	Origin   *Origin
+	Origin   *continuity.Origin
 	Etcd     *clientv3.Client
 	Store    LogStore
 	Console  fs.FS
@@ -140,20 +142,20 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	m.probe = healthetcd.NewProbe(cfg.Etcd, cfg.Store)
 	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.probe.EtcdAway)
-	m.members = members.NewMembers(cfg.Etcd, WallClock, m.loops.report)
+	m.members = members.NewMembers(cfg.Etcd, wallclock.Now, m.loops.report)
 	presence := common.MasterPresence{
 		ID:        cfg.ID,
 		Host:      hostname(),
 		Version:   cfg.Version,
-		StartedAt: WallClock().UTC(),
+		StartedAt: wallclock.Now().UTC(),
 		Seals:     true,
 	}
-	m.guard = members.NewGuard(m.members, presence.ID, WallClock, nil, cfg.Clock.judge)
+	m.guard = members.NewGuard(m.members, presence.ID, wallclock.Now, nil, cfg.Clock.Judge)
 	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done,
 		func() common.MasterPresence {
 			now := presence
 			now.Conditions = m.loops.Conditions()
-			now.Address, now.Clock, now.Skew = m.Address(), WallClock().UTC(), m.guard.Judge().Skew
+			now.Address, now.Clock, now.Skew = m.Address(), wallclock.Now().UTC(), m.guard.Judge().Skew
 			return now
 		})
 	m.elector = election.New(election.Config{
@@ -163,14 +165,14 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Key:     common.LeaderKey,
 		ID:      presence.ID,
 		Name:    presence.Host,
-		Now:     WallClock,
+		Now:     wallclock.Now,
 		Log:     cfg.Log,
 		Told:    counted.Elected,
 		Report:  m.loops.report,
 	})
 	m.findings = election.NewFindings(m.elector)
 	interner := schedule.NewInterner()
-	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs)), interner, WallClock)
+	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs)), interner, wallclock.Now)
 	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.sink = runlog.NewSink(runlog.SinkConfig{Spool: runlog.NoSpool{}, Report: m.loops.delivery.Done},
 		live.NewMasterOutbox(cfg.Etcd), cfg.Store, cfg.Log, delivery{counted})
@@ -189,7 +191,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Failed:    counted.LogStoreError,
 	})
 	changed := func() { m.sink.Outcomes(); sealer.Wake() }
-	workers := members.NewSettings(cfg.Etcd, WallClock, changed)
+	workers := members.NewSettings(cfg.Etcd, wallclock.Now, changed)
 	m.state = healthetcd.New(healthetcd.Config{
 		Client:       cfg.Etcd,
 		Probe:        m.probe,
@@ -202,7 +204,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		ID:           presence.ID,
 		Host:         presence.Host,
 		Version:      cfg.Version,
-		Now:          WallClock,
+		Now:          wallclock.Now,
 		Log:          cfg.Log,
 		Gauge:        counted.Condition,
 		Sources: []func() []common.Condition{m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions,
@@ -214,15 +216,16 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
-	secrets := secretsetcd.New(cfg.Etcd, box, WallClock, changed)
+	secrets := secretsetcd.New(cfg.Etcd, box, wallclock.Now, changed)
 	runs := live.New(live.Config{
 		Client:   cfg.Etcd,
 		Catalog:  m.catalog,
 		Outboxes: m.outboxes,
 		Unplaced: m.members.Unplaced,
-		Now:      WallClock,
+		Now:      wallclock.Now,
 	})
-	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone, Now: WallClock,
+	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone,
+		Now:   wallclock.Now,
 		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.lives, Held: m.wentBack, Restored: m.state.Restored,
 		Catalog: m.catalog, Runs: runs, Changed: changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults})
@@ -233,11 +236,11 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Chained:    cfg.Store,
 		Away:       m.probe.StoreAway,
 	}
-	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, WallClock), there)
+	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now), there)
 	view := runlog.NewView(runs, plan.New(m.catalog, m.members.Unplaced), there)
 	following := tail.New(view, tail.Config{})
-	channels := notifyetcd.New(cfg.Etcd, box, WallClock, changed)
-	m.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: WallClock})
+	channels := notifyetcd.New(cfg.Etcd, box, wallclock.Now, changed)
+	m.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: wallclock.Now})
 	senders, err := newSenders(&cfg.Notify, m.webhooks)
 	if err != nil {
 		return nil, err
@@ -247,7 +250,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Jobs:    store,
 		Live:    runs,
 		Runs:    view,
-		Habits:  runlog.NewHabits(there, WallClock),
+		Habits:  runlog.NewHabits(there, wallclock.Now),
 		Overdue: m.findings.Overdue,
 	})
 	notifier := notify.New(notify.Config{
@@ -257,12 +260,12 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		History:   told,
 		Senders:   senders,
 		PublicURL: cfg.Notify.PublicURL,
-		Now:       WallClock,
+		Now:       wallclock.Now,
 		Log:       cfg.Log,
 		Metrics:   counted,
 		Report:    m.loops.duties[dutyNotifications].Done,
 	})
-	failing := notify.NewFailingChannels(channels, WallClock, cfg.Log, m.loops.duties[dutyChannels].Done)
+	failing := notify.NewFailingChannels(channels, wallclock.Now, cfg.Log, m.loops.duties[dutyChannels].Done)
 	keeper := housekeeping.New(housekeeping.Config{
 		Store:     cfg.Store,
 		Jobs:      m.catalog,
@@ -324,7 +327,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Metrics: cfg.Registry.Handler(), Schedules: interner,
 		Console: cfg.Console,
 		Version: cfg.Version, Timezone: cfg.Timezone, Secure: cfg.HTTP.Secure(), PublicURL: cfg.Notify.PublicURL,
-		Logger: cfg.Log, Now: WallClock,
+		Logger: cfg.Log, Now: wallclock.Now,
 		Answered: counted.Request, Refused: counted.RequestRefused, TrustedProxies: cfg.HTTP.TrustedProxies,
 		APIRate: cfg.HTTP.APIRate,
 	})
@@ -342,7 +345,7 @@ func (m *Master) Parts() []lifecycle.Part {
 	return []lifecycle.Part{
 		{Name: "certificates", Serve: m.cfg.Certificates.Run},
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
-		{Name: "origin", Serve: m.cfg.Origin.keep(m.cfg.Etcd)},
+		{Name: "origin", Serve: m.cfg.Origin.Keep(m.cfg.Etcd)},
 		{Name: "presence", Serve: serving(m.presence.Run, m.loops.presence)},
 		{Name: "membership", Serve: serving(ignoreEnd(m.members.Run), m.loops.membership...)},
 		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
@@ -451,7 +454,7 @@ func (delivery) OutputDropped(int)      {}
 // wentBack returns why no cursor may be moved: this master or a worker has noticed that etcd was restored from
 // a backup.
 func (m *Master) wentBack() error {
-	if err := m.cfg.Origin.wentBack(); err != nil {
+	if err := m.cfg.Origin.WentBack(); err != nil {
 		return err
 	}
 	return noticed(m.members.Snapshot().Members)

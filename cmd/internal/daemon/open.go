@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"carillon/internal/cluster/continuity"
 	"carillon/internal/etcdkit"
 	"carillon/internal/executor"
 	"carillon/internal/executor/redact"
@@ -26,8 +27,8 @@ type Node struct {
 	Spool  *spool.Spool
 	Masks  *redact.Files // secrets that are masked in the output of commands
 	RunAs  *runas.File   // selects the user that jobs run as; nil: the user of this process
-	Clock  *Clock
-	Origin *Origin
+	Clock  *continuity.Clock
+	Origin *continuity.Origin
 }
 
 // OpenNode opens the files of a worker, and ends what an earlier life of it left.
@@ -48,7 +49,7 @@ func OpenNode(ctx context.Context, cfg config.Node, log *slog.Logger) (n *Node, 
 	if n.Spool, err = spool.Open(spool.Config{Dir: cfg.DataDir, Max: cfg.SpoolMax, Log: log}); err != nil {
 		return nil, Failed(errors.Join(err, n.Home.Close()))
 	}
-	n.Clock, n.Origin = OpenClock(cfg.DataDir, log), OpenOrigin(cfg.DataDir, log)
+	n.Clock, n.Origin = continuity.OpenClock(cfg.DataDir, log), continuity.OpenOrigin(cfg.DataDir, log)
 	return n, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"carillon/internal/common"
 	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/wallclock"
 	secretsetcd "carillon/internal/secrets/etcd"
 )
 
@@ -20,9 +21,9 @@ func Reseal(ctx context.Context, etcd *clientv3.Client, key config.Secret) (secr
 	}
 	actor := common.Actor{Name: "reseal", Remote: "console"}
 	ignored := func() {} // no visible change
-	if secrets, err = secretsetcd.New(etcd, box, WallClock, ignored).Reseal(ctx, actor); err != nil {
+	if secrets, err = secretsetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor); err != nil {
 		return secrets, 0, err
 	}
-	channels, err = notifyetcd.New(etcd, box, WallClock, ignored).Reseal(ctx, actor)
+	channels, err = notifyetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor)
 	return secrets, channels, err
 }

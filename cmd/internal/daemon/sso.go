@@ -10,11 +10,12 @@ import (
 	"carillon/internal/access/oidc"
 	"carillon/internal/httpapi/accounts"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/wallclock"
 )
 
 // NewAccess creates the store of users, tokens and sessions.
 func NewAccess(client *clientv3.Client, c *config.OIDC) *accessetcd.Store {
-	return accessetcd.New(client, WallClock, issuerOf(c))
+	return accessetcd.New(client, wallclock.Now, issuerOf(c))
 }
 
 // issuerOf returns the issuer that authenticates users; nil if there is none.
@@ -50,6 +51,6 @@ func newSSO(c *config.OIDC, public string) (accounts.SSO, error) {
 		GroupsClaim: c.GroupsClaim,
 		Rules:       issuerOf(c).Rules,
 		Roots:       roots,
-		Now:         WallClock,
+		Now:         wallclock.Now,
 	}), nil
 }

@@ -21,6 +21,7 @@ import (
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/wallclock"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
 	"carillon/internal/secrets/crypt"
@@ -116,10 +117,10 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
 	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
 		cfg.Origin.Lineage.WentBack)
-	w.members = members.NewMembers(client, WallClock, w.loops.report)
+	w.members = members.NewMembers(client, wallclock.Now, w.loops.report)
 	clocks := &clockVerdict{
 		members: w.members,
-		guard:   members.NewGuard(w.members, life.Worker, WallClock, nil, cfg.Clock.judge),
+		guard:   members.NewGuard(w.members, life.Worker, wallclock.Now, nil, cfg.Clock.Judge),
 	}
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), counted.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{
@@ -129,7 +130,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		Outboxes:    w.load.Bytes,
 		Report:      w.loops.delivery.Done,
 	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, counted)
-	w.conditions = health.NewConditions(life.Name, log, WallClock, counted.Condition, w.session.Conditions,
+	w.conditions = health.NewConditions(life.Name, log, wallclock.Now, counted.Condition, w.session.Conditions,
 		w.sink.Conditions, clocks.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
 		w.executor.Conditions, cfg.Guardian.Conditions, cfg.Origin.Conditions)
 	w.cluster = &cluster{
@@ -141,7 +142,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		clocked:      counted.Clock,
 		loop:         w.loops.cluster,
 	}
-	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, WallClock,
+	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, wallclock.Now,
 		scheduler.NewRanking(life, w.cluster).Action)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:    w.loop,
@@ -161,14 +162,15 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 			}},
 		Output: w.sink.Ended, Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL,
 		Slots: w.slots, MaxBatch: joblock.MaxBatch,
-		Drain: cfg.DrainTimeout, Stop: stopWait, Now: WallClock,
+		Drain: cfg.DrainTimeout, Stop: stopWait, Now: wallclock.Now,
 		Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: counted,
 	})
 	recoverer := joblock.NewRecoverer(client, life.Worker)
 	w.recovery = &dispatch.Recovery{Orphans: recoverer, Cluster: w.cluster, Life: life,
 		Swept: cfg.Home.Swept, Written: w.sink.Outcomes,
 		Resolved: func(string) { counted.Outcome(common.StatusLost, 0) },
-		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Release: w.dispatcher.Release, Now: WallClock, Log: log,
+		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Release: w.dispatcher.Release, Now: wallclock.Now,
+		Log:    log,
 		Report: w.loops.recovery.Done}
 	w.outboxRecovery = &dispatch.OutboxRecovery{
 		Owners:  recoverer.OutboxOwners,
@@ -208,12 +210,12 @@ func (r runner) Run(ctx context.Context, t dispatch.Task) common.Run {
 func (w *Worker) Parts() []lifecycle.Part {
 	return []lifecycle.Part{
 		{Name: "certificates", Serve: w.cfg.Certificates.Run},
-		{Name: "clock", Serve: w.cfg.Clock.keep},
+		{Name: "clock", Serve: w.cfg.Clock.Keep},
 		{Name: "executor", Stop: func(context.Context) error { return w.executor.Close() }},
 		{Name: "guardian", Serve: w.followGuardian},
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.Watch},
-		{Name: "etcd origin", Start: w.cfg.Origin.first(w.cfg.Etcd), Serve: w.cfg.Origin.keep(w.cfg.Etcd)},
+		{Name: "etcd origin", Start: w.cfg.Origin.First(w.cfg.Etcd), Serve: w.cfg.Origin.Keep(w.cfg.Etcd)},
 		{Name: "registration", Start: w.register, Serve: serving(w.keeper.Run, w.loops.registration)},
 		{
 			Name: "sink",
@@ -297,7 +299,7 @@ func (w *Worker) registration() common.Registration {
 		Running:    running,
 		Used:       used,
 		StartedAt:  w.started,
-		Clock:      WallClock().UTC(),
+		Clock:      wallclock.Now().UTC(),
 		Draining:   w.draining.Load(),
 		Features:   w.executor.Features(),
 		Trouble:    w.cluster.Trouble(),
@@ -338,7 +340,7 @@ func (w *Worker) followJobs(ctx context.Context) error {
 
 // alarm logs the cursors that a wrong clock has moved into the future.
 func (w *Worker) alarm(jobs []common.JobState) {
-	latest := w.cluster.clock().Limit(WallClock())
+	latest := w.cluster.clock().Limit(wallclock.Now())
 	for i := range jobs {
 		if common.CursorAhead(jobs[i].Cursor, latest) {
 			w.cfg.Log.Error("cursor_in_future", "job", jobs[i].Name, "cursor", jobs[i].Cursor)

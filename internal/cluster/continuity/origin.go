@@ -1,4 +1,4 @@
-package daemon
+package continuity
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
+	"carillon/internal/platform/wallclock"
 )
 
 // Origin detects a restore of etcd from a backup: a state that does not continue the state seen before. After a
@@ -39,23 +40,24 @@ const (
 func OpenOrigin(dir string, log *slog.Logger) *Origin {
 	path := filepath.Join(dir, originFile)
 	seen := readFile[etcdkit.Seen](path, log, "etcd_file_unreadable")
-	return &Origin{path: path, log: log, Lineage: etcdkit.NewLineage(seen, WallClock)}
+	return &Origin{path: path, log: log, Lineage: etcdkit.NewLineage(seen, wallclock.Now)}
 }
 
 // NewOrigin creates an Origin without the state of earlier starts.
 func NewOrigin(log *slog.Logger) *Origin {
-	return &Origin{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, WallClock), log: log}
+	return &Origin{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, wallclock.Now), log: log}
 }
 
-// wentBack returns why nothing may be claimed; nil if claims are allowed.
-func (o *Origin) wentBack() error {
+// WentBack returns why nothing may be claimed; nil if claims are allowed.
+func (o *Origin) WentBack() error {
 	if _, why := o.Lineage.Seen(); why != "" {
-		return wentBack(why)
+		return RestoredError(why)
 	}
 	return nil
 }
 
-func wentBack(why string) error {
+// RestoredError is the error of requests that a restored etcd prevents.
+func RestoredError(why string) error {
 	return &common.Error{Code: common.CodeUnavailable, Reason: common.ConditionEtcdWentBack,
 		Message: "etcd was restored from a backup: " + why, Hint: "follow docs/backup.md, then run cronctl recover"}
 }
@@ -70,8 +72,8 @@ func (o *Origin) Conditions() []common.Condition {
 		Text: "etcd was restored from a backup, " + why + ": nothing is claimed until cronctl recover"}}
 }
 
-// first asks etcd until it answers: a restore must be detected before anything is claimed.
-func (o *Origin) first(client *clientv3.Client) func(context.Context) error {
+// First asks etcd until it answers: a restore must be detected before anything is claimed.
+func (o *Origin) First(client *clientv3.Client) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for o.read(ctx, client) != nil {
 			if !etcdkit.Sleep(ctx, lookBackEvery) {
@@ -115,8 +117,8 @@ func (o *Origin) read(ctx context.Context, client *clientv3.Client) error {
 	return nil
 }
 
-// keep repeats read and stores the result until the context ends.
-func (o *Origin) keep(client *clientv3.Client) func(context.Context) error {
+// Keep repeats read and stores the result until the context ends.
+func (o *Origin) Keep(client *clientv3.Client) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var kept time.Time
 		var written etcdkit.Seen

@@ -1,4 +1,4 @@
-package daemon
+package continuity
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package daemon
+package continuity
 
 import (
 	"context"
@@ -7,10 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"carillon/internal/cluster/clock"
 	"carillon/internal/platform/bootclock"
+	"carillon/internal/platform/wallclock"
 )
 
 // Clock compares the wall clock with its own past, which it stores in the data folder. It is safe for
@@ -21,7 +20,7 @@ type Clock struct {
 
 	mu     sync.Mutex
 	trust  *clock.Trust // guarded by mu
-	belief clock.Belief // guarded by mu; result of the last judge
+	belief clock.Belief // guarded by mu; result of the last Judge
 }
 
 const (
@@ -42,13 +41,13 @@ func OpenClock(dir string, log *slog.Logger) *Clock {
 // NewClock creates a clock without the time of earlier starts.
 func NewClock(log *slog.Logger) *Clock { return &Clock{log: log, trust: &clock.Trust{}} }
 
-// judge compares the wall clock with its past. proven reports that another clock agrees.
-func (c *Clock) judge(wall time.Time, proven bool) clock.Belief {
+// Judge compares the wall clock with its past. proven reports that another clock agrees.
+func (c *Clock) Judge(wall time.Time, proven bool) clock.Belief {
 	at := bootclock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.belief.Doubt
-	c.belief = c.trust.Judge(wall, at, proven || synchronized())
+	c.belief = c.trust.Judge(wall, at, proven || wallclock.Synchronized())
 	switch b := c.belief; {
 	case b.Doubt && !before:
 		c.log.Warn("clock_suspect", "now", wall.UTC(), "trusted", b.Time.UTC(), "for", b.Left)
@@ -58,9 +57,9 @@ func (c *Clock) judge(wall time.Time, proven bool) clock.Belief {
 	return c.belief
 }
 
-// keep stores the trusted time repeatedly until the context ends. While the clock is suspect, the stored time
+// Keep stores the trusted time repeatedly until the context ends. While the clock is suspect, the stored time
 // is kept.
-func (c *Clock) keep(ctx context.Context) error {
+func (c *Clock) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepClockEvery)
 	defer tick.Stop()
 	for {
@@ -76,17 +75,9 @@ func (c *Clock) keep(ctx context.Context) error {
 }
 
 func (c *Clock) write() error {
-	wall := WallClock()
-	if c.judge(wall, false).Doubt || c.path == "" {
+	wall := wallclock.Now()
+	if c.Judge(wall, false).Doubt || c.path == "" {
 		return nil
 	}
 	return replaceFile(c.path, clock.Remembered{Wall: wall.UTC(), At: bootclock.Now(), Boot: bootclock.BootID()})
-}
-
-// kernelSynchronized reports whether the kernel considers the wall clock synchronised by NTP: setting it
-// manually ends that.
-func kernelSynchronized() bool {
-	var t unix.Timex
-	state, err := unix.Adjtimex(&t)
-	return err == nil && state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
 }

@@ -1,15 +1,15 @@
 //go:build clockoffset
 
-package daemon
+package wallclock
 
 import (
 	"os"
 	"time"
 )
 
-// WallClock reads a wall clock that is wrong by CARILLON_CLOCK_OFFSET. It is built only into programs for
+// Now reads a wall clock that is wrong by CARILLON_CLOCK_OFFSET. It is built only into programs for
 // benchmarks and tests of wrong clocks.
-func WallClock() time.Time { return time.Now().Round(0).Add(offset) }
+func Now() time.Time { return time.Now().Round(0).Add(offset) }
 
 // offset is read before main reads the environment, and removed from it: it is not a setting, and unknown
 // settings are refused.
@@ -28,6 +28,6 @@ func takeOffset() time.Duration {
 	return d
 }
 
-// synchronized reports whether the kernel considers the wall clock synchronised by NTP. A clock with an offset
+// Synchronized reports whether the kernel considers the wall clock synchronised by NTP. A clock with an offset
 // is not.
-func synchronized() bool { return offset == 0 && kernelSynchronized() }
+func Synchronized() bool { return offset == 0 && kernelSynchronized() }
