@@ -75,8 +75,8 @@ type followed struct {
 
 type unasked = httpapi.Runs
 
-// talk is a run that prints, and counts its reads.
-type talk struct {
+// outputBackend is a run that prints, and counts its reads.
+type outputBackend struct {
 	unasked // except for the methods below
 	store   store
 	reads   atomic.Int64
@@ -85,18 +85,18 @@ type talk struct {
 	run common.Run // guarded by mu
 }
 
-func (t *talk) Run(context.Context, string) (common.Run, error) {
+func (t *outputBackend) Run(context.Context, string) (common.Run, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.run, nil
 }
 
-func (t *talk) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
+func (t *outputBackend) Output(ctx context.Context, run string, offset int64, limit int) ([]common.Chunk, error) {
 	t.reads.Add(1)
 	return t.store.Output(ctx, run, offset, limit)
 }
 
-func (t *talk) print(ctx context.Context, data []byte) error {
+func (t *outputBackend) print(ctx context.Context, data []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := common.Chunk{Run: t.run.ID, Offset: t.run.OutputBytes, Stream: common.Stdout, At: time.Now(), Data: data}
@@ -104,24 +104,24 @@ func (t *talk) print(ctx context.Context, data []byte) error {
 	return t.store.Write(ctx, runlog.Batch{Chunks: []common.Chunk{c}})
 }
 
-func (t *talk) Authenticate(context.Context, access.Credential) (access.Identity, error) {
+func (t *outputBackend) Authenticate(context.Context, access.Credential) (access.Identity, error) {
 	return access.Identity{Name: "bench", Role: access.Viewer}, nil
 }
 
-func (t *talk) Login(context.Context, access.Login) (access.Session, error) {
+func (t *outputBackend) Login(context.Context, access.Login) (access.Session, error) {
 	return access.Session{}, errors.New("logins are not supported")
 }
 
-func (t *talk) KnownNetwork(context.Context, string, string) bool { return true }
+func (t *outputBackend) KnownNetwork(context.Context, string, string) bool { return true }
 
-func (t *talk) Logout(context.Context, common.Actor, string) error { return nil }
+func (t *outputBackend) Logout(context.Context, common.Actor, string) error { return nil }
 
 // follow starts followers of a run from its beginning.
 func follow(ctx context.Context, b *bench, followers, jump int) (out followed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	fire := common.TriggeredFire(common.NewID(), common.NewID())
-	t := &talk{
+	t := &outputBackend{
 		store: b.store,
 		run: common.Run{
 			ID:      common.RunID(fire, 1),

@@ -18,35 +18,37 @@ import (
 
 type unchanged = httpapi.Jobs
 
-// desk is the rest of a master: its jobs, none of which has an active run.
-type desk struct {
+// pageBackend is the rest of a master: its jobs, none of which has an active run.
+type pageBackend struct {
 	unchanged // except for the methods below
-	talk
+	outputBackend
 	jobs []common.JobState
 	runlog.Live
 	runlog.Plan
 }
 
-func (d *desk) List(_ context.Context, q common.JobQuery) ([]common.JobState, string, error) {
+func (d *pageBackend) List(_ context.Context, q common.JobQuery) ([]common.JobState, string, error) {
 	return d.jobs[:min(q.Limit, len(d.jobs))], "", nil
 }
 
-func (d *desk) KnownNetwork(context.Context, string, string) bool { return true }
+func (d *pageBackend) KnownNetwork(context.Context, string, string) bool { return true }
 
-func (d *desk) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
+func (d *pageBackend) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives, error) {
 	return runlog.Lives{}, nil
 }
 
-func (d *desk) Overdue(context.Context) ([]common.Overdue, error) { return nil, nil }
+func (d *pageBackend) Overdue(context.Context) ([]common.Overdue, error) { return nil, nil }
 
-func (d *desk) Workers(context.Context) ([]common.Member, error) { return nil, nil }
+func (d *pageBackend) Workers(context.Context) ([]common.Member, error) { return nil, nil }
 
-func (d *desk) UpdateWorker(context.Context, common.Actor, string,
+func (d *pageBackend) UpdateWorker(context.Context, common.Actor, string,
 	func(*common.WorkerSettings) error) (common.WorkerSettings, error) {
 	return common.WorkerSettings{}, nil
 }
 
-func (d *desk) Overview(context.Context) (health.Overview, error) { return health.Overview{}, nil }
+func (d *pageBackend) Overview(context.Context) (health.Overview, error) {
+	return health.Overview{}, nil
+}
 
 // pages requests the data of the console's first pages from the API, at intervals after which no cache is
 // valid.
@@ -55,7 +57,7 @@ func pages(ctx context.Context, b *bench) ([]line, error) {
 		return nil, err
 	}
 	now := end
-	d := &desk{}
+	d := &pageBackend{}
 	for n := range jobCount {
 		d.jobs = append(d.jobs, common.JobState{
 			Version: 1,

@@ -150,7 +150,7 @@ func (c *cli) verifyChain(ctx context.Context, api *apiclient.API, f *chainFlags
 			break
 		}
 		params.From = new(step.To + 1)
-		if c.asks() && time.Since(told) > 2*time.Second {
+		if c.interactive() && time.Since(told) > 2*time.Second {
 			told = time.Now()
 			fmt.Fprintf(c.stderr, "verified up to %d of %d\n", step.To, step.Head.Seq)
 		}

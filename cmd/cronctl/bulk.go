@@ -138,7 +138,7 @@ func (c *cli) sure(yes bool, what string) error {
 	if yes {
 		return nil
 	}
-	if !c.asks() {
+	if !c.interactive() {
 		return invalid("this would change all jobs that match", "confirm with --yes, or name the jobs")
 	}
 	answer, err := c.ask(what + " all that match? [y/N] ")

@@ -46,17 +46,17 @@ func (f *channels) Find(_ context.Context, name string) (notify.Channel, error) 
 	return f.as(name), nil
 }
 
-func (f *channels) Save(_ context.Context, _ common.Actor, name string, wish notify.ChannelDefinition,
+func (f *channels) Save(_ context.Context, _ common.Actor, name string, wanted notify.ChannelDefinition,
 	pre common.Precondition) (notify.Channel, string, bool, error) {
 	_, known := f.kept[name]
 	if known && pre.Absent {
 		return notify.Channel{}, "", false, common.Errorf(common.CodeStale, "channel %s exists", name)
 	}
-	if faults := wish.Faults(known); len(faults) > 0 {
+	if faults := wanted.Faults(known); len(faults) > 0 {
 		return notify.Channel{}, "", false, common.Invalid("the channel cannot be saved", faults...)
 	}
-	f.kept[name] = wish
-	if wish.Kind == notify.KindWebhook && wish.Secret == "" {
+	f.kept[name] = wanted
+	if wanted.Kind == notify.KindWebhook && wanted.Secret == "" {
 		return f.as(name), "whsec_made", !known, nil
 	}
 	return f.as(name), "", !known, nil

@@ -119,7 +119,7 @@ func (f *fakes) Get(_ context.Context, name string) (common.JobState, error) {
 	return j, nil
 }
 
-func (f *fakes) Whose(name string) (uid, group string, known bool) {
+func (f *fakes) UIDAndGroup(name string) (uid, group string, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.jobs[name].UID, f.jobs[name].Group, true

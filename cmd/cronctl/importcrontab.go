@@ -108,7 +108,7 @@ func (m *importer) run(cmd *cobra.Command, args []string) error {
 	// All lines are checked, here and by the server, before any is written.
 	reports := make([]fileReport, len(found))
 	for i := range found {
-		if reports[i], err = m.judge(cmd.Context(), api, &found[i], &parsed[i]); err != nil {
+		if reports[i], err = m.planImport(cmd.Context(), api, &found[i], &parsed[i]); err != nil {
 			return err
 		}
 	}

@@ -34,8 +34,9 @@ type fileReport struct {
 	remarks []*remark
 }
 
-// judge has the server validate each entry, and plans the operations.
-func (m *importer) judge(ctx context.Context, api *apiclient.API, s *source, r *crontab.Result) (fileReport, error) {
+// planImport has the server validate each entry, and plans the operations.
+func (m *importer) planImport(ctx context.Context, api *apiclient.API, s *source,
+	r *crontab.Result) (fileReport, error) {
 	report := fileReport{source: s}
 	say := func(line int, what, text string) *remark {
 		x := &remark{line, what, text}

@@ -104,7 +104,7 @@ func (c *cli) credentials(f *loginFlags) (body *apiclient.LoginJSONRequestBody, 
 	case c.tokenFile != "":
 		token, err = readToken(c.tokenFile)
 		return nil, token, err
-	case !c.asks() && !f.passwordStdin:
+	case !c.interactive() && !f.passwordStdin:
 		return nil, "", invalid("no terminal to ask for the password",
 			"use --user NAME --password-stdin, or --token-file FILE")
 	case f.user == "" && f.passwordStdin:

@@ -40,7 +40,7 @@ from a pipe it reads both, one per line. All your sessions end; tokens stay vali
 
 // passwords asks for the current password and the new one.
 func (c *cli) passwords() (current, fresh string, err error) {
-	if !c.asks() {
+	if !c.interactive() {
 		both, err := c.secretFrom("the two passwords", 2*maxPassword+2)
 		if err != nil {
 			return "", "", err

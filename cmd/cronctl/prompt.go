@@ -12,8 +12,8 @@ import (
 	"carillon/internal/common"
 )
 
-// asks reports whether standard input is a terminal, so that questions can be asked.
-func (c *cli) asks() bool {
+// interactive reports whether standard input is a terminal, so that questions can be asked.
+func (c *cli) interactive() bool {
 	f, ok := c.stdin.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

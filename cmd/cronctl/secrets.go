@@ -123,7 +123,7 @@ func (c *cli) secretValue(name, file string) (string, error) {
 	case file != "":
 		data, err := c.readFile(file, maxSecretValue)
 		return withoutNewline(data), err
-	case c.asks():
+	case c.interactive():
 		return c.askTwice("Value of " + name + ": ")
 	}
 	return "", invalid("no value, and no terminal to ask on",

@@ -134,7 +134,7 @@ func (c *cli) newPassword(user string, stdin bool) (string, error) {
 	switch {
 	case stdin:
 		return c.secretFrom("the password", maxPassword)
-	case c.asks():
+	case c.interactive():
 		return c.askTwice("Password of " + user + ": ")
 	}
 	return "", invalid("no password, and no terminal to ask on",

@@ -26,7 +26,7 @@ func TestRolesIncludeTheLower(t *testing.T) {
 func TestTokenRoundTrip(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	token := NewToken()
-	record := token.Record(TokenWish{Name: "ci", Role: Operator, TTL: time.Hour}, nil, "admin", now)
+	record := token.Record(TokenRequest{Name: "ci", Role: Operator, TTL: time.Hour}, nil, "admin", now)
 	read, ok := ParseToken(token.Reveal())
 	if !ok || !record.Verify(read, now) {
 		t.Fatalf("a token does not parse (%v)", ok)

@@ -106,7 +106,7 @@ func TestIdentity_Within(t *testing.T) {
 func TestToken_HasAtMostTheRightsOfItsOwner(t *testing.T) {
 	now := time.Now()
 	ann := &access.UserRecord{ID: "1", Name: "ann", Groups: map[string]access.Role{"reports": access.Operator}}
-	record := access.NewToken().Record(access.TokenWish{
+	record := access.NewToken().Record(access.TokenRequest{
 		Name:   "ci",
 		Role:   access.Admin,
 		Groups: []string{"reports", "billing", "reports"},
@@ -129,7 +129,7 @@ func TestToken_HasAtMostTheRightsOfItsOwner(t *testing.T) {
 			t.Errorf("token is valid with owner %+v", other)
 		}
 	}
-	ownerless := access.NewToken().Record(access.TokenWish{
+	ownerless := access.NewToken().Record(access.TokenRequest{
 		Name:   "ci",
 		Role:   access.Editor,
 		Groups: []string{"reports"},

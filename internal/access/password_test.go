@@ -115,43 +115,43 @@ func TestHasher_LimitsConcurrentHashes(t *testing.T) {
 	}
 }
 
-func TestUserInput_Faults(t *testing.T) {
+func TestUserChange_Faults(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		wish  UserWish
-		wrong []string
+		name   string
+		wanted UserChange
+		wrong  []string
 	}{
-		{"ann", UserWish{}, nil},
-		{"ann", UserWish{
+		{"ann", UserChange{}, nil},
+		{"ann", UserChange{
 			Role:     new(Editor),
 			Password: new(aPassword),
 			Groups:   &map[string]Role{"reports": Viewer},
 		}, nil},
-		{"ann", UserWish{Role: new(Role("")), Password: new("")}, nil},
-		{"ann", UserWish{Role: new(Role("root"))}, []string{"role"}},
-		{"ann", UserWish{Groups: &map[string]Role{
+		{"ann", UserChange{Role: new(Role("")), Password: new("")}, nil},
+		{"ann", UserChange{Role: new(Role("root"))}, []string{"role"}},
+		{"ann", UserChange{Groups: &map[string]Role{
 			"Re ports": Viewer,
 			"billing":  "owner",
 			"":         Viewer,
 		}}, []string{"groups", "groups", "groups.billing"}},
-		{"ann", UserWish{Title: new(strings.Repeat("安", 201))}, []string{"title"}},
-		{"ann", UserWish{Password: new("short pass.")}, []string{"password"}},
-		{"ann", UserWish{Password: new("密码密码密码密码密码密")}, []string{"password"}},
-		{"ann", UserWish{Password: new(strings.Repeat("ab", 20))}, []string{"password"}},
-		{"ann", UserWish{Password: new(strings.Repeat("abcdefgh", 129))}, []string{"password"}},
-		{"ann", UserWish{Password: new("a password\x00 of mine")}, []string{"password"}},
-		{"ann", UserWish{Password: new("a password \xff of mine")}, []string{"password"}},
-		{"annabel-longname", UserWish{Password: new("Annabel-Longname")}, []string{"password"}},
+		{"ann", UserChange{Title: new(strings.Repeat("安", 201))}, []string{"title"}},
+		{"ann", UserChange{Password: new("short pass.")}, []string{"password"}},
+		{"ann", UserChange{Password: new("密码密码密码密码密码密")}, []string{"password"}},
+		{"ann", UserChange{Password: new(strings.Repeat("ab", 20))}, []string{"password"}},
+		{"ann", UserChange{Password: new(strings.Repeat("abcdefgh", 129))}, []string{"password"}},
+		{"ann", UserChange{Password: new("a password\x00 of mine")}, []string{"password"}},
+		{"ann", UserChange{Password: new("a password \xff of mine")}, []string{"password"}},
+		{"annabel-longname", UserChange{Password: new("Annabel-Longname")}, []string{"password"}},
 	} {
 		var at []string
-		for _, f := range c.wish.Faults(c.name) {
+		for _, f := range c.wanted.Faults(c.name) {
 			at = append(at, f.Location)
 			if strings.Contains(f.Message, "bridge") || f.Code == "" || f.Code == "password" && f.Value != nil {
 				t.Errorf("a fault reveals too much or too little: %+v", f)
 			}
 		}
 		if !slices.Equal(at, c.wrong) {
-			t.Errorf("%+v: faults at %q, want %q", c.wish, at, c.wrong)
+			t.Errorf("%+v: faults at %q, want %q", c.wanted, at, c.wrong)
 		}
 	}
 }
@@ -160,27 +160,27 @@ func TestUserInput_Faults(t *testing.T) {
 func TestEpoch_ChangesWithPasswordAndRights(t *testing.T) {
 	begin := UserRecord{Name: "ann", Role: Editor, Groups: map[string]Role{"a": Viewer}, Password: "h", Epoch: "e"}
 	for _, c := range []struct {
-		wish    UserWish
+		wanted  UserChange
 		changed bool
 		over    bool
 	}{
-		{UserWish{}, false, false},
-		{UserWish{Title: new("Ann")}, true, false},
-		{UserWish{Role: new(Editor), Groups: &map[string]Role{"a": Viewer}, Disabled: new(false)}, false, false},
-		{UserWish{Role: new(Viewer)}, true, true},
-		{UserWish{Groups: &map[string]Role{"a": Editor}}, true, true},
-		{UserWish{Groups: &map[string]Role{}}, true, true},
-		{UserWish{Disabled: new(true)}, true, true},
-		{UserWish{Password: new("x")}, true, true},
+		{UserChange{}, false, false},
+		{UserChange{Title: new("Ann")}, true, false},
+		{UserChange{Role: new(Editor), Groups: &map[string]Role{"a": Viewer}, Disabled: new(false)}, false, false},
+		{UserChange{Role: new(Viewer)}, true, true},
+		{UserChange{Groups: &map[string]Role{"a": Editor}}, true, true},
+		{UserChange{Groups: &map[string]Role{}}, true, true},
+		{UserChange{Disabled: new(true)}, true, true},
+		{UserChange{Password: new("x")}, true, true},
 	} {
 		u := begin
-		if changed := c.wish.Apply(&u, "another"); changed != c.changed || (u.Epoch != "e") != c.over {
-			t.Errorf("%+v: changed %v, epoch %s", c.wish, changed, u.Epoch)
+		if changed := c.wanted.Apply(&u, "another"); changed != c.changed || (u.Epoch != "e") != c.over {
+			t.Errorf("%+v: changed %v, epoch %s", c.wanted, changed, u.Epoch)
 		}
 	}
 	off := begin
 	off.Disabled = true
-	if (&UserWish{Disabled: new(false)}).Apply(&off, ""); off.Epoch != "e" || off.Disabled {
+	if (&UserChange{Disabled: new(false)}).Apply(&off, ""); off.Epoch != "e" || off.Disabled {
 		t.Errorf("enabled again: %+v", off)
 	}
 }

@@ -43,8 +43,8 @@ func (t Token) GoString() string { return t.String() }
 // TokenLife is the default lifetime of a token.
 const TokenLife = 90 * 24 * time.Hour
 
-// TokenWish is a request for a token.
-type TokenWish struct {
+// TokenRequest is a request for a token.
+type TokenRequest struct {
 	Name   string
 	Role   Role     // upper bound
 	Groups []string // limited to these groups; none for all
@@ -53,7 +53,7 @@ type TokenWish struct {
 }
 
 // Faults returns what is wrong with the request.
-func (w *TokenWish) Faults() (faults common.Faults) {
+func (w *TokenRequest) Faults() (faults common.Faults) {
 	if n := utf8.RuneCountInString(w.Name); n == 0 || n > maxTokenName || !utf8.ValidString(w.Name) ||
 		strings.ContainsFunc(w.Name, unicode.IsControl) {
 		faults.Add("name", "name", w.Name, "must be 1 to %d characters, without control characters", maxTokenName)
@@ -76,7 +76,7 @@ const maxTokenName = 100
 
 // Record returns the record to store for the token. With a TTL of zero it does not expire; owner
 // may be nil.
-func (t Token) Record(w TokenWish, owner *UserRecord, by string, now time.Time) TokenRecord {
+func (t Token) Record(w TokenRequest, owner *UserRecord, by string, now time.Time) TokenRecord {
 	r := TokenRecord{
 		ID:        t.ID,
 		Name:      w.Name,

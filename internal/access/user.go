@@ -45,8 +45,8 @@ func (u UserRecord) Redacted() UserRecord {
 	return u
 }
 
-// UserWish is a change of a user; nil fields stay as they are.
-type UserWish struct {
+// UserChange is a change of a user; nil fields stay as they are.
+type UserChange struct {
 	Title    *string
 	Role     *Role // "" for none everywhere
 	Groups   *map[string]Role
@@ -61,7 +61,7 @@ const (
 )
 
 // Faults returns what is wrong with a change of the user of that name.
-func (w *UserWish) Faults(name string) (faults common.Faults) {
+func (w *UserChange) Faults(name string) (faults common.Faults) {
 	if w.Title != nil && (utf8.RuneCountInString(*w.Title) > maxTitle || !utf8.ValidString(*w.Title)) {
 		faults.Add("title", "too_long", nil, "must be at most %d characters", maxTitle).With("characters", maxTitle)
 	}
@@ -99,7 +99,7 @@ func groupFault(at, group string) common.Fault {
 
 // Apply applies the change to a record and reports whether the record changed. hash is that of the
 // new password, if there is one.
-func (w *UserWish) Apply(u *UserRecord, hash string) (changed bool) {
+func (w *UserChange) Apply(u *UserRecord, hash string) (changed bool) {
 	before := *u
 	if w.Title != nil {
 		u.Title = *w.Title

@@ -25,7 +25,7 @@ func Read(resp *http.Response, err error) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, away(err)
+		return nil, unavailable(err)
 	case len(data) > maxAnswer:
 		return nil, common.Errorf(common.CodeTooLarge, "the server's answer is larger than %d MiB", maxAnswer>>20)
 	}
@@ -49,7 +49,7 @@ func Decode[T any](resp *http.Response, err error) (T, error) {
 // Open takes the result of a call and returns the body of a successful response, which the caller closes.
 func Open(resp *http.Response, err error) (io.ReadCloser, error) {
 	if err != nil {
-		return nil, away(err)
+		return nil, unavailable(err)
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return resp.Body, nil
@@ -58,8 +58,8 @@ func Open(resp *http.Response, err error) (io.ReadCloser, error) {
 	return nil, refusal(resp)
 }
 
-// away returns the error of a server that did not respond.
-func away(err error) error {
+// unavailable returns the error of a server that did not respond.
+func unavailable(err error) error {
 	cause := err
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		cause = e.Err // without the URL, which the message need not repeat
@@ -74,7 +74,7 @@ func refusal(resp *http.Response) error {
 	var p Problem
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil || kind != "application/problem+json" || json.Unmarshal(data, &p) != nil {
-		return foreign(resp)
+		return unexpectedAnswer(resp)
 	}
 	e := &common.Error{Code: common.Code(p.Code), Message: common.Excerpt(p.Title)}
 	if p.Detail != "" {
@@ -99,7 +99,7 @@ func refusal(resp *http.Response) error {
 	return e
 }
 
-func foreign(resp *http.Response) error {
+func unexpectedAnswer(resp *http.Response) error {
 	e := common.Errorf(common.CodeUnavailable, "the server answered %q, and not as Carillon does", resp.Status)
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:

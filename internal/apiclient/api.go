@@ -79,7 +79,7 @@ func New(o Options) (*API, error) {
 		IdleConnTimeout:       30 * time.Second,
 	}
 	httpClient := &http.Client{
-		Transport: &patient{next: transport, most: o.Patience, waiting: o.Waiting},
+		Transport: &retrying{next: transport, most: o.Patience, waiting: o.Waiting},
 		// A redirect would send the token to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

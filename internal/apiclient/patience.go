@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// patient repeats requests after 429 with Retry-After: nothing was executed, and the same request may succeed later. It
-// waits as long as the server requests, at most the given time in total for one request.
-type patient struct {
+// retrying repeats requests after 429 with Retry-After: nothing was executed, and the same request may succeed later.
+// It waits as long as the server requests, at most the given time in total for one request.
+type retrying struct {
 	next    http.RoundTripper
 	most    time.Duration
 	waiting func(wait time.Duration) // called before each wait; may be nil
 }
 
 // RoundTrip sends a request until the answer is another one, or the time is over.
-func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p *retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 	for left := p.most; ; {
 		resp, err := p.next.RoundTrip(r)
 		if err != nil || resp.StatusCode != http.StatusTooManyRequests {

@@ -106,17 +106,17 @@ func Ambiguous(err error) bool {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Unknown, codes.Aborted, codes.Internal:
 		return true
 	default:
-		return turnedAway(err)
+		return refusedUnapplied(err)
 	}
 }
 
-// MayBeDone reports whether a failed transaction may have been applied (outcome unknown).
-func MayBeDone(err error) bool {
-	return Ambiguous(err) && !turnedAway(err) && !errors.Is(err, clientv3.ErrNoAvailableEndpoints)
+// OutcomeUnknown reports whether a failed transaction may have been applied (outcome unknown).
+func OutcomeUnknown(err error) bool {
+	return Ambiguous(err) && !refusedUnapplied(err) && !errors.Is(err, clientv3.ErrNoAvailableEndpoints)
 }
 
-// turnedAway reports whether etcd refused a request that it may grant later, and applied nothing of it.
-func turnedAway(err error) bool {
+// refusedUnapplied reports whether etcd refused a request that it may grant later, and applied nothing of it.
+func refusedUnapplied(err error) bool {
 	return loginRefused(err) || errors.Is(err, rpctypes.ErrNoSpace) || errors.Is(err, rpctypes.ErrTooManyRequests)
 }
 

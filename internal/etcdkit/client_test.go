@@ -70,8 +70,8 @@ func TestWrap_ReturnsCodeAndReason(t *testing.T) {
 	} {
 		wrapped := etcdkit.Wrap(fmt.Errorf("read: %w", c.err))
 		got, ok := errors.AsType[*common.Error](wrapped)
-		if !ok || got.Code != c.code || got.Reason != c.reason || etcdkit.MayBeDone(c.err) != c.maybe {
-			t.Errorf("%v: %+v, may be done: %t; want %+v", c.err, wrapped, etcdkit.MayBeDone(c.err), c)
+		if !ok || got.Code != c.code || got.Reason != c.reason || etcdkit.OutcomeUnknown(c.err) != c.maybe {
+			t.Errorf("%v: %+v, may be done: %t; want %+v", c.err, wrapped, etcdkit.OutcomeUnknown(c.err), c)
 		}
 	}
 }

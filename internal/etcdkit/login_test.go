@@ -95,7 +95,7 @@ func TestLogin_NewTokensRefused_FailsUnavailable(t *testing.T) {
 			...grpc.CallOption) error {
 			return rpctypes.ErrGRPCInvalidAuthToken
 		})
-		if TokenRefused(err) || MayBeDone(err) || !Ambiguous(err) ||
+		if TokenRefused(err) || OutcomeUnknown(err) || !Ambiguous(err) ||
 			common.CodeOf(Wrap(err)) != common.CodeUnavailable {
 			t.Fatalf("%v: a call whose tokens were all refused is unavailable and not done", err)
 		}

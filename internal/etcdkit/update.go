@@ -169,7 +169,7 @@ func (s *Store) Commit(ctx context.Context, subject string, t *Txn) (revision in
 	} else {
 		out = commit(call, s.Client, []*Txn{t})[0]
 	}
-	unsure := out.err != nil && !out.unsent && MayBeDone(out.err)
+	unsure := out.err != nil && !out.unsent && OutcomeUnknown(out.err)
 	if unsure {
 		if at := s.applied(ctx, t); at != 0 {
 			out, unsure = outcome{revision: at, done: true}, false

@@ -121,11 +121,11 @@ func (h *Hub) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stopped = true
-	h.tell()
+	h.wakeFollowers()
 }
 
-// tell wakes all waiting followers; mu is held.
-func (h *Hub) tell() {
+// wakeFollowers wakes all waiting followers; mu is held.
+func (h *Hub) wakeFollowers() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -179,7 +179,7 @@ func (h *Hub) skip(revision int64) {
 	// One position more, so that followers at the end have missed something as well.
 	h.first += int64(len(h.ring)) + 1
 	h.ring, h.events, h.floor, h.revision = nil, 0, revision, revision
-	h.tell()
+	h.wakeFollowers()
 }
 
 func (h *Hub) want() {
@@ -256,7 +256,7 @@ func (h *Hub) take(b Batch) {
 		h.ring = h.ring[1:]
 		h.first++
 	}
-	h.tell()
+	h.wakeFollowers()
 }
 
 // Follow returns a subscription to the events after a revision, or from now on if it is zero. want

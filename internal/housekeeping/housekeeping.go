@@ -68,9 +68,9 @@ type Config struct {
 
 // Keeper performs the housekeeping.
 type Keeper struct {
-	cfg  Config
-	pace pace      // owned by Run
-	ask  time.Time // time of the next request for kept runs; owned by Run
+	cfg      Config
+	pace     pace      // owned by Run
+	nextList time.Time // time of the next request for kept runs; owned by Run
 
 	trust trust // owned by Run
 
@@ -98,7 +98,7 @@ func (d *done) nothing() bool {
 // Run performs one pass after another until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	// another master may have been elected in the meantime
-	k.trust, k.ask = trust{}, time.Time{}
+	k.trust, k.nextList = trust{}, time.Time{}
 	defer func() { k.note(nil); k.doubt(time.Time{}, time.Time{}) }() // the next elected master reports
 	retry := retryFirst
 	for wait := first; sleep(ctx, wait); {
@@ -108,7 +108,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 			err = nil // it was broken off
 		}
 		took := time.Since(began)
-		k.tell(&d, took)
+		k.logPass(&d, took)
 		k.cfg.Observer.Kept(took, err != nil)
 		k.note(err)
 		if err == nil {
@@ -121,8 +121,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// tell logs the result of a pass.
-func (k *Keeper) tell(d *done, took time.Duration) {
+// logPass logs the result of a pass.
+func (k *Keeper) logPass(d *done, took time.Duration) {
 	if d.nothing() {
 		return
 	}
@@ -197,7 +197,7 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 			return false, fmt.Errorf("find expired audit entries: %w", err)
 		}
 	}
-	if more, err = k.tidy(ctx, old, d); err != nil || time.Now().Before(k.ask) {
+	if more, err = k.tidy(ctx, old, d); err != nil || time.Now().Before(k.nextList) {
 		return more, err
 	}
 	left := false
@@ -213,7 +213,7 @@ func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, 
 		return false, err
 	}
 	if !left {
-		k.ask = time.Now().Add(askSeldom * asked)
+		k.nextList = time.Now().Add(askSeldom * asked)
 	}
 	return more || left, nil
 }

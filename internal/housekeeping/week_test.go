@@ -125,12 +125,12 @@ func TestWeek(t *testing.T) {
 		since := now
 		now = now.Add(12 * time.Hour)
 		writing.Go(func() { write(since, now, func(string) bool { return true }) })
-		keeper.ask = time.Time{}                            // hours have passed
+		keeper.nextList = time.Time{}                       // hours have passed
 		if _, err := keeper.pass(t.Context()); err != nil { // while they are written
 			t.Fatal(err)
 		}
 		writing.Wait()
-		keeper.ask = time.Time{} // hours have passed
+		keeper.nextList = time.Time{} // hours have passed
 		if _, err := keeper.pass(t.Context()); err != nil {
 			t.Fatal(err)
 		}

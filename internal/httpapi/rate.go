@@ -61,34 +61,34 @@ func (t ticket) judged(good bool) {
 
 // refusals answers requests over a limit, and logs them at most every sayEvery.
 type refusals struct {
-	told func(reason string) // counts them; may be nil
-	now  func() time.Time
-	log  *slog.Logger
+	count func(reason string) // counts them; may be nil
+	now   func() time.Time
+	log   *slog.Logger
 
-	mu    sync.Mutex
-	since map[string]int       // guarded by mu; by reason, number since the last log line
-	said  map[string]time.Time // guarded by mu
+	mu         sync.Mutex
+	since      map[string]int       // guarded by mu; by reason, number since the last log line
+	lastLogged map[string]time.Time // guarded by mu
 }
 
 // sayEvery is the minimum interval between log lines for one reason.
 const sayEvery = 10 * time.Second
 
 func newRefusals(told func(reason string), now func() time.Time, log *slog.Logger) *refusals {
-	return &refusals{told: told, now: now, log: log, since: map[string]int{}, said: map[string]time.Time{}}
+	return &refusals{count: told, now: now, log: log, since: map[string]int{}, lastLogged: map[string]time.Time{}}
 }
 
 func (s *refusals) problem(p core.Problems, r *http.Request, reason, detail, hint string,
 	wait time.Duration) *core.Problem {
 	v := core.VisitOf(r.Context())
 	v.Quiet = true
-	if s.told != nil {
-		s.told(reason)
+	if s.count != nil {
+		s.count(reason)
 	}
 	s.mu.Lock()
 	s.since[reason]++
-	count, say := s.since[reason], s.now().Sub(s.said[reason]) >= sayEvery
+	count, say := s.since[reason], s.now().Sub(s.lastLogged[reason]) >= sayEvery
 	if say {
-		s.since[reason], s.said[reason] = 0, s.now()
+		s.since[reason], s.lastLogged[reason] = 0, s.now()
 	}
 	s.mu.Unlock()
 	if say {

@@ -28,7 +28,7 @@ func (s *story) remove(name string) {
 func TestNextAttemptNeedsTheJob(t *testing.T) {
 	t.Parallel()
 	server := shared.Server(t)
-	wish := func(s *story, run string) { s.txn(clientv3.OpPut(common.KillKey(me, run), "{}")) }
+	killRequest := func(s *story, run string) { s.txn(clientv3.OpPut(common.KillKey(me, run), "{}")) }
 	for _, c := range []struct {
 		name   string
 		cause  common.Cause
@@ -39,9 +39,9 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 		{"it was edited", common.CauseRetry, func(s *story, _ string) { s.put("a", t1) }, true},
 		{"it was deleted", common.CauseRetry, func(s *story, _ string) { s.remove("a") }, false},
 		{"another has its name", common.CauseRetry, func(s *story, _ string) { s.remove("a"); s.put("a", t1) }, false},
-		{"it failed before a kill request was received", common.CauseRetry, wish, false},
+		{"it failed before a kill request was received", common.CauseRetry, killRequest, false},
 		{"it was lost", common.CauseRerun, func(*story, string) {}, true},
-		{"it was lost before a kill request was received", common.CauseRerun, wish, false},
+		{"it was lost before a kill request was received", common.CauseRerun, killRequest, false},
 	} {
 		t.Run("finish/"+c.name, func(t *testing.T) {
 			s := storyOn(t, server)

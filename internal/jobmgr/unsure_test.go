@@ -79,7 +79,7 @@ func TestChange_AnswerLost_IsLookedUp(t *testing.T) {
 	if !errors.Is(err, common.ErrUnsure) || common.CodeOf(err) != common.CodeUnavailable {
 		t.Errorf("a change that was never applied: %v", err)
 	}
-	if !etcdkit.MayBeDone(context.Canceled) || etcdkit.MayBeDone(clientv3.ErrNoAvailableEndpoints) {
+	if !etcdkit.OutcomeUnknown(context.Canceled) || etcdkit.OutcomeUnknown(clientv3.ErrNoAvailableEndpoints) {
 		t.Error("an unknown outcome is reported as a refusal")
 	}
 }

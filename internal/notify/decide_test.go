@@ -234,7 +234,7 @@ func TestChannelDefinition_Faults(t *testing.T) {
 	hook := "https://hooks.example.com/T0/secret"
 	for _, c := range []struct {
 		name   string
-		wish   ChannelDefinition
+		wanted ChannelDefinition
 		exists bool
 		faults []string
 	}{
@@ -273,7 +273,7 @@ func TestChannelDefinition_Faults(t *testing.T) {
 		}, false, []string{"secret"}},
 	} {
 		var at []string
-		for _, f := range c.wish.Faults(c.exists) {
+		for _, f := range c.wanted.Faults(c.exists) {
 			at = append(at, f.Location)
 			if strings.Contains(f.Message, "secret/") || f.Value == hook {
 				t.Errorf("%s: shows %+v", c.name, f)

@@ -28,7 +28,7 @@ func (n *Notifier) overGap(ctx context.Context, place Place) (_ Place, err error
 		}
 	}()
 	since := place.At.Add(-overlapOf)
-	jobs, _ := n.cfg.Jobs.Told()
+	jobs, _ := n.cfg.Jobs.Notifying()
 	told := slices.SortedFunc(slices.Values(jobs), func(a, b common.JobState) int {
 		return strings.Compare(a.Name, b.Name)
 	})

@@ -47,7 +47,7 @@ func (n *Notifier) trouble(ctx context.Context, event string, err error) {
 // late processes runs and fires that are late now, for jobs with late notifications.
 func (n *Notifier) late(ctx context.Context, now time.Time) error {
 	var wanting []common.JobState
-	told, _ := n.cfg.Jobs.Told()
+	told, _ := n.cfg.Jobs.Notifying()
 	for _, job := range told {
 		if job.Notify.Wants(common.EventLate) {
 			wanting = append(wanting, job)
@@ -71,7 +71,7 @@ func (n *Notifier) late(ctx context.Context, now time.Time) error {
 func (n *Notifier) summarize(ctx context.Context, now time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all, known := n.cfg.Jobs.Told()
+	all, known := n.cfg.Jobs.Notifying()
 	var channels []string
 	for _, s := range n.states {
 		for _, to := range s.Held {
@@ -189,7 +189,7 @@ func (n *Notifier) reread(ctx context.Context, states []State) error {
 func (n *Notifier) forget(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	jobs, known := n.cfg.Jobs.Told()
+	jobs, known := n.cfg.Jobs.Notifying()
 	if !known {
 		return nil
 	}

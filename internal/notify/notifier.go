@@ -167,7 +167,7 @@ func (n *Notifier) take(ctx context.Context, place Place) (Place, error) {
 				return err
 			}
 			place = next
-			if told, known := n.cfg.Jobs.Told(); known && len(told) == 0 {
+			if told, known := n.cfg.Jobs.Notifying(); known && len(told) == 0 {
 				return errNoSubscribers
 			}
 		}
@@ -197,7 +197,7 @@ func (n *Notifier) resumeGap(ctx context.Context, place Place) (Place, error) {
 // idle waits until a job has notifications, and keeps the saved place recent.
 func (n *Notifier) idle(ctx context.Context, place Place) (Place, error) {
 	for ctx.Err() == nil {
-		told, known := n.cfg.Jobs.Told()
+		told, known := n.cfg.Jobs.Notifying()
 		wanted := len(told) > 0
 		if place.Revision == 0 || known && !wanted && n.cfg.Now().Sub(place.At).Abs() >= idleMove {
 			now, err := n.cfg.Store.Now(ctx)

@@ -258,7 +258,7 @@ func (w *world) Disable(_ context.Context, c Channel, why string) error {
 	return nil
 }
 
-func (w *world) Told() ([]common.JobState, bool) {
+func (w *world) Notifying() ([]common.JobState, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.unknown {

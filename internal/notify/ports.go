@@ -80,8 +80,8 @@ var ErrSealed = errors.New("the channel's secret is encrypted with a key that th
 
 // Jobs returns definitions of jobs.
 type Jobs interface {
-	// Told returns the jobs with notifications; known is false until all jobs have been read.
-	Told() (jobs []common.JobState, known bool)
+	// Notifying returns the jobs with notifications; known is false until all jobs have been read.
+	Notifying() (jobs []common.JobState, known bool)
 	// AtLeast returns a job at the given version or a later one.
 	AtLeast(ctx context.Context, name string, version int64) (job common.JobState, found bool, err error)
 }

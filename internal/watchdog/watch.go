@@ -21,9 +21,9 @@ type watch struct {
 	seen    uint64    // last round in which the job existed
 }
 
-// judge evaluates the first fire after a cursor. If it is not overdue, again is the time at which it would be;
+// firstDue evaluates the first fire after a cursor. If it is not overdue, again is the time at which it would be;
 // zero if no fire could be. Fires of a job are claimed in order, so the first one decides.
-func judge(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) (first, due, again time.Time) {
+func firstDue(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) (first, due, again time.Time) {
 	if job.Paused {
 		if job.PauseUntil == nil {
 			return time.Time{}, time.Time{}, time.Time{}
@@ -49,7 +49,7 @@ func judge(job *common.JobState, timetable schedule.Schedule, cursor, now time.T
 func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time.Time) bool {
 	if w.version != job.Version || w.uid != job.UID {
 		*w = watch{version: job.Version, uid: job.UID, seen: w.seen}
-		if _, _, w.again = judge(job, timetable, job.Cursor, now); common.CursorAhead(job.Cursor, now) {
+		if _, _, w.again = firstDue(job, timetable, job.Cursor, now); common.CursorAhead(job.Cursor, now) {
 			w.again = now
 		}
 	}
@@ -58,7 +58,7 @@ func (w *watch) plan(job *common.JobState, timetable schedule.Schedule, now time
 
 // update processes the job's cursor.
 func (w *watch) update(job *common.JobState, timetable schedule.Schedule, cursor, now time.Time) {
-	first, due, again := judge(job, timetable, cursor, now)
+	first, due, again := firstDue(job, timetable, cursor, now)
 	w.cursor, w.again = cursor, again
 	if ahead := common.CursorAhead(cursor, now); ahead {
 		if !w.ahead {

@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 			at(32 * time.Minute)},
 	} {
 		job := jobOf(t, c.job)
-		first, _, again := judge(job.state, job.timetable, start, at(c.now))
+		first, _, again := firstDue(job.state, job.timetable, start, at(c.now))
 		if !first.Equal(c.first) || !again.Equal(c.again) {
 			t.Errorf("%s: %v, again %v; want %v, again %v", c.name, first, again, c.first, c.again)
 		}

@@ -397,9 +397,9 @@ func (p *topology) wholeLife(a *api, worker *process) *process {
 		job["name"] = name
 		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", job, nil)
 	}
-	begin := func(name string, wish map[string]any) {
+	begin := func(name string, wanted map[string]any) {
 		t.Helper()
-		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", wish, nil)
+		a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/"+name+"/run", wanted, nil)
 	}
 	begin("dies", map[string]any{"worker": "worker-2"})
 	begin("fails", map[string]any{})

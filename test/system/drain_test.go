@@ -213,7 +213,7 @@ func TestDrainDeadline(t *testing.T) {
 	}
 }
 
-// Signals within a second are one wish; a later one hurries.
+// Signals within a second are one request; a later one hurries.
 func TestDrain_SecondSignal_EndsAtOnce(t *testing.T) {
 	t.Parallel()
 	c, a := readyCluster(t)

@@ -289,7 +289,7 @@ func (e *edge) sso(t *testing.T) {
 	if again := visit(callback); !strings.HasSuffix(again, "/#sso=refused") {
 		t.Errorf("the answer is good twice: %s", again)
 	}
-	e.issuer.Tell(oidctest.Lie{Signature: "HS256"})
+	e.issuer.Return(oidctest.WrongValues{Signature: "HS256"})
 	if forged := visit(visit(visit(e.base + "/api/v1/auth/oidc/start"))); !strings.HasSuffix(forged, "/#sso=refused") {
 		t.Errorf("a forged ID token leads to %s", forged)
 	}

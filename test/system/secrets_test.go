@@ -400,7 +400,7 @@ func TestRunAs(t *testing.T) {
 	c.joined(client, "ruled", "--run-as", rules, "--max-run-time", "2s")
 	only := func(worker string) map[string]any { return map[string]any{"workers": []string{worker}} }
 	for _, job := range []map[string]any{
-		{"name": "wish", "group": "ops", "user": "daemon", "command": "id -un", "placement": only("plain")},
+		{"name": "wanted", "group": "ops", "user": "daemon", "command": "id -un", "placement": only("plain")},
 		{"name": "switch", "group": "ops", "user": "daemon", "command": "id -un", "placement": only("ruled")},
 		{"name": "nobody", "command": "id -un", "placement": only("ruled")},
 		{"name": "root", "group": "ops", "user": "root", "command": "id -un", "placement": only("ruled")},
@@ -409,7 +409,7 @@ func TestRunAs(t *testing.T) {
 		a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", job, nil)
 	}
 	for job, want := range map[string]string{
-		"wish":   "user_not_allowed",
+		"wanted": "user_not_allowed",
 		"switch": "daemon\n",
 		"nobody": "nobody\n",
 		"root":   "user_not_allowed",

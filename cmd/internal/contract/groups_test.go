@@ -14,7 +14,7 @@ import (
 // callerWith creates a token with a role in groups.
 func (s *stack) callerWith(role access.Role, groups ...string) actor {
 	token := access.NewToken()
-	s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{
+	s.put(common.TokenKey(token.ID), token.Record(access.TokenRequest{
 		Name:   "a " + string(role),
 		Role:   role,
 		Groups: groups,

@@ -174,7 +174,7 @@ func (s *stack) cast(group string) []actor {
 				a.name = string(role) + " in " + group
 			}
 			token := access.NewToken()
-			s.put(common.TokenKey(token.ID), token.Record(access.TokenWish{Name: a.name, Role: role, Groups: groups},
+			s.put(common.TokenKey(token.ID), token.Record(access.TokenRequest{Name: a.name, Role: role, Groups: groups},
 				nil, "test", time.Now()))
 			a.token = token.Reveal()
 			all = append(all, a)

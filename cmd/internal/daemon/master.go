@@ -167,7 +167,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Name:    presence.Host,
 		Now:     wallclock.Now,
 		Log:     cfg.Log,
-		Told:    counted.Elected,
+		Elected: counted.Elected,
 		Report:  m.loops.report,
 	})
 	m.findings = election.NewFindings(m.elector)

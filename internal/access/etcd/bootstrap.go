@@ -20,7 +20,7 @@ type bootstrapRecord struct {
 func (s *Store) Bootstrap(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
 	t := access.NewToken()
 	now := s.now()
-	record := t.Record(access.TokenWish{Name: "admin", Role: access.Admin, TTL: ttl}, nil, actor.Name, now)
+	record := t.Record(access.TokenRequest{Name: "admin", Role: access.Admin, TTL: ttl}, nil, actor.Name, now)
 	txn := s.etcd.Txn()
 	txn.If(etcdkit.Absent(common.BootstrapKey))
 	txn.Put(common.BootstrapKey, bootstrapRecord{Token: t.ID, At: now})
@@ -46,7 +46,7 @@ func (s *Store) Bootstrapped(ctx context.Context) (bool, error) {
 // ResetAdmin creates an admin token for an operator who controls a master's host and etcd but has
 // no admin access any more.
 func (s *Store) ResetAdmin(ctx context.Context, actor common.Actor, ttl time.Duration) (token string, err error) {
-	token, _, err = s.makeToken(ctx, actor, "reset-admin", access.TokenWish{
+	token, _, err = s.makeToken(ctx, actor, "reset-admin", access.TokenRequest{
 		Name: "reset-admin",
 		Role: access.Admin,
 		TTL:  ttl,

@@ -49,7 +49,7 @@ func TestExternalSession_RulesChange_RightsFollow(t *testing.T) {
 		"another issuer":    {master("https://id2.example.com", itsRules...), "", ""},
 		"no issuer anymore": {New(client, clock.now, nil), "", ""},
 	} {
-		who, err := whose(t, c.s, access.Credential{Session: session.Secret})
+		who, err := identityOf(t, c.s, access.Credential{Session: session.Secret})
 		if (c.everywhere == "") != refused(err) || who.Role != c.everywhere || who.In("reports") != c.inGroup {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}

@@ -14,8 +14,8 @@ import (
 func TestKnownNetwork_AfterALogin_IsShared(t *testing.T) {
 	t.Parallel()
 	s, client, clock := setUp(t)
-	ann := makeUser(t, s, "ann", access.UserWish{Password: new(aPassword)})
-	makeUser(t, s, "bob", access.UserWish{Password: new(aPassword)})
+	ann := makeUser(t, s, "ann", access.UserChange{Password: new(aPassword)})
+	makeUser(t, s, "bob", access.UserChange{Password: new(aPassword)})
 	from := func(address, password string) {
 		t.Helper()
 		if _, err := s.Login(t.Context(), access.Login{User: "ann", Password: password,

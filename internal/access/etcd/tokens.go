@@ -219,9 +219,9 @@ func (s *Store) tokenKey(ctx context.Context, id string) (*mvccpb.KeyValue, erro
 
 // CreateToken creates a token and returns it in the clear; it is not shown again. A user's token
 // cannot have more rights than the user.
-func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string,
+func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wanted access.TokenRequest) (token string,
 	record access.TokenRecord, err error) {
-	if wish.User != "" {
+	if wanted.User != "" {
 		// One at a time, so that requests on the same master do not conflict.
 		select {
 		case s.counting <- struct{}{}:
@@ -230,20 +230,20 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 			return "", record, context.Cause(ctx)
 		}
 	}
-	return s.makeToken(ctx, actor, "create", wish, func() (owner *access.UserRecord, err error) {
-		faults := wish.Faults()
-		if wish.User != "" {
-			kv, err := s.userKey(ctx, wish.User)
+	return s.makeToken(ctx, actor, "create", wanted, func() (owner *access.UserRecord, err error) {
+		faults := wanted.Faults()
+		if wanted.User != "" {
+			kv, err := s.userKey(ctx, wanted.User)
 			switch {
 			case common.CodeOf(err) == common.CodeNotFound:
-				faults.Add("user", "unknown_user", wish.User, "user not found")
+				faults.Add("user", "unknown_user", wanted.User, "user not found")
 			case err != nil:
 				return nil, err
 			default:
 				if owner, err = userOf(kv); err != nil {
 					return nil, err
 				}
-				faults = append(faults, beyond(owner, &wish)...)
+				faults = append(faults, faultsOfRights(owner, &wanted)...)
 			}
 		}
 		if len(faults) > 0 {
@@ -253,14 +253,14 @@ func (s *Store) CreateToken(ctx context.Context, actor common.Actor, wish access
 	})
 }
 
-// beyond returns the rights of the request that the owner does not have.
-func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults common.Faults) {
+// faultsOfRights returns the rights of the request that the owner does not have.
+func faultsOfRights(owner *access.UserRecord, wanted *access.TokenRequest) (faults common.Faults) {
 	who := owner.Identity()
-	if len(wish.Groups) == 0 && !who.Somewhere(wish.Role) {
+	if len(wanted.Groups) == 0 && !who.Somewhere(wanted.Role) {
 		faults = append(faults, common.Fault{Location: "role", Code: "role", Message: "exceeds the user's roles"})
 	}
-	for _, group := range wish.Groups {
-		if !who.May(wish.Role, group) {
+	for _, group := range wanted.Groups {
+		if !who.May(wanted.Role, group) {
 			faults.Add("groups", "role", group, "contain a group in which the user does not have this role")
 		}
 	}
@@ -268,10 +268,10 @@ func beyond(owner *access.UserRecord, wish *access.TokenWish) (faults common.Fau
 }
 
 // makeToken creates a token for the owner that check returns, or for none.
-func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wish access.TokenWish,
+func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, wanted access.TokenRequest,
 	check func() (owner *access.UserRecord, err error)) (token string, record access.TokenRecord, err error) {
 	made, lease := access.NewToken(), clientv3.LeaseID(clientv3.NoLease)
-	_, err = s.etcd.Update(ctx, "user "+common.Excerpt(wish.User), func(t *etcdkit.Txn) error {
+	_, err = s.etcd.Update(ctx, "user "+common.Excerpt(wanted.User), func(t *etcdkit.Txn) error {
 		owner, err := check()
 		if err != nil {
 			return err
@@ -287,13 +287,13 @@ func (s *Store) makeToken(ctx context.Context, actor common.Actor, verb string, 
 			}
 			t.If(etcdkit.Unchanged(common.UserKey(owner.Name), owner.Version), same)
 		}
-		if wish.TTL > 0 && lease == clientv3.NoLease {
+		if wanted.TTL > 0 && lease == clientv3.NoLease {
 			// The lease only cleans up: the record holds the expiry of the token.
-			if lease, err = etcdkit.Grant(ctx, s.etcd.Client, wish.TTL+remembered); err != nil {
+			if lease, err = etcdkit.Grant(ctx, s.etcd.Client, wanted.TTL+remembered); err != nil {
 				return err
 			}
 		}
-		record = made.Record(wish, owner, actor.Name, s.now().UTC())
+		record = made.Record(wanted, owner, actor.Name, s.now().UTC())
 		t.If(etcdkit.Absent(common.TokenKey(made.ID)))
 		t.Put(common.TokenKey(made.ID), record, clientv3.WithLease(lease))
 		t.Audit(actor, verb, "token", record.Name, nil, record.Redacted())

@@ -85,15 +85,15 @@ func (s *Store) userKey(ctx context.Context, name string) (*mvccpb.KeyValue, err
 
 // CreateUser creates a user; CodeExists if the name is taken.
 func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
-	wish access.UserWish) (access.UserRecord, error) {
-	faults := wish.Faults(name)
+	wanted access.UserChange) (access.UserRecord, error) {
+	faults := wanted.Faults(name)
 	if !common.ValidName(name) {
 		faults.Add("name", "name", name, "%s", common.NameRule)
 	}
 	if len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
 	}
-	hash, err := s.hashOf(ctx, wish.Password)
+	hash, err := s.hashOf(ctx, wanted.Password)
 	if err != nil {
 		return access.UserRecord{}, err
 	}
@@ -107,7 +107,7 @@ func (s *Store) CreateUser(ctx context.Context, actor common.Actor, name string,
 		UpdatedAt: now,
 		UpdatedBy: actor.Name,
 	}
-	wish.Apply(&u, hash)
+	wanted.Apply(&u, hash)
 	t := s.etcd.Txn()
 	t.If(etcdkit.Absent(common.UserKey(name)))
 	t.Put(common.UserKey(name), u)
@@ -132,17 +132,17 @@ func (s *Store) hashOf(ctx context.Context, password *string) (string, error) {
 }
 
 // UpdateUser changes a user. The last admin cannot lose admin access: CodeConflict.
-func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish,
+func (s *Store) UpdateUser(ctx context.Context, actor common.Actor, name string, wanted access.UserChange,
 	pre common.Precondition) (access.UserRecord, error) {
-	if faults := wish.Faults(name); len(faults) > 0 {
+	if faults := wanted.Faults(name); len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
 	}
-	hash, err := s.hashOf(ctx, wish.Password)
+	hash, err := s.hashOf(ctx, wanted.Password)
 	if err != nil {
 		return access.UserRecord{}, err
 	}
 	return s.changeUser(ctx, actor, "replace", name, pre, func(u *access.UserRecord) (bool, error) {
-		return wish.Apply(u, hash), nil
+		return wanted.Apply(u, hash), nil
 	})
 }
 
@@ -285,7 +285,7 @@ func (s *Store) ChangePassword(ctx context.Context, actor common.Actor,
 				return false, common.Errorf(common.CodeConflict, "the password was changed concurrently").
 					WithReason("password_changed")
 			}
-			return (&access.UserWish{Password: &c.New}).Apply(now, hash), nil
+			return (&access.UserChange{Password: &c.New}).Apply(now, hash), nil
 		})
 	if err != nil || !c.Session {
 		return access.Session{}, err

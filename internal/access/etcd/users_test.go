@@ -22,9 +22,9 @@ const (
 
 var host = common.Actor{Name: "host", Remote: "192.0.2.1"}
 
-func makeUser(t *testing.T, s *Store, name string, wish access.UserWish) access.UserRecord {
+func makeUser(t *testing.T, s *Store, name string, wanted access.UserChange) access.UserRecord {
 	t.Helper()
-	u, err := s.CreateUser(t.Context(), host, name, wish)
+	u, err := s.CreateUser(t.Context(), host, name, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func logIn(t *testing.T, s *Store, user, password string) access.Session {
 	return session
 }
 
-func whose(t *testing.T, s *Store, c access.Credential) (access.Identity, error) {
+func identityOf(t *testing.T, s *Store, c access.Credential) (access.Identity, error) {
 	t.Helper()
 	return s.Authenticate(t.Context(), c)
 }
@@ -52,27 +52,27 @@ func conflicts(err error) bool { return common.CodeOf(err) == common.CodeConflic
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
-	ann := makeUser(t, s, "ann", access.UserWish{
+	ann := makeUser(t, s, "ann", access.UserChange{
 		Title:    new("Ann"),
 		Role:     new(access.Viewer),
 		Groups:   &map[string]access.Role{"reports": access.Editor},
 		Password: new(aPassword),
 	})
-	if _, err := s.CreateUser(t.Context(), host, "ann", access.UserWish{}); common.CodeOf(err) != common.CodeExists {
+	if _, err := s.CreateUser(t.Context(), host, "ann", access.UserChange{}); common.CodeOf(err) != common.CodeExists {
 		t.Errorf("a second ann: %v", err)
 	}
 	for _, name := range []string{"", "Ann", "a/b", "..", "a b", strings.Repeat("a", 129)} {
 		if _, err := s.CreateUser(t.Context(), host, name,
-			access.UserWish{}); common.CodeOf(err) != common.CodeInvalid {
+			access.UserChange{}); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("a user %q: %v", name, err)
 		}
 	}
 	if _, err := s.CreateUser(t.Context(), host, "bob",
-		access.UserWish{Password: new("short")}); common.CodeOf(err) != common.CodeInvalid {
+		access.UserChange{Password: new("short")}); common.CodeOf(err) != common.CodeInvalid {
 		t.Errorf("a short password: %v", err)
 	}
 	session := logIn(t, s, "ann", aPassword)
-	who, err := whose(t, s, access.Credential{Session: session.Secret})
+	who, err := identityOf(t, s, access.Credential{Session: session.Secret})
 	if err != nil || who.Name != "ann" || who.User != "ann" || who.UserID != ann.ID || !who.Session ||
 		who.In("reports") != access.Editor || who.In("") != access.Viewer || who.ExpiresAt.IsZero() {
 		t.Errorf("ann is %+v, %v", who, err)
@@ -81,16 +81,16 @@ func TestUsers(t *testing.T) {
 	if err != nil || found.Version != ann.Version || found.CreatedBy != "host" || found.Title != "Ann" {
 		t.Errorf("ann is kept as %+v, %v", found, err)
 	}
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Anna")},
+	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Title: new("Anna")},
 		common.Precondition{Version: ann.Version + 100}); common.CodeOf(err) != common.CodeStale {
 		t.Errorf("a change of another version: %v", err)
 	}
-	same, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Ann")},
+	same, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Title: new("Ann")},
 		common.Precondition{Version: ann.Version})
 	if err != nil || same.Version != ann.Version {
 		t.Errorf("a change that changes nothing: %+v, %v", same, err)
 	}
-	after, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Anna")},
+	after, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Title: new("Anna")},
 		common.Precondition{Version: ann.Version})
 	if err != nil || after.Title != "Anna" || after.Version <= ann.Version {
 		t.Errorf("a change: %+v, %v", after, err)
@@ -125,7 +125,7 @@ func TestUsers(t *testing.T) {
 func TestUpdateUser_UnknownFields_Kept(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer)})
 	key := common.UserKey("ann")
 	kv, err := client.Get(t.Context(), key)
 	if err != nil {
@@ -136,7 +136,7 @@ func TestUpdateUser_UnknownFields_Kept(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.forward(cacheFor)
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Role: new(access.Editor)},
+	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Role: new(access.Editor)},
 		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
@@ -150,9 +150,9 @@ func TestUpdateUser_UnknownFields_Kept(t *testing.T) {
 func TestLogin_WrongPassword_IsRefused(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
-	makeUser(t, s, "ann", access.UserWish{Password: new(aPassword)})
-	makeUser(t, s, "off", access.UserWish{Password: new(aPassword), Disabled: new(true)})
-	makeUser(t, s, "robot", access.UserWish{})
+	makeUser(t, s, "ann", access.UserChange{Password: new(aPassword)})
+	makeUser(t, s, "off", access.UserChange{Password: new(aPassword), Disabled: new(true)})
+	makeUser(t, s, "robot", access.UserChange{})
 	messages := map[string]bool{}
 	for _, l := range []access.Login{{User: "ann", Password: another}, {User: "unknown-user", Password: aPassword},
 		{User: "off", Password: aPassword},
@@ -206,7 +206,7 @@ func TestSessions_UserChanges_End(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	elsewhere := New(client, c.now, nil)
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer), Password: new(aPassword)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer), Password: new(aPassword)})
 	password := aPassword
 	for _, change := range []struct {
 		name string
@@ -214,32 +214,33 @@ func TestSessions_UserChanges_End(t *testing.T) {
 		over bool
 	}{
 		{"a title", func() error {
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Title: new("Ann")}, common.Precondition{})
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Title: new("Ann")},
+				common.Precondition{})
 			return err
 		}, false},
 		{"a role", func() error {
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Role: new(access.Editor)},
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Role: new(access.Editor)},
 				common.Precondition{})
 			return err
 		}, true},
 		{"a group", func() error {
 			_, err := s.UpdateUser(t.Context(), host, "ann",
-				access.UserWish{Groups: &map[string]access.Role{"a": access.Admin}}, common.Precondition{})
+				access.UserChange{Groups: &map[string]access.Role{"a": access.Admin}}, common.Precondition{})
 			return err
 		}, true},
 		{"the password", func() error {
 			password = another
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Password: new(another)},
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Password: new(another)},
 				common.Precondition{})
 			return err
 		}, true},
 		{"disabled", func() error {
-			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(true)},
+			_, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Disabled: new(true)},
 				common.Precondition{})
 			return err
 		}, true},
 		{"deleted", func() error {
-			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(false)},
+			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Disabled: new(false)},
 				common.Precondition{}); err != nil {
 				return err
 			}
@@ -247,31 +248,31 @@ func TestSessions_UserChanges_End(t *testing.T) {
 		}, true},
 	} {
 		session := logIn(t, s, "ann", password)
-		if _, err := whose(t, elsewhere, access.Credential{Session: session.Secret}); err != nil {
+		if _, err := identityOf(t, elsewhere, access.Credential{Session: session.Secret}); err != nil {
 			t.Fatalf("before %s: %v", change.name, err)
 		}
 		if err := change.do(); err != nil {
 			t.Fatalf("%s: %v", change.name, err)
 		}
-		if _, err := whose(t, s, access.Credential{Session: session.Secret}); refused(err) != change.over {
+		if _, err := identityOf(t, s, access.Credential{Session: session.Secret}); refused(err) != change.over {
 			t.Errorf("after %s, on the master that did it: %v", change.name, err)
 		}
 		c.forward(cacheFor)
-		if _, err := whose(t, elsewhere, access.Credential{Session: session.Secret}); refused(err) != change.over {
+		if _, err := identityOf(t, elsewhere, access.Credential{Session: session.Secret}); refused(err) != change.over {
 			t.Errorf("after %s, on another master, in three seconds: %v", change.name, err)
 		}
 		if change.name == "disabled" {
-			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(false)},
+			if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Disabled: new(false)},
 				common.Precondition{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := whose(t, s, access.Credential{Session: session.Secret}); !refused(err) {
+			if _, err := identityOf(t, s, access.Credential{Session: session.Secret}); !refused(err) {
 				t.Errorf("the session is valid again when the user is enabled: %v", err)
 			}
 		}
 	}
 	// A new user of the same name does not inherit them.
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Admin), Password: new(password)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Admin), Password: new(password)})
 	if all, err := s.Sessions(t.Context(), anySession); err != nil || len(all) != 0 {
 		t.Errorf("sessions of those who went are listed: %+v, %v", all, err)
 	}
@@ -280,10 +281,10 @@ func TestSessions_UserChanges_End(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
-	ann := makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer), Password: new(aPassword)})
+	ann := makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer), Password: new(aPassword)})
 	old := logIn(t, s, "ann", aPassword)
 	elsewhere := New(client, c.now, nil)
-	if _, err := whose(t, elsewhere, access.Credential{Session: old.Secret}); err != nil {
+	if _, err := identityOf(t, elsewhere, access.Credential{Session: old.Secret}); err != nil {
 		t.Fatal(err)
 	}
 	me := common.Actor{Name: "ann", Remote: "192.0.2.7"}
@@ -307,14 +308,15 @@ func TestChangePassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A master with an outdated cache accepts the new session all the same.
-	if who, err := whose(t, elsewhere, access.Credential{Session: session.Secret}); err != nil || who.User != "ann" {
+	who, err := identityOf(t, elsewhere, access.Credential{Session: session.Secret})
+	if err != nil || who.User != "ann" {
 		t.Errorf("the new session on another master: %+v, %v", who, err)
 	}
 	c.forward(cacheFor)
-	if _, err := whose(t, s, access.Credential{Session: old.Secret}); !refused(err) {
+	if _, err := identityOf(t, s, access.Credential{Session: old.Secret}); !refused(err) {
 		t.Errorf("the session of before: %v", err)
 	}
-	if who, err := whose(t, s, access.Credential{Session: session.Secret}); err != nil || who.User != "ann" {
+	if who, err := identityOf(t, s, access.Credential{Session: session.Secret}); err != nil || who.User != "ann" {
 		t.Errorf("the new session: %+v, %v", who, err)
 	}
 	if _, err := s.Login(t.Context(), access.Login{User: "ann", Password: aPassword}); !refused(err) {
@@ -330,27 +332,27 @@ func TestLastAdmin_CannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setUp(t)
 	token := bootstrap(t, s) // does not count: a user is required
-	admin := access.UserWish{Role: new(access.Admin), Password: new(aPassword)}
+	admin := access.UserChange{Role: new(access.Admin), Password: new(aPassword)}
 	makeUser(t, s, "ann", admin)
-	makeUser(t, s, "robot", access.UserWish{Role: new(access.Admin)})
-	makeUser(t, s, "off", access.UserWish{Role: new(access.Admin), Password: new(aPassword), Disabled: new(true)})
-	change := func(name string, wish access.UserWish) error {
-		_, err := s.UpdateUser(t.Context(), host, name, wish, common.Precondition{})
+	makeUser(t, s, "robot", access.UserChange{Role: new(access.Admin)})
+	makeUser(t, s, "off", access.UserChange{Role: new(access.Admin), Password: new(aPassword), Disabled: new(true)})
+	change := func(name string, wanted access.UserChange) error {
+		_, err := s.UpdateUser(t.Context(), host, name, wanted, common.Precondition{})
 		return err
 	}
-	for name, wish := range map[string]access.UserWish{
+	for name, wanted := range map[string]access.UserChange{
 		"demoted":            {Role: new(access.Editor)},
 		"disabled":           {Disabled: new(true)},
 		"without a password": {Password: new("")},
 	} {
-		if err := change("ann", wish); !conflicts(err) {
+		if err := change("ann", wanted); !conflicts(err) {
 			t.Errorf("the last admin is %s: %v", name, err)
 		}
 	}
 	if err := s.DeleteUser(t.Context(), host, "ann", common.Precondition{}); !conflicts(err) {
 		t.Errorf("the last admin is deleted: %v", err)
 	}
-	if err := change("ann", access.UserWish{Password: new(another), Title: new("Ann")}); err != nil {
+	if err := change("ann", access.UserChange{Password: new(another), Title: new("Ann")}); err != nil {
 		t.Errorf("the last admin cannot change the password: %v", err)
 	}
 	parsed, _ := access.ParseToken(token)
@@ -384,7 +386,7 @@ func TestLastAdminToken_CannotBeDeleted(t *testing.T) {
 	if err := s.RevokeToken(t.Context(), host, first.ID); !conflicts(err) {
 		t.Errorf("the last admin token was deleted: %v", err)
 	}
-	_, bound, err := s.CreateToken(t.Context(), host, access.TokenWish{
+	_, bound, err := s.CreateToken(t.Context(), host, access.TokenRequest{
 		Name:   "bound",
 		Role:   access.Admin,
 		Groups: []string{"a"},
@@ -402,7 +404,7 @@ func TestLastAdminToken_CannotBeDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who, err := whose(t, s, access.Credential{Token: second}); err != nil || !who.May(access.Admin, "") ||
+	if who, err := identityOf(t, s, access.Credential{Token: second}); err != nil || !who.May(access.Admin, "") ||
 		who.ExpiresAt.IsZero() {
 		t.Errorf("the reset gives %+v, %v", who, err)
 	}
@@ -418,11 +420,11 @@ func TestTokensBelongToUsers(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	elsewhere := New(client, c.now, nil)
-	makeUser(t, s, "ann", access.UserWish{
+	makeUser(t, s, "ann", access.UserChange{
 		Role:   new(access.Viewer),
 		Groups: &map[string]access.Role{"reports": access.Editor},
 	})
-	for name, wish := range map[string]access.TokenWish{
+	for name, wanted := range map[string]access.TokenRequest{
 		"more than the user": {Name: "x", Role: access.Admin, User: "ann"},
 		"more than in that group": {
 			Name:   "x",
@@ -437,11 +439,11 @@ func TestTokensBelongToUsers(t *testing.T) {
 		"with an invalid group":   {Name: "x", Role: access.Viewer, Groups: []string{"A/b"}},
 		"of an invalid user name": {Name: "x", Role: access.Viewer, User: "../ann"},
 	} {
-		if _, _, err := s.CreateToken(t.Context(), host, wish); common.CodeOf(err) != common.CodeInvalid {
+		if _, _, err := s.CreateToken(t.Context(), host, wanted); common.CodeOf(err) != common.CodeInvalid {
 			t.Errorf("a token %s: %v", name, err)
 		}
 	}
-	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{
+	token, record, err := s.CreateToken(t.Context(), host, access.TokenRequest{
 		Name: "ci",
 		Role: access.Editor,
 		User: "ann",
@@ -455,7 +457,7 @@ func TestTokensBelongToUsers(t *testing.T) {
 	}
 	rights := func(s *Store) (everywhere, reports access.Role) {
 		t.Helper()
-		who, err := whose(t, s, access.Credential{Token: token})
+		who, err := identityOf(t, s, access.Credential{Token: token})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -478,7 +480,7 @@ func TestTokensBelongToUsers(t *testing.T) {
 	}
 
 	if _, err := s.UpdateUser(t.Context(), host, "ann",
-		access.UserWish{Groups: &map[string]access.Role{"reports": access.Operator}},
+		access.UserChange{Groups: &map[string]access.Role{"reports": access.Operator}},
 		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
@@ -486,15 +488,15 @@ func TestTokensBelongToUsers(t *testing.T) {
 	if everywhere, reports := rights(elsewhere); everywhere != access.Viewer || reports != access.Operator {
 		t.Errorf("once the user may less, it may %s, and %s in the group", everywhere, reports)
 	}
-	if _, err := whose(t, elsewhere, access.Credential{Session: session.Secret}); !refused(err) {
+	if _, err := identityOf(t, elsewhere, access.Credential{Session: session.Secret}); !refused(err) {
 		t.Errorf("its session outlives the change: %v", err)
 	}
-	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserWish{Disabled: new(true)},
+	if _, err := s.UpdateUser(t.Context(), host, "ann", access.UserChange{Disabled: new(true)},
 		common.Precondition{}); err != nil {
 		t.Fatal(err)
 	}
 	c.forward(cacheFor)
-	if _, err := whose(t, elsewhere, access.Credential{Token: token}); !refused(err) {
+	if _, err := identityOf(t, elsewhere, access.Credential{Token: token}); !refused(err) {
 		t.Errorf("it serves a user who is disabled: %v", err)
 	}
 	if err := s.DeleteUser(t.Context(), host, "ann", common.Precondition{}); err != nil {
@@ -507,9 +509,9 @@ func TestTokensBelongToUsers(t *testing.T) {
 	if _, err := client.Put(t.Context(), common.TokenKey(record.ID), string(kv.Kvs[0].Value)); err != nil {
 		t.Fatal(err)
 	}
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Admin)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Admin)})
 	c.forward(cacheFor)
-	if _, err := whose(t, elsewhere, access.Credential{Token: token}); !refused(err) {
+	if _, err := identityOf(t, elsewhere, access.Credential{Token: token}); !refused(err) {
 		t.Errorf("it serves a later user of that name: %v", err)
 	}
 }
@@ -517,9 +519,9 @@ func TestTokensBelongToUsers(t *testing.T) {
 func TestTokensAreBounded(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setUp(t)
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer)})
 	for i := range maxTokens {
-		if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{
+		if _, _, err := s.CreateToken(t.Context(), host, access.TokenRequest{
 			Name: fmt.Sprint(i),
 			Role: access.Viewer,
 			User: "ann",
@@ -527,7 +529,7 @@ func TestTokensAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "more", Role: access.Viewer,
+	if _, _, err := s.CreateToken(t.Context(), host, access.TokenRequest{Name: "more", Role: access.Viewer,
 		User: "ann"}); !conflicts(err) {
 		t.Errorf("one more: %v", err)
 	}
@@ -544,14 +546,14 @@ func TestTokens_ConcurrentRequests_LimitHolds(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	masters := []*Store{s, New(client, c.now, nil)}
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
-	makeUser(t, s, "bob", access.UserWish{Role: new(access.Viewer)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer)})
+	makeUser(t, s, "bob", access.UserChange{Role: new(access.Viewer)})
 	var made atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 2 * maxTokens {
 		wg.Go(func() {
 			for {
-				_, _, err := masters[i%2].CreateToken(t.Context(), host, access.TokenWish{
+				_, _, err := masters[i%2].CreateToken(t.Context(), host, access.TokenRequest{
 					Name: fmt.Sprint(i),
 					Role: access.Viewer,
 					User: "ann",
@@ -574,7 +576,7 @@ func TestTokens_ConcurrentRequests_LimitHolds(t *testing.T) {
 		t.Errorf("%d were made, %d are there, want %d: %v", made.Load(), len(got), maxTokens, err)
 	}
 	if _, _, err := s.CreateToken(t.Context(), host,
-		access.TokenWish{Name: "x", Role: access.Viewer, User: "bob"}); err != nil {
+		access.TokenRequest{Name: "x", Role: access.Viewer, User: "bob"}); err != nil {
 		t.Errorf("another user's: %v", err)
 	}
 }
@@ -583,11 +585,11 @@ func TestTokens_ConcurrentRequests_LimitHolds(t *testing.T) {
 func TestDeleteUser_ManyTokens_AllDeleted(t *testing.T) {
 	t.Parallel()
 	s, client, _ := setUp(t)
-	ann := makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer)})
+	ann := makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer)})
 	for i := range maxTokens + goAtOnce + 10 {
 		token := access.NewToken()
 		record, err := json.Marshal(
-			token.Record(access.TokenWish{Name: fmt.Sprint(i), Role: access.Viewer}, &ann, "x", time.Now()))
+			token.Record(access.TokenRequest{Name: fmt.Sprint(i), Role: access.Viewer}, &ann, "x", time.Now()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -612,7 +614,7 @@ func TestRevokedToken_IsRefusedByAllMasters(t *testing.T) {
 	s, client, c := setUp(t)
 	bootstrap(t, s)
 	masters := []*Store{s, New(client, c.now, nil), New(client, c.now, nil)}
-	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{
+	token, record, err := s.CreateToken(t.Context(), host, access.TokenRequest{
 		Name: "ci",
 		Role: access.Operator,
 		TTL:  time.Hour,
@@ -621,19 +623,19 @@ func TestRevokedToken_IsRefusedByAllMasters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range masters {
-		if _, err := whose(t, m, access.Credential{Token: token}); err != nil {
+		if _, err := identityOf(t, m, access.Credential{Token: token}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := masters[2].RevokeToken(t.Context(), host, record.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := whose(t, masters[2], access.Credential{Token: token}); !refused(err) {
+	if _, err := identityOf(t, masters[2], access.Credential{Token: token}); !refused(err) {
 		t.Errorf("the master that took it away: %v", err)
 	}
 	c.forward(cacheFor)
 	for i, m := range masters {
-		if _, err := whose(t, m, access.Credential{Token: token}); !refused(err) {
+		if _, err := identityOf(t, m, access.Credential{Token: token}); !refused(err) {
 			t.Errorf("master %d: %v", i, err)
 		}
 	}
@@ -650,13 +652,13 @@ func TestLastUse_IsRecorded(t *testing.T) {
 	t.Parallel()
 	s, client, c := setUp(t)
 	other := New(client, c.now, nil)
-	token, record, err := s.CreateToken(t.Context(), host, access.TokenWish{Name: "ci", Role: access.Viewer})
+	token, record, err := s.CreateToken(t.Context(), host, access.TokenRequest{Name: "ci", Role: access.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}
 	use := func(s *Store, remote string) {
 		t.Helper()
-		if _, err := whose(t, s, access.Credential{Token: token, Remote: remote}); err != nil {
+		if _, err := identityOf(t, s, access.Credential{Token: token, Remote: remote}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -703,7 +705,7 @@ func TestSessionsByID(t *testing.T) {
 	s, client, c := setUp(t)
 	elsewhere := New(client, c.now, nil)
 	token := bootstrap(t, s)
-	makeUser(t, s, "ann", access.UserWish{Role: new(access.Viewer), Password: new(aPassword)})
+	makeUser(t, s, "ann", access.UserChange{Role: new(access.Viewer), Password: new(aPassword)})
 	mine := logIn(t, s, "ann", aPassword)
 	if _, err := s.Login(t.Context(), access.Login{Token: token}); err != nil {
 		t.Fatal(err)
@@ -723,14 +725,14 @@ func TestSessionsByID(t *testing.T) {
 			t.Errorf("%+v is ann's: %v", all[i], all[i].Of(&ann))
 		}
 	}
-	if _, err := whose(t, elsewhere, access.Credential{Session: mine.Secret}); err != nil {
+	if _, err := identityOf(t, elsewhere, access.Credential{Session: mine.Secret}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.EndSession(t.Context(), host, id); err != nil {
 		t.Fatal(err)
 	}
 	c.forward(cacheFor)
-	if _, err := whose(t, elsewhere, access.Credential{Session: mine.Secret}); !refused(err) {
+	if _, err := identityOf(t, elsewhere, access.Credential{Session: mine.Secret}); !refused(err) {
 		t.Errorf("after its end: %v", err)
 	}
 	for _, odd := range []string{id, "", "a", strings.Repeat("0", 16), id + "0", "../../users/ann0"} {

@@ -44,14 +44,14 @@ type Provider struct {
 	client *http.Client
 	asking chan struct{} // held during discovery
 
-	mu       sync.Mutex
-	known    *known    // guarded by mu; nil until discovery succeeded
-	failed   error     // error of the last discovery; guarded by mu
-	failedAt time.Time // guarded by mu
+	mu         sync.Mutex
+	discovered *discovered // guarded by mu; nil until discovery succeeded
+	failed     error       // error of the last discovery; guarded by mu
+	failedAt   time.Time   // guarded by mu
 }
 
-// known is the content of the discovery document.
-type known struct {
+// discovered is the content of the discovery document.
+type discovered struct {
 	provider *oidc.Provider
 	verifier *oidc.IDTokenVerifier
 	oauth    oauth2.Config
@@ -117,8 +117,8 @@ func (b bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 // discover fetches the discovery document until it has succeeded once. One caller does so at a
 // time, and the waiting callers share its result, since anyone may begin a login.
-func (p *Provider) discover(ctx context.Context) (*known, error) {
-	if have, err := p.heard(); have != nil || err != nil {
+func (p *Provider) discover(ctx context.Context) (*discovered, error) {
+	if have, err := p.cached(); have != nil || err != nil {
 		return have, err
 	}
 	select {
@@ -127,32 +127,32 @@ func (p *Provider) discover(ctx context.Context) (*known, error) {
 	case <-ctx.Done():
 		return nil, errAway(context.Cause(ctx))
 	}
-	if have, err := p.heard(); have != nil || err != nil {
+	if have, err := p.cached(); have != nil || err != nil {
 		return have, err
 	}
-	now, err := p.ask(ctx)
+	now, err := p.fetchDiscovery(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known = now
+	p.discovered = now
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // a cancelled request says nothing about the issuer
 		p.failed, p.failedAt = err, p.cfg.Now()
 	}
 	return now, err
 }
 
-// heard returns the discovery result that is known without a request: the document, or the error of
+// cached returns the discovery result that is known without a request: the document, or the error of
 // a failure less than askAgain ago.
-func (p *Provider) heard() (*known, error) {
+func (p *Provider) cached() (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known == nil && p.failed != nil && p.cfg.Now().Sub(p.failedAt) < askAgain {
+	if p.discovered == nil && p.failed != nil && p.cfg.Now().Sub(p.failedAt) < askAgain {
 		return nil, p.failed
 	}
-	return p.known, nil
+	return p.discovered, nil
 }
 
-// ask fetches the discovery document.
-func (p *Provider) ask(ctx context.Context) (*known, error) {
+// fetchDiscovery fetches the discovery document.
+func (p *Provider) fetchDiscovery(ctx context.Context) (*discovered, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.cfg.Issuer)
 	if err != nil {
 		return nil, errAway(err)
@@ -180,7 +180,7 @@ func (p *Provider) ask(ctx context.Context) (*known, error) {
 	if len(allowed) == 0 {
 		return nil, errAway(errors.New("the issuer supports no accepted signature algorithm"))
 	}
-	return &known{provider: provider, namesItself: document.NamesItself,
+	return &discovered{provider: provider, namesItself: document.NamesItself,
 		verifier: provider.VerifierContext(oidc.ClientContext(context.WithoutCancel(ctx), p.client),
 			&oidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: allowed, Now: p.cfg.Now}),
 		oauth: oauth2.Config{
@@ -262,7 +262,7 @@ func (p *Provider) Finish(ctx context.Context, cookie string, answer access.Issu
 }
 
 // identify exchanges the code for an ID token and verifies it.
-func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code string) (access.External, error) {
+func (p *Provider) identify(ctx context.Context, issuer *discovered, a *attempt, code string) (access.External, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := issuer.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.verifier()))
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
@@ -295,7 +295,7 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 	}
 	if _, there := said.find(p.cfg.GroupsClaim); !there && issuer.provider.UserInfoEndpoint() != "" {
 		// Some issuers return groups only from the user info endpoint, to keep ID tokens small.
-		if err := p.more(ctx, issuer, token, id.Subject, said); err != nil {
+		if err := p.addUserInfo(ctx, issuer, token, id.Subject, said); err != nil {
 			return access.External{}, err
 		}
 	}
@@ -312,8 +312,9 @@ func (p *Provider) identify(ctx context.Context, issuer *known, a *attempt, code
 	return who, nil
 }
 
-// more adds the claims of the user info endpoint; those of the ID token have precedence.
-func (p *Provider) more(ctx context.Context, issuer *known, token *oauth2.Token, subject string, said claims) error {
+// addUserInfo adds the claims of the user info endpoint; those of the ID token have precedence.
+func (p *Provider) addUserInfo(ctx context.Context, issuer *discovered, token *oauth2.Token, subject string,
+	said claims) error {
 	if !p.private(issuer.provider.UserInfoEndpoint()) {
 		return nil
 	}

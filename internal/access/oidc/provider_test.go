@@ -113,7 +113,7 @@ func TestLogin(t *testing.T) {
 func TestFinish_ForgedToken_Refused(t *testing.T) {
 	l := newLogin(t)
 	past := time.Now().Add(-time.Hour).Unix()
-	for name, lie := range map[string]oidctest.Lie{
+	for name, lie := range map[string]oidctest.WrongValues{
 		"not signed":                   {Signature: "none"},
 		"signed by a shared secret":    {Signature: "HS256"},
 		"signed by another key":        {Signature: "other"},
@@ -135,14 +135,14 @@ func TestFinish_ForgedToken_Refused(t *testing.T) {
 			UserInfo: map[string]any{"sub": "another", "groups": []string{"ops"}},
 		},
 	} {
-		l.issuer.Tell(lie)
+		l.issuer.Return(lie)
 		who, _, err := l.all()
 		l.refused(name, common.CodeUnauthenticated, err)
 		if who.Subject != "" || who.Claimed != nil {
 			t.Errorf("%s: %+v", name, who)
 		}
 	}
-	l.issuer.Tell(oidctest.Lie{Claims: map[string]any{
+	l.issuer.Return(oidctest.WrongValues{Claims: map[string]any{
 		"aud": []string{oidctest.ClientID, "another"},
 		"azp": oidctest.ClientID,
 	}})
@@ -153,10 +153,10 @@ func TestFinish_ForgedToken_Refused(t *testing.T) {
 
 func TestFinish_OtherBrowser_Refused(t *testing.T) {
 	l := newLogin(t)
-	l.issuer.Tell(oidctest.Lie{Reuse: true})
+	l.issuer.Return(oidctest.WrongValues{Reuse: true})
 	mine, answer := l.begin("/")
 	other, foreign := l.begin("/")
-	before := l.issuer.Asked()
+	before := l.issuer.TokenRequests()
 	finish := func(what, cookie string, answer access.IssuerAnswer) {
 		t.Helper()
 		_, _, err := l.p.Finish(t.Context(), cookie, answer)
@@ -183,7 +183,7 @@ func TestFinish_OtherBrowser_Refused(t *testing.T) {
 		l.p.Begun("", "") || l.p.Begun(mine, "") {
 		t.Error("it is not told who began what")
 	}
-	if l.issuer.Asked() != before {
+	if l.issuer.TokenRequests() != before {
 		t.Error("the issuer is asked about what cannot be ours")
 	}
 	// Another's code with one's own state: the verifier does not fit.
@@ -191,7 +191,7 @@ func TestFinish_OtherBrowser_Refused(t *testing.T) {
 	if _, _, err := l.p.Finish(t.Context(), mine, answer); err != nil {
 		t.Errorf("and the right one: %v", err)
 	}
-	l.issuer.Tell(oidctest.Lie{})
+	l.issuer.Return(oidctest.WrongValues{})
 	_, _, _ = l.p.Finish(t.Context(), other, foreign)
 	finish("a code twice", other, foreign)
 }
@@ -268,7 +268,7 @@ func TestFinish_RightsComeFromRulesOnly(t *testing.T) {
 				cfg.GroupsClaim = c.claim
 			}
 		})
-		l.issuer.Tell(oidctest.Lie{Claims: c.claims, UserInfo: c.info})
+		l.issuer.Return(oidctest.WrongValues{Claims: c.claims, UserInfo: c.info})
 		who, _, err := l.all()
 		if c.none {
 			l.refused(name, common.CodeForbidden, err)
@@ -293,7 +293,9 @@ func TestExternalName_Invalid_IsReplacedByTheAddress(t *testing.T) {
 		strings.Repeat("x", maxName+1): "ann@example.com",
 		7:                              "ann@example.com",
 	} {
-		l.issuer.Tell(oidctest.Lie{Claims: map[string]any{"preferred_username": claimed, "email": "ann@example.com"}})
+		l.issuer.Return(oidctest.WrongValues{
+			Claims: map[string]any{"preferred_username": claimed, "email": "ann@example.com"},
+		})
 		if who, _, err := l.all(); err != nil || who.Name != want {
 			t.Errorf("%q: %q, %v", claimed, who.Name, err)
 		}

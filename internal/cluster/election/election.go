@@ -47,7 +47,7 @@ type Config struct {
 	Name    string // for people
 	Now     func() time.Time
 	Log     *slog.Logger
-	Told    func(elected bool) // called at the start and the end of each term
+	Elected func(elected bool) // called at the start and the end of each term
 	// Report receives the error of each interrupted watch, and nil when the watch works again.
 	Report func(watch string, err error)
 }

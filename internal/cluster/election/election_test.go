@@ -79,7 +79,7 @@ func newCandidate(t *testing.T, h *hall, client *clientv3.Client, id string) *ca
 		Name:    "host-" + id,
 		Now:     time.Now,
 		Log:     log,
-		Told:    func(bool) {},
+		Elected: func(bool) {},
 		Report:  func(string, error) {},
 	})
 	running, cancel := context.WithCancel(context.Background())

@@ -16,7 +16,7 @@ func (e *Elector) serveTerm(ctx context.Context, term int64, lease clientv3.Leas
 	e.mu.Unlock()
 	begun := e.cfg.Boot()
 	e.cfg.Log.Info("elected", "term", term)
-	e.cfg.Told(true)
+	e.cfg.Elected(true)
 	termCtx, end := context.WithCancelCause(ctx)
 	var watched sync.WaitGroup
 	watched.Go(func() {
@@ -28,7 +28,7 @@ func (e *Elector) serveTerm(ctx context.Context, term int64, lease clientv3.Leas
 	cause := context.Cause(termCtx)
 	end(nil)
 	watched.Wait()
-	e.cfg.Told(false)
+	e.cfg.Elected(false)
 	if cause == nil {
 		cause = fmt.Errorf("%w: its duties have ended", ErrOver)
 	}

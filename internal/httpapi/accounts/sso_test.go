@@ -131,7 +131,7 @@ func TestSingleSignOn(t *testing.T) {
 	s.Want(http.StatusConflict, apitest.As("", http.MethodPut, "/api/v1/auth/password", `{"current":"a","new":"b"}`,
 		"Cookie", mine))
 	// The same answer again makes no session, even where the issuer and the browser play along.
-	s.issuer.Tell(oidctest.Lie{Reuse: true})
+	s.issuer.Return(oidctest.WrongValues{Reuse: true})
 	cookie, back = s.begin("/")
 	if _, session := s.finish(back, cookie); session == nil {
 		t.Fatal("no session")
@@ -148,13 +148,16 @@ func TestSingleSignOn_InvalidLogins_AreRefused(t *testing.T) {
 	network := 0 // each case comes from one of its own
 	s.from = func() string { return fmt.Sprintf("198.51.%d.1", network) }
 	for name, c := range map[string]struct {
-		lie    oidctest.Lie
+		lie    oidctest.WrongValues
 		change func(s *sso, cookie *http.Cookie, back string) (*http.Cookie, string) // into what is foreign
 		want   string
 	}{
-		"other group":      {lie: oidctest.Lie{Claims: map[string]any{"groups": []string{"x"}}}, want: "not_allowed"},
-		"forged":           {lie: oidctest.Lie{Signature: "none"}, want: "refused"},
-		"a replayed nonce": {lie: oidctest.Lie{Claims: map[string]any{"nonce": "another"}}, want: "refused"},
+		"other group": {
+			lie:  oidctest.WrongValues{Claims: map[string]any{"groups": []string{"x"}}},
+			want: "not_allowed",
+		},
+		"forged":           {lie: oidctest.WrongValues{Signature: "none"}, want: "refused"},
+		"a replayed nonce": {lie: oidctest.WrongValues{Claims: map[string]any{"nonce": "another"}}, want: "refused"},
 		"without the cookie": {
 			want: "refused",
 			change: func(_ *sso, _ *http.Cookie, back string) (*http.Cookie, string) {
@@ -179,7 +182,7 @@ func TestSingleSignOn_InvalidLogins_AreRefused(t *testing.T) {
 			defer func(before *testing.T) { s.T = before }(s.T)
 			s.T = t
 			network++
-			s.issuer.Tell(c.lie)
+			s.issuer.Return(c.lie)
 			cookie, back := s.begin("/jobs")
 			if s.foreign = c.change != nil; s.foreign {
 				cookie, back = c.change(s, cookie, back)
@@ -195,12 +198,12 @@ func TestSingleSignOn_InvalidLogins_AreRefused(t *testing.T) {
 	}
 	network++
 	s.foreign = false
-	s.issuer.Tell(oidctest.Lie{Signature: "other"})
+	s.issuer.Return(oidctest.WrongValues{Signature: "other"})
 	for range accounts.LoginBurst {
 		cookie, back := s.begin("/")
 		s.finish(back, cookie)
 	}
-	s.issuer.Tell(oidctest.Lie{})
+	s.issuer.Return(oidctest.WrongValues{})
 	cookie, back := s.begin("/")
 	if location, session := s.finish(back, cookie); location != "/#sso=busy" || session != nil {
 		t.Errorf("after %d failures it leads to %q with %v", accounts.LoginBurst, location, session)

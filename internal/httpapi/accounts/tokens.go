@@ -17,7 +17,7 @@ type Tokens interface {
 	Tokens(ctx context.Context) ([]access.TokenRecord, error)
 	Token(ctx context.Context, id string) (access.TokenRecord, error)
 	// CreateToken also returns the token in the clear.
-	CreateToken(ctx context.Context, actor common.Actor, wish access.TokenWish) (token string,
+	CreateToken(ctx context.Context, actor common.Actor, wanted access.TokenRequest) (token string,
 		record access.TokenRecord, err error)
 	// RevokeToken keeps the last token with admin access: CodeConflict.
 	RevokeToken(ctx context.Context, actor common.Actor, id string) error
@@ -123,14 +123,14 @@ func (s *tokensResource) get(ctx context.Context, in *TokenPath) (*core.Body[Tok
 }
 
 func (s *tokensResource) create(ctx context.Context, in *tokenCreateInput) (*core.Body[Token], error) {
-	wish, err := wishOf(&in.Body)
+	wanted, err := tokenRequest(&in.Body)
 	if err != nil {
 		return nil, err
 	}
-	if wish.User, err = tokenOwner(ctx, wish.User); err != nil {
+	if wanted.User, err = tokenOwner(ctx, wanted.User); err != nil {
 		return nil, err
 	}
-	text, t, err := s.tokens.CreateToken(ctx, core.Actor(ctx), wish)
+	text, t, err := s.tokens.CreateToken(ctx, core.Actor(ctx), wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +184,8 @@ const (
 	never        = "never"
 )
 
-func wishOf(d *TokenDefinition) (access.TokenWish, error) {
-	wish := access.TokenWish{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: access.TokenLife}
+func tokenRequest(d *TokenDefinition) (access.TokenRequest, error) {
+	wanted := access.TokenRequest{Name: d.Name, Role: d.Role, Groups: d.Groups, User: d.User, TTL: access.TokenLife}
 	var faults common.Faults
 	if d.Groups != nil && len(d.Groups) == 0 {
 		faults.Add("groups", "required", nil,
@@ -194,19 +194,19 @@ func wishOf(d *TokenDefinition) (access.TokenWish, error) {
 	switch d.ExpiresIn {
 	case "":
 	case never:
-		wish.TTL = 0
+		wanted.TTL = 0
 	default:
 		life, err := common.Duration(d.ExpiresIn).Value()
 		if err != nil || life < minTokenLife || life > maxTokenLife {
 			faults.Add("expiresIn", "duration", d.ExpiresIn,
 				"must be a duration from 1m to 3660d, or never").Hint = "write 12h, 90d or never"
 		}
-		wish.TTL = life
+		wanted.TTL = life
 	}
 	if len(faults) > 0 {
-		return wish, common.Invalid("the token cannot be created", faults...)
+		return wanted, common.Invalid("the token cannot be created", faults...)
 	}
-	return wish, nil
+	return wanted, nil
 }
 
 func (s *tokensResource) delete(ctx context.Context, in *TokenPath) (*struct{}, error) {

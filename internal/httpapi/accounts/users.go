@@ -14,9 +14,10 @@ import (
 type Users interface {
 	Users(ctx context.Context) ([]access.UserRecord, error)
 	User(ctx context.Context, name string) (access.UserRecord, error)
-	CreateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish) (access.UserRecord, error)
+	CreateUser(ctx context.Context, actor common.Actor, name string,
+		wanted access.UserChange) (access.UserRecord, error)
 	// UpdateUser and DeleteUser keep the last admin who can log in: CodeConflict.
-	UpdateUser(ctx context.Context, actor common.Actor, name string, wish access.UserWish,
+	UpdateUser(ctx context.Context, actor common.Actor, name string, wanted access.UserChange,
 		pre common.Precondition) (access.UserRecord, error)
 	DeleteUser(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 }
@@ -106,7 +107,7 @@ func (s *usersResource) get(ctx context.Context, in *UserPath) (*core.Versioned[
 func (s *usersResource) create(ctx context.Context, in *userCreateInput) (*core.Versioned[User], error) {
 	b := &in.Body
 	u, err := s.users.CreateUser(ctx, core.Actor(ctx), b.Name,
-		access.UserWish{
+		access.UserChange{
 			Title:    &b.Title,
 			Role:     &b.Role,
 			Groups:   &b.Groups,
@@ -123,12 +124,12 @@ func (s *usersResource) patch(ctx context.Context, in *userPatchInput) (*core.Ve
 	}
 	b := &in.Body
 	u, err := s.users.UpdateUser(ctx, core.Actor(ctx), in.Name,
-		access.UserWish{
-			Title:    wished(b.Title),
-			Role:     wished(b.Role),
-			Groups:   wished(b.Groups),
+		access.UserChange{
+			Title:    userChange(b.Title),
+			Role:     userChange(b.Role),
+			Groups:   userChange(b.Groups),
 			Disabled: b.Disabled,
-			Password: wished(b.Password),
+			Password: userChange(b.Password),
 		}, pre)
 	return userAnswer(&u, false, err)
 }
@@ -141,8 +142,8 @@ func (s *usersResource) delete(ctx context.Context, in *userDeleteInput) (*struc
 	return nil, s.users.DeleteUser(ctx, core.Actor(ctx), in.Name, pre)
 }
 
-// wished is nil for an absent field, and points to the zero value for null.
-func wished[T any](o core.Optional[T]) *T {
+// userChange is nil for an absent field, and points to the zero value for null.
+func userChange[T any](o core.Optional[T]) *T {
 	if o.Given && o.Value == nil {
 		return new(T)
 	}

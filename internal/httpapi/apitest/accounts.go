@@ -17,7 +17,7 @@ type FakeAccess struct {
 	users       []access.UserRecord
 	tokens      []access.TokenRecord
 	SessionList []access.SessionRecord
-	wishes      []access.TokenWish
+	wishes      []access.TokenRequest
 	changes     []access.PasswordChange
 }
 
@@ -46,10 +46,10 @@ func (f *FakeAccess) User(_ context.Context, name string) (access.UserRecord, er
 }
 
 func (f *FakeAccess) CreateUser(_ context.Context, actor common.Actor, name string,
-	wish access.UserWish) (access.UserRecord, error) {
+	wanted access.UserChange) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if faults := wish.Faults(name); len(faults) > 0 {
+	if faults := wanted.Faults(name); len(faults) > 0 {
 		return access.UserRecord{}, common.Invalid("the user cannot be saved", faults...)
 	}
 	u := access.UserRecord{
@@ -60,13 +60,13 @@ func (f *FakeAccess) CreateUser(_ context.Context, actor common.Actor, name stri
 		UpdatedAt: time.Now(),
 		Version:   7,
 	}
-	wish.Apply(&u, "a hash")
+	wanted.Apply(&u, "a hash")
 	f.users = append(f.users, u)
 	slices.SortFunc(f.users, func(a, b access.UserRecord) int { return cmp.Compare(a.Name, b.Name) })
 	return u, nil
 }
 
-func (f *FakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, wish access.UserWish,
+func (f *FakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, wanted access.UserChange,
 	pre common.Precondition) (access.UserRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +77,7 @@ func (f *FakeAccess) UpdateUser(_ context.Context, _ common.Actor, name string, 
 	if pre.Version != 0 && pre.Version != u.Version {
 		return *u, common.Errorf(common.CodeStale, "another client has changed the user")
 	}
-	wish.Apply(u, "another hash")
+	wanted.Apply(u, "another hash")
 	u.Version++
 	return *u, nil
 }
@@ -103,14 +103,14 @@ func (f *FakeAccess) Token(_ context.Context, id string) (access.TokenRecord, er
 	return *t, err
 }
 
-func (f *FakeAccess) CreateToken(_ context.Context, actor common.Actor, wish access.TokenWish) (string,
+func (f *FakeAccess) CreateToken(_ context.Context, actor common.Actor, wanted access.TokenRequest) (string,
 	access.TokenRecord, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.wishes = append(f.wishes, wish)
+	f.wishes = append(f.wishes, wanted)
 	t := access.NewToken()
-	r := t.Record(wish, nil, actor.Name, time.Now())
-	r.User = wish.User
+	r := t.Record(wanted, nil, actor.Name, time.Now())
+	r.User = wanted.User
 	f.tokens = append(f.tokens, r)
 	return t.Reveal(), r, nil
 }

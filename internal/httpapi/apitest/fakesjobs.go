@@ -55,7 +55,7 @@ func (f *Fakes) Get(_ context.Context, name string) (common.JobState, error) {
 	return common.JobState{}, common.Errorf(common.CodeNotFound, "there is no job %q", name)
 }
 
-func (f *Fakes) Whose(name string) (uid, group string, known bool) {
+func (f *Fakes) UIDAndGroup(name string) (uid, group string, known bool) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return f.Jobs[name].UID, f.Jobs[name].Group, !f.blind

@@ -42,7 +42,7 @@ func (f *FakeChannels) Find(_ context.Context, name string) (notify.Channel, err
 	return notify.Channel{}, common.Errorf(common.CodeNotFound, "there is no channel %s", name)
 }
 
-func (f *FakeChannels) Save(_ context.Context, actor common.Actor, name string, wish notify.ChannelDefinition,
+func (f *FakeChannels) Save(_ context.Context, actor common.Actor, name string, wanted notify.ChannelDefinition,
 	pre common.Precondition) (notify.Channel, string, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,30 +50,30 @@ func (f *FakeChannels) Save(_ context.Context, actor common.Actor, name string, 
 	if pre.Absent && known || pre.Version != 0 && pre.Version != before.Version {
 		return before, "", false, common.Errorf(common.CodeStale, "channel %s is another", name)
 	}
-	if faults := wish.Faults(known); len(faults) > 0 {
+	if faults := wanted.Faults(known); len(faults) > 0 {
 		return before, "", false, common.Invalid("the channel cannot be saved", faults...)
 	}
 	f.version++
 	f.actor = actor
 	c := notify.Channel{
 		Name:      name,
-		Kind:      wish.Kind,
-		To:        wish.To,
-		Disabled:  wish.Disabled,
+		Kind:      wanted.Kind,
+		To:        wanted.To,
+		Disabled:  wanted.Disabled,
 		UpdatedBy: actor.Name,
 		CreatedAt: time.Now(),
 		UpdatedAt: time.Now(),
 		Version:   f.version,
 	}
-	if wish.URL != "" {
-		c.Origin, _ = notify.OriginOf(wish.URL)
+	if wanted.URL != "" {
+		c.Origin, _ = notify.OriginOf(wanted.URL)
 		c.Sealed = "sealed-canary"
 	}
 	if f.Kept == nil {
 		f.Kept = map[string]notify.Channel{}
 	}
 	f.Kept[name] = c
-	if wish.Kind == notify.KindWebhook && !known {
+	if wanted.Kind == notify.KindWebhook && !known {
 		return c, "whsec_canary", true, nil
 	}
 	return c, "", !known, nil
@@ -148,7 +148,7 @@ func (f *FakeSecrets) Secret(_ context.Context, name string) (common.Secret, err
 	return common.Secret{}, common.Errorf(common.CodeNotFound, "there is no secret %s", name)
 }
 
-func (f *FakeSecrets) judge(name string, pre common.Precondition,
+func (f *FakeSecrets) check(name string, pre common.Precondition,
 	allowed func(*common.Secret) error) (before common.Secret, known bool, err error) {
 	before, known = f.kept[name]
 	if known {
@@ -162,22 +162,22 @@ func (f *FakeSecrets) judge(name string, pre common.Precondition,
 	return before, known, err
 }
 
-func (f *FakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name string, wish common.SecretDefinition,
+func (f *FakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name string, wanted common.SecretDefinition,
 	pre common.Precondition, allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before, known, err := f.judge(name, pre, allowed)
+	before, known, err := f.check(name, pre, allowed)
 	if err != nil {
 		return before, false, err
 	}
-	if faults := wish.Faults(known); len(faults) > 0 {
+	if faults := wanted.Faults(known); len(faults) > 0 {
 		return before, false, common.Invalid("the secret cannot be saved", faults...)
 	}
 	f.version++
 	s := common.Secret{
 		Name:        name,
-		Description: wish.Description,
-		Groups:      wish.Groups,
+		Description: wanted.Description,
+		Groups:      wanted.Groups,
 		UpdatedBy:   actor.Name,
 		SetAt:       before.SetAt,
 		CreatedAt:   time.Now(),
@@ -187,8 +187,8 @@ func (f *FakeSecrets) SaveSecret(_ context.Context, actor common.Actor, name str
 	if f.kept == nil {
 		f.kept, f.Values = map[string]common.Secret{}, map[string]string{}
 	}
-	if wish.Value != "" {
-		s.SetAt, f.Values[name] = time.Now(), wish.Value
+	if wanted.Value != "" {
+		s.SetAt, f.Values[name] = time.Now(), wanted.Value
 	}
 	f.kept[name] = s
 	return s, !known, nil
@@ -198,7 +198,7 @@ func (f *FakeSecrets) DeleteSecret(_ context.Context, _ common.Actor, name strin
 	allowed func(*common.Secret) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, known, err := f.judge(name, pre, allowed)
+	_, known, err := f.check(name, pre, allowed)
 	if err != nil {
 		return err
 	}

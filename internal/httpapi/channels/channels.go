@@ -216,7 +216,7 @@ type Channels interface {
 	Channels(ctx context.Context) ([]notify.Channel, error)
 	Find(ctx context.Context, name string) (notify.Channel, error)
 	// Save creates or changes a channel. A generated signing secret is returned once.
-	Save(ctx context.Context, actor common.Actor, name string, wish notify.ChannelDefinition,
+	Save(ctx context.Context, actor common.Actor, name string, wanted notify.ChannelDefinition,
 		pre common.Precondition) (c notify.Channel, secret string, created bool, err error)
 	Delete(ctx context.Context, actor common.Actor, name string, pre common.Precondition) error
 	// Test sends a test message to a channel, once.

@@ -44,9 +44,9 @@ func Identity(ctx context.Context) (access.Identity, bool) {
 	return access.Identity{}, false
 }
 
-// asAgain returns the context with the caller's current rights: those of a long request may have
+// reauthenticated returns the context with the caller's current rights: those of a long request may have
 // changed since its beginning, or ended.
-func asAgain(ctx context.Context) (context.Context, error) {
+func reauthenticated(ctx context.Context) (context.Context, error) {
 	v := *VisitOf(ctx)
 	if v.Reauthenticate == nil {
 		return ctx, nil

@@ -237,7 +237,7 @@ func (s *manyResource) action(ctx context.Context, b *BulkRequest, key string,
 
 // killRuns sends kill requests for the runs of a job; a run that ends meanwhile needs none.
 func (s *manyResource) killRuns(ctx context.Context, item *BulkItem, runs []*common.Run, r common.KillRequest) error {
-	uid, group, known := s.Jobs.Whose(item.Name)
+	uid, group, known := s.Jobs.UIDAndGroup(item.Name)
 	switch {
 	case known && uid == "" && len(runs) == 0:
 		return common.Errorf(common.CodeNotFound, "job %q not found, and no run of it", item.Name)

@@ -38,7 +38,7 @@ type Result struct {
 	PlannedAt  time.Time     `json:"plannedAt"`
 	StartedAt  *time.Time    `json:"startedAt,omitempty"`
 	DurationMs *float64      `json:"durationMs,omitempty" doc:"From start to end in milliseconds; for completed runs."`
-	view.Outlook
+	view.Estimate
 }
 
 // JobStats summarizes a job's last 7 days.
@@ -147,7 +147,7 @@ func (s *Resource) result(r *common.Run, e runlog.Expectation) Result {
 		Cause:     r.Cause,
 		PlannedAt: r.PlannedAt,
 		StartedAt: r.StartedAt,
-		Outlook:   s.Estimator.Outlook(r, e),
+		Estimate:  s.Estimator.Estimate(r, e),
 	}
 	if r.StartedAt != nil && r.EndedAt != nil {
 		out.DurationMs = new(view.Milliseconds(r.EndedAt.Sub(*r.StartedAt)))

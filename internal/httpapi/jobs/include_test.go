@@ -167,7 +167,7 @@ func TestRuns_Running_HaveAnEstimate(t *testing.T) {
 	for _, r := range l.Items {
 		slow, late, expected := r.ID == "a.f99.1", r.Job == "b", r.Job == "a" && r.Status == common.StatusRunning
 		if r.Slow != slow || r.Late != late || (r.ExpectedEndAt != nil) != expected {
-			t.Errorf("%s, %s: %+v", r.ID, r.Status, r.Outlook)
+			t.Errorf("%s, %s: %+v", r.ID, r.Status, r.Estimate)
 		}
 	}
 	var one view.Run

@@ -42,7 +42,7 @@ type eventWriter struct {
 	out    *core.EventStream
 	stream common.Stream // only this one; empty for both
 	at     int64         // offset after the last part taken
-	told   int64         // last id written
+	lastID int64         // last id written
 	known  bool          // at is a known offset, not relative to the end
 	held   common.Chunk  // incomplete character at the end, not written yet
 }
@@ -62,9 +62,9 @@ func (e *eventWriter) idle() {
 		e.release()
 		return
 	}
-	if e.known && e.at != e.told {
+	if e.known && e.at != e.lastID {
 		e.out.ID(e.at)
-		e.told = e.at
+		e.lastID = e.at
 	}
 	e.out.Alive()
 }
@@ -74,13 +74,13 @@ func (e *eventWriter) part(p *tail.Part) error {
 	switch {
 	case p.Run != nil:
 		if sized(p.Run) { // a start after the end begins at the end
-			e.at, e.told = min(e.at, p.Run.OutputBytes), min(e.told, p.Run.OutputBytes)
+			e.at, e.lastID = min(e.at, p.Run.OutputBytes), min(e.lastID, p.Run.OutputBytes)
 		}
-		e.event("run", e.told, p.Run)
+		e.event("run", e.lastID, p.Run)
 	case p.Away != nil && *p.Away:
-		e.event("away", e.told, struct{}{})
+		e.event("away", e.lastID, struct{}{})
 	case p.Away != nil:
-		e.event("back", e.told, struct{}{})
+		e.event("back", e.lastID, struct{}{})
 	case p.End != nil:
 		e.release()
 		e.known = true
@@ -100,7 +100,7 @@ func (e *eventWriter) part(p *tail.Part) error {
 func (e *eventWriter) output(chunks []common.Chunk) int {
 	c := chunks[0]
 	if !e.known {
-		e.known, e.told = true, c.Offset
+		e.known, e.lastID = true, c.Offset
 	}
 	if c.Missing > 0 {
 		e.release()
@@ -167,7 +167,7 @@ func (e *eventWriter) print(c *common.Chunk) {
 func (e *eventWriter) event(name string, id int64, data any) {
 	if e.known {
 		e.out.ID(id)
-		e.told = id
+		e.lastID = id
 	}
 	e.out.Event(name, data)
 }

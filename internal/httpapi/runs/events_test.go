@@ -8,7 +8,7 @@ import (
 )
 
 func TestEventWriter_ReportsOutages(t *testing.T) {
-	e := &eventWriter{out: &core.EventStream{}, known: true, told: 7}
+	e := &eventWriter{out: &core.EventStream{}, known: true, lastID: 7}
 	for _, away := range []bool{true, false} {
 		if err := e.part(&tail.Part{Away: &away}); err != nil {
 			t.Fatal(err)

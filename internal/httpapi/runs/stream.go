@@ -79,18 +79,18 @@ func (s *Resource) follow(ctx context.Context, in *streamInput) (*huma.StreamRes
 	return s.Problems.Stream(ctx, func(out *core.EventStream) error {
 		defer follower.Close()
 		follower.OnStop(out.Hurry)
-		return s.tell(ctx, in.ID, follower, &eventWriter{
+		return s.sendEvents(ctx, in.ID, follower, &eventWriter{
 			out:    out,
 			stream: common.Stream(in.Stream),
 			at:     from.Offset,
-			told:   from.Offset,
+			lastID: from.Offset,
 			known:  from.Tail == 0,
 		})
 	}), nil
 }
 
-// tell sends events until the end, until the client is gone or loses the permission to read.
-func (s *Resource) tell(ctx context.Context, id string, follower *tail.Follower, e *eventWriter) error {
+// sendEvents sends events until the end, until the client is gone or loses the permission to read.
+func (s *Resource) sendEvents(ctx context.Context, id string, follower *tail.Follower, e *eventWriter) error {
 	watch := core.NewStreamAuth(ctx, func(ctx context.Context) error { return s.allowed(ctx, access.Viewer, id) })
 	heard := time.Now()
 	for {

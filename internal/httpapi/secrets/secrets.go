@@ -19,7 +19,7 @@ type Secrets interface {
 	Secret(ctx context.Context, name string) (common.Secret, error)
 	// SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil
 	// if there is none); created reports that there was none.
-	SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretDefinition,
+	SaveSecret(ctx context.Context, actor common.Actor, name string, wanted common.SecretDefinition,
 		pre common.Precondition, allowed func(*common.Secret) error) (s common.Secret, created bool, err error)
 	DeleteSecret(ctx context.Context, actor common.Actor, name string, pre common.Precondition,
 		allowed func(*common.Secret) error) error

@@ -67,12 +67,12 @@ func (s *Resource) follow(ctx context.Context, in *feedInput) (*huma.StreamRespo
 	}
 	return s.Problems.Stream(ctx, func(out *core.EventStream) error {
 		defer follower.Close()
-		return tellFeed(ctx, follower, out)
+		return sendFeed(ctx, follower, out)
 	}), nil
 }
 
-// tellFeed sends events until the client is gone or loses the permission to read.
-func tellFeed(ctx context.Context, f *events.Follower, out *core.EventStream) error {
+// sendFeed sends events until the client is gone or loses the permission to read.
+func sendFeed(ctx context.Context, f *events.Follower, out *core.EventStream) error {
 	told := f.Revision()
 	changed := func(name string) {
 		out.ID(told)

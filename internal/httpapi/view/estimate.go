@@ -31,8 +31,8 @@ func (o *Estimator) Usual(ctx context.Context, jobs []string) (usual map[string]
 	return usual, false, err
 }
 
-// Outlook returns the outlook of one run.
-func (o *Estimator) Outlook(r *common.Run, e runlog.Expectation) (out Outlook) {
+// Estimate returns the outlook of one run.
+func (o *Estimator) Estimate(r *common.Run, e runlog.Expectation) (out Estimate) {
 	now := o.now()
 	out.Late, out.Slow = e.Late(r, now), e.Slow(r, now)
 	if end, known := e.End(r, now); known {
@@ -62,7 +62,7 @@ func (o *Estimator) Runs(ctx context.Context, runs []common.Run) ([]Run, error) 
 		}
 		items[i] = Run{RunFields: RunFields(shown), Hidden: hidden}
 		if !runs[i].Status.Terminal() {
-			items[i].Outlook = o.Outlook(&runs[i], usual[runs[i].Job].Expectation)
+			items[i].Estimate = o.Estimate(&runs[i], usual[runs[i].Job].Expectation)
 		}
 	}
 	return items, nil

@@ -15,12 +15,12 @@ type Definition common.Job
 // Run is described in place of common.Run, with its outlook.
 type Run struct {
 	RunFields
-	Outlook
+	Estimate
 	Hidden bool `json:"hidden,omitempty" doc:"You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible."`
 }
 
-// Outlook is the estimate for a pending or current run; it is not stored.
-type Outlook struct {
+// Estimate is the estimate for a pending or current run; it is not stored.
+type Estimate struct {
 	ExpectedEndAt *time.Time `json:"expectedEndAt,omitempty" doc:"Expected end, estimated from the job's last 7 days; in the past if the run takes longer than nearly all of those."`
 	Late          bool       `json:"late,omitempty" doc:"The run should have started by now."`
 	Slow          bool       `json:"slow,omitempty" doc:"The run takes much longer than usual."`

@@ -16,9 +16,9 @@ import (
 
 // Groups returns the groups of jobs.
 type Groups interface {
-	// Whose returns the uid and group of a job from this process's memory; "" if there is no such
+	// UIDAndGroup returns the uid and group of a job from this process's memory; "" if there is no such
 	// job. known is false if it is unknown.
-	Whose(name string) (uid, group string, known bool)
+	UIDAndGroup(name string) (uid, group string, known bool)
 }
 
 // Jobs reads a job from etcd.
@@ -41,7 +41,7 @@ func MayOf(ctx context.Context, jobs Groups, need access.Role, job, jobUID, grou
 	case who.Role.Includes(need):
 		return true
 	}
-	uid, group, known := jobs.Whose(job)
+	uid, group, known := jobs.UIDAndGroup(job)
 	return known && (uid != jobUID || who.May(need, group))
 }
 

@@ -244,9 +244,9 @@ func (c *Catalog) Job(name string) (common.JobState, bool) {
 	return common.JobState{}, false
 }
 
-// Whose returns the uid and the group of a job, "" if there is no job of this name. known is false before all
+// UIDAndGroup returns the uid and the group of a job, "" if there is no job of this name. known is false before all
 // jobs were read, and for a job that cannot be read.
-func (c *Catalog) Whose(name string) (uid, group string, known bool) {
+func (c *Catalog) UIDAndGroup(name string) (uid, group string, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if job, exists := c.jobs[name]; exists {
@@ -341,8 +341,8 @@ func (c *Catalog) Retention(name string) (r common.Retention, exists bool, err e
 	return r, true, err
 }
 
-// Outlook returns the first jobs by name, limit at most, with their next fires, and the number of all jobs.
-func (c *Catalog) Outlook(limit int, now time.Time) (jobs []common.JobFigures, all int) {
+// JobFigures returns the first jobs by name, limit at most, with their next fires, and the number of all jobs.
+func (c *Catalog) JobFigures(limit int, now time.Time) (jobs []common.JobFigures, all int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	jobs = make([]common.JobFigures, 0, min(limit, len(c.jobs)))

@@ -80,7 +80,7 @@ func (s *Store) open(c *notify.Channel) (notify.Target, error) {
 
 // Save creates or changes a channel and returns it. A generated signing secret is returned as well:
 // it is not shown again.
-func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish notify.ChannelDefinition,
+func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wanted notify.ChannelDefinition,
 	pre common.Precondition) (c notify.Channel, secret string, created bool, err error) {
 	if !common.ValidName(name) {
 		return c, "", false, common.Invalid("the channel cannot be saved",
@@ -101,7 +101,7 @@ func (s *Store) Save(ctx context.Context, actor common.Actor, name string, wish 
 		if err := pre.Holds("channel "+name, before.Version); err != nil {
 			return err
 		}
-		if c, secret, err = s.merge(&before, name, wish); err != nil || kv != nil && reflect.DeepEqual(before, c) {
+		if c, secret, err = s.merge(&before, name, wanted); err != nil || kv != nil && reflect.DeepEqual(before, c) {
 			return err
 		}
 		if kv == nil {
@@ -134,40 +134,40 @@ func (s *Store) room(ctx context.Context) error {
 }
 
 // merge returns the channel after a change, and the signing secret if one was generated.
-func (s *Store) merge(before *notify.Channel, name string, wish notify.ChannelDefinition) (after notify.Channel,
+func (s *Store) merge(before *notify.Channel, name string, wanted notify.ChannelDefinition) (after notify.Channel,
 	secret string, err error) {
-	same := before.Version != 0 && before.Kind == wish.Kind
-	if faults := wish.Faults(same); len(faults) > 0 {
+	same := before.Version != 0 && before.Kind == wanted.Kind
+	if faults := wanted.Faults(same); len(faults) > 0 {
 		return after, "", common.Invalid("the channel cannot be saved", faults...)
 	}
 	after = *before
-	after.Name, after.Kind, after.To, after.Disabled = name, wish.Kind, slices.Clone(wish.To), wish.Disabled
-	if !wish.Disabled || !before.Disabled {
+	after.Name, after.Kind, after.To, after.Disabled = name, wanted.Kind, slices.Clone(wanted.To), wanted.Disabled
+	if !wanted.Disabled || !before.Disabled {
 		after.Why = ""
 	}
-	if wish.Kind != notify.KindWebhook {
+	if wanted.Kind != notify.KindWebhook {
 		after.Origin, after.Sealed = "", ""
 		return after, "", nil
 	}
-	if wish.URL == "" && wish.Secret == "" && !wish.NewSecret {
+	if wanted.URL == "" && wanted.Secret == "" && !wanted.NewSecret {
 		return after, "", nil
 	}
 	var target notify.Target
 	if same {
-		if target, err = s.open(before); err != nil && (wish.URL == "" || wish.Secret == "" && !wish.NewSecret) {
+		if target, err = s.open(before); err != nil && (wanted.URL == "" || wanted.Secret == "" && !wanted.NewSecret) {
 			return after, "", common.Errorf(common.CodeConflict, "the channel's secret cannot be decrypted").
 				WithCause(err).
 				WithHint(
 					"add the secretsKey that the channel was saved with to this master, or save url and secret again")
 		}
 	}
-	if wish.URL != "" {
-		target.URL = wish.URL
+	if wanted.URL != "" {
+		target.URL = wanted.URL
 	}
 	switch {
-	case wish.Secret != "":
-		target.Secret = wish.Secret
-	case wish.NewSecret || target.Secret == "":
+	case wanted.Secret != "":
+		target.Secret = wanted.Secret
+	case wanted.NewSecret || target.Secret == "":
 		target.Secret = notify.NewSecret()
 		secret = target.Secret
 	}

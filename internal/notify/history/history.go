@@ -49,8 +49,8 @@ type Reader struct{ cfg Config }
 // New returns a reader.
 func New(cfg Config) *Reader { return &Reader{cfg: cfg} }
 
-// Told returns the jobs with notifications.
-func (r *Reader) Told() (jobs []common.JobState, known bool) { return r.cfg.Catalog.Notifying() }
+// Notifying returns the jobs with notifications.
+func (r *Reader) Notifying() (jobs []common.JobState, known bool) { return r.cfg.Catalog.Notifying() }
 
 // AtLeast returns a job at a version or a later one: from etcd if the catalog has not received that version
 // yet.

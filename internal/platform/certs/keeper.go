@@ -66,7 +66,7 @@ func Open(cfg Config) (*Keeper, error) {
 		return nil, err
 	}
 	k.held, k.looked = held, cfg.Now()
-	k.tell()
+	k.reportExpiry()
 	return k, nil
 }
 
@@ -91,7 +91,7 @@ func (k *Keeper) reloadIfChanged() {
 		k.failed, k.passed = nil, 0
 	default:
 		k.held, k.failed, k.passed = held, nil, 0
-		k.tell()
+		k.reportExpiry()
 		k.cfg.Log.Info("certificate_loaded", "use", k.cfg.Use, "file", k.cfg.Files.Cert, "until", held.leaf.NotAfter)
 	}
 }
@@ -111,7 +111,7 @@ func (k *Keeper) better(next *x509.Certificate) error {
 	return nil
 }
 
-func (k *Keeper) tell() {
+func (k *Keeper) reportExpiry() {
 	if k.cfg.Ends != nil {
 		k.cfg.Ends(k.cfg.Use, k.held.leaf.NotAfter)
 	}

@@ -234,7 +234,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Signals within a second of the first are the same wish; a later one hurries.
+// Signals within a second of the first are one request; a later one hurries.
 func TestSecondSignal(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		caught := make(chan os.Signal)

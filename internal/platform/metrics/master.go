@@ -22,7 +22,7 @@ type Master struct {
 	jobs        prometheus.Gauge
 	damaged     prometheus.Gauge
 	conditions  *prometheus.GaugeVec
-	told        *prometheus.CounterVec
+	noticesSent *prometheus.CounterVec
 	toldInVain  *prometheus.CounterVec
 	toTell      prometheus.Gauge
 	elected     prometheus.Gauge
@@ -63,7 +63,7 @@ func NewMaster(r *Registry) *Master {
 		Upkeep: newUpkeep(r),
 		Gauges: newJobGauges(r),
 	}
-	m.told = r.counter("notifications_sent_total",
+	m.noticesSent = r.counter("notifications_sent_total",
 		"Notifications that a channel accepted, by its kind.", "kind")
 	m.toldInVain = r.counter("notifications_failed_total",
 		"Failed tries of notifications, by the kind of the channel; final if there is no retry.", "kind", "final")
@@ -134,7 +134,7 @@ func (m *Master) Jobs(n, damaged int) {
 }
 
 // NoticeSent counts a notification that a channel accepted.
-func (m *Master) NoticeSent(kind string) { m.told.WithLabelValues(kindOf(kind)).Inc() }
+func (m *Master) NoticeSent(kind string) { m.noticesSent.WithLabelValues(kindOf(kind)).Inc() }
 
 // NoticeFailed counts a failed try.
 func (m *Master) NoticeFailed(kind string, final bool) {

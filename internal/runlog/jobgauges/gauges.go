@@ -18,8 +18,8 @@ const (
 
 // Catalog knows the jobs.
 type Catalog interface {
-	// Outlook returns the first jobs by name, limit at most, with their next fires, and the number of all jobs.
-	Outlook(limit int, now time.Time) (jobs []common.JobFigures, all int)
+	// JobFigures returns the first jobs by name, limit at most, with their next fires, and the number of all jobs.
+	JobFigures(limit int, now time.Time) (jobs []common.JobFigures, all int)
 }
 
 // History reads stored runs.
@@ -71,7 +71,7 @@ func (g *Gauges) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	jobs, all := g.cfg.Catalog.Outlook(g.cfg.Limit, now)
+	jobs, all := g.cfg.Catalog.JobFigures(g.cfg.Limit, now)
 	g.forget(jobs)
 	if !g.cfg.Away() {
 		err = g.read(ctx, jobs)

@@ -27,7 +27,7 @@ type cluster struct {
 	omitted int
 }
 
-func (c *cluster) Outlook(limit int, _ time.Time) ([]common.JobFigures, int) {
+func (c *cluster) JobFigures(limit int, _ time.Time) ([]common.JobFigures, int) {
 	return slices.Clone(c.jobs[:min(limit, len(c.jobs))]), len(c.jobs)
 }
 

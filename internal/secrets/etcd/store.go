@@ -77,7 +77,7 @@ func notFound(name string) error {
 
 // SaveSecret creates or changes a secret, if allowed returns no error for the existing one (nil if
 // there is none).
-func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wish common.SecretDefinition,
+func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string, wanted common.SecretDefinition,
 	pre common.Precondition,
 	allowed func(*common.Secret) error) (common.Secret, bool, error) {
 	if !common.ValidName(name) {
@@ -90,13 +90,13 @@ func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string,
 		if err != nil {
 			return err
 		}
-		if before, err = s.judge(kv, name, pre, allowed); err != nil {
+		if before, err = s.check(kv, name, pre, allowed); err != nil {
 			return err
 		}
-		if after, err = s.merge(&before, name, wish); err != nil {
+		if after, err = s.merge(&before, name, wanted); err != nil {
 			return err
 		}
-		if kv != nil && wish.Value == "" && reflect.DeepEqual(before, after) {
+		if kv != nil && wanted.Value == "" && reflect.DeepEqual(before, after) {
 			return nil
 		}
 		verb, from := "replace", any(before.Secret)
@@ -107,7 +107,7 @@ func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string,
 			verb, from, after.CreatedAt = "create", nil, s.etcd.Now().UTC()
 		}
 		after.UpdatedAt, after.UpdatedBy = s.etcd.Now().UTC(), actor.Name
-		if wish.Value != "" {
+		if wanted.Value != "" {
 			after.SetAt = after.UpdatedAt
 		}
 		etcdkit.Swap(t, common.SecretKey(name), kv, &after)
@@ -125,9 +125,9 @@ func (s *Store) SaveSecret(ctx context.Context, actor common.Actor, name string,
 	return after.Secret, before.Version == 0, nil
 }
 
-// judge decodes the existing secret and checks the precondition and allowed. A damaged secret may
+// check decodes the existing secret and checks the precondition and allowed. A damaged secret may
 // be replaced only by those who may change all secrets.
-func (s *Store) judge(kv *mvccpb.KeyValue, name string, pre common.Precondition,
+func (s *Store) check(kv *mvccpb.KeyValue, name string, pre common.Precondition,
 	allowed func(*common.Secret) error) (before stored, err error) {
 	var version int64
 	if kv == nil {
@@ -155,19 +155,19 @@ func (s *Store) room(ctx context.Context) error {
 }
 
 // merge returns the secret after a change.
-func (s *Store) merge(before *stored, name string, wish common.SecretDefinition) (after stored, err error) {
-	if faults := wish.Faults(before.Sealed != ""); len(faults) > 0 {
+func (s *Store) merge(before *stored, name string, wanted common.SecretDefinition) (after stored, err error) {
+	if faults := wanted.Faults(before.Sealed != ""); len(faults) > 0 {
 		return after, common.Invalid("the secret cannot be saved", faults...)
 	}
 	after = *before
-	after.Name, after.Description, after.Groups = name, wish.Description, nil
-	if len(wish.Groups) > 0 {
-		after.Groups = slices.Sorted(slices.Values(wish.Groups))
+	after.Name, after.Description, after.Groups = name, wanted.Description, nil
+	if len(wanted.Groups) > 0 {
+		after.Groups = slices.Sorted(slices.Values(wanted.Groups))
 	}
-	if wish.Value == "" {
+	if wanted.Value == "" {
 		return after, nil
 	}
-	if after.Sealed, err = s.box.Seal(common.SecretKey(name), []byte(wish.Value)); err != nil {
+	if after.Sealed, err = s.box.Seal(common.SecretKey(name), []byte(wanted.Value)); err != nil {
 		return after, common.Errorf(common.CodeConflict, "this master has no key to encrypt a secret").WithCause(err).
 			WithHint("set secretsKey to the same value on all masters and workers; generate one with: " +
 				"openssl rand -base64 32")
@@ -187,7 +187,7 @@ func (s *Store) DeleteSecret(ctx context.Context, actor common.Actor, name strin
 		if kv == nil {
 			return notFound(name)
 		}
-		before, err := s.judge(kv, name, pre, allowed)
+		before, err := s.check(kv, name, pre, allowed)
 		if err != nil {
 			return err
 		}

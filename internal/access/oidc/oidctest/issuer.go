@@ -31,14 +31,14 @@ type Issuer struct {
 	*httptest.Server
 	key *rsa.PrivateKey
 
-	mu     sync.Mutex
-	codes  map[string]grant // guarded by mu
-	change Lie              // guarded by mu
-	asked  int              // guarded by mu; number of token requests
+	mu            sync.Mutex
+	codes         map[string]grant // guarded by mu
+	change        WrongValues      // guarded by mu
+	tokenRequests int              // guarded by mu; number of token requests
 }
 
-// Lie is a set of wrong values to return.
-type Lie struct {
+// WrongValues is a set of wrong values to return.
+type WrongValues struct {
 	Claims    map[string]any // merged over the ID token's
 	UserInfo  map[string]any // claims of the user info endpoint, besides the subject
 	Discovery map[string]any // merged over the discovery document
@@ -70,21 +70,21 @@ func Start(t testing.TB) *Issuer {
 	return i
 }
 
-// Tell sets the wrong values for all later requests.
-func (i *Issuer) Tell(l Lie) {
+// Return sets the wrong values for all later requests.
+func (i *Issuer) Return(l WrongValues) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.change = l
 }
 
-// Asked returns the number of token requests.
-func (i *Issuer) Asked() int {
+// TokenRequests returns the number of token requests.
+func (i *Issuer) TokenRequests() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.asked
+	return i.tokenRequests
 }
 
-func (i *Issuer) lie() Lie {
+func (i *Issuer) wrongValues() WrongValues {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.change
@@ -101,7 +101,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 		"response_types_supported":              []string{"code"},
 		"subject_types_supported":               []string{"public"},
 	}
-	Answer(w, over(says, i.lie().Discovery))
+	Answer(w, over(says, i.wrongValues().Discovery))
 }
 
 func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
@@ -131,9 +131,9 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	if id == "" {
 		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	}
-	lie, code := i.lie(), r.PostFormValue("code")
+	lie, code := i.wrongValues(), r.PostFormValue("code")
 	i.mu.Lock()
-	i.asked++
+	i.tokenRequests++
 	g, known := i.codes[code]
 	if !lie.Reuse {
 		delete(i.codes, code)
@@ -175,7 +175,7 @@ func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "wrong access token", http.StatusUnauthorized)
 		return
 	}
-	Answer(w, over(map[string]any{"sub": "248289761001"}, i.lie().UserInfo))
+	Answer(w, over(map[string]any{"sub": "248289761001"}, i.wrongValues().UserInfo))
 }
 
 func (i *Issuer) sign(claims map[string]any, how string) string {
