@@ -119,7 +119,7 @@ export function usePlacement(name: string) {
 }
 
 /** The validated definition and its faults. */
-export interface Judgement {
+export interface JobValidation {
   definition: Definition;
   faults: readonly Fault[];
   /** Warnings: valid, but probably not intended. */
@@ -129,7 +129,7 @@ export interface Judgement {
 }
 
 /** Validates a definition on the server; writes nothing. */
-export async function judge(definition: Definition, signal?: AbortSignal): Promise<Judgement> {
+export async function validateJob(definition: Definition, signal?: AbortSignal): Promise<JobValidation> {
   const bare = (faults: readonly Fault[]) => faults.map((fault) => ({ ...fault, location: fault.location.replace(/^body\.?/, '') }));
   try {
     const { faults, warnings, placement } = await dataOf(client.POST('/api/v1/jobs/validate', { params: { query: { placement: true } }, body: definition, signal }));
@@ -143,7 +143,7 @@ export async function judge(definition: Definition, signal?: AbortSignal): Promi
 export function useValidation(definition: Definition, enabled: boolean) {
   return useQuery({
     queryKey: keys.validation(definition),
-    queryFn: ({ signal }) => judge(definition, signal),
+    queryFn: ({ signal }) => validateJob(definition, signal),
     enabled,
     placeholderData: keepPreviousData,
     staleTime: 30_000,

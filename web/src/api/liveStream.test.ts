@@ -153,13 +153,13 @@ it('refetches everything after missed events', async () => {
 });
 
 it('passes run events on in batches, and keeps the newest if there are too many', async () => {
-  const heard: string[] = [];
-  state.handlers.add(({ id }) => heard.push(id));
+  const received: string[] = [];
+  state.handlers.add(({ id }) => received.push(id));
   for (let i = 0; i < 5000; i++) last().tell('run', run(`r${i}`));
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   await vi.advanceTimersByTimeAsync(300);
-  expect(heard).toHaveLength(1000);
-  expect(heard.at(-1)).toBe('r4999');
+  expect(received).toHaveLength(1000);
+  expect(received.at(-1)).toBe('r4999');
 });
 
 it('closes its connection as the page is left, since no timer runs after that', () => {

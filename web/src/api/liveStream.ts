@@ -53,11 +53,11 @@ export class LiveStream {
     this.#queries = queries;
     this.#connectivity = connectivity;
     this.#state = state;
-    const looked = () => this.#looked();
+    const onVisible = () => this.#onSeen();
     const online = () => this.#restart();
     window.addEventListener('online', online);
     this.#stops.push(
-      onSeen(looked),
+      onSeen(onVisible),
       () => window.removeEventListener('online', online),
       connectivity.subscribe(() => (connectivity.isAway() ? this.#lost() : this.#restart())),
     );
@@ -88,7 +88,7 @@ export class LiveStream {
     this.#timers[name] = undefined;
   }
 
-  #looked(): void {
+  #onSeen(): void {
     if (isLeft()) {
       this.#cancel('hide');
       this.#leave();

@@ -18,9 +18,9 @@ it('keeps a run that has left the newest ones until the complete list contains i
 it('updates its outcome', () => {
   const seen = new SeenRuns();
   seen.saw([run('a')], 1000);
-  seen.heard(event('a', 'failed', '2026-01-01T00:00:05Z'), 2000);
-  seen.heard(event('a', 'running'), 2100);
-  seen.heard(event('unknown', 'failed'), 2100);
+  seen.update(event('a', 'failed', '2026-01-01T00:00:05Z'), 2000);
+  seen.update(event('a', 'running'), 2100);
+  seen.update(event('unknown', 'failed'), 2100);
   expect(seen.after(2000)).toEqual([{ id: 'a', status: 'failed', endedAt: '2026-01-01T00:00:05Z' }]);
 });
 

@@ -22,7 +22,7 @@ export class SeenRuns {
   }
 
   /** Updates a known run. */
-  heard({ id, status, endedAt, exitCode }: RunEvent, at: number): void {
+  update({ id, status, endedAt, exitCode }: RunEvent, at: number): void {
     const seen = this.#runs.get(id);
     // An ended run does not change; an event may arrive after its result was read.
     if (!seen || seen.run.endedAt !== undefined) return;

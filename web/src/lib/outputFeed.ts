@@ -59,7 +59,7 @@ export class OutputFeed {
 
   /** Adds raw bytes of both streams; at the end an incomplete character is final. */
   bytes(bytes: Uint8Array, next: number, last = false): void {
-    this.#say(this.#decode(undefined, bytes, last), this.offset, undefined, NaN);
+    this.#append(this.#decode(undefined, bytes, last), this.offset, undefined, NaN);
     this.offset = Math.max(this.offset, next);
   }
 
@@ -71,10 +71,10 @@ export class OutputFeed {
       this.from = 0;
     }
     const at = event.at === undefined ? NaN : Date.parse(event.at);
-    if (event.base64 === undefined && next <= this.#until) this.#say(event.text ?? '', event.offset, event.stream, at);
+    if (event.base64 === undefined && next <= this.#until) this.#append(event.text ?? '', event.offset, event.stream, at);
     else {
       const bytes = event.base64 === undefined ? encoder.encode(event.text ?? '') : Uint8Array.from(atob(event.base64), (c) => c.charCodeAt(0));
-      this.#say(this.#decode(event.stream, bytes.subarray(0, this.#until - event.offset), false), event.offset, event.stream, at);
+      this.#append(this.#decode(event.stream, bytes.subarray(0, this.#until - event.offset), false), event.offset, event.stream, at);
     }
     this.offset = Math.min(this.#until, Math.max(this.offset, next));
   }
@@ -106,7 +106,7 @@ export class OutputFeed {
     return decoder.decode(bytes, { stream: !last });
   }
 
-  #say(text: string, offset: number, stream: Stream | undefined, at: number): void {
+  #append(text: string, offset: number, stream: Stream | undefined, at: number): void {
     if (text === '') return;
     let begin = 0;
     if (this.#breaking) {

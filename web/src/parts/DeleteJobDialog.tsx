@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { useDeleteJob } from '../api/jobs.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
-import { say } from './say.ts';
+import { showNotice } from './showNotice.ts';
 
 export function DeleteJobDialog({ name, onClose, onDeleted }: { name: string; onClose: () => void; onDeleted?: () => void }) {
   const { t } = useTranslation();
@@ -9,7 +9,7 @@ export function DeleteJobDialog({ name, onClose, onDeleted }: { name: string; on
   const confirm = () =>
     remove.mutate(name, {
       onSuccess: () => {
-        say(t, t('delete.done', { name }));
+        showNotice(t, t('delete.done', { name }));
         onClose();
         onDeleted?.();
       },

@@ -9,7 +9,7 @@ import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
 import { EndingText } from './EndingText.tsx';
 import { Icon } from './icons.tsx';
-import { say } from './say.ts';
+import { showNotice } from './showNotice.ts';
 
 interface Props {
   id: string;
@@ -43,7 +43,7 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
   const confirm = () =>
     kill.mutate({ id, note: note.trim(), ...(!waits && { signal }) }, {
       onSuccess: () => {
-        say(t, waits ? t('kill.cancelled') : t('kill.sent'));
+        showNotice(t, waits ? t('kill.cancelled') : t('kill.sent'));
         onClose();
       },
     });

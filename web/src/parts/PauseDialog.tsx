@@ -8,7 +8,7 @@ import { fromLocalInput, localZone } from '../lib/localTime.ts';
 import { visible } from '../lib/visible.ts';
 import { ProblemNotice } from './ProblemNotice.tsx';
 import { faultText } from './problemText.ts';
-import { say } from './say.ts';
+import { showNotice } from './showNotice.ts';
 
 /** Asks for the reason and end of a pause, and describes its effect. */
 export function PauseDialog({ name, onClose }: { name: string; onClose: () => void }) {
@@ -29,7 +29,7 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
       { name, pause: { note: note.trim(), until: fromLocalInput(until) } },
       {
         onSuccess: () => {
-          say(t, t('pause.said', { name }));
+          showNotice(t, t('pause.said', { name }));
           onClose();
         },
       },

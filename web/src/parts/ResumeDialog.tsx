@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { usePauseJob } from '../api/jobs.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
-import { say } from './say.ts';
+import { showNotice } from './showNotice.ts';
 
 export function ResumeDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const { t } = useTranslation();
@@ -11,7 +11,7 @@ export function ResumeDialog({ name, onClose }: { name: string; onClose: () => v
       { name, pause: undefined },
       {
         onSuccess: () => {
-          say(t, t('pause.resumed', { name }));
+          showNotice(t, t('pause.resumed', { name }));
           onClose();
         },
       },

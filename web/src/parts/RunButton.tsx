@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Icon } from './icons.tsx';
-import type { Runnable } from './sayRequested.tsx';
+import type { Runnable } from './showRunRequested.tsx';
 import { useRunNow } from './useRunNow.tsx';
 
 interface Props {

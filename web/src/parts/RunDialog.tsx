@@ -10,7 +10,7 @@ import { visible } from '../lib/visible.ts';
 import { ProblemNotice } from './ProblemNotice.tsx';
 import { faultText } from './problemText.ts';
 import { newKey, requestOf, runForm } from './runRequest.ts';
-import { sayRequested, type Runnable } from './sayRequested.tsx';
+import { showRunRequested, type Runnable } from './showRunRequested.tsx';
 
 interface Props {
   job: Runnable;
@@ -45,7 +45,7 @@ export function RunDialog({ job, given, onClose }: Props) {
       { name: job.name, request, key: sent.current.key },
       {
         onSuccess: ({ run }) => {
-          sayRequested(t, job.name, run);
+          showRunRequested(t, job.name, run);
           onClose();
         },
       },

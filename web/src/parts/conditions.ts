@@ -46,10 +46,10 @@ export function conditionWords(t: TFunction, language: string, { code, data, tex
   const localised = Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, isTime(value) ? formatTime(value, language) : value]));
   // Keys are built from the server's codes, which are unknown at compile time.
   const effect = data?.loop === undefined ? '' : (t as (key: string, options: object) => string)(`loopEffects.${data.loop}`, { defaultValue: '' });
-  const say = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { error: '', effect, ...localised, defaultValue: '' });
-  const title = say('title');
+  const textOf = (part: string) => (t as (key: string, options: object) => string)(`conditions.${code}.${part}`, { error: '', effect, ...localised, defaultValue: '' });
+  const title = textOf('title');
   if (title === '') return { title: visible(text.charAt(0).toUpperCase() + text.slice(1)), text: '' };
-  return { title: visible(title), text: visible(say('text').trim()) };
+  return { title: visible(title), text: visible(textOf('text').trim()) };
 }
 
 // The data field of a condition that names a job.

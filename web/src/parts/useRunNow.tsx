@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { useRunJob } from '../api/jobs.ts';
 import { RunDialog } from './RunDialog.tsx';
 import { newKey } from './runRequest.ts';
-import { runsAsked } from './runsAsked.ts';
-import { sayFailed } from './sayFailed.ts';
-import { sayRequested, type Runnable } from './sayRequested.tsx';
+import { runRequests } from './runRequests.ts';
+import { showFailure } from './showFailure.ts';
+import { showRunRequested, type Runnable } from './showRunRequested.tsx';
 
 /**
  * Requests a run of a job: at once, or with a dialog if the job takes parameters or options are requested. The caller
@@ -15,7 +15,7 @@ export function useRunNow() {
   const { t, i18n } = useTranslation();
   const runJob = useRunJob();
   const [asking, setAsking] = useState<{ job: Runnable; given: Record<string, string> } | undefined>();
-  const [asked] = useState(() => runsAsked(newKey));
+  const [asked] = useState(() => runRequests(newKey));
   const { mutateAsync } = runJob;
   // Both are stable between renders: table cells depend on them, and a new cell would close its open menu.
   const ask = useCallback((job: Runnable, given: Record<string, string> = {}) => setAsking({ job, given }), []);
@@ -27,11 +27,11 @@ export function useRunNow() {
     mutateAsync({ name: job.name, request: {}, key }).then(
       ({ run }) => {
         asked.answered(job.name);
-        sayRequested(t, job.name, run);
+        showRunRequested(t, job.name, run);
       },
       (error: Error) => {
         asked.failed(job.name);
-        sayFailed(t, i18n.language, error);
+        showFailure(t, i18n.language, error);
       },
     );
   }, [ask, asked, mutateAsync, t, i18n.language]);

@@ -6,7 +6,7 @@ import { useChangePassword } from '../../api/users.ts';
 import { useSession } from '../../parts/session.ts';
 import { fieldFaults } from '../../parts/fieldFaults.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { PasswordField } from './PasswordField.tsx';
 
 const nothing = { current: '', fresh: '', again: '' };
@@ -31,7 +31,7 @@ export function PasswordForm() {
       {
         onSuccess: () => {
           setForm(nothing);
-          say(t, t('account.changed'));
+          showNotice(t, t('account.changed'));
         },
       },
     );

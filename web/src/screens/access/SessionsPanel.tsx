@@ -10,7 +10,7 @@ import { column, DataTable, type Columns } from '../../parts/DataTable.tsx';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -64,7 +64,7 @@ function EndSession({ session, onClose }: { session: LoginSession; onClose: () =
   const confirm = () =>
     end.mutate(session.id, {
       onSuccess: () => {
-        say(t, t('sessions.ended'));
+        showNotice(t, t('sessions.ended'));
         onClose();
       },
     });

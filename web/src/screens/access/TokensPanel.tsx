@@ -12,7 +12,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -101,7 +101,7 @@ function RevokeToken({ token, onClose }: { token: Token; onClose: () => void }) 
   const confirm = () =>
     revoke.mutate(token.id, {
       onSuccess: () => {
-        say(t, t('tokens.deleted', { name }));
+        showNotice(t, t('tokens.deleted', { name }));
         onClose();
       },
     });

@@ -7,7 +7,7 @@ import { roles, useChangeUser } from '../../api/users.ts';
 import { visible } from '../../lib/visible.ts';
 import { fieldFaults } from '../../parts/fieldFaults.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { GrantFields } from './GrantFields.tsx';
 import { PasswordField } from './PasswordField.tsx';
 import { definitionOfUser, patchOfUser, userForm } from './userForm.ts';
@@ -30,7 +30,7 @@ export function UserDialog({ user, onClose }: { user: User | undefined; onClose:
     event.preventDefault();
     const done = (message: string) => ({
       onSuccess: () => {
-        say(t, message);
+        showNotice(t, message);
         onClose();
       },
     });

@@ -14,7 +14,7 @@ import { Icon } from '../../parts/icons.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -95,7 +95,7 @@ function DeleteUser({ user, onClose }: { user: User; onClose: () => void }) {
   const confirm = () =>
     change.mutate({ act: 'delete', user }, {
       onSuccess: () => {
-        say(t, t('users.deleted', { name }));
+        showNotice(t, t('users.deleted', { name }));
         onClose();
       },
     });

@@ -4,7 +4,7 @@ import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type FormEvent, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { definitionOf } from '../../api/definition.ts';
-import { judge, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
+import { validateJob, useSaveJob, type VersionedJob } from '../../api/jobs.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Definition, Job } from '../../api/types.ts';
 import { toYaml } from '../../lib/yaml.ts';
@@ -14,7 +14,7 @@ import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
 import { CrontabBox, UnderstoodNote } from './CrontabBox.tsx';
 import { fieldId, FormContext, unnamedIn, type Fresh, type FormView } from './context.ts';
@@ -128,7 +128,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
   const done = (sent: Definition, saved: Job) => {
     const now = doc.snapshot().parsed.definition;
     const all = now !== undefined && same(now, sent);
-    say(t, t(all ? (isNew ? 'editor.created' : 'editor.saved') : 'editor.savedBefore', { name: saved.name }));
+    showNotice(t, t(all ? (isNew ? 'editor.created' : 'editor.saved') : 'editor.savedBefore', { name: saved.name }));
     const next = { job: saved, etag: `"${saved.meta.version}"` };
     if (!all && !isNew) {
       setReviewed(undefined);
@@ -172,7 +172,7 @@ export function Editor({ opened, begin, from, view, onView }: Props) {
     }
     setAsking(true);
     try {
-      const { faults } = await judge(wanted);
+      const { faults } = await validateJob(wanted);
       if (doc.snapshot().parsed !== parsed) return await check(goOn);
       if (faults.length > 0) focusFirst.current = true;
       else goOn(wanted);

@@ -35,8 +35,8 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
   const settled = crontab.isSuccess && !crontab.isPlaceholderData && JSON.stringify(request) === JSON.stringify(wanted);
   const apply = useApply();
   // The jobs are applied exactly as they were shown.
-  const [looked, setLooked] = useState<Definition[]>([]);
-  const dry = useDryRun(looked);
+  const [reviewed, setReviewed] = useState<Definition[]>([]);
+  const dry = useDryRun(reviewed);
   const items = crontab.data?.items;
   const lines = useMemo(() => (text.trim() === '' ? [] : (items ?? [])), [text, items]);
   const lineKeys = useMemo(() => keysOf(lines), [lines]);
@@ -55,12 +55,12 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
     });
   };
   const see = () => {
-    setLooked(jobs);
+    setReviewed(jobs);
     setStep('changes');
   };
   const back = () => {
     apply.reset();
-    setLooked([]);
+    setReviewed([]);
     setStep('lines');
   };
   return (
@@ -100,7 +100,7 @@ export function ImportDialog({ text: given = '', onClose }: { text?: string; onC
           {step === 'changes' && <Button variant="default" onClick={back}>{t('crontab.back')}</Button>}
           <Button variant="default" onClick={onClose}>{step === 'outcome' ? t('common.close') : t('common.cancel')}</Button>
           {step === 'lines' && <Button disabled={jobs.length === 0 || !settled} onClick={see}>{t('crontab.see', { count: jobs.length })}</Button>}
-          {step === 'changes' && <Button loading={apply.isPending} disabled={!dry.isSuccess} onClick={() => apply.mutate(looked, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: looked.length })}</Button>}
+          {step === 'changes' && <Button loading={apply.isPending} disabled={!dry.isSuccess} onClick={() => apply.mutate(reviewed, { onSuccess: () => setStep('outcome') })}>{t('crontab.apply', { count: reviewed.length })}</Button>}
         </Group>
       </Stack>
     </Modal>

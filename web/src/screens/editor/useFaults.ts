@@ -31,10 +31,10 @@ function isKnown(code: string | undefined): code is (typeof codes)[number] {
 }
 
 /** Keeps the faults of unchanged values: changed ones wait for the next validation. */
-export function stillTrue(judged: { definition: Definition; faults: readonly Fault[] }, now: Definition): Fault[] {
-  return judged.faults.filter((fault) => {
-    const head = pathOf(fault.location, judged.definition).slice(0, 1);
-    return same(valueAt(judged.definition, head), valueAt(now, head));
+export function stillTrue(validated: { definition: Definition; faults: readonly Fault[] }, now: Definition): Fault[] {
+  return validated.faults.filter((fault) => {
+    const head = pathOf(fault.location, validated.definition).slice(0, 1);
+    return same(valueAt(validated.definition, head), valueAt(now, head));
   });
 }
 
@@ -66,12 +66,12 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
   const definition = good.definition ?? base;
   // Values with local faults are left out, so that the server validates the rest: an unreadable value would hide other
   // faults.
-  const judgeable = useMemo(() => good.faults.reduce((all, fault) => changed(all, pathOf(fault.location, all), undefined) as Definition, definition), [good, definition]);
-  const [settled] = useDebouncedValue(judgeable, 200);
+  const checkable = useMemo(() => good.faults.reduce((all, fault) => changed(all, pathOf(fault.location, all), undefined) as Definition, definition), [good, definition]);
+  const [settled] = useDebouncedValue(checkable, 200);
   const touched = useTouched(base, definition);
   const validation = useValidation(settled, (touched.size > 0 || !isNew) && parsed.definition !== undefined);
   const refused = saveError instanceof Problem ? saveError : undefined;
-  const judged = validation.data;
+  const validated = validation.data;
 
   const faults = useMemo((): Shown[] => {
     const at = (path: Path, range: Range, text: string, severity: Shown['severity'] = 'error'): Shown => ({
@@ -87,7 +87,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
     const renamed = isNew || !isRenamed(parsed, base.name) ? [] : [{ ...at(['name'], rangeOf(parsed, ['name']), t('editor.renamed', { name: base.name })), field: undefined }];
     const nameless = all ? unnamed.map((field) => at([field], rangeOf(parsed, [field]), t('editor.own.unnamed'))) : [];
     const said = new Set([...own, ...renamed].map((fault) => fault.location));
-    const found = refused && refused.faults.length > 0 ? refused.faults : judged ? stillTrue(judged, judgeable) : [];
+    const found = refused && refused.faults.length > 0 ? refused.faults : validated ? stillTrue(validated, checkable) : [];
     const theirs = found.flatMap((fault) => {
       const path = pathOf(fault.location, parsed.definition);
       if (said.has(locationOf(path))) return [];
@@ -98,7 +98,7 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
       return [at(path, rangeOf(parsed, path), visible(name === undefined ? words : labelled(String(name), words, i18n.language)))];
     });
     // Notes on an expression are shown with its next fires, in the page's language.
-    const warnings = judged && judged.faults.length === 0 && !refused ? stillTrue({ ...judged, faults: judged.warnings }, judgeable).filter((fault) => fault.location !== 'cronExpr') : [];
+    const warnings = validated && validated.faults.length === 0 && !refused ? stillTrue({ ...validated, faults: validated.warnings }, checkable).filter((fault) => fault.location !== 'cronExpr') : [];
     const doubts = warnings.map((fault) => {
       const path = pathOf(fault.location, parsed.definition);
       return at(path, rangeOf(parsed, path), visible(faultText(t, i18n.language, fault)), 'warning');
@@ -106,12 +106,12 @@ export function useFaults(snapshot: Snapshot, base: Definition, { all, isNew, un
     const taken = refused?.code === 'exists' ? [at(['name'], rangeOf(parsed, ['name']), t('editor.nameTaken'))] : [];
     const known = all || !isNew ? undefined : touched;
     return [...own, ...renamed, ...nameless, ...taken, ...theirs, ...doubts].filter((fault) => !known || fault.field === undefined || known.has(fault.location.split(/[.[]/)[0] ?? '')).sort((a, b) => a.from - b.from);
-  }, [parsed, base.name, judged, judgeable, refused, all, isNew, unnamed, touched, t, i18n.language]);
+  }, [parsed, base.name, validated, checkable, refused, all, isNew, unnamed, touched, t, i18n.language]);
 
   return {
     faults,
     /** The eligible workers for the edited job; undefined while unknown. */
-    placement: judged?.placement,
+    placement: validated?.placement,
     /** The server could not be reached. */
     error: validation.error,
     /** The text is not YAML: the form shows the last valid definition. */

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { useSaveJob } from '../../api/jobs.ts';
 import { useVersion } from '../../api/versions.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 
 /** Creates a deleted job again from its last version. */
 export function RestoreDialog({ name, version, onClose }: { name: string; version: number; onClose: () => void }) {
@@ -16,7 +16,7 @@ export function RestoreDialog({ name, version, onClose }: { name: string; versio
       { definition },
       {
         onSuccess: () => {
-          say(t, t('editor.created', { name }));
+          showNotice(t, t('editor.created', { name }));
           onClose();
         },
       },

@@ -7,7 +7,7 @@ import { useRollback, useVersionDiff } from '../../api/versions.ts';
 import { DiffView } from '../../parts/DiffView.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
 
 /** Shows the changes of a rollback and applies it. A concurrent change is not overwritten. */
@@ -30,7 +30,7 @@ export function RollbackDialog({ name, version, onClose, onDone }: { name: strin
       { name, version, note: note.trim(), etag: fresh.data.etag },
       {
         onSuccess: (job) => {
-          say(t, t('versions.rolledBack', { name, version, now: job.meta.version }));
+          showNotice(t, t('versions.rolledBack', { name, version, now: job.meta.version }));
           onClose();
           onDone(job.meta.version);
         },

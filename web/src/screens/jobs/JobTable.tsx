@@ -8,7 +8,7 @@ import { filterKey, sortedBy, type JobFilter, type JobOrder, type JobSort } from
 import { Icon } from '../../parts/icons.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { useRowWindow } from '../../parts/useRowWindow.ts';
 import { columns, columnsIn, templateOf, type ColumnId } from './columns.ts';
 import { drawnRows, RowAges, tabStop } from './drawn.ts';
@@ -98,7 +98,7 @@ export function JobTable({ filter, total, busy, wanted, selection, onSelect, onS
         return select(row, event.shiftKey);
       case 'run':
         // Runs without confirmation.
-        return ages.current.hasJustMoved(row, performance.now()) ? say(t, t('jobs.rowMoved')) : acts.onRun(job);
+        return ages.current.hasJustMoved(row, performance.now()) ? showNotice(t, t('jobs.rowMoved')) : acts.onRun(job);
       case 'menu': {
         const box = button?.getBoundingClientRect();
         const origin = frame.current?.getBoundingClientRect();

@@ -3,8 +3,8 @@ import { useTranslation } from 'react-i18next';
 import type { JobFilter } from '../../lib/jobFilter.ts';
 import { sentences } from '../../lib/lists.ts';
 import { saveAs } from '../../lib/saveAs.ts';
-import { say } from '../../parts/say.ts';
-import { sayFailed } from '../../parts/sayFailed.ts';
+import { showNotice } from '../../parts/showNotice.ts';
+import { showFailure } from '../../parts/showFailure.ts';
 
 /** Writes jobs to a file: all that match a filter, or some of them. */
 export function useExport() {
@@ -21,10 +21,10 @@ export function useExport() {
       const { exportJobs } = await import('./exportJobs.ts');
       const { text, jobs, hidden, gone } = await exportJobs({ filter, only, signal: controller.signal, onProgress: (done, total) => setProgress(total === 0 ? 0 : done / total) });
       if (jobs > 0) saveAs('jobs.yaml', text, 'application/yaml');
-      say(t, sentences([jobs > 0 ? t('jobs.exported', { count: jobs }) : t('jobs.exportedNone'), hidden > 0 && t('jobs.exportHidden', { count: hidden }), gone > 0 && t('jobs.exportGone', { count: gone })], i18n.language));
+      showNotice(t, sentences([jobs > 0 ? t('jobs.exported', { count: jobs }) : t('jobs.exportedNone'), hidden > 0 && t('jobs.exportHidden', { count: hidden }), gone > 0 && t('jobs.exportGone', { count: gone })], i18n.language));
     } catch (cause) {
       if (controller.signal.aborted) return;
-      sayFailed(t, i18n.language, cause as Error);
+      showFailure(t, i18n.language, cause as Error);
     } finally {
       running.current = undefined;
       setProgress(undefined);

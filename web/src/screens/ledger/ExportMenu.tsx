@@ -6,7 +6,7 @@ import { sentences } from '../../lib/lists.ts';
 import { saveAs } from '../../lib/saveAs.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { problemText } from '../../parts/problemText.ts';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { collect, exportLimit, firesAsCsv } from './exportFires.ts';
 
 /** Downloads the filtered list. */
@@ -20,9 +20,9 @@ export function ExportMenu({ filter }: { filter: LedgerFilter }) {
       if (format === 'csv') saveAs(name, `\ufeff${firesAsCsv(fires)}`, 'text/csv;charset=utf-8');
       else saveAs(name, `${JSON.stringify(fires, null, 2)}\n`, 'application/json');
       const number = new Intl.NumberFormat(i18n.language);
-      say(t, sentences([t('ledger.exported', { count: fires.length }), cut && t('ledger.exportCut', { limit: number.format(exportLimit) }), partial && t('degraded.partial')], i18n.language));
+      showNotice(t, sentences([t('ledger.exported', { count: fires.length }), cut && t('ledger.exportCut', { limit: number.format(exportLimit) }), partial && t('degraded.partial')], i18n.language));
     },
-    onError: (error) => say(t, problemText(t, i18n.language, error).text),
+    onError: (error) => showNotice(t, problemText(t, i18n.language, error).text),
   });
   return (
     <Menu position="bottom-end">

@@ -11,7 +11,7 @@ import { troubleStatuses, type Trouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
-import { sayFailed } from '../../parts/sayFailed.ts';
+import { showFailure } from '../../parts/showFailure.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { useRunNow } from '../../parts/useRunNow.tsx';
@@ -31,7 +31,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
   const { run, dialog } = useRunNow();
   const job = useFreshJob();
   const again = (name: string) =>
-    job.mutate(name, { onSuccess: ({ job: found }) => run(found), onError: (error) => sayFailed(t, i18n.language, error) });
+    job.mutate(name, { onSuccess: ({ job: found }) => run(found), onError: (error) => showFailure(t, i18n.language, error) });
   const number = new Intl.NumberFormat(i18n.language);
   const all = { status: troubleStatuses.join(','), range: 'day' };
 

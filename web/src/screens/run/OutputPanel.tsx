@@ -12,7 +12,7 @@ import type { Wanted } from '../../lib/logsearch.ts';
 import { LogStore } from '../../lib/logstore.ts';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { EarlierBar } from './EarlierBar.tsx';
 import { FindBar } from './FindBar.tsx';
 import { LogFoot } from './LogFoot.tsx';
@@ -134,7 +134,7 @@ function Log({ run, output, state }: { run: Run; output: RunOutput | undefined; 
       if (offsets.length > 0) return showByte(Math.min(...offsets));
     }
     const name = await firstError(store, rest);
-    if (name === undefined) return say(t, t('run.noError'));
+    if (name === undefined) return showNotice(t, t('run.noError'));
     if (only === 'stdout') look({ stream: undefined });
     pick(name, false);
     show(name);

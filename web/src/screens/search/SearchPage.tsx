@@ -79,7 +79,7 @@ function Found({ wanted }: { wanted: OutputSearch }) {
   const runs = pages.reduce((sum, page) => sum + page.scanned.runs, 0);
   const bytes = pages.reduce((sum, page) => sum + page.scanned.bytes, 0);
   const until = pages.findLast((page) => page.scanned.until)?.scanned.until;
-  const looked = t('search.scanned', { count: runs, size: formatBytes(bytes) });
+  const scanned = t('search.scanned', { count: runs, size: formatBytes(bytes) });
   return (
     <>
       {search.error && <ProblemNotice error={search.error} onRetry={() => void (pages.length > 0 ? search.fetchNextPage() : search.refetch())} />}
@@ -89,7 +89,7 @@ function Found({ wanted }: { wanted: OutputSearch }) {
       {pages.length > 0 && (
         <div className={classes.foot} role="status">
           <span>
-            {found.length === 0 && <strong>{t(search.hasNextPage ? 'search.nothingYet' : 'search.nothing')}</strong>} {looked}{' '}
+            {found.length === 0 && <strong>{t(search.hasNextPage ? 'search.nothingYet' : 'search.nothing')}</strong>} {scanned}{' '}
             {search.hasNextPage && until && t('search.until', { time: formatTime(until, i18n.language) })}
             {!search.hasNextPage && t('search.all')}
           </span>

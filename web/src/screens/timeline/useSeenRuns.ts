@@ -16,7 +16,7 @@ interface Asked<Data> {
 /** Recent runs: those in the current list, and earlier ones until a list of the whole range contains them. */
 export function useSeenRuns({ job, group, status }: TimelineFilter, fresh: Asked<Run[]>, past: Asked<unknown>): readonly Run[] {
   const seen = useMemo(() => new SeenRuns(), [job, group, status]);
-  useLiveRuns((event) => seen.heard(event, Date.now()));
+  useLiveRuns((event) => seen.update(event, Date.now()));
   return useMemo(() => {
     // A placeholder result belongs to another filter.
     if (!fresh.data || fresh.isPlaceholderData) return fresh.data ?? [];

@@ -5,7 +5,7 @@ import type { Worker } from '../../api/types.ts';
 import { useChangeWorker } from '../../api/workers.ts';
 import { visible } from '../../lib/visible.ts';
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 
 /** Asks before a worker is drained or resumed, and describes the effect. */
 export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () => void }) {
@@ -19,7 +19,7 @@ export function DrainDialog({ worker, onClose }: { worker: Worker; onClose: () =
       { id: worker.id, change: drained ? { act: 'undrain' } : { act: 'drain', note: note.trim() || undefined } },
       {
         onSuccess: () => {
-          say(t, t(drained ? 'workers.undrained' : 'workers.drained', { name }));
+          showNotice(t, t(drained ? 'workers.undrained' : 'workers.drained', { name }));
           onClose();
         },
       },

@@ -9,7 +9,7 @@ import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { faultText } from '../../parts/problemText.ts';
-import { say } from '../../parts/say.ts';
+import { showNotice } from '../../parts/showNotice.ts';
 import { patchOf, settingsFaults, settingsForm, type LabelRow } from './settings.ts';
 import classes from './WorkersPage.module.css';
 
@@ -40,7 +40,7 @@ export function SettingsDialog({ worker, onClose }: { worker: Worker; onClose: (
       { id: worker.id, change: { act: 'set', patch } },
       {
         onSuccess: () => {
-          say(t, t('workers.saved', { name: visible(worker.name || worker.id) }));
+          showNotice(t, t('workers.saved', { name: visible(worker.name || worker.id) }));
           onClose();
         },
       },

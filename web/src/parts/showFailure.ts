@@ -4,7 +4,7 @@ import { visible } from '../lib/visible.ts';
 import { problemText } from './problemText.ts';
 
 /** Shows a failure notice with the reason. */
-export function sayFailed(t: TFunction, language: string, error: Error): void {
+export function showFailure(t: TFunction, language: string, error: Error): void {
   notifications.show({
     withBorder: true, color: 'red', title: t('problem.title'), message: visible(problemText(t, language, error).text), closeButtonProps: { 'aria-label': t('common.close') },
   });

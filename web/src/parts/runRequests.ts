@@ -5,7 +5,7 @@ const doubled = 500;
 /** Within this time a click repeats an unanswered request instead of requesting another run. */
 const remembered = 60_000;
 
-export interface RunsAsked {
+export interface RunRequests {
   /** Returns the idempotency key; undefined if the same run was just requested, or the request is still pending. */
   begin: (name: string, now: number) => string | undefined;
   answered: (name: string) => void;
@@ -16,18 +16,18 @@ export interface RunsAsked {
   failed: (name: string) => void;
 }
 
-export function runsAsked(newKey: () => string): RunsAsked {
-  const asked = new Map<string, { key: string; at: number; state: 'pending' | 'answered' | 'failed' }>();
+export function runRequests(newKey: () => string): RunRequests {
+  const requests = new Map<string, { key: string; at: number; state: 'pending' | 'answered' | 'failed' }>();
   const set = (name: string, state: 'answered' | 'failed') => {
-    const one = asked.get(name);
-    if (one) asked.set(name, { ...one, state });
+    const one = requests.get(name);
+    if (one) requests.set(name, { ...one, state });
   };
   return {
     begin: (name, now) => {
-      const before = asked.get(name);
+      const before = requests.get(name);
       if (before && (before.state === 'pending' || now - before.at < doubled)) return undefined;
       const key = before?.state === 'failed' && now - before.at < remembered ? before.key : newKey();
-      asked.set(name, { key, at: now, state: 'pending' });
+      requests.set(name, { key, at: now, state: 'pending' });
       return key;
     },
     answered: (name) => set(name, 'answered'),

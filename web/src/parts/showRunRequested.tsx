@@ -10,7 +10,7 @@ export interface Runnable {
 }
 
 /** Shows that a run was requested, with a link to it. */
-export function sayRequested(t: TFunction, name: string, run: string): void {
+export function showRunRequested(t: TFunction, name: string, run: string): void {
   notifications.show({
     withBorder: true,
     closeButtonProps: { 'aria-label': t('common.close') },

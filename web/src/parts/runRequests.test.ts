@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { runsAsked } from './runsAsked.ts';
+import { runRequests } from './runRequests.ts';
 
 function asking() {
   let made = 0;
-  return runsAsked(() => `key ${++made}`);
+  return runRequests(() => `key ${++made}`);
 }
 
 it('a second click during the first request, or right after it, sends nothing', () => {
