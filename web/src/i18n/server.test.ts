@@ -41,7 +41,7 @@ it('every problem is translated, by its code or its reason', () => {
   const codes = found(['common'], [/\bCode[A-Z]\w+ +Code = "(\w+)"/g]);
   expect([...codes]).toEqual(expect.arrayContaining(['invalid', 'too_many_requests']));
   expect(missing(codes, zhServer.codes)).toEqual([]);
-  const reasons = found(['.'], [/Error\{Code: common\.Code\w+, Reason: "(\w+)"/g, /\.Reason = "(\w+)"/g]);
+  const reasons = found(['.'], [/\bWithReason\("(\w+)"/g, /Error\{Code: common\.Code\w+, Reason: "(\w+)"/g, /\.Reason = "(\w+)"/g]);
   expect([...reasons]).toEqual(expect.arrayContaining(['last_admin', 'role', 'login_attempts']));
   expect(missing(reasons, zhServer.problems)).toEqual([]);
 });
