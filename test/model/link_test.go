@@ -14,8 +14,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"carillon/internal/etcdkit"
+	"carillon/internal/etcdkit/request"
 	"carillon/internal/joblock"
 )
 
@@ -60,7 +62,7 @@ func newLink(w *world, name string) *link {
 // client is a client of etcd whose calls go over the link.
 func (l *link) client(ctx context.Context) *clientv3.Client {
 	c := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(zap.NewNop()))
-	c.KV = clientv3.NewKVFromKVClient(l, c)
+	c.KV = request.Local{KV: clientv3.NewKVFromKVClient(l, c), Service: l}
 	c.Lease = &leases{link: l}
 	c.Watcher = &watcher{link: l}
 	return c
@@ -187,6 +189,7 @@ func (l *link) Range(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOpti
 // Txn is pb.KVClient's.
 func (l *link) Txn(ctx context.Context, r *pb.TxnRequest, _ ...grpc.CallOption) (*pb.TxnResponse, error) {
 	if l.rewrite != nil {
+		r = proto.Clone(r).(*pb.TxnRequest) // the caller may send it again
 		l.rewrite(r)
 	}
 	var late func(*pb.TxnResponse)

@@ -13,12 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit/etcdtest"
+	"carillon/internal/etcdkit/request"
 	"carillon/internal/executor"
 	"carillon/internal/health"
 	"carillon/internal/platform/bootclock"
@@ -280,7 +283,8 @@ func (g *gate) check(ops ...clientv3.Op) error {
 func (g *gate) client(t *testing.T, real *clientv3.Client) *clientv3.Client {
 	t.Helper()
 	c := clientv3.NewCtxClient(real.Ctx())
-	c.KV, c.Watcher, c.Lease, c.Maintenance, c.Cluster = gatedKV{real.KV, g}, gatedWatcher{real.Watcher, g}, real.Lease,
+	c.KV = request.Local{KV: gatedKV{real.KV, g}, Service: gatedService{request.Of(real), g}}
+	c.Watcher, c.Lease, c.Maintenance, c.Cluster = gatedWatcher{real.Watcher, g}, real.Lease,
 		statusOf{real.Maintenance, real}, real.Cluster
 	return c
 }
@@ -293,6 +297,32 @@ type statusOf struct {
 
 func (s statusOf) Status(ctx context.Context, _ string) (*clientv3.StatusResponse, error) {
 	return s.Maintenance.Status(ctx, s.real.Endpoints()[0])
+}
+
+// gatedService is the KV service of the packages that use package request.
+type gatedService struct {
+	request.KV
+	gate *gate
+}
+
+func (s gatedService) Txn(ctx context.Context, txn *etcdserverpb.TxnRequest,
+	opts ...grpc.CallOption) (*etcdserverpb.TxnResponse, error) {
+	if s.gate.refusesTxn(txn) {
+		return nil, rpctypes.ErrPermissionDenied
+	}
+	return s.KV.Txn(ctx, txn, opts...)
+}
+
+func (g *gate) refusesTxn(txn *etcdserverpb.TxnRequest) bool {
+	return slices.ContainsFunc(slices.Concat(txn.Success, txn.Failure), func(op request.Op) bool {
+		if inner := op.GetRequestTxn(); inner != nil {
+			return g.refusesTxn(inner)
+		}
+		read := op.GetRequestRange()
+		key := slices.Concat(read.GetKey(), op.GetRequestPut().GetKey(), op.GetRequestDeleteRange().GetKey())
+		no, _ := g.refuses(key, read == nil)
+		return no
+	})
 }
 
 type gatedKV struct {
