@@ -131,6 +131,7 @@ func TestStart_CommandLeadsItsGroupAndEndsWithItsThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	defer w.Close()
 	pids, done := make(chan int), make(chan struct{})
 	defer close(done)
 	var own func()
