@@ -19,23 +19,26 @@ func (s *Store) Apply(ctx context.Context, actor common.Actor, job common.Job, p
 		return common.Saved{}, refused(faults)
 	}
 	// A job that is probably new is created without a read: if it exists, its creation fails.
-	isNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.Has(job.Name)) &&
-		s.mayMove() == nil
+	isNew := !dry && len(faults) == 0 && pre.Version == 0 && (pre.Absent || !s.cfg.Catalog.Has(job.Name))
 	var saved common.Saved
 	state, err := s.update(ctx, job.Name, func(t *etcdkit.Txn) (state common.JobState, err error) {
-		var was values
-		if !isNew {
-			if was, err = s.read(ctx, job.Name); err != nil {
-				return state, err
-			}
-			if len(faults) > 0 && !was.hasTimetable(&job) {
-				return state, refused(faults)
-			}
-			if err := was.check(job.Name, pre); err != nil {
-				return state, err
+		if isNew {
+			isNew = false
+			// The catalog may lag behind: if the creation is refused, which adds no writes to t, the job may exist.
+			if saved, err = s.save(ctx, t, actor, job, values{}, dry); err == nil {
+				return saved.State, nil
 			}
 		}
-		isNew = false
+		was, err := s.read(ctx, job.Name)
+		if err != nil {
+			return state, err
+		}
+		if len(faults) > 0 && !was.hasTimetable(&job) {
+			return state, refused(faults)
+		}
+		if err := was.check(job.Name, pre); err != nil {
+			return state, err
+		}
 		saved, err = s.save(ctx, t, actor, job, was, dry)
 		return saved.State, err
 	})

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"carillon/internal/common"
+	"carillon/internal/common/schedule"
+	"carillon/internal/jobmgr"
+	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/runlog"
 )
 
@@ -43,6 +46,43 @@ func TestApply(t *testing.T) {
 	if _, err := s.store.Apply(t.Context(), actor, job, other, true); common.CodeOf(err) != common.CodeStale {
 		t.Error(err)
 	}
+}
+
+// A master that has not received a job yet judges its save as that of an existing job.
+func TestApply_CatalogLagsBehind_JudgesStoredJob(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	for _, name := range []string{"a", "b"} {
+		s.put(minutely(name))
+	}
+	empty := func() *watched { // it receives nothing
+		return &watched{Catalog: catalog.New(catalog.NewWatcher(s.client, nil), schedule.NewInterner(), s.clock.now)}
+	}
+	full := s.with(jobmgr.Config{
+		Catalog: empty(),
+		Room:    func() error { return common.Errorf(common.CodeUnavailable, "no room") },
+	}, nil)
+	if saved, err := full.Apply(t.Context(), actor, minutely("a"), any0, false); err != nil ||
+		saved.Effect != common.EffectUnchanged {
+		t.Errorf("unchanged, no room: %v, %v", saved.Effect, err)
+	}
+	_, _, err := full.Put(t.Context(), actor, minutely("new"), any0)
+	wantCode(t, "a new job, no room", err, common.CodeUnavailable)
+	_, err = full.Create(t.Context(), actor, minutely("a"))
+	wantCode(t, "an existing name, no room", err, common.CodeExists)
+
+	limited := s.with(jobmgr.Config{
+		Catalog: empty(),
+		Limits:  jobmgr.Limits{Bytes: 1},
+	}, nil)
+	smaller := minutely("b")
+	smaller.Command = "w"
+	if saved, err := limited.Apply(t.Context(), actor, smaller, any0, false); err != nil ||
+		saved.Effect != common.EffectChanged {
+		t.Errorf("made smaller, over the limit: %v, %v", saved.Effect, err)
+	}
+	_, _, err = limited.Put(t.Context(), actor, minutely("new"), any0)
+	wantCode(t, "a new job, over the limit", err, common.CodeConflict)
 }
 
 func TestChange_IsAuditedUnderItsVerb(t *testing.T) {
