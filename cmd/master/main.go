@@ -16,8 +16,10 @@ import (
 	accessetcd "carillon/internal/access/etcd"
 	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/platform/wallclock"
@@ -172,6 +174,6 @@ func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
-	return daemon.Serve(ctx, log, memory.Master, daemon.Notified(log, nil, master.Status, append(master.Parts(),
-		daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, memory.Master, nil, master.Status, append(master.Parts(),
+		lifecycle.Part{Name: "etcd version", Serve: etcdkit.LogOutdated(etcd, log)})...)
 }

@@ -99,5 +99,5 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 			},
 		},
 	)
-	return daemon.Serve(ctx, log, memory.Worker, daemon.Notified(log, child, worker.Status, parts...)...)
+	return daemon.Serve(ctx, log, memory.Worker, child, worker.Status, parts...)
 }

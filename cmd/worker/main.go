@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/cmd/internal/daemon"
+	"carillon/internal/etcdkit"
 	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
 	"carillon/internal/platform/bootclock"
@@ -127,7 +128,9 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	if cfg.MetricsListen != "" {
 		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
 	}
-	return daemon.Serve(ctx, log, memory.Worker,
-		daemon.Notified(log, child, worker.Status, append(append(parts, worker.Parts()...),
-			daemon.EtcdVersions(etcd, log))...)...)
+	return daemon.Serve(ctx, log, memory.Worker, child, worker.Status,
+		append(append(parts, worker.Parts()...), lifecycle.Part{
+			Name:  "etcd version",
+			Serve: etcdkit.LogOutdated(etcd, log),
+		})...)
 }

@@ -156,7 +156,7 @@ var rooms = []struct {
 	{"github.com/goccy/go-yaml", []string{"internal/platform/config", "internal/executor/runas", "cmd/..."}},
 	{"github.com/coreos/go-oidc", []string{"internal/access/oidc"}},
 	{"golang.org/x/oauth2", []string{"internal/access/oidc"}},
-	{"github.com/coreos/go-systemd", []string{"cmd/..."}},
+	{"github.com/coreos/go-systemd", []string{"internal/platform/lifecycle"}},
 	{"github.com/oapi-codegen", []string{"internal/apiclient"}},
 	{"golang.org/x/crypto", []string{"internal/access"}},
 	{"github.com/wneessen/go-mail", []string{"internal/notify/smtp"}},

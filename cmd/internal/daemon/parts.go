@@ -17,17 +17,6 @@ func ignoreEnd(serve func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// untilEnd makes a task that may finish early into a part that lasts until the context ends.
-func untilEnd(serve func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := serve(ctx); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		return nil
-	}
-}
-
 // everySecond makes a part that calls a function every second.
 func everySecond(do func()) func(context.Context) error {
 	return func(ctx context.Context) error {

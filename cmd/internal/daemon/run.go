@@ -8,11 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
-	"time"
 
-	sd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"carillon/internal/cluster/members"
@@ -71,76 +68,23 @@ func (f failure) Is(target error) bool { return target == errFailed }
 func (f failure) Unwrap() error        { return f.error }
 
 // Serve runs the parts until a signal. A second signal shortens the stop. The hangup of a terminal (SIGHUP)
-// counts as a signal, unless the program was started with it ignored, as by nohup(1).
-func Serve(ctx context.Context, log *slog.Logger, room memory.Headroom, parts ...lifecycle.Part) error {
+// counts as a signal, unless the program was started with it ignored, as by nohup(1). If there is a guardian, it
+// notifies systemd, and reports the main process.
+func Serve(ctx context.Context, log *slog.Logger, room memory.Headroom, child *guardian.Child, status func() string,
+	parts ...lifecycle.Part) error {
 	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	stop, hurry, release := lifecycle.Signals(ctx, signals...)
 	defer release()
-	return Failed(lifecycle.New(log, append([]lifecycle.Part{{
-		Name:  "memory",
-		Serve: func(ctx context.Context) error { return memory.Tune(ctx, room) },
-	}}, parts...)...).Run(stop, hurry))
-}
-
-// statusEvery is the minimum interval between status updates to systemd.
-const statusEvery = 5 * time.Second
-
-// Notified wraps the parts of a daemon in two parts that notify systemd, if it asks for that. The first reports
-// ready as soon as the process runs, so that a host boots while etcd is unavailable, and then liveness and
-// status: waiting for etcd until all parts have started, then the result of status. The last one reports that
-// the daemon stops. If there is a guardian, it notifies systemd, and reports the main process.
-func Notified(log *slog.Logger, child *guardian.Child, status func() string, parts ...lifecycle.Part) []lifecycle.Part {
-	notify := func(state string) {
-		var err error
-		if child != nil {
-			err = child.Notify(state)
-		} else {
-			_, err = sd.SdNotify(false, state)
-		}
-		if err != nil {
-			log.Warn("systemd_not_notified", "error", err)
-		}
+	var send func(state string) error
+	if child != nil {
+		send = child.Notify
 	}
-	const waiting = "STATUS=waiting for etcd"
-	var started atomic.Bool
-	first := lifecycle.Part{
-		Name:  "systemd",
-		Start: func(context.Context) error { notify(sd.SdNotifyReady + "\n" + waiting); return nil },
-		Serve: func(ctx context.Context) error {
-			alive := make(<-chan time.Time)
-			if every, err := sd.SdWatchdogEnabled(false); err == nil && every > 0 {
-				tick := time.NewTicker(every / 2)
-				defer tick.Stop()
-				alive = tick.C
-			}
-			tick := time.NewTicker(statusEvery)
-			defer tick.Stop()
-			for said := waiting; ; {
-				if started.Load() {
-					if now := "STATUS=" + status(); now != said {
-						notify(now)
-						said = now
-					}
-				}
-				select {
-				case <-ctx.Done():
-					return nil
-				case <-alive:
-					notify(sd.SdNotifyWatchdog)
-				case <-tick.C:
-				}
-			}
-		},
-	}
-	last := lifecycle.Part{
-		Name:  "systemd status",
-		Start: func(context.Context) error { started.Store(true); return nil },
-		Stop:  func(context.Context) error { notify(sd.SdNotifyStopping); return nil },
-	}
-	return append(append([]lifecycle.Part{first}, parts...), last)
+	tune := lifecycle.Part{Name: "memory", Serve: func(ctx context.Context) error { return memory.Tune(ctx, room) }}
+	parts = append([]lifecycle.Part{tune}, lifecycle.Notified(log, send, status, parts...)...)
+	return Failed(lifecycle.New(log, parts...).Run(stop, hurry))
 }
 
 // statusLine returns a daemon's status in one line: its most severe active problem, or its activity.

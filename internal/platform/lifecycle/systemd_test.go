@@ -1,4 +1,4 @@
-package daemon
+package lifecycle
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"carillon/internal/platform/lifecycle"
 )
 
 // systemd hears that a daemon runs before it has reached etcd, what it waits for, what it does then, and that it stops.
@@ -30,13 +28,13 @@ func TestNotifiedIsReadyBeforeEtcdAnswers(t *testing.T) {
 		}
 	}
 	reached := make(chan struct{})
-	waits := lifecycle.Part{Name: "waits", Start: func(context.Context) error { <-reached; return nil }}
+	waits := Part{Name: "waits", Start: func(context.Context) error { <-reached; return nil }}
 	log := slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		parts := Notified(log, nil, func() string { return "running 3 commands" }, waits)
-		ended <- lifecycle.New(log, parts...).Run(ctx, t.Context())
+		ended <- New(log, parts...).Run(ctx, t.Context())
 	}()
 	hears("READY=1\nSTATUS=waiting for etcd")
 	close(reached)
