@@ -175,7 +175,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs)), interner, wallclock.Now)
 	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
 	m.sink = runlog.NewSink(runlog.SinkConfig{Spool: runlog.NoSpool{}, Report: m.loops.delivery.Done},
-		live.NewMasterOutbox(cfg.Etcd), cfg.Store, cfg.Log, delivery{counted})
+		live.NewMasterOutbox(cfg.Etcd), cfg.Store, cfg.Log, counted)
 	m.feed = events.NewHub(events.Config{
 		Source: eventsetcd.New(cfg.Etcd),
 		Log:    cfg.Log,
@@ -185,7 +185,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	sealer := audit.NewSealer(audit.Config{
 		Chain:     chain,
 		Store:     cfg.Store,
-		Alone:     func() bool { return m.members.Snapshot().Sealing() },
+		Alone:     m.members.Sealing,
 		Log:       cfg.Log,
 		Delivered: counted.ChangesDelivered,
 		Failed:    counted.LogStoreError,
@@ -226,7 +226,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	})
 	store := jobmgr.NewStore(jobmgr.Config{Client: cfg.Etcd, Interner: interner, Timezone: cfg.Timezone,
 		Now:   wallclock.Now,
-		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.lives, Held: m.wentBack, Restored: m.state.Restored,
+		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.members.Lives,
+		Held: cfg.Origin.WentBack(m.members.Workers), Restored: m.state.Restored,
 		Catalog: m.catalog, Runs: runs, Changed: changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults})
 	jobs := jobSet{store, m.catalog, runs}
@@ -282,7 +283,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Ledger:   view,
 		Why:      m.members.Unplaced,
 		Now:      m.now,
-		Alike:    func() bool { return m.members.Snapshot().OfVersion(cfg.Version) },
+		Alike:    m.members.OfVersion(cfg.Version),
 		Away:     m.probe.StoreAway,
 		Log:      cfg.Log,
 		Observer: counted.Upkeep,
@@ -436,32 +437,4 @@ func hostname() string {
 		return "unknown"
 	}
 	return name
-}
-
-// delivery counts the writes of the sink of outcomes.
-type delivery struct{ m *metrics.Master }
-
-func (d delivery) SinkWrite(n int, _ time.Duration, failed bool) {
-	if failed {
-		d.m.LogStoreError()
-		return
-	}
-	d.m.OutcomesDelivered(n)
-}
-func (delivery) QueueDepth(string, int) {}
-func (delivery) OutputDropped(int)      {}
-
-// wentBack returns why no cursor may be moved: this master or a worker has noticed that etcd was restored from
-// a backup.
-func (m *Master) wentBack() error {
-	if err := m.cfg.Origin.WentBack(); err != nil {
-		return err
-	}
-	return noticed(m.members.Snapshot().Members)
-}
-
-// lives reports whether a worker process is alive.
-func (m *Master) lives(life common.Life) bool {
-	member, alive := m.members.Snapshot().Member(life.Worker)
-	return alive && member.Life.Life == life.Life
 }

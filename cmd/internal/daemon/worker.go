@@ -118,10 +118,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
 		cfg.Origin.Lineage.WentBack)
 	w.members = members.NewMembers(client, wallclock.Now, w.loops.report)
-	clocks := &clockVerdict{
-		members: w.members,
-		guard:   members.NewGuard(w.members, life.Worker, wallclock.Now, nil, cfg.Clock.Judge),
-	}
+	guard := members.NewGuard(w.members, life.Worker, wallclock.Now, nil, cfg.Clock.Judge)
 	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), counted.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{
 		Spool:       cfg.Spool,
@@ -131,16 +128,17 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		Report:      w.loops.delivery.Done,
 	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, counted)
 	w.conditions = health.NewConditions(life.Name, log, wallclock.Now, counted.Condition, w.session.Conditions,
-		w.sink.Conditions, clocks.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
+		w.sink.Conditions, guard.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
 		w.executor.Conditions, cfg.Guardian.Conditions, cfg.Origin.Conditions)
 	w.cluster = &cluster{
-		clockVerdict: clocks,
-		conditions:   w.conditions,
-		origin:       cfg.Origin,
-		stopping:     w.draining.Load,
-		full:         w.sink.Full,
-		clocked:      counted.Clock,
-		loop:         w.loops.cluster,
+		members:    w.members,
+		guard:      guard,
+		conditions: w.conditions,
+		wentBack:   cfg.Origin.WentBack(w.members.Workers),
+		stopping:   w.draining.Load,
+		full:       w.sink.Full,
+		clocked:    counted.Clock,
+		loop:       w.loops.cluster,
 	}
 	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, wallclock.Now,
 		scheduler.NewRanking(life, w.cluster).Action)
@@ -304,7 +302,7 @@ func (w *Worker) registration() common.Registration {
 		Features:   w.executor.Features(),
 		Trouble:    w.cluster.Trouble(),
 		Conditions: w.conditions.Active(),
-		Skew:       w.cluster.clock().Skew,
+		Skew:       w.cluster.guard.Recent().Skew,
 	}
 }
 
@@ -317,7 +315,7 @@ func (w *Worker) slots() int {
 }
 
 // alive returns how many workers share the limit of outboxes in etcd.
-func (w *Worker) alive() int { return len(w.members.Snapshot().Members) }
+func (w *Worker) alive() int { return len(w.members.Workers()) }
 
 func (w *Worker) followCluster(ctx context.Context) error {
 	w.cluster.follow(ctx, w.cfg.Log, w.loop.Retry, w.keeper.Announce, w.orphaned, w.abandoned)
@@ -340,7 +338,7 @@ func (w *Worker) followJobs(ctx context.Context) error {
 
 // alarm logs the cursors that a wrong clock has moved into the future.
 func (w *Worker) alarm(jobs []common.JobState) {
-	latest := w.cluster.clock().Limit(wallclock.Now())
+	latest := w.cluster.guard.Recent().Limit(wallclock.Now())
 	for i := range jobs {
 		if common.CursorAhead(jobs[i].Cursor, latest) {
 			w.cfg.Log.Error("cursor_in_future", "job", jobs[i].Name, "cursor", jobs[i].Cursor)

@@ -1,10 +1,12 @@
 package continuity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,18 +50,24 @@ func NewOrigin(log *slog.Logger) *Origin {
 	return &Origin{Lineage: etcdkit.NewLineage(etcdkit.Seen{}, wallclock.Now), log: log}
 }
 
-// WentBack returns why nothing may be claimed; nil if claims are allowed.
-func (o *Origin) WentBack() error {
-	if _, why := o.Lineage.Seen(); why != "" {
-		return RestoredError(why)
+// WentBack returns a check for why nothing may be claimed or resolved, and no cursor moved: this process or one of the
+// workers has noticed a restore. The check returns nil if there was none.
+func (o *Origin) WentBack(workers func() []common.Member) func() error {
+	return func() error {
+		_, why := o.Lineage.Seen()
+		for _, w := range workers() {
+			if why == "" && slices.ContainsFunc(w.Conditions, func(c common.Condition) bool {
+				return c.Code == common.ConditionEtcdWentBack
+			}) {
+				why = "worker " + common.Excerpt(cmp.Or(w.Name, w.Worker)) + " noticed it"
+			}
+		}
+		if why == "" {
+			return nil
+		}
+		return &common.Error{Code: common.CodeUnavailable, Reason: common.ConditionEtcdWentBack,
+			Message: "etcd was restored from a backup: " + why, Hint: "follow docs/backup.md, then run cronctl recover"}
 	}
-	return nil
-}
-
-// RestoredError is the error of requests that a restored etcd prevents.
-func RestoredError(why string) error {
-	return &common.Error{Code: common.CodeUnavailable, Reason: common.ConditionEtcdWentBack,
-		Message: "etcd was restored from a backup: " + why, Hint: "follow docs/backup.md, then run cronctl recover"}
 }
 
 // Conditions reports a restored etcd.

@@ -91,7 +91,22 @@ type Guard struct {
 
 	mu     sync.Mutex
 	memory clock.Memory // guarded by mu
+	last   judgement    // guarded by mu
 }
+
+// judgement is a verdict, and what it is based on.
+type judgement struct {
+	verdict clock.Verdict
+	wall    time.Time
+	at      time.Time // with a monotonic reading
+	of      uint64    // generation of the members
+}
+
+const (
+	// recent is the validity of a verdict, unless the clock jumps by clockJump or the members change.
+	recent    = 500 * time.Millisecond
+	clockJump = 100 * time.Millisecond
+)
 
 // NewGuard returns a guard of the clock of the worker or master of this id. others returns votes beside those of the
 // members, such as the log store's. trust compares the wall clock with its own past; its argument proven reports
@@ -104,6 +119,21 @@ func NewGuard(members *Members, self string, wall func() time.Time, others func(
 
 // Judge evaluates the present votes.
 func (g *Guard) Judge() clock.Verdict { return g.judge(g.wall()) }
+
+// Recent returns the verdict of a moment ago, unless the clock has jumped or the members have changed since.
+func (g *Guard) Recent() clock.Verdict {
+	g.mu.Lock()
+	last := g.last
+	g.mu.Unlock()
+	wall, since := g.wall(), time.Since(last.at)
+	if since > recent || g.members.Snapshot().Generation != last.of || (wall.Sub(last.wall)-since).Abs() > clockJump {
+		return g.judge(wall)
+	}
+	return last.verdict
+}
+
+// Conditions reports a clock that differs from the cluster's, or that cannot be compared.
+func (g *Guard) Conditions() []common.Condition { return g.Recent().Conditions(g.wall()) }
 
 func (g *Guard) judge(wall time.Time) clock.Verdict {
 	snapshot, now := g.members.Snapshot(), time.Now()
@@ -118,6 +148,7 @@ func (g *Guard) judge(wall time.Time) clock.Verdict {
 	if g.trust != nil {
 		verdict.Belief = g.trust(wall, !verdict.Stop && !verdict.Disagree && snapshot.agrees(g.self, wall, now))
 	}
+	g.last = judgement{verdict: verdict, wall: wall, at: now, of: snapshot.Generation}
 	return verdict
 }
 

@@ -100,6 +100,14 @@ func TestGuard(t *testing.T) {
 		t.Fatalf("an hour off: %v, %+v", err, guard.Judge())
 	}
 	ahead.Store(0)
+	if v := guard.Recent(); v.Stop {
+		t.Fatalf("recent verdict after the clock was set right: %+v", v)
+	}
+	ahead.Store(int64(time.Hour))
+	if v := guard.Recent(); !v.Stop {
+		t.Fatalf("recent verdict after a jump: %+v", v)
+	}
+	ahead.Store(0)
 	logStore = []clock.Vote{{Who: "log store", Ahead: 0}}
 	if v := guard.Judge(); v.Votes != 4 || v.Stop || v.Disagree {
 		t.Fatalf("%+v", v)

@@ -62,13 +62,16 @@ func (s *Snapshot) Gone(earlier *Snapshot) []common.Registration {
 	return gone
 }
 
-// OfVersion reports whether all workers have a version.
-func (s *Snapshot) OfVersion(version string) bool {
-	return !slices.ContainsFunc(s.Members, func(m common.Member) bool { return m.Version != version })
+// OfVersion returns a check for whether all workers have a version.
+func (m *Members) OfVersion(version string) func() bool {
+	return func() bool {
+		return !slices.ContainsFunc(m.Workers(), func(w common.Member) bool { return w.Version != version })
+	}
 }
 
 // Sealing reports whether all masters are known, and leave the audit chain to the elected one.
-func (s *Snapshot) Sealing() bool {
+func (m *Members) Sealing() bool {
+	s := m.Snapshot()
 	return s.Generation > 0 && !slices.ContainsFunc(s.Masters, func(m Master) bool { return !m.Seals })
 }
 
@@ -144,6 +147,15 @@ func (m *Members) Snapshot() *Snapshot { return m.current.Load() }
 
 // Ready returns a channel that is closed when the first lists were received.
 func (m *Members) Ready() <-chan struct{} { return m.ready }
+
+// Workers returns the live workers of the latest snapshot.
+func (m *Members) Workers() []common.Member { return m.Snapshot().Members }
+
+// Lives reports whether a worker process is alive.
+func (m *Members) Lives(life common.Life) bool {
+	worker, alive := m.Snapshot().Member(life.Worker)
+	return alive && worker.Life.Life == life.Life
+}
 
 // Changed returns a channel that is closed at the next snapshot. Take it before reading Snapshot, so that no
 // change is missed in between.

@@ -118,8 +118,18 @@ func known(method string) string {
 // ChangesDelivered counts changes that the log store acknowledged.
 func (m *Master) ChangesDelivered(n int) { m.changes.Add(float64(n)) }
 
-// OutcomesDelivered counts outcomes that the log store acknowledged.
-func (m *Master) OutcomesDelivered(n int) { m.outcomes.Add(float64(n)) }
+// SinkWrite counts a batch of n outcomes for the log store.
+func (m *Master) SinkWrite(n int, _ time.Duration, failed bool) {
+	if failed {
+		m.LogStoreError()
+		return
+	}
+	m.outcomes.Add(float64(n))
+}
+
+// QueueDepth and OutputDropped ignore what only a worker's sink measures.
+func (*Master) QueueDepth(string, int) {}
+func (*Master) OutputDropped(int)      {}
 
 // LogStoreError counts a failed write to the log store.
 func (m *Master) LogStoreError() { m.failures.Inc() }
