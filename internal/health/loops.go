@@ -2,7 +2,11 @@ package health
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +21,7 @@ const DefaultLimit = 45 * time.Second
 type Spec struct {
 	Name   string        // for programs and translated texts: watch_kills
 	Effect string        // for display: the effect while the loop is stuck
-	Code   string        // code of the condition; default: loop_stuck
+	Code   string        // code of the condition; default: watch_stale for watches (watch_…), loop_stuck for others
 	Limit  time.Duration // from the start of a round to its success; default: the list's limit
 	// OnDemand: between two rounds the loop may rest for any time.
 	OnDemand bool
@@ -27,6 +31,7 @@ type Spec struct {
 
 // Loops are the loops of one process, in the order in which they were added. They are safe for concurrent use.
 type Loops struct {
+	log     *slog.Logger
 	limit   time.Duration
 	excused func() bool
 
@@ -34,15 +39,22 @@ type Loops struct {
 	all []*Loop
 }
 
-// NewLoops creates an empty list. limit applies to loops without their own; default DefaultLimit. While excused
+// NewLoops creates the loops of specs. limit applies to loops without their own; default DefaultLimit. While excused
 // returns true no loop has a condition, because the common cause has a condition of its own. excused may be
 // nil.
-func NewLoops(limit time.Duration, excused func() bool) *Loops {
-	return &Loops{limit: cmp.Or(limit, DefaultLimit), excused: excused}
+func NewLoops(log *slog.Logger, limit time.Duration, excused func() bool, specs ...Spec) *Loops {
+	l := &Loops{log: log, limit: cmp.Or(limit, DefaultLimit), excused: excused}
+	for _, spec := range specs {
+		l.Add(spec)
+	}
+	return l
 }
 
 // Add adds a loop. It counts as stuck only after its Begin.
 func (l *Loops) Add(spec Spec) *Loop {
+	if spec.Code == "" && strings.HasPrefix(spec.Name, watchPrefix) {
+		spec.Code = common.ConditionWatchStale
+	}
 	spec.Code = cmp.Or(spec.Code, common.ConditionLoopStuck)
 	spec.Limit = cmp.Or(spec.Limit, l.limit)
 	loop := &Loop{spec: spec}
@@ -50,6 +62,40 @@ func (l *Loops) Add(spec Spec) *Loop {
 	defer l.mu.Unlock()
 	l.all = append(l.all, loop)
 	return loop
+}
+
+// Loop returns the loop of a name, which must have been added.
+func (l *Loops) Loop(name string) *Loop {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.all, func(loop *Loop) bool { return loop.spec.Name == name })
+	return l.all[i]
+}
+
+// watchPrefix begins the names of loops that watch etcd.
+const watchPrefix = "watch_"
+
+// Report takes the error of an interrupted watch, or nil when it works again.
+func (l *Loops) Report(watch string, err error) {
+	l.Loop(watchPrefix + watch).Done(err)
+	if err != nil {
+		l.log.Warn("watch_interrupted", "watch", watch, "error", err)
+	}
+}
+
+// ReportOf returns the report function of one watch.
+func (l *Loops) ReportOf(watch string) func(error) { return func(err error) { l.Report(watch, err) } }
+
+// Serving counts loops from the start of a part until its end.
+func (l *Loops) Serving(serve func(context.Context) error, names ...string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, name := range names {
+			loop := l.Loop(name)
+			loop.Start()
+			defer loop.End()
+		}
+		return serve(ctx)
+	}
 }
 
 // Specs returns what was added.

@@ -1,7 +1,10 @@
 package health_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +28,7 @@ func expect(t *testing.T, when string, loops *health.Loops, want ...string) {
 
 func TestLoopsAreStuckAfterTheirLimit(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		loops := health.NewLoops(0, nil)
+		loops := health.NewLoops(nil, 0, nil)
 		watch := loops.Add(health.Spec{Name: "watch", Code: common.ConditionWatchStale, Needed: true})
 		quick := loops.Add(health.Spec{Name: "quick", Limit: time.Second})
 		time.Sleep(time.Hour)
@@ -56,7 +59,7 @@ func TestLoopsAreStuckAfterTheirLimit(t *testing.T) {
 
 func TestLoopOnDemandRestsAfterASuccess(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		loops := health.NewLoops(time.Second, nil)
+		loops := health.NewLoops(nil, time.Second, nil)
 		loop := loops.Add(health.Spec{Name: "recovery", Effect: "orphans stay", OnDemand: true})
 		loop.Begin()
 		loop.Alive()
@@ -85,7 +88,7 @@ func TestLoopOnDemandRestsAfterASuccess(t *testing.T) {
 func TestLoopsAreExcusedByAGraverCondition(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		away := true
-		loops := health.NewLoops(time.Second, func() bool { return away })
+		loops := health.NewLoops(nil, time.Second, func() bool { return away })
 		loops.Add(health.Spec{Name: "watch", Needed: true}).Begin()
 		time.Sleep(time.Minute)
 		if expect(t, "etcd is away", loops); loops.Fault() != nil {
@@ -105,4 +108,28 @@ func TestNilLoop_ReportsNothing(t *testing.T) {
 	if loop.Lag() != 0 {
 		t.Error("a loop that is not there lags")
 	}
+}
+
+// A watch is reported by its name, and counts only while its part runs.
+func TestServing_CountsWatchesByName(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		loops := health.NewLoops(slog.New(slog.NewTextHandler(&log, nil)), 0, nil, health.Spec{Name: "watch_jobs"})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		serve := loops.Serving(func(ctx context.Context) error { <-ctx.Done(); return nil }, "watch_jobs")
+		go func() { ended <- serve(ctx) }()
+		time.Sleep(time.Minute)
+		expect(t, "while it serves", loops, "watch_stale watch_jobs")
+		loops.ReportOf("jobs")(nil)
+		loops.Report("jobs", errors.New("compacted"))
+		expect(t, "after a report", loops)
+		if !strings.Contains(log.String(), "msg=watch_interrupted watch=jobs error=compacted") {
+			t.Errorf("log: %s", log.String())
+		}
+		cancel()
+		<-ended
+		time.Sleep(time.Hour)
+		expect(t, "after the end", loops)
+	})
 }

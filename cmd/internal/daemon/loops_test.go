@@ -615,17 +615,11 @@ func TestStuckLoopOfAMasterHasACondition(t *testing.T) {
 	}
 }
 
-// silentMetrics are a scheduler's that go nowhere.
-type silentMetrics struct{}
-
-func (silentMetrics) Planned(int)             {}
-func (silentMetrics) QueueDepth(string, int)  {}
-func (silentMetrics) ClockJump(time.Duration) {}
-
 func TestSchedulerReportsItsRounds(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		loops := health.NewLoops(3*time.Second, nil)
-		counted := countedPlan{silentMetrics{}, loops.Add(health.Spec{Name: "scheduler"})}
+		loops := health.NewLoops(nil, 3*time.Second, nil)
+		rounds := loops.Add(health.Spec{Name: "scheduler"})
+		counted := countedPlan{metrics.NewWorker(metrics.NewRegistry("test")), rounds}
 		loop := scheduler.New(slog.New(slog.DiscardHandler), counted, time.Now, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -656,7 +650,7 @@ func (f refusingFinisher) Finish(_ context.Context, batch []common.Outcome) []er
 
 // An outcome that etcd refuses is a condition, also while those of other runs are committed.
 func TestRefusedFinishIsStuck(t *testing.T) {
-	loops := health.NewLoops(time.Nanosecond, nil)
+	loops := health.NewLoops(nil, time.Nanosecond, nil)
 	refusing := refusingFinisher{"a.1": fmt.Errorf("too large"), "b.1": common.ErrNotOurs}
 	finisher := &countedFinisher{
 		Finisher: refusing,

@@ -124,7 +124,7 @@ type Master struct {
 	secure   *tls.Config // nil: the API is served without TLS
 	// connections limits the connections of the server.
 	connections *httpapi.Connections
-	loops       *masterLoops
+	loops       *health.Loops
 	address     atomic.Value // net.Addr
 }
 
@@ -141,8 +141,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	m.probe = healthetcd.NewProbe(cfg.Etcd, cfg.Store)
-	m.loops = newMasterLoops(cfg.Log, cfg.loopLimit, m.probe.EtcdAway)
-	m.members = members.NewMembers(cfg.Etcd, wallclock.Now, m.loops.report)
+	m.loops = health.NewLoops(cfg.Log, cfg.loopLimit, m.probe.EtcdAway, masterLoops()...)
+	m.members = members.NewMembers(cfg.Etcd, wallclock.Now, m.loops.Report)
 	presence := common.MasterPresence{
 		ID:        cfg.ID,
 		Host:      hostname(),
@@ -151,7 +151,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Seals:     true,
 	}
 	m.guard = members.NewGuard(m.members, presence.ID, wallclock.Now, nil, cfg.Clock.Judge)
-	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.presence.Done,
+	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.Loop("presence").Done,
 		func() common.MasterPresence {
 			now := presence
 			now.Conditions = m.loops.Conditions()
@@ -168,18 +168,18 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Now:     wallclock.Now,
 		Log:     cfg.Log,
 		Elected: counted.Elected,
-		Report:  m.loops.report,
+		Report:  m.loops.Report,
 	})
 	m.findings = election.NewFindings(m.elector)
 	interner := schedule.NewInterner()
-	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.of(watchJobs)), interner, wallclock.Now)
-	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.of(watchOutboxes))
-	m.sink = runlog.NewSink(runlog.SinkConfig{Spool: runlog.NoSpool{}, Report: m.loops.delivery.Done},
+	m.catalog = catalog.New(catalog.NewWatcher(cfg.Etcd, m.loops.ReportOf("jobs")), interner, wallclock.Now)
+	m.outboxes = live.NewOutboxes(cfg.Etcd, m.loops.ReportOf("outboxes"))
+	m.sink = runlog.NewSink(runlog.SinkConfig{Spool: runlog.NoSpool{}, Report: m.loops.Loop("delivery").Done},
 		live.NewMasterOutbox(cfg.Etcd), cfg.Store, cfg.Log, counted)
 	m.feed = events.NewHub(events.Config{
 		Source: eventsetcd.New(cfg.Etcd),
 		Log:    cfg.Log,
-		Health: m.loops.loops[watchEvents],
+		Health: m.loops.Loop("watch_events"),
 	})
 	chain := auditetcd.New(cfg.Etcd, m.elector.Held)
 	sealer := audit.NewSealer(audit.Config{
@@ -209,8 +209,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Gauge:        counted.Condition,
 		Sources: []func() []common.Condition{m.loops.Conditions, cfg.Origin.Conditions, m.findings.Conditions,
 			cfg.Certificates.Conditions},
-		Round:    m.loops.lookout,
-		Election: m.loops.election,
+		Round:    m.loops.Loop("lookout"),
+		Election: m.loops.Loop("election"),
 	})
 	box, err := SecretBox(cfg.Notify.SecretsKey)
 	if err != nil {
@@ -264,9 +264,9 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Now:       wallclock.Now,
 		Log:       cfg.Log,
 		Metrics:   counted,
-		Report:    m.loops.duties[dutyNotifications].Done,
+		Report:    m.loops.Loop("duty_notifications").Done,
 	})
-	failing := notify.NewFailingChannels(channels, wallclock.Now, cfg.Log, m.loops.duties[dutyChannels].Done)
+	failing := notify.NewFailingChannels(channels, wallclock.Now, cfg.Log, m.loops.Loop("duty_channels").Done)
 	keeper := housekeeping.New(housekeeping.Config{
 		Store:     cfg.Store,
 		Jobs:      m.catalog,
@@ -287,7 +287,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Away:     m.probe.StoreAway,
 		Log:      cfg.Log,
 		Observer: counted.Upkeep,
-		Report:   m.loops.duties[dutyAudit].Done,
+		Report:   m.loops.Loop("duty_audit").Done,
 	})
 	figures := jobgauges.New(jobgauges.Config{
 		Limit:   cfg.MetricsMaxJobs,
@@ -297,20 +297,20 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Now:     m.now,
 		Away:    m.probe.StoreAway,
 		Show:    counted.Gauges.Show,
-		Report:  m.loops.duties[dutyJobMetrics].Done,
+		Report:  m.loops.Loop("duty_job_metrics").Done,
 	})
 	m.duties = []election.Duty{
-		m.duty(dutyHousekeeping, keeper.Run),
-		m.duty(dutyAudit, fires.Run),
-		m.duty(dutyJobMetrics, figures.Run),
-		m.duty(dutyFindings, func(ctx context.Context) error {
-			return m.findings.Publish(ctx, presence.Host, m.loops.duties[dutyFindings].Alive, fires.Found,
+		m.duty("housekeeping", keeper.Run),
+		m.duty("audit", fires.Run),
+		m.duty("job_metrics", figures.Run),
+		m.duty("findings", func(ctx context.Context) error {
+			return m.findings.Publish(ctx, presence.Host, m.loops.Loop("duty_findings").Alive, fires.Found,
 				failing.Conditions, notifier.Conditions, health.Unless(m.probe.StoreAway, sealer.Conditions),
 				sealer.Unreadable, health.Unless(m.probe.StoreAway, keeper.Conditions), fires.Conditions)
 		}),
-		m.duty(dutyAuditChain, sealer.Run),
-		m.duty(dutyNotifications, notifier.Run),
-		m.duty(dutyChannels, failing.Run),
+		m.duty("audit_chain", sealer.Run),
+		m.duty("notifications", notifier.Run),
+		m.duty("channels", failing.Run),
 	}
 	sso, err := newSSO(&cfg.OIDC, cfg.Notify.PublicURL)
 	if err != nil {
@@ -347,25 +347,29 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "certificates", Serve: m.cfg.Certificates.Run},
 		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
 		{Name: "origin", Serve: m.cfg.Origin.Keep(m.cfg.Etcd)},
-		{Name: "presence", Serve: serving(m.presence.Run, m.loops.presence)},
-		{Name: "membership", Serve: serving(ignoreEnd(m.members.Run), m.loops.membership...)},
-		{Name: "catalog", Serve: serving(ignoreEnd(m.catalog.Run), m.loops.loops[watchJobs])},
-		{Name: "outboxes", Serve: serving(ignoreEnd(m.outboxes.Run), m.loops.loops[watchOutboxes])},
+		{Name: "presence", Serve: m.loops.Serving(m.presence.Run, "presence")},
+		{
+			Name: "membership",
+			Serve: m.loops.Serving(ignoreEnd(m.members.Run), "watch_workers", "watch_settings",
+				"watch_masters"),
+		},
+		{Name: "catalog", Serve: m.loops.Serving(ignoreEnd(m.catalog.Run), "watch_jobs")},
+		{Name: "outboxes", Serve: m.loops.Serving(ignoreEnd(m.outboxes.Run), "watch_outboxes")},
 		{
 			Name: "outcomes",
-			Serve: serving(func(ctx context.Context) error { return m.sink.Run(ctx, sinkDrain) },
-				m.loops.delivery),
+			Serve: m.loops.Serving(func(ctx context.Context) error { return m.sink.Run(ctx, sinkDrain) },
+				"delivery"),
 			StopTimeout: sinkDrain + time.Second,
 		},
 		{Name: "catalog gauges", Serve: everySecond(m.gauges)},
-		{Name: "lookout", Serve: serving(m.state.Run, m.loops.lookout)},
+		{Name: "lookout", Serve: m.loops.Serving(m.state.Run, "lookout")},
 		{Name: "conditions", Serve: m.state.Own().Watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.webhooks.Close(); return nil }},
-		{Name: "findings", Serve: serving(ignoreEnd(m.findings.Run), m.loops.loops[election.WatchFindings])},
+		{Name: "findings", Serve: m.loops.Serving(ignoreEnd(m.findings.Run), "watch_findings")},
 		{Name: "events", Serve: m.feed.Run},
-		{Name: "elected", Serve: serving(ignoreEnd(func(ctx context.Context) error {
+		{Name: "elected", Serve: m.loops.Serving(ignoreEnd(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { election.Perform(ctx, m.cfg.Log, m.duties) })
-		}), m.loops.loops[election.WatchElection])},
+		}), "watch_election")},
 		serverPart("api", m.listen, m.server),
 	}
 }
@@ -385,7 +389,7 @@ func (m *Master) now() (time.Time, error) {
 
 // duty creates a duty with a loop of its name.
 func (m *Master) duty(name string, run func(ctx context.Context) error) election.Duty {
-	return election.Duty{Name: name, Run: run, Loop: m.loops.duties[name]}
+	return election.Duty{Name: name, Run: run, Loop: m.loops.Loop("duty_" + name)}
 }
 
 // newSenders creates the senders of notifications by kind.

@@ -83,7 +83,7 @@ type Worker struct {
 	secrets        *secretsetcd.Table
 	started        time.Time
 	draining       atomic.Bool
-	loops          *workerLoops
+	loops          *health.Loops
 }
 
 // NewWorker creates a worker. Nothing runs before its parts start.
@@ -114,18 +114,19 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		return nil, err
 	}
 	w.session = joblock.NewSession(client, sessionTTL, cfg.Boot, log, counted.Session)
-	w.loops = newWorkerLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 })
-	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.registration.Done, w.registration,
-		cfg.Origin.Lineage.WentBack)
-	w.members = members.NewMembers(client, wallclock.Now, w.loops.report)
+	w.loops = health.NewLoops(log, cfg.loopLimit, func() bool { return len(w.session.Conditions()) > 0 },
+		workerLoops()...)
+	w.keeper = members.NewKeeper(client, w.session, log, registerEvery, w.loops.Loop("registration").Done,
+		w.registration, cfg.Origin.Lineage.WentBack)
+	w.members = members.NewMembers(client, wallclock.Now, w.loops.Report)
 	guard := members.NewGuard(w.members, life.Worker, wallclock.Now, nil, cfg.Clock.Judge)
-	w.load = joblock.NewLoad(client, w.alive, w.loops.measured(w.unanswered("outboxes")), counted.QueueDepth)
+	w.load = joblock.NewLoad(client, w.alive, w.measured, counted.QueueDepth)
 	w.sink = runlog.NewSink(runlog.SinkConfig{
 		Spool:       cfg.Spool,
 		OutboxBytes: cfg.OutboxMax,
 		Workers:     w.alive,
 		Outboxes:    w.load.Bytes,
-		Report:      w.loops.delivery.Done,
+		Report:      w.loops.Loop("delivery").Done,
 	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, counted)
 	w.conditions = health.NewConditions(life.Name, log, wallclock.Now, counted.Condition, w.session.Conditions,
 		w.sink.Conditions, guard.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
@@ -138,16 +139,16 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		stopping:   w.draining.Load,
 		full:       w.sink.Full,
 		clocked:    counted.Clock,
-		loop:       w.loops.cluster,
+		loop:       w.loops.Loop("membership"),
 	}
-	w.loop = scheduler.New(log, countedPlan{counted, w.loops.scheduler}, wallclock.Now,
+	w.loop = scheduler.New(log, countedPlan{counted, w.loops.Loop("scheduler")}, wallclock.Now,
 		scheduler.NewRanking(life, w.cluster).Action)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:    w.loop,
 		Claimer: joblock.NewClaimer(client, w.session, life.Worker, w.unanswered("claim"), claimGate{w}),
 		Finisher: &countedFinisher{
 			Finisher: joblock.NewFinisher(client, life.Worker, w.unanswered("finish")),
-			loop:     w.loops.finishes,
+			loop:     w.loops.Loop("finishes"),
 			refused:  map[string]bool{},
 		},
 		Runner:  runner{w},
@@ -169,24 +170,32 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		Resolved: func(string) { counted.Outcome(common.StatusLost, 0) },
 		Held:     w.cluster.wentBack, Owns: w.dispatcher.Owns, Release: w.dispatcher.Release, Now: wallclock.Now,
 		Log:    log,
-		Report: w.loops.recovery.Done}
+		Report: w.loops.Loop("recovery").Done}
 	w.outboxRecovery = &dispatch.OutboxRecovery{
 		Owners:  recoverer.OutboxOwners,
 		Cluster: w.cluster,
 		Life:    life,
 		Log:     log,
-		Report:  w.loops.outboxes.Done,
+		Report:  w.loops.Loop("outbox_recovery").Done,
 		Deliver: func(ctx context.Context, worker string) (int, error) {
 			return runlog.Deliver(ctx, joblock.NewOutbox(client, worker), cfg.Store)
 		},
 	}
 	w.feed = dispatch.NewFeed(schedule.NewInterner(), log)
-	w.watcher = catalog.NewWatcher(client, w.loops.of(watchJobs))
+	w.watcher = catalog.NewWatcher(client, w.loops.ReportOf("jobs"))
 	return w, nil
 }
 
 func (w *Worker) unanswered(what string) func(error) {
 	return func(err error) { w.cfg.Log.Warn("etcd_unanswered", "call", what, "error", err) }
+}
+
+// measured takes the result of each measurement of the outboxes' size.
+func (w *Worker) measured(err error) {
+	w.loops.Loop("outbox_size").Done(err)
+	if err != nil {
+		w.unanswered("outboxes")(err)
+	}
 }
 
 // runner runs the dispatcher's tasks in the executor.
@@ -214,14 +223,18 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.Watch},
 		{Name: "etcd origin", Start: w.cfg.Origin.First(w.cfg.Etcd), Serve: w.cfg.Origin.Keep(w.cfg.Etcd)},
-		{Name: "registration", Start: w.register, Serve: serving(w.keeper.Run, w.loops.registration)},
+		{Name: "registration", Start: w.register, Serve: w.loops.Serving(w.keeper.Run, "registration")},
 		{
 			Name: "sink",
-			Serve: serving(func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) },
-				w.loops.delivery),
+			Serve: w.loops.Serving(func(ctx context.Context) error { return w.sink.Run(ctx, sinkDrain) },
+				"delivery"),
 			StopTimeout: sinkDrain + time.Second,
 		},
-		{Name: "members", Serve: serving(ignoreEnd(w.members.Run), w.loops.membership...)},
+		{
+			Name: "members",
+			Serve: w.loops.Serving(ignoreEnd(w.members.Run), "watch_workers", "watch_settings",
+				"watch_masters"),
+		},
 		{Name: "outboxes", Serve: w.load.Run},
 		{
 			Name:  "recovery",
@@ -233,9 +246,9 @@ func (w *Worker) Parts() []lifecycle.Part {
 			Serve: func(ctx context.Context) error { return w.outboxRecovery.Run(ctx, w.abandoned) },
 		},
 		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},
-		{Name: "scheduler", Serve: serving(w.loop.Run, w.loops.scheduler)},
-		{Name: "cluster", Serve: serving(w.followCluster, w.loops.cluster)},
-		{Name: "kills", Serve: serving(ignoreEnd(w.followKills), w.loops.loops[watchKills])},
+		{Name: "scheduler", Serve: w.loops.Serving(w.loop.Run, "scheduler")},
+		{Name: "cluster", Serve: w.loops.Serving(w.followCluster, "membership")},
+		{Name: "kills", Serve: w.loops.Serving(ignoreEnd(w.followKills), "watch_kills")},
 		{
 			Name:        "dispatcher",
 			Serve:       w.dispatcher.Run,
@@ -245,8 +258,8 @@ func (w *Worker) Parts() []lifecycle.Part {
 				return nil
 			},
 		},
-		{Name: "jobs", Serve: serving(ignoreEnd(w.followJobs), w.loops.loops[watchJobs])},
-		{Name: "triggers", Serve: serving(ignoreEnd(w.followTriggers), w.loops.loops[watchTriggers])},
+		{Name: "jobs", Serve: w.loops.Serving(ignoreEnd(w.followJobs), "watch_jobs")},
+		{Name: "triggers", Serve: w.loops.Serving(ignoreEnd(w.followTriggers), "watch_triggers")},
 		{Name: "gauges", Serve: everySecond(func() { w.metrics.WatchLag(w.watcher.Lag()) })},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
 	}
@@ -266,7 +279,7 @@ func (w *Worker) drain(ctx context.Context) error {
 
 // register waits for etcd, and then for the key of an earlier life to expire, unless that life is known to be over.
 func (w *Worker) register(ctx context.Context) error {
-	w.loops.registration.Begin()
+	w.loops.Loop("registration").Begin()
 	if _, err := w.session.Lease(ctx); err != nil { // waits without a limit
 		return err
 	}
@@ -353,14 +366,14 @@ func (w *Worker) followSecrets(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return serving(func(ctx context.Context) error { return w.secrets.Follow(ctx, w.loops.of(watchSecrets)) },
-		w.loops.loops[watchSecrets])(ctx)
+	follow := func(ctx context.Context) error { return w.secrets.Follow(ctx, w.loops.ReportOf("secrets")) }
+	return w.loops.Serving(follow, "watch_secrets")(ctx)
 }
 
 func (w *Worker) followTriggers(ctx context.Context) error {
-	return joblock.FollowTriggers(ctx, w.cfg.Etcd, w.loops.of(watchTriggers), w.loop.Triggers)
+	return joblock.FollowTriggers(ctx, w.cfg.Etcd, w.loops.ReportOf("triggers"), w.loop.Triggers)
 }
 
 func (w *Worker) followKills(ctx context.Context) error {
-	return joblock.FollowKills(ctx, w.cfg.Etcd, w.cfg.Home.Life.Worker, w.loops.of(watchKills), w.dispatcher.Kills)
+	return joblock.FollowKills(ctx, w.cfg.Etcd, w.cfg.Home.Life.Worker, w.loops.ReportOf("kills"), w.dispatcher.Kills)
 }

@@ -22,7 +22,7 @@ func TestDutiesAreBegunAgain(t *testing.T) {
 		defer cancel()
 		var said bytes.Buffer
 		begun, steady := 0, 0
-		loops := health.NewLoops(0, nil)
+		loops := health.NewLoops(nil, 0, nil)
 		fails, ends := loops.Add(health.Spec{Name: "fails"}), loops.Add(health.Spec{Name: "ends"})
 		lasts := loops.Add(health.Spec{Name: "lasts", OnDemand: true})
 		var stuck []common.Condition

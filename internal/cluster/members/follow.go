@@ -128,8 +128,8 @@ const (
 	prefixes
 )
 
-// Watches returns the names of the watches of Members.
-func Watches() [prefixes]string { return [prefixes]string{"workers", "settings", "masters"} }
+// watches returns the names of the watches of Members.
+func watches() [prefixes]string { return [prefixes]string{"workers", "settings", "masters"} }
 
 // NewMembers returns a follower of the membership. report is called with the error of each interrupted watch,
 // with nil when the watch is complete again, and with the error of each value that cannot be read, which is
@@ -172,7 +172,7 @@ func (m *Members) Run(ctx context.Context) error {
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	defer cancel()
-	names := Watches()
+	names := watches()
 	for prefix, key := range [prefixes]string{common.WorkersPrefix, common.WorkerSettingsPrefix, common.MastersPrefix} {
 		watch := etcdkit.Watch{Client: m.client, Prefix: key, Report: func(err error) { m.report(names[prefix], err) }}
 		followers.Go(func() {
@@ -277,7 +277,7 @@ func table[V, T any](m *Members, n news, prefix string, rows map[string]T,
 }
 
 func (m *Members) unreadable(prefix int, kv *mvccpb.KeyValue, err error) {
-	m.report(Watches()[prefix], fmt.Errorf("read %s: %w", common.Excerpt(string(kv.Key)), err))
+	m.report(watches()[prefix], fmt.Errorf("read %s: %w", common.Excerpt(string(kv.Key)), err))
 }
 
 // publish publishes a snapshot of the tables, once all three are complete.
