@@ -17,11 +17,9 @@ import (
 	"carillon/internal/cluster/continuity"
 	"carillon/internal/common"
 	"carillon/internal/etcdkit"
-	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
-	"carillon/internal/platform/metrics"
 	"carillon/internal/platform/wallclock"
 	"carillon/web"
 )
@@ -144,36 +142,24 @@ func token(ctx context.Context, cfg config.Etcd, stdout io.Writer,
 
 func serve(ctx context.Context, cfg config.Master, stderr io.Writer) error {
 	log := cfg.Log.Logger(stderr)
-	registry := metrics.NewRegistry(version)
-	certificates := certs.NewSet(wallclock.Now, log, registry.CertificateEnds)
 	origin := continuity.NewOrigin(log)
-	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, origin.Lineage)
+	process, err := daemon.Connect(ctx, version, log, cfg.Etcd, cfg.MongoDB, origin.Lineage)
 	if err != nil {
 		return err
 	}
-	defer etcd.Close()
-	store, err := daemon.OpenMongoDB(ctx, cfg.MongoDB, certificates)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+	defer process.Close()
 	master, err := daemon.NewMaster(daemon.MasterConfig{
-		API:          cfg.API,
-		ID:           common.NewID(),
-		Clock:        continuity.NewClock(log),
-		Origin:       origin,
-		Etcd:         etcd,
-		Store:        store,
-		Console:      web.Dist(),
-		Version:      version,
-		Log:          log,
-		Registry:     registry,
-		Certificates: certificates,
+		Process: process,
+		API:     cfg.API,
+		ID:      common.NewID(),
+		Clock:   continuity.NewClock(log),
+		Origin:  origin,
+		Console: web.Dist(),
 	})
 	if err != nil {
 		return daemon.Failed(err)
 	}
 	log.Info("master_starting", "listen", cfg.HTTP.Listen, "version", version)
 	return daemon.Serve(ctx, log, memory.Master, nil, master.Status, append(master.Parts(),
-		lifecycle.Part{Name: "etcd version", Serve: etcdkit.LogOutdated(etcd, log)})...)
+		lifecycle.Part{Name: "etcd version", Serve: etcdkit.LogOutdated(process.Etcd, log)})...)
 }

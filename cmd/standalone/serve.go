@@ -46,34 +46,33 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Standalone, st
 	}
 	defer store.Close()
 
-	client, registry := etcd.Client(), metrics.NewRegistry(version)
+	client := etcd.Client()
+	process := daemon.Process{
+		Etcd:     client,
+		Store:    store,
+		Version:  version,
+		Log:      log,
+		Registry: metrics.NewRegistry(version),
+	}
 	worker, err := daemon.NewWorker(daemon.WorkerConfig{
+		Process: process,
 		Node:    node,
-		Etcd:    client,
-		Store:   store,
 		Box:     box,
-		Version: version,
-		Log:     log,
 		// A suspended laptop loses nothing: no other worker could have run anything in the meantime.
 		Boot:     bootclock.Awake,
-		Registry: registry,
 		Guardian: child,
 	})
 	if err != nil {
 		return daemon.Failed(err)
 	}
+	process.Certificates = certs.NewSet(wallclock.Now, log, process.Registry.CertificateEnds)
 	master, err := daemon.NewMaster(daemon.MasterConfig{
-		API:          cfg.API,
-		ID:           node.Home.Life.Worker,
-		Clock:        node.Clock,
-		Origin:       node.Origin,
-		Etcd:         client,
-		Store:        store,
-		Console:      web.Dist(),
-		Version:      version,
-		Log:          log,
-		Registry:     registry,
-		Certificates: certs.NewSet(wallclock.Now, log, registry.CertificateEnds),
+		Process: process,
+		API:     cfg.API,
+		ID:      node.Home.Life.Worker,
+		Clock:   node.Clock,
+		Origin:  node.Origin,
+		Console: web.Dist(),
 	})
 	if err != nil {
 		return daemon.Failed(err)

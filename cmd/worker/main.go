@@ -15,12 +15,9 @@ import (
 	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
 	"carillon/internal/platform/bootclock"
-	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/memory"
-	"carillon/internal/platform/metrics"
-	"carillon/internal/platform/wallclock"
 )
 
 // version is set by the linker.
@@ -96,29 +93,17 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 		return err
 	}
 	defer node.Close()
-	registry := metrics.NewRegistry(version)
-	certificates := certs.NewSet(wallclock.Now, log, registry.CertificateEnds)
-	etcd, err := daemon.DialEtcd(cfg.Etcd, certificates, node.Origin.Lineage)
+	process, err := daemon.Connect(ctx, version, log, cfg.Etcd, cfg.MongoDB, node.Origin.Lineage)
 	if err != nil {
 		return err
 	}
-	defer etcd.Close()
-	store, err := daemon.OpenMongoDB(ctx, cfg.MongoDB, certificates)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+	defer process.Close()
 	worker, err := daemon.NewWorker(daemon.WorkerConfig{
-		Node:         node,
-		Etcd:         etcd,
-		Store:        store,
-		Box:          box,
-		Version:      version,
-		Log:          log,
-		Boot:         bootclock.Now,
-		Registry:     registry,
-		Certificates: certificates,
-		Guardian:     child,
+		Process:  process,
+		Node:     node,
+		Box:      box,
+		Boot:     bootclock.Now,
+		Guardian: child,
 	})
 	if err != nil {
 		return daemon.Failed(err)
@@ -126,11 +111,11 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	log.Info("worker_starting", "worker", node.Home.Life.Worker, "name", node.Home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
-		parts = append(parts, worker.LocalServer(cfg.MetricsListen, registry.Handler()))
+		parts = append(parts, worker.LocalServer(cfg.MetricsListen, process.Registry.Handler()))
 	}
 	return daemon.Serve(ctx, log, memory.Worker, child, worker.Status,
 		append(append(parts, worker.Parts()...), lifecycle.Part{
 			Name:  "etcd version",
-			Serve: etcdkit.LogOutdated(etcd, log),
+			Serve: etcdkit.LogOutdated(process.Etcd, log),
 		})...)
 }

@@ -62,6 +62,13 @@ func start(t *testing.T) *stack {
 	}
 	accounts := daemon.NewAccess(client, &single)
 	master, err := daemon.NewMaster(daemon.MasterConfig{
+		Process: daemon.Process{
+			Etcd:     client,
+			Store:    store,
+			Version:  "test",
+			Log:      log,
+			Registry: metrics.NewRegistry("test"),
+		},
 		ID:     common.NewID(),
 		Clock:  continuity.NewClock(slog.New(slog.DiscardHandler)),
 		Origin: continuity.NewOrigin(slog.New(slog.DiscardHandler)),
@@ -74,12 +81,7 @@ func start(t *testing.T) *stack {
 			},
 			Timezone: "UTC",
 		},
-		Etcd:     client,
-		Store:    store,
-		Console:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}},
-		Version:  "test",
-		Log:      log,
-		Registry: metrics.NewRegistry("test"),
+		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func TestReplacedClientCertificatesAreShown(t *testing.T) {
 				"directConnection":         {"true"},
 				"serverSelectionTimeoutMS": {"100"},
 			}
-			store, err := OpenMongoDB(t.Context(),
+			store, err := openMongoDB(t.Context(),
 				config.MongoDB{URI: config.NewSecret("mongodb://" + address + "/?" + q.Encode())}, kept)
 			if err != nil {
 				t.Fatal(err)

@@ -30,15 +30,17 @@ type scraped struct {
 func newScraped(t *testing.T, client *clientv3.Client, store LogStore, token string) *scraped {
 	t.Helper()
 	m, err := NewMaster(MasterConfig{
-		ID:       common.NewID(),
-		Clock:    continuity.NewClock(slog.New(slog.DiscardHandler)),
-		Origin:   continuity.NewOrigin(slog.New(slog.DiscardHandler)),
-		API:      config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC", MetricsMaxJobs: 2},
-		Etcd:     client,
-		Store:    store,
-		Version:  "test",
-		Log:      slog.New(slog.DiscardHandler),
-		Registry: metrics.NewRegistry("test"),
+		Process: Process{
+			Etcd:     client,
+			Store:    store,
+			Version:  "test",
+			Log:      slog.New(slog.DiscardHandler),
+			Registry: metrics.NewRegistry("test"),
+		},
+		ID:     common.NewID(),
+		Clock:  continuity.NewClock(slog.New(slog.DiscardHandler)),
+		Origin: continuity.NewOrigin(slog.New(slog.DiscardHandler)),
+		API:    config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC", MetricsMaxJobs: 2},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -430,15 +430,17 @@ func newLoopsWorker(t *testing.T, client *clientv3.Client, limit time.Duration) 
 		t.Fatal(err)
 	}
 	w, err := NewWorker(WorkerConfig{
-		Node:      node,
-		Etcd:      client,
-		Store:     newLoopsStore(t),
-		Box:       box,
-		Version:   "test",
-		Boot:      bootclock.Now,
-		Log:       log,
-		Registry:  metrics.NewRegistry("test"),
-		loopLimit: limit,
+		Process: Process{
+			Etcd:      client,
+			Store:     newLoopsStore(t),
+			Version:   "test",
+			Log:       log,
+			Registry:  metrics.NewRegistry("test"),
+			loopLimit: limit,
+		},
+		Node: node,
+		Box:  box,
+		Boot: bootclock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -459,16 +461,18 @@ func newLoopsStore(t *testing.T) *sqlitelog.Store {
 func newLoopsMaster(t *testing.T, client *clientv3.Client, limit time.Duration) *Master {
 	t.Helper()
 	m, err := NewMaster(MasterConfig{
-		ID:        common.NewID(),
-		Clock:     continuity.NewClock(slog.New(slog.DiscardHandler)),
-		Origin:    continuity.NewOrigin(slog.New(slog.DiscardHandler)),
-		API:       config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC"},
-		Etcd:      client,
-		Store:     newLoopsStore(t),
-		Version:   "test",
-		Log:       slog.New(slog.DiscardHandler),
-		Registry:  metrics.NewRegistry("test"),
-		loopLimit: limit,
+		Process: Process{
+			Etcd:      client,
+			Store:     newLoopsStore(t),
+			Version:   "test",
+			Log:       slog.New(slog.DiscardHandler),
+			Registry:  metrics.NewRegistry("test"),
+			loopLimit: limit,
+		},
+		ID:     common.NewID(),
+		Clock:  continuity.NewClock(slog.New(slog.DiscardHandler)),
+		Origin: continuity.NewOrigin(slog.New(slog.DiscardHandler)),
+		API:    config.API{HTTP: config.HTTP{Listen: "127.0.0.1:0"}, Timezone: "UTC"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,14 +5,10 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/audit"
 	auditetcd "carillon/internal/audit/etcd"
@@ -36,7 +32,6 @@ import (
 	"carillon/internal/notify"
 	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/notify/history"
-	"carillon/internal/notify/smtp"
 	"carillon/internal/notify/webhook"
 	"carillon/internal/platform/bootclock"
 	"carillon/internal/platform/certs"
@@ -51,18 +46,9 @@ import (
 	"carillon/internal/watchdog"
 )
 
-// LogStore is the complete interface of a log store.
-type LogStore interface {
-	runlog.Writer
-	runlog.Reader
-	runlog.Statistics
-	runlog.Upkeep
-	runlog.Chained
-	healthetcd.Pinger
-}
-
 // MasterConfig configures a master.
 type MasterConfig struct {
+	Process
 	config.API
 	// ID is new for each start, or that of the worker in the same process: both have the same clock, and a key
 	// that an earlier start left under the id does not count as a vote.
@@ -70,17 +56,8 @@ type MasterConfig struct {
 	// Clock watches the wall clock; shared with the worker in the same process.
 	Clock *continuity.Clock
 	// Origin detects a restore of etcd; shared with the worker in the same process.
-	Origin   *continuity.Origin
-	Etcd     *clientv3.Client
-	Store    LogStore
-	Console  fs.FS
-	Version  string
-	Log      *slog.Logger
-	Registry *metrics.Registry
-	// Certificates are those that the master presents; that of the API is added to them.
-	Certificates *certs.Set
-
-	loopLimit time.Duration // as in WorkerConfig
+	Origin  *continuity.Origin
+	Console fs.FS
 }
 
 // jobSet provides the jobs to the API: their changes, their lists, and their runs.
@@ -105,6 +82,8 @@ type notices struct {
 // Master is a master's wiring.
 type Master struct {
 	cfg      MasterConfig
+	host     string
+	started  time.Time
 	metrics  *metrics.Master
 	session  *joblock.Session
 	presence *members.Presence
@@ -112,6 +91,7 @@ type Master struct {
 	catalog  *catalog.Catalog
 	outboxes *live.Outboxes
 	sink     *runlog.Sink
+	sealer   *audit.Sealer
 	elector  *election.Elector
 	duties   []election.Duty // duties of the elected master
 	findings election.Findings
@@ -131,40 +111,31 @@ type Master struct {
 // NewMaster creates a master. Nothing runs before its parts start.
 func NewMaster(cfg MasterConfig) (*Master, error) {
 	counted, auth := metrics.NewMaster(cfg.Registry), NewAccess(cfg.Etcd, &cfg.OIDC)
-	m := &Master{cfg: cfg, metrics: counted, connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies)}
-	if files := cfg.HTTP.TLS; files != (config.ServerTLS{}) {
-		keeper, err := cfg.Certificates.Open("api", certs.Files(files))
-		if err != nil {
-			return nil, err
-		}
-		m.secure = keeper.Server()
+	m := &Master{
+		cfg:         cfg,
+		host:        hostname(),
+		started:     wallclock.Now().UTC(),
+		metrics:     counted,
+		connections: httpapi.NewConnections(cfg.HTTP.TrustedProxies),
+	}
+	var err error
+	if m.secure, err = cfg.Certificates.Server("api", certs.Files(cfg.HTTP.TLS)); err != nil {
+		return nil, err
 	}
 	m.session = joblock.NewSession(cfg.Etcd, sessionTTL, bootclock.Now, cfg.Log, func() {})
 	m.probe = healthetcd.NewProbe(cfg.Etcd, cfg.Store)
 	m.loops = health.NewLoops(cfg.Log, cfg.loopLimit, m.probe.EtcdAway, masterLoops()...)
 	m.members = members.NewMembers(cfg.Etcd, wallclock.Now, m.loops.Report)
-	presence := common.MasterPresence{
-		ID:        cfg.ID,
-		Host:      hostname(),
-		Version:   cfg.Version,
-		StartedAt: wallclock.Now().UTC(),
-		Seals:     true,
-	}
-	m.guard = members.NewGuard(m.members, presence.ID, wallclock.Now, nil, cfg.Clock.Judge)
+	m.guard = members.NewGuard(m.members, cfg.ID, wallclock.Now, nil, cfg.Clock.Judge)
 	m.presence = members.NewPresence(cfg.Etcd, m.session, cfg.Log, registerEvery, m.loops.Loop("presence").Done,
-		func() common.MasterPresence {
-			now := presence
-			now.Conditions = m.loops.Conditions()
-			now.Address, now.Clock, now.Skew = m.Address(), wallclock.Now().UTC(), m.guard.Judge().Skew
-			return now
-		})
+		m.present)
 	m.elector = election.New(election.Config{
 		Client:  cfg.Etcd,
 		Session: m.session,
 		Boot:    bootclock.Now,
 		Key:     common.LeaderKey,
-		ID:      presence.ID,
-		Name:    presence.Host,
+		ID:      cfg.ID,
+		Name:    m.host,
 		Now:     wallclock.Now,
 		Log:     cfg.Log,
 		Elected: counted.Elected,
@@ -182,7 +153,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Health: m.loops.Loop("watch_events"),
 	})
 	chain := auditetcd.New(cfg.Etcd, m.elector.Held)
-	sealer := audit.NewSealer(audit.Config{
+	m.sealer = audit.NewSealer(audit.Config{
 		Chain:     chain,
 		Store:     cfg.Store,
 		Alone:     m.members.Sealing,
@@ -190,8 +161,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Delivered: counted.ChangesDelivered,
 		Failed:    counted.LogStoreError,
 	})
-	changed := func() { m.sink.Outcomes(); sealer.Wake() }
-	workers := members.NewSettings(cfg.Etcd, wallclock.Now, changed)
+	workers := members.NewSettings(cfg.Etcd, wallclock.Now, m.changed)
 	m.state = healthetcd.New(healthetcd.Config{
 		Client:       cfg.Etcd,
 		Probe:        m.probe,
@@ -201,8 +171,8 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Elector:      m.elector,
 		Workers:      workers,
 		Certificates: cfg.Certificates,
-		ID:           presence.ID,
-		Host:         presence.Host,
+		ID:           cfg.ID,
+		Host:         m.host,
 		Version:      cfg.Version,
 		Now:          wallclock.Now,
 		Log:          cfg.Log,
@@ -216,7 +186,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secretsKey: %w", err)
 	}
-	secrets := secretsetcd.New(cfg.Etcd, box, wallclock.Now, changed)
+	secrets := secretsetcd.New(cfg.Etcd, box, wallclock.Now, m.changed)
 	runs := live.New(live.Config{
 		Client:   cfg.Etcd,
 		Catalog:  m.catalog,
@@ -228,7 +198,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		Now:   wallclock.Now,
 		Clock: m.guard.Now, Proven: m.guard.Proven, Lives: m.members.Lives,
 		Held: cfg.Origin.WentBack(m.members.Workers), Restored: m.state.Restored,
-		Catalog: m.catalog, Runs: runs, Changed: changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
+		Catalog: m.catalog, Runs: runs, Changed: m.changed, Room: m.probe.Room, Limits: jobmgr.Limits(cfg.Limits),
 		Secrets: secrets.Faults})
 	jobs := jobSet{store, m.catalog, runs}
 	there := &runlog.Available{
@@ -240,7 +210,7 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	changes := runlog.NewChanges(auditetcd.NewUnsealed(cfg.Etcd, wallclock.Now), there)
 	view := runlog.NewView(runs, plan.New(m.catalog, m.members.Unplaced), there)
 	following := tail.New(view, tail.Config{})
-	channels := notifyetcd.New(cfg.Etcd, box, wallclock.Now, changed)
+	channels := notifyetcd.New(cfg.Etcd, box, wallclock.Now, m.changed)
 	m.webhooks = webhook.New(webhook.Config{Allow: cfg.Notify.Allow, Version: cfg.Version, Now: wallclock.Now})
 	senders, err := newSenders(&cfg.Notify, m.webhooks)
 	if err != nil {
@@ -303,12 +273,10 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 		m.duty("housekeeping", keeper.Run),
 		m.duty("audit", fires.Run),
 		m.duty("job_metrics", figures.Run),
-		m.duty("findings", func(ctx context.Context) error {
-			return m.findings.Publish(ctx, presence.Host, m.loops.Loop("duty_findings").Alive, fires.Found,
-				failing.Conditions, notifier.Conditions, health.Unless(m.probe.StoreAway, sealer.Conditions),
-				sealer.Unreadable, health.Unless(m.probe.StoreAway, keeper.Conditions), fires.Conditions)
-		}),
-		m.duty("audit_chain", sealer.Run),
+		m.duty("findings", m.findings.Publish(m.host, m.loops.Loop("duty_findings").Alive, fires.Found,
+			failing.Conditions, notifier.Conditions, health.Unless(m.probe.StoreAway, m.sealer.Conditions),
+			m.sealer.Unreadable, health.Unless(m.probe.StoreAway, keeper.Conditions), fires.Conditions)),
+		m.duty("audit_chain", m.sealer.Run),
 		m.duty("notifications", notifier.Run),
 		m.duty("channels", failing.Run),
 	}
@@ -345,16 +313,15 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 func (m *Master) Parts() []lifecycle.Part {
 	return []lifecycle.Part{
 		{Name: "certificates", Serve: m.cfg.Certificates.Run},
-		{Name: "master session", Serve: ignoreEnd(m.session.Run), Stop: m.session.Revoke},
+		{Name: "master session", Serve: m.session.Run, Stop: m.session.Revoke},
 		{Name: "origin", Serve: m.cfg.Origin.Keep(m.cfg.Etcd)},
 		{Name: "presence", Serve: m.loops.Serving(m.presence.Run, "presence")},
 		{
-			Name: "membership",
-			Serve: m.loops.Serving(ignoreEnd(m.members.Run), "watch_workers", "watch_settings",
-				"watch_masters"),
+			Name:  "membership",
+			Serve: m.loops.Serving(m.members.Run, "watch_workers", "watch_settings", "watch_masters"),
 		},
-		{Name: "catalog", Serve: m.loops.Serving(ignoreEnd(m.catalog.Run), "watch_jobs")},
-		{Name: "outboxes", Serve: m.loops.Serving(ignoreEnd(m.outboxes.Run), "watch_outboxes")},
+		{Name: "catalog", Serve: m.loops.Serving(m.catalog.Run, "watch_jobs")},
+		{Name: "outboxes", Serve: m.loops.Serving(m.outboxes.Run, "watch_outboxes")},
 		{
 			Name: "outcomes",
 			Serve: m.loops.Serving(func(ctx context.Context) error { return m.sink.Run(ctx, sinkDrain) },
@@ -365,14 +332,32 @@ func (m *Master) Parts() []lifecycle.Part {
 		{Name: "lookout", Serve: m.loops.Serving(m.state.Run, "lookout")},
 		{Name: "conditions", Serve: m.state.Own().Watch},
 		{Name: "webhooks", Stop: func(context.Context) error { m.webhooks.Close(); return nil }},
-		{Name: "findings", Serve: m.loops.Serving(ignoreEnd(m.findings.Run), "watch_findings")},
+		{Name: "findings", Serve: m.loops.Serving(m.findings.Run, "watch_findings")},
 		{Name: "events", Serve: m.feed.Run},
-		{Name: "elected", Serve: m.loops.Serving(ignoreEnd(func(ctx context.Context) error {
+		{Name: "elected", Serve: m.loops.Serving(func(ctx context.Context) error {
 			return m.elector.Run(ctx, func(ctx context.Context) { election.Perform(ctx, m.cfg.Log, m.duties) })
-		}), "watch_election")},
+		}, "watch_election")},
 		serverPart("api", m.listen, m.server),
 	}
 }
+
+// present returns the state that this master shows to the others.
+func (m *Master) present() common.MasterPresence {
+	return common.MasterPresence{
+		ID:         m.cfg.ID,
+		Host:       m.host,
+		Version:    m.cfg.Version,
+		StartedAt:  m.started,
+		Seals:      true,
+		Conditions: m.loops.Conditions(),
+		Address:    m.Address(),
+		Clock:      wallclock.Now().UTC(),
+		Skew:       m.guard.Judge().Skew,
+	}
+}
+
+// changed delivers the outcomes and the audit entry of a change.
+func (m *Master) changed() { m.sink.Outcomes(); m.sealer.Wake() }
 
 func (m *Master) gauges() {
 	m.metrics.Jobs(m.catalog.Len())
@@ -390,27 +375,6 @@ func (m *Master) now() (time.Time, error) {
 // duty creates a duty with a loop of its name.
 func (m *Master) duty(name string, run func(ctx context.Context) error) election.Duty {
 	return election.Duty{Name: name, Run: run, Loop: m.loops.Loop("duty_" + name)}
-}
-
-// newSenders creates the senders of notifications by kind.
-func newSenders(c *config.Notify, webhooks notify.Sender) (map[notify.Kind]notify.Sender, error) {
-	senders := map[notify.Kind]notify.Sender{notify.KindWebhook: webhooks}
-	if server := c.SMTP; server.Configured() {
-		post, err := smtp.New(smtp.Config{
-			Host:     server.Host,
-			Port:     server.Port,
-			Username: server.Username,
-			Password: server.Password.Reveal(),
-			From:     server.From,
-			TLS:      server.TLS,
-			Hello:    hostname(),
-		})
-		if err != nil {
-			return nil, fmt.Errorf("smtpHost: %w", err)
-		}
-		senders[notify.KindMail] = post
-	}
-	return senders, nil
 }
 
 // Address returns the address of the API while it listens.
@@ -432,13 +396,4 @@ func (m *Master) listen() (net.Listener, error) {
 		return tls.NewListener(listener, m.secure), nil
 	}
 	return listener, nil
-}
-
-// hostname returns the name of this machine for display, or "unknown".
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return name
 }

@@ -3,8 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -13,12 +16,58 @@ import (
 	"carillon/internal/executor"
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
+	healthetcd "carillon/internal/health/etcd"
+	"carillon/internal/notify"
+	"carillon/internal/notify/smtp"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
+	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/wallclock"
+	"carillon/internal/runlog"
 	"carillon/internal/runlog/mongolog"
 	"carillon/internal/runlog/spool"
 	"carillon/internal/secrets/crypt"
 )
+
+// LogStore is the complete interface of a log store.
+type LogStore interface {
+	runlog.Writer
+	runlog.Reader
+	runlog.Statistics
+	runlog.Upkeep
+	runlog.Chained
+	healthetcd.Pinger
+	io.Closer
+}
+
+// Process is what the master and the worker of one process share.
+type Process struct {
+	Etcd         *clientv3.Client
+	Store        LogStore
+	Version      string
+	Log          *slog.Logger
+	Registry     *metrics.Registry
+	Certificates *certs.Set // those that it presents; nil in a worker whose master holds them
+
+	loopLimit time.Duration // how long a loop may be stuck before that is a condition; for tests
+}
+
+// Connect creates the clients of etcd and MongoDB.
+func Connect(ctx context.Context, version string, log *slog.Logger, etcd config.Etcd, mongo config.MongoDB,
+	lineage *etcdkit.Lineage) (p Process, err error) {
+	p = Process{Version: version, Log: log, Registry: metrics.NewRegistry(version)}
+	p.Certificates = certs.NewSet(wallclock.Now, log, p.Registry.CertificateEnds)
+	if p.Etcd, err = DialEtcd(etcd, p.Certificates, lineage); err != nil {
+		return p, err
+	}
+	if p.Store, err = openMongoDB(ctx, mongo, p.Certificates); err != nil {
+		return p, errors.Join(err, p.Etcd.Close())
+	}
+	return p, nil
+}
+
+// Close closes the clients.
+func (p *Process) Close() error { return errors.Join(p.Store.Close(), p.Etcd.Close()) }
 
 // Node is what a worker holds on its machine.
 type Node struct {
@@ -99,9 +148,9 @@ func DialEtcd(c config.Etcd, kept *certs.Set, lineage *etcdkit.Lineage) (*client
 	})
 }
 
-// OpenMongoDB opens the log store of the settings. After its client certificate is replaced, new connections
+// openMongoDB opens the log store of the settings. After its client certificate is replaced, new connections
 // present the new one.
-func OpenMongoDB(ctx context.Context, m config.MongoDB, kept *certs.Set) (*mongolog.Store, error) {
+func openMongoDB(ctx context.Context, m config.MongoDB, kept *certs.Set) (*mongolog.Store, error) {
 	cfg := mongolog.Config{URI: m.URI.Reveal(), Database: m.Database}
 	if cert, key := m.ClientCertificate(); cert != "" {
 		keeper, err := kept.Open("mongodb", certs.Files{Cert: cert, Key: key})
@@ -111,4 +160,34 @@ func OpenMongoDB(ctx context.Context, m config.MongoDB, kept *certs.Set) (*mongo
 		cfg.Secure = keeper.Client
 	}
 	return mongolog.Open(ctx, cfg)
+}
+
+// newSenders creates the senders of notifications by kind.
+func newSenders(c *config.Notify, webhooks notify.Sender) (map[notify.Kind]notify.Sender, error) {
+	senders := map[notify.Kind]notify.Sender{notify.KindWebhook: webhooks}
+	if server := c.SMTP; server.Configured() {
+		post, err := smtp.New(smtp.Config{
+			Host:     server.Host,
+			Port:     server.Port,
+			Username: server.Username,
+			Password: server.Password.Reveal(),
+			From:     server.From,
+			TLS:      server.TLS,
+			Hello:    hostname(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("smtpHost: %w", err)
+		}
+		senders[notify.KindMail] = post
+	}
+	return senders, nil
+}
+
+// hostname returns the name of this machine for display, or "unknown".
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
 }

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
+	"carillon/internal/etcdkit"
 	"carillon/internal/executor"
 	"carillon/internal/executor/guardian"
 	"carillon/internal/platform/config"
@@ -108,4 +110,14 @@ func (m *Master) Status() string {
 		doing += ", elected"
 	}
 	return statusLine(m.state.Own().Active(), doing)
+}
+
+// everySecond makes a part that calls a function every second.
+func everySecond(do func()) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for etcdkit.Sleep(ctx, time.Second) {
+			do()
+		}
+		return nil
+	}
 }

@@ -2,12 +2,9 @@ package daemon
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"sync/atomic"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/cluster/members"
 	"carillon/internal/common"
@@ -18,7 +15,6 @@ import (
 	"carillon/internal/health"
 	"carillon/internal/joblock"
 	"carillon/internal/jobmgr/catalog"
-	"carillon/internal/platform/certs"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
 	"carillon/internal/platform/wallclock"
@@ -42,22 +38,14 @@ const (
 
 // WorkerConfig configures a worker.
 type WorkerConfig struct {
+	Process
 	*Node
-	Etcd  *clientv3.Client
-	Store runlog.Writer
 	// Box decrypts the secrets that jobs refer to; nil: this worker cannot decrypt any.
-	Box      *crypt.Box
-	Version  string
-	Log      *slog.Logger
-	Registry *metrics.Registry
-	// Certificates are those that the worker presents; nil if the master of the same process holds them.
-	Certificates *certs.Set
+	Box *crypt.Box
 	// Boot is the clock that determines when runs end if etcd is unavailable for too long.
 	Boot func() time.Duration
 	// Guardian is the process that watches over this one; nil: there is none.
 	Guardian *guardian.Child
-
-	loopLimit time.Duration // how long a loop may be stuck before that is a condition; for tests
 }
 
 // Worker is a worker's wiring.
@@ -220,7 +208,7 @@ func (w *Worker) Parts() []lifecycle.Part {
 		{Name: "clock", Serve: w.cfg.Clock.Keep},
 		{Name: "executor", Stop: func(context.Context) error { return w.executor.Close() }},
 		{Name: "guardian", Serve: w.followGuardian},
-		{Name: "session", Serve: ignoreEnd(w.session.Run), Stop: w.session.Revoke},
+		{Name: "session", Serve: w.session.Run, Stop: w.session.Revoke},
 		{Name: "conditions", Serve: w.conditions.Watch},
 		{Name: "etcd origin", Start: w.cfg.Origin.First(w.cfg.Etcd), Serve: w.cfg.Origin.Keep(w.cfg.Etcd)},
 		{Name: "registration", Start: w.register, Serve: w.loops.Serving(w.keeper.Run, "registration")},
@@ -231,9 +219,8 @@ func (w *Worker) Parts() []lifecycle.Part {
 			StopTimeout: sinkDrain + time.Second,
 		},
 		{
-			Name: "members",
-			Serve: w.loops.Serving(ignoreEnd(w.members.Run), "watch_workers", "watch_settings",
-				"watch_masters"),
+			Name:  "members",
+			Serve: w.loops.Serving(w.members.Run, "watch_workers", "watch_settings", "watch_masters"),
 		},
 		{Name: "outboxes", Serve: w.load.Run},
 		{
@@ -245,10 +232,10 @@ func (w *Worker) Parts() []lifecycle.Part {
 			Name:  "outbox_recovery",
 			Serve: func(ctx context.Context) error { return w.outboxRecovery.Run(ctx, w.abandoned) },
 		},
-		{Name: "secrets", Serve: ignoreEnd(w.followSecrets)},
+		{Name: "secrets", Serve: w.followSecrets},
 		{Name: "scheduler", Serve: w.loops.Serving(w.loop.Run, "scheduler")},
 		{Name: "cluster", Serve: w.loops.Serving(w.followCluster, "membership")},
-		{Name: "kills", Serve: w.loops.Serving(ignoreEnd(w.followKills), "watch_kills")},
+		{Name: "kills", Serve: w.loops.Serving(w.followKills, "watch_kills")},
 		{
 			Name:        "dispatcher",
 			Serve:       w.dispatcher.Run,
@@ -258,8 +245,8 @@ func (w *Worker) Parts() []lifecycle.Part {
 				return nil
 			},
 		},
-		{Name: "jobs", Serve: w.loops.Serving(ignoreEnd(w.followJobs), "watch_jobs")},
-		{Name: "triggers", Serve: w.loops.Serving(ignoreEnd(w.followTriggers), "watch_triggers")},
+		{Name: "jobs", Serve: w.loops.Serving(w.followJobs, "watch_jobs")},
+		{Name: "triggers", Serve: w.loops.Serving(w.followTriggers, "watch_triggers")},
 		{Name: "gauges", Serve: everySecond(func() { w.metrics.WatchLag(w.watcher.Lag()) })},
 		{Name: "drain", Stop: w.drain, StopTimeout: 2 * time.Second},
 	}
@@ -295,14 +282,10 @@ func (w *Worker) recover(ctx context.Context) error {
 }
 
 func (w *Worker) registration() common.Registration {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
 	running, used := w.dispatcher.Running()
 	return common.Registration{
 		Life:       w.cfg.Home.Life,
-		Host:       host,
+		Host:       hostname(),
 		Version:    w.cfg.Version,
 		PID:        os.Getpid(),
 		Labels:     w.cfg.Labels,

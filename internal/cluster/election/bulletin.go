@@ -112,10 +112,10 @@ func (f Findings) Overdue(context.Context) ([]common.Overdue, error) { return f.
 // publishEvery is the interval at which the elected master checks for findings to publish.
 const publishEvery = 2 * time.Second
 
-// Publish publishes the overdue jobs and the conditions of sources until the context ends. who names this master.
-func (f Findings) Publish(ctx context.Context, who string, written func(), overdue func() []common.Overdue,
-	sources ...func() []common.Condition) error {
-	return f.Keep(ctx, publishEvery, written, func() common.Findings {
+// Publish returns a duty that publishes the overdue jobs and the conditions of sources. who names this master.
+func (f Findings) Publish(who string, written func(), overdue func() []common.Overdue,
+	sources ...func() []common.Condition) func(context.Context) error {
+	current := func() common.Findings {
 		found := common.Findings{Overdue: overdue()}
 		for _, source := range sources {
 			for _, c := range source() {
@@ -124,5 +124,6 @@ func (f Findings) Publish(ctx context.Context, who string, written func(), overd
 			}
 		}
 		return found
-	})
+	}
+	return func(ctx context.Context) error { return f.Keep(ctx, publishEvery, written, current) }
 }

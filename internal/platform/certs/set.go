@@ -2,6 +2,7 @@ package certs
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"time"
 
@@ -29,6 +30,18 @@ func (s *Set) Open(use string, files Files) (*Keeper, error) {
 	}
 	s.keepers = append(s.keepers, keeper)
 	return keeper, nil
+}
+
+// Server opens a certificate, and returns the config of a server that presents it; nil without files.
+func (s *Set) Server(use string, files Files) (*tls.Config, error) {
+	if files == (Files{}) {
+		return nil, nil
+	}
+	keeper, err := s.Open(use, files)
+	if err != nil {
+		return nil, err
+	}
+	return keeper.Server(), nil
 }
 
 // Keepers returns the keepers of the certificates.

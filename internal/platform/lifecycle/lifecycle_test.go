@@ -129,6 +129,20 @@ func TestStoppingWhileAPartStarts(t *testing.T) {
 	})
 }
 
+// A loop may return the cause of the end of its context: that is no failure.
+func TestServe_ErrorAfterItsEnd_IsIgnored(t *testing.T) {
+	virtualtime.Test(t, func(t *testing.T) {
+		loop := Part{Name: "loop", Serve: func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }}
+		ctx, cancel := context.WithCancel(t.Context())
+		result := run(ctx, t.Context(), loop)
+		virtualtime.Wait()
+		cancel()
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Each part has its own deadline; a part that ignores it
 // is left behind, and the parts below are stopped all the same.
 func TestDeadlines(t *testing.T) {

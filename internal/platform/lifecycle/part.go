@@ -16,9 +16,8 @@ type Part struct {
 	// that fails must release its resources itself; Stop is not called.
 	Start func(ctx context.Context) error
 
-	// Serve is the part's loop. It begins after Start, and its context ends
-	// after Stop has returned. A Serve that returns earlier, even without an
-	// error, stops the daemon.
+	// Serve is the part's loop. It begins after Start, and its context ends after Stop has returned. A Serve that
+	// returns earlier, even without an error, stops the daemon; an error that it returns later is ignored.
 	Serve func(ctx context.Context) error
 
 	// Stop lets the part finish. Its context ends at the part's deadline, or
