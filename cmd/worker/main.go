@@ -111,7 +111,7 @@ func serve(ctx context.Context, child *guardian.Child, cfg config.Worker, stderr
 	log.Info("worker_starting", "worker", node.Home.Life.Worker, "name", node.Home.Life.Name, "version", version)
 	var parts []lifecycle.Part
 	if cfg.MetricsListen != "" {
-		parts = append(parts, worker.LocalServer(cfg.MetricsListen, process.Registry.Handler()))
+		parts = append(parts, worker.LocalServer(cfg.MetricsListen))
 	}
 	return daemon.Serve(ctx, log, memory.Worker, child, worker.Status,
 		append(append(parts, worker.Parts()...), lifecycle.Part{

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -36,20 +35,10 @@ func (w *Worker) ready() system.Readiness {
 		health.CheckOf("loops", true, w.loops.Fault())}, lasting)
 }
 
-// LocalServer serves a worker's /metrics, /healthz and /readyz on loopback or a unix socket. It accepts no
-// changes.
-func (w *Worker) LocalServer(address string, metrics http.Handler) lifecycle.Part {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics)
-	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprintln(rw, "ok") })
-	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
-		ready := w.ready()
-		rw.Header().Set("Content-Type", "application/json")
-		rw.WriteHeader(ready.HTTPStatus())
-		_ = json.NewEncoder(rw).Encode(ready) // the client may have disconnected
-	})
+// LocalServer serves a worker's metrics and health on loopback or a unix socket.
+func (w *Worker) LocalServer(address string) lifecycle.Part {
 	return serverPart("local", func() (net.Listener, error) { return listenLocal(address) },
-		httpapi.Server(mux, w.cfg.Log, nil))
+		httpapi.Server(system.Local(w.cfg.Registry.Handler(), w.ready), w.cfg.Log, nil))
 }
 
 func listenLocal(address string) (net.Listener, error) {

@@ -12,12 +12,14 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"carillon/internal/cluster/continuity"
+	"carillon/internal/common"
 	"carillon/internal/etcdkit"
 	"carillon/internal/executor"
 	"carillon/internal/executor/redact"
 	"carillon/internal/executor/runas"
 	healthetcd "carillon/internal/health/etcd"
 	"carillon/internal/notify"
+	notifyetcd "carillon/internal/notify/etcd"
 	"carillon/internal/notify/smtp"
 	"carillon/internal/platform/certs"
 	"carillon/internal/platform/config"
@@ -27,6 +29,7 @@ import (
 	"carillon/internal/runlog/mongolog"
 	"carillon/internal/runlog/spool"
 	"carillon/internal/secrets/crypt"
+	secretsetcd "carillon/internal/secrets/etcd"
 )
 
 // LogStore is the complete interface of a log store.
@@ -122,6 +125,21 @@ func SecretBox(key config.Secret) (*crypt.Box, error) {
 		return nil, nil
 	}
 	return crypt.Parse(key.Reveal())
+}
+
+// Reseal encrypts all secrets with the first key, and returns how many were encrypted with another.
+func Reseal(ctx context.Context, etcd *clientv3.Client, key config.Secret) (secrets, channels int, err error) {
+	box, err := SecretBox(key)
+	if err != nil {
+		return 0, 0, fmt.Errorf("secretsKey: %w", err)
+	}
+	actor := common.Actor{Name: "reseal", Remote: "console"}
+	ignored := func() {} // no visible change
+	if secrets, err = secretsetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor); err != nil {
+		return secrets, 0, err
+	}
+	channels, err = notifyetcd.New(etcd, box, wallclock.Now, ignored).Reseal(ctx, actor)
+	return secrets, channels, err
 }
 
 // DialEtcd creates the client of the settings. If certificates are kept, connections made after a replacement

@@ -2,6 +2,8 @@ package system
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"runtime"
 
@@ -66,6 +68,20 @@ func (r Readiness) HTTPStatus() int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK
+}
+
+// Local serves /metrics, /healthz and /readyz of a process without an API. It accepts no changes.
+func Local(metrics http.Handler, ready func() Readiness) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		now := ready()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(now.HTTPStatus())
+		_ = json.NewEncoder(w).Encode(now) // the client may have disconnected
+	})
+	return mux
 }
 
 // Version is the running version.
