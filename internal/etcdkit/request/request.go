@@ -4,6 +4,7 @@ package request
 
 import (
 	"context"
+	"math"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -21,6 +22,9 @@ type KV interface {
 	Txn(context.Context, *etcdserverpb.TxnRequest, ...grpc.CallOption) (*etcdserverpb.TxnResponse, error)
 }
 
+// mostSent is the maximum size of a request; etcd's own limit is 1.5 MiB by default.
+const mostSent = 2 << 20
+
 // Local is the KV of a client whose transactions are not sent over its connection, such as one of a server in the same
 // process.
 type Local struct {
@@ -33,7 +37,16 @@ func Of(client *clientv3.Client) KV {
 	if local, ok := client.KV.(Local); ok {
 		return local.Service
 	}
-	return clientv3.RetryKVClient(client)
+	return remote{clientv3.RetryKVClient(client)}
+}
+
+// remote sets the limits of clientv3's own calls.
+type remote struct{ service KV }
+
+func (r remote) Txn(ctx context.Context, txn *etcdserverpb.TxnRequest,
+	options ...grpc.CallOption) (*etcdserverpb.TxnResponse, error) {
+	return r.service.Txn(ctx, txn, append(options, grpc.MaxCallSendMsgSize(mostSent),
+		grpc.MaxCallRecvMsgSize(math.MaxInt32))...)
 }
 
 // Commit executes operations if all compares hold. Its errors are those of clientv3.

@@ -107,10 +107,10 @@ func (s *Starter) Close() error {
 // locked to its thread. The error of a command that cannot be executed is a [syscall.Errno], as that of
 // [syscall.ForkExec]; any other failure is an [Unusable].
 func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
+	defer func() { clear(s.text) }() // it may contain secrets
 	if err := s.write(c); err != nil {
 		return 0, -1, err
 	}
-	defer clear(s.text) // it may contain secrets
 	for i, fd := range c.Files {
 		if err := unix.Dup3(fd, s.null+1+i, unix.O_CLOEXEC); err != nil {
 			return 0, -1, Unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
