@@ -23,6 +23,7 @@ var table = map[string]kind{
 	"internal/platform/bootclock": words,
 	"internal/platform/journal":   words, // priorities of log lines
 	"internal/platform/quota":     words,
+	"internal/platform/timerfd":   words,
 	"internal/platform/wallclock": words,
 	"internal/runlog/rollup":      words, // the counters of runs
 

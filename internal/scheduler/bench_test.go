@@ -192,7 +192,7 @@ func heap() uint64 {
 func BenchmarkIdle100k(b *testing.B) {
 	c := newCrowd(b)
 	now := c.cursor.Add(-time.Hour)
-	l := New(slog.New(slog.DiscardHandler), &meter{}, func() time.Time { return now }, nil)
+	l := New(slog.New(slog.DiscardHandler), &meter{}, func() time.Time { return now }, NewTimer(), nil)
 	l.plan = c.load(b, c.jobs(100_000))
 	l.lastWall, l.lastMono = now, time.Now()
 	for b.Loop() {
@@ -214,7 +214,7 @@ func BenchmarkIdle100k(b *testing.B) {
 func BenchmarkStride(b *testing.B) {
 	c := newCrowd(b)
 	jobs := c.jobs(100_000)
-	l := New(slog.New(slog.DiscardHandler), &meter{}, time.Now, nil)
+	l := New(slog.New(slog.DiscardHandler), &meter{}, time.Now, NewTimer(), nil)
 	l.plan = c.load(b, jobs)
 	at := 0
 	for b.Loop() {

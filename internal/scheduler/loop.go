@@ -15,6 +15,23 @@ type Metrics interface {
 	ClockJump(by time.Duration)
 }
 
+// Timer wakes the loop.
+type Timer interface {
+	// Reset makes the timer fire after a time, or earlier if it is armed already.
+	Reset(d time.Duration)
+	C() <-chan time.Time
+}
+
+// goTimer is a timer of the Go runtime.
+type goTimer struct{ *time.Timer }
+
+// NewTimer returns a timer of the Go runtime.
+func NewTimer() Timer { return goTimer{time.NewTimer(0)} }
+
+func (t goTimer) Reset(d time.Duration) { t.Timer.Reset(d) }
+
+func (t goTimer) C() <-chan time.Time { return t.Timer.C }
+
 const (
 	// maxSleep is the longest sleep of the loop, so that a jump of the wall clock is noticed within it.
 	maxSleep = time.Second
@@ -36,6 +53,7 @@ type Loop struct {
 	log     *slog.Logger
 	metrics Metrics
 	wall    func() time.Time
+	timer   Timer
 	action  func(*Fire, time.Time) Action // called by Run only
 
 	jobs     chan Jobs
@@ -58,11 +76,13 @@ type Loop struct {
 }
 
 // New returns a loop. wall is the wall clock; action ranks this worker for a due fire.
-func New(log *slog.Logger, metrics Metrics, wall func() time.Time, action func(*Fire, time.Time) Action) *Loop {
+func New(log *slog.Logger, metrics Metrics, wall func() time.Time, timer Timer,
+	action func(*Fire, time.Time) Action) *Loop {
 	l := &Loop{
 		log:       log,
 		metrics:   metrics,
 		wall:      wall,
+		timer:     timer,
 		action:    action,
 		jobs:      make(chan Jobs),
 		triggers:  make(chan Triggers),
@@ -122,8 +142,8 @@ func send[T any](ctx context.Context, ch chan<- T, v T) error {
 
 // Run runs the loop until the context ends.
 func (l *Loop) Run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	atOnce := make(chan time.Time)
+	close(atOnce)
 	l.lastWall, l.lastMono = l.wall(), time.Now()
 	for {
 		now := l.wall()
@@ -139,7 +159,11 @@ func (l *Loop) Run(ctx context.Context) error {
 		if have {
 			fires = l.fires
 		}
-		timer.Reset(l.nap(now, more || !have && len(l.queue) > 0))
+		var wake <-chan time.Time = atOnce
+		if nap := l.nap(now, more || !have && len(l.queue) > 0); nap > 0 {
+			wake = l.timer.C()
+			l.timer.Reset(nap)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -159,7 +183,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		case fires <- fire:
 			l.queue[0].state = sent
 			l.shift()
-		case <-timer.C:
+		case <-wake:
 		}
 	}
 }

@@ -381,7 +381,7 @@ func TestJobsThatNeverFire_AreNotInTheAgenda(t *testing.T) {
 // After Run has ended, callers receive the cause of their own context.
 func TestCallsAfterRunHasEnded_ReturnTheirCause(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		loop := New(nil, &meter{}, time.Now, nil)
+		loop := New(nil, &meter{}, time.Now, NewTimer(), nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("why")
 		cancel(why)

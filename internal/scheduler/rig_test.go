@@ -92,7 +92,7 @@ func bubble(t *testing.T, story func(r *rig)) {
 	t.Helper()
 	virtualtime.Test(t, func(t *testing.T) {
 		r := &rig{T: t, meter: &meter{}, parse: schedule.NewInterner()}
-		r.loop = New(slog.New(slog.DiscardHandler), r.meter, r.wall, r.rank)
+		r.loop = New(slog.New(slog.DiscardHandler), r.meter, r.wall, NewTimer(), r.rank)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {

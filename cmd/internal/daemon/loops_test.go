@@ -624,7 +624,7 @@ func TestSchedulerReportsItsRounds(t *testing.T) {
 		loops := health.NewLoops(nil, 3*time.Second, nil)
 		rounds := loops.Add(health.Spec{Name: "scheduler"})
 		counted := countedPlan{metrics.NewWorker(metrics.NewRegistry("test")), rounds}
-		loop := scheduler.New(slog.New(slog.DiscardHandler), counted, time.Now, nil)
+		loop := scheduler.New(slog.New(slog.DiscardHandler), counted, time.Now, scheduler.NewTimer(), nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- loop.Run(ctx) }()

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"carillon/internal/jobmgr/catalog"
 	"carillon/internal/platform/lifecycle"
 	"carillon/internal/platform/metrics"
+	"carillon/internal/platform/timerfd"
 	"carillon/internal/platform/wallclock"
 	"carillon/internal/runlog"
 	"carillon/internal/scheduler"
@@ -60,6 +62,7 @@ type Worker struct {
 	members        *members.Members
 	cluster        *cluster
 	conditions     *health.Conditions
+	closeTimer     func() error // of the scheduler's timer
 	loop           *scheduler.Loop
 	dispatcher     *dispatch.Dispatcher
 	recovery       *dispatch.Recovery
@@ -129,7 +132,9 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		clocked:    counted.Clock,
 		loop:       w.loops.Loop("membership"),
 	}
-	w.loop = scheduler.New(log, countedPlan{counted, w.loops.Loop("scheduler")}, wallclock.Now,
+	var timer scheduler.Timer
+	timer, w.closeTimer = wakeUps(log)
+	w.loop = scheduler.New(log, countedPlan{counted, w.loops.Loop("scheduler")}, wallclock.Now, timer,
 		scheduler.NewRanking(life, w.cluster).Action)
 	w.dispatcher = dispatch.New(dispatch.Config{
 		Plan:    w.loop,
@@ -233,7 +238,11 @@ func (w *Worker) Parts() []lifecycle.Part {
 			Serve: func(ctx context.Context) error { return w.outboxRecovery.Run(ctx, w.abandoned) },
 		},
 		{Name: "secrets", Serve: w.followSecrets},
-		{Name: "scheduler", Serve: w.loops.Serving(w.loop.Run, "scheduler")},
+		{
+			Name:  "scheduler",
+			Serve: w.loops.Serving(w.loop.Run, "scheduler"),
+			Stop:  func(context.Context) error { return w.closeTimer() },
+		},
 		{Name: "cluster", Serve: w.loops.Serving(w.followCluster, "membership")},
 		{Name: "kills", Serve: w.loops.Serving(w.followKills, "watch_kills")},
 		{
@@ -359,4 +368,14 @@ func (w *Worker) followTriggers(ctx context.Context) error {
 
 func (w *Worker) followKills(ctx context.Context) error {
 	return joblock.FollowKills(ctx, w.cfg.Etcd, w.cfg.Home.Life.Worker, w.loops.ReportOf("kills"), w.dispatcher.Kills)
+}
+
+// wakeUps returns the timer of the scheduler, and the function that closes it.
+func wakeUps(log *slog.Logger) (scheduler.Timer, func() error) {
+	timer, err := timerfd.New()
+	if err != nil {
+		log.Info("timer_imprecise", "error", err)
+		return scheduler.NewTimer(), func() error { return nil }
+	}
+	return timer, timer.Close
 }
