@@ -28,6 +28,7 @@ func (d *Dispatcher) claimPending(s scope) {
 func (d *Dispatcher) claim(s scope, fires []scheduler.Fire, claims []common.Claim) {
 	d.claiming = true
 	d.runs.expect(claims)
+	d.cfg.Starts.add(len(claims))
 	d.request(func() func() {
 		began := time.Now()
 		results := d.cfg.Claimer.Claim(s.claims, claims)
@@ -64,6 +65,7 @@ func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.
 	for i := range batch {
 		f := &batch[i].fire
 		if d.runs.awaited(f) {
+			d.awaited = true
 			d.answerLater(s, f, now.Add(retryAfter)) // or when that run ends
 			continue
 		}

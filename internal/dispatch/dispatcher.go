@@ -25,6 +25,7 @@ type Config struct {
 	Unsure   func()             // called if other outcomes may have been written to it
 	Life     common.Life
 	TTL      func() time.Duration // of the session lease
+	Starts   *Starts              // shared with the other parts of this worker; default: one of its own
 	Slots    func() int
 	MaxBatch int
 	// Drain is how long Run waits for runs after its context has ended, before it ends them. Stop is how long it then
@@ -66,12 +67,18 @@ type Dispatcher struct {
 
 	closing               bool             // no further runs will end
 	gathered              <-chan time.Time // when the gathering outcomes are committed; nil: none gather
+	yielding              bool             // they gather until no command is on its way
+	awaited               bool             // a fire waits for one of the outcomes
+	waited                int              // number of outcomes that have gathered for long enough
 	locksRead             time.Duration    // when the locks were read last, on the boot clock
 	fenceTick, secondTick <-chan time.Time
 }
 
 // New returns a dispatcher.
 func New(cfg Config) *Dispatcher {
+	if cfg.Starts == nil {
+		cfg.Starts = NewStarts()
+	}
 	return &Dispatcher{
 		cfg:      cfg,
 		messages: make(chan func(), 64),

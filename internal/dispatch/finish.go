@@ -12,6 +12,8 @@ import (
 const (
 	crowd     = 16
 	gatherFor = 20 * time.Millisecond
+	// yieldFor is how long outcomes wait for commands that are on their way to be started.
+	yieldFor = 200 * time.Millisecond
 )
 
 // commitOutcomes commits outcomes, one batch at a time. gathered reports that they have waited for others.
@@ -20,14 +22,15 @@ func (d *Dispatcher) commitOutcomes(s scope, gathered bool) {
 	if d.finishing || n == 0 {
 		return
 	}
-	if !gathered && !d.closing && n < d.cfg.MaxBatch && len(d.runs.active) > crowd {
-		if d.gathered == nil {
-			d.gathered = time.After(gatherFor)
-		}
+	if gathered {
+		d.waited = n
+	}
+	if d.waited == 0 && !d.closing && d.gather(s, n) {
 		return
 	}
-	d.gathered = nil
+	d.gathered, d.yielding, d.awaited = nil, false, false
 	batch := d.outcomes.take(d.cfg.MaxBatch)
+	d.waited = max(0, d.waited-len(batch))
 	d.cfg.Metrics.QueueDepth("finishes", d.outcomes.len())
 	d.finishing = true
 	d.request(func() func() {
@@ -50,6 +53,42 @@ func (d *Dispatcher) commitOutcomes(s scope, gathered bool) {
 			d.cfg.Metrics.Running(len(d.runs.active))
 		}
 	})
+}
+
+// gather reports whether the outcomes wait: for commands on their way to be started, or for other outcomes.
+func (d *Dispatcher) gather(s scope, n int) bool {
+	if d.yields(s) {
+		if !d.yielding {
+			d.gathered, d.yielding = time.After(yieldFor), true
+		}
+		return true
+	}
+	if d.yielding || n >= d.cfg.MaxBatch || len(d.runs.active) <= crowd {
+		return false
+	}
+	if d.gathered == nil {
+		d.gathered = time.After(gatherFor)
+	}
+	return true
+}
+
+// yields reports whether outcomes wait for commands on their way to be started: not if those may need the slots, not
+// while this worker stops, and not if a fire waits for one of the outcomes.
+func (d *Dispatcher) yields(s scope) bool {
+	select {
+	case <-d.cfg.Starts.idle():
+		return false
+	default:
+		return d.free() > d.cfg.MaxBatch && s.open.Err() == nil && !d.isHalted() && !d.awaited
+	}
+}
+
+// started returns a channel that is closed when no outcome needs to yield any more; nil if none does.
+func (d *Dispatcher) started() <-chan struct{} {
+	if !d.yielding {
+		return nil
+	}
+	return d.cfg.Starts.idle()
 }
 
 // finished removes a run whose outcome is committed. A failed commit is repeated as long as this incarnation lives: the

@@ -39,7 +39,8 @@ func (d *Dispatcher) until(s scope, reached func() bool, hurry <-chan struct{}, 
 		case message := <-d.messages:
 			message()
 		case <-d.gathered:
-			d.gathered = nil
+			d.commitOutcomes(s, true)
+		case <-d.started():
 			d.commitOutcomes(s, true)
 		case <-d.fenceTick:
 			d.checkFence()

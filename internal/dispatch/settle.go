@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"carillon/internal/common"
@@ -39,7 +40,9 @@ func (d *Dispatcher) settle(s scope, f scheduler.Fire, claim *common.Claim, r *c
 		d.passed(claim.Gap)
 	}
 	d.answer(s, settled)
-	if execute != nil { // only now: the scheduler must receive a run before its end
+	if execute == nil {
+		d.cfg.Starts.add(-1)
+	} else { // only now: the scheduler must receive a run before its end
 		go execute() // Run waits for it
 	}
 }
@@ -115,6 +118,7 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 	}
 	settled.Run = run
 	d.cfg.Metrics.Running(len(d.runs.active))
+	started := sync.OnceFunc(func() { d.cfg.Starts.add(-1) })
 	task := Task{
 		Job:          r.Job,
 		Record:       record,
@@ -122,11 +126,15 @@ func (d *Dispatcher) admit(s scope, settled *scheduler.Settled, claim *common.Cl
 		Previous:     d.runs.previous(record.JobUID),
 		KillNow:      active.kill,
 		KillRequests: active.requests,
-		MayStart:     func() error { return d.mayStart(active) },
+		MayStart: func() error {
+			defer started()
+			return d.mayStart(active)
+		},
 	}
 	granted, fire := d.cfg.Now(), settled.Fire
 	return func() {
 		outcome := d.cfg.Runner.Run(ctx, task)
+		started() // it may not have come so far
 		d.send(func() {
 			defer cancel(nil)
 			active.ended = true // from here on, its fence does not end it

@@ -46,8 +46,11 @@ type Config struct {
 	RunAs *runas.File
 	// MaxRunTime limits the run time of all commands; 0: no limit.
 	MaxRunTime time.Duration
-	Now        func() time.Time // wall clock; default time.Now
-	Log        *slog.Logger     // default: discarded
+	// Yield, if set, waits while other commands are on their way to be started: at most for a limit, and until one of
+	// the channels is closed.
+	Yield func(limit time.Duration, over, also <-chan struct{})
+	Now   func() time.Time // wall clock; default time.Now
+	Log   *slog.Logger     // default: discarded
 }
 
 // Task is a run to execute: the job under which it was claimed and its record.
@@ -261,6 +264,11 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Ma
 		return x.outcome(&t, x.unstarted(&t, spec, err))
 	}
 	cause := x.supervise(ctx, &t, p)
+	ended := time.Now()
+	if cause == nil && x.cfg.Yield != nil {
+		x.cfg.Yield(yieldFor, ctx.Done(), t.KillNow)
+	}
+	yielded := time.Since(ended)
 	killGroup(p.pid)
 	lived := p.leaf.kill()
 	limits := limitsOf(&t.Job.Job)
@@ -280,6 +288,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Ma
 		how = hit
 	}
 	run := x.outcome(&t, how)
+	*run.EndedAt = run.EndedAt.Add(-yielded)
 	if !p.abandoned.Load() {
 		run.StartedAt = &p.startedAt
 	}

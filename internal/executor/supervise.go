@@ -15,8 +15,10 @@ const (
 	// for the end of its outputs, before /proc is read; a busy machine takes tens of ms
 	drainWait  = 250 * time.Millisecond
 	settleWait = 5 * time.Second // for the end of its descendants
-	shortPoll  = 5 * time.Millisecond
-	longPoll   = 200 * time.Millisecond
+	// for other commands that are on their way to be started, before the command that has ended is reaped
+	yieldFor  = 100 * time.Millisecond
+	shortPoll = 5 * time.Millisecond
+	longPoll  = 200 * time.Millisecond
 )
 
 // supervise waits for the end of the command, and returns the cause if it was stopped. The command is not reaped, so

@@ -60,6 +60,12 @@ func (b *buffer) push(c common.Chunk) {
 	b.bytes += cost(&c)
 }
 
+func (b *buffer) empty() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.chunks) == 0
+}
+
 // all returns all output, oldest first, with chunks that record what was dropped, as far as there is room for
 // them; and how many of the first were sent to the store. They stay in the buffer until they are removed.
 func (b *buffer) all() (chunks []common.Chunk, sent int) {

@@ -46,6 +46,9 @@ type SinkMetrics interface {
 type SinkConfig struct {
 	Spool  Spool       // for output
 	Report func(error) // receives the result of each round
+	// Yield, if set, waits while commands are on their way to be started: at most for a limit, and until one of the
+	// channels is closed.
+	Yield func(limit time.Duration, over, also <-chan struct{})
 
 	// What follows is used by Conditions and Full only.
 	OutboxBytes int64        // bound of the outboxes of all workers and masters together
@@ -83,6 +86,8 @@ const (
 	flushPause = 400 * time.Millisecond
 	// gatherPause is the pause between two writes, unless a batch is full.
 	gatherPause = 100 * time.Millisecond
+	// yieldFor is how long a write without output waits for commands on their way to be started.
+	yieldFor = 300 * time.Millisecond
 	// pollEvery is the interval of reads of the source without a notification.
 	pollEvery = 5 * time.Second
 )
@@ -210,6 +215,7 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 	lastLook := time.Time{} // entries of an earlier incarnation are delivered at once
 	backoff := time.Duration(0)
 	for {
+		s.yield(ctx)
 		look := s.takeOutcomes() || time.Since(lastLook) >= pollEvery
 		if look {
 			lastLook = time.Now()
@@ -247,6 +253,13 @@ func (s *Sink) deliver(ctx context.Context, drain time.Duration) error {
 		if !s.idle(ctx, flush.C, lastWrite) {
 			return s.drain(ctx, drain)
 		}
+	}
+}
+
+// yield delays outcomes while commands are on their way to be started. Output is not delayed.
+func (s *Sink) yield(ctx context.Context) {
+	if s.cfg.Yield != nil && s.output.empty() && s.cfg.Spool.State().Waiting == 0 {
+		s.cfg.Yield(yieldFor, ctx.Done(), nil)
 	}
 }
 

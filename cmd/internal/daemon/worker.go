@@ -88,6 +88,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	life, log, client, counted := cfg.Home.Life, cfg.Log, cfg.Etcd, metrics.NewWorker(cfg.Registry)
 	w.metrics = counted
 	w.secrets = secretsetcd.NewTable(client, cfg.Box, time.Now)
+	starts := dispatch.NewStarts()
 	var err error
 	if w.executor, err = executor.New(executor.Config{
 		BaseDir:    cfg.Home.Dir,
@@ -100,6 +101,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		Secrets:    w.secrets,
 		RunAs:      cfg.RunAs,
 		MaxRunTime: cfg.Execution.MaxRunTime,
+		Yield:      starts.Yield,
 		Log:        log,
 	}); err != nil {
 		return nil, err
@@ -118,6 +120,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		Workers:     w.alive,
 		Outboxes:    w.load.Bytes,
 		Report:      w.loops.Loop("delivery").Done,
+		Yield:       starts.Yield,
 	}, joblock.NewOutbox(client, life.Worker), cfg.Store, log, counted)
 	w.conditions = health.NewConditions(life.Name, log, wallclock.Now, counted.Condition, w.session.Conditions,
 		w.sink.Conditions, guard.Conditions, w.loops.Conditions, cfg.RunAs.Conditions, cfg.Certificates.Conditions,
@@ -153,7 +156,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 				return executor.Killed{By: k.By, Note: k.Note, Code: k.Code, Signal: k.Signal, At: k.At}
 			}},
 		Output: w.sink.Ended, Written: w.sink.Written, Unsure: w.sink.Outcomes, Life: life, TTL: w.session.TTL,
-		Slots: w.slots, MaxBatch: joblock.MaxBatch,
+		Starts: starts, Slots: w.slots, MaxBatch: joblock.MaxBatch,
 		Drain: cfg.DrainTimeout, Stop: stopWait, Now: wallclock.Now,
 		Boot: cfg.Boot, Beat: w.beat, Log: log, Metrics: counted,
 	})
