@@ -116,6 +116,9 @@ func (s *Spool) write(frames []byte) error {
 		return err
 	}
 	if s.active == nil {
+		if err := s.renumber(); err != nil {
+			return err
+		}
 		one := &segment{first: s.next, last: s.next, size: 0}
 		f, err := s.root.OpenFile(one.name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -137,6 +140,26 @@ func (s *Spool) write(frames []byte) error {
 		return err
 	}
 	last.size += int64(len(frames))
+	return nil
+}
+
+// numbersEnough is how many numbers are used before they begin again. It is far below the limit of parseName, since
+// that needs an empty queue.
+const numbersEnough = 1 << 30
+
+// renumber begins the numbers of the files again if that is due and the queue is empty. Before that the marks are
+// reset on the disk: they would acknowledge the new files.
+func (s *Spool) renumber() error {
+	if s.next < numbersEnough || len(s.segments) > 0 {
+		return nil
+	}
+	was := s.marks
+	s.marks = marks{}
+	if err := s.storeMarks(true); err != nil {
+		s.marks = was
+		return err
+	}
+	s.next = 1
 	return nil
 }
 

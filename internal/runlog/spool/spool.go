@@ -103,9 +103,7 @@ func (s *Spool) begin() (err error) {
 	if s.marks, err = s.readMarks(); err != nil {
 		return err
 	}
-	if len(s.segments) == 0 {
-		s.marks = marks{} // the numbers begin again
-	}
+	// The numbers go on even if the queue is empty: a new file must not have a number that the marks acknowledge.
 	s.next = max(s.marks.acked.segment(), s.marks.sent.segment()) + 1
 	if n := len(s.segments); n > 0 {
 		s.next = max(s.next, s.segments[n-1].last+1)

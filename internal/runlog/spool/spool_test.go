@@ -446,15 +446,47 @@ func TestAppend_Killed_OutputStays(t *testing.T) {
 	}
 	next := start(t, config(left, 1<<30, 0))
 	same(t, drain(t, next, 1<<20), want)
-	if err := next.Close(); err != nil {
+}
+
+// The marks that an earlier incarnation left do not acknowledge the output of a later one.
+func TestOpen_EmptyQueue_MarksDoNotAcknowledgeNewOutput(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<30, 0))
+	for i := range 3 {
+		appendAll(t, s, output("a", int64(i)*10, 10))
+		drain(t, s, 1<<20)
+	}
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next = start(t, config(left, 1<<30, 0))
-	appendAll(t, next, want...)
-	names := outFiles(t, left, "*"+suffix)
-	if len(names) != 1 || filepath.Base(names[0]) != "0000000001-0000000001.out" {
-		t.Errorf("an empty queue goes on with %v", names)
+	s = start(t, config(dir, 1<<30, 0))
+	want := output("b", 0, 5)
+	appendAll(t, s, want)
+	if err := errors.Join(s.Sync(), s.Close()); err != nil { // killed before it has read any output
+		t.Fatal(err)
 	}
+	same(t, drain(t, start(t, config(dir, 1<<30, 0)), 1<<20), []common.Chunk{want})
+}
+
+// When the numbers of the files begin again, the marks of the large ones do not acknowledge output.
+func TestAppend_NumbersBeginAgain_OutputStays(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, config(dir, 1<<30, 0))
+	s.next = numbersEnough - 2
+	for i := range 2 {
+		appendAll(t, s, output("a", int64(i)*10, 10))
+		drain(t, s, 1<<20)
+	}
+	want := some()
+	appendAll(t, s, want...)
+	names := outFiles(t, dir, "*"+suffix)
+	if len(names) != 1 || filepath.Base(names[0]) != "0000000001-0000000001.out" {
+		t.Fatalf("the numbers go on with %v", names)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, drain(t, start(t, config(dir, 1<<30, 0)), 1<<20), want)
 }
 
 // After a sync that failed nothing is accepted until the disk writes again.
