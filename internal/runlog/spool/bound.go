@@ -25,7 +25,7 @@ func (s *Spool) makeRoom(n int64) error {
 			}
 			continue
 		case at == len(s.segments)-1:
-			if err := s.closeActive(); err != nil {
+			if err := errors.Join(s.sync(), s.closeActive()); err != nil {
 				return err
 			}
 		}

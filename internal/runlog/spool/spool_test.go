@@ -489,6 +489,27 @@ func TestAppend_NumbersBeginAgain_OutputStays(t *testing.T) {
 	same(t, drain(t, start(t, config(dir, 1<<30, 0)), 1<<20), want)
 }
 
+// A file that gets no more output to keep the bound is synced first, also if nothing of it is dropped.
+func TestAppend_OverBound_ClosedFileIsSynced(t *testing.T) {
+	s := start(t, config(t.TempDir(), 1<<20, 0))
+	appendAll(t, s, some()[0])
+	if _, _, err := s.Next(1 << 20); err != nil { // the log store may have it
+		t.Fatal(err)
+	}
+	s.cfg.Max = s.bytes()
+	r, unsynced, err := os.Pipe() // a file that cannot be synced
+	if err == nil {
+		err = errors.Join(r.Close(), s.active.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.active, s.synced = unsynced, 0
+	if n, err := s.Append(some()[1:2], 0); n > 0 || err == nil {
+		t.Errorf("a file is closed that is not on the disk: %d chunks are accepted, %v", n, err)
+	}
+}
+
 // After a sync that failed nothing is accepted until the disk writes again.
 func TestSync_Fails_OutputIsRefused(t *testing.T) {
 	s := start(t, config(t.TempDir(), 1<<30, 0))
