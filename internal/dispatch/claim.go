@@ -61,12 +61,16 @@ func (d *Dispatcher) prepare(s scope, batch []item) ([]scheduler.Fire, []common.
 	fires := make([]scheduler.Fire, 0, len(batch))
 	claims := make([]common.Claim, 0, len(batch))
 	now := d.cfg.Now()
-	trouble := d.cfg.Cluster.Trouble() != ""
+	trouble, full := d.cfg.Cluster.Trouble() != "", d.full(now)
 	for i := range batch {
 		f := &batch[i].fire
 		if d.runs.awaited(f) {
 			d.awaited = true
 			d.answerLater(s, f, now.Add(retryAfter)) // or when that run ends
+			continue
+		}
+		if f.Action.Expire && full { // they have filled up since that was decided
+			d.answerLater(s, f, now)
 			continue
 		}
 		if waited := now.Sub(batch[i].asOf) > scheduler.Fresh; waited || trouble {

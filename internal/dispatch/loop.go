@@ -110,16 +110,29 @@ func (d *Dispatcher) answerLater(s scope, f *scheduler.Fire, at time.Time) {
 	d.answer(s, scheduler.Settled{Fire: *f, RetryAt: at})
 }
 
+// full reports whether the outboxes are full. Then no outcomes of unclaimed fires are written: the scheduler holds
+// these fires, and none of them misses its deadline for lack of a worker or a slot.
+func (d *Dispatcher) full(now time.Time) bool {
+	if !d.cfg.Cluster.Full() {
+		return false
+	}
+	d.fullAt, d.disturbed = now, now
+	return true
+}
+
 // giveUp expires fires that waited here for a slot beyond their deadlines, unless another worker has claimed them.
-// Fires that need more slots than this worker has are returned to the scheduler.
+// Those that must not be expired now, and fires that need more slots than this worker has, are returned to the
+// scheduler.
 func (d *Dispatcher) giveUp(s scope) {
 	now := d.cfg.Now()
-	if d.cfg.Cluster.Full() {
-		d.fullAt, d.disturbed = now, now
-	}
+	full := d.full(now)
 	late, large := d.pending.overdue(scheduler.Agreed(d.cfg.Cluster, now), d.cfg.Slots())
 	free := d.free()
 	for _, i := range late {
+		if full {
+			d.answerLater(s, &i.fire, now)
+			continue
+		}
 		reason := noSlot
 		if i.slots() <= free {
 			reason = unanswered

@@ -474,6 +474,50 @@ func TestFire_OutboxesWereFull_IsNotExpired(t *testing.T) {
 	})
 }
 
+// Fires that wait for a slot beyond their deadlines are returned to the scheduler while the outboxes are full. Nothing
+// is written about them, also if the outboxes fill up during the read before a fire is expired.
+func TestPending_OutboxesFillUp_IsNotExpired(t *testing.T) {
+	none := func(t *common.Terms) { t.CatchUp = common.CatchUpNone }
+	const deadline, read = common.DefaultStartDeadline, 3 * time.Second
+	for _, c := range []struct {
+		name  string
+		fill  time.Duration
+		looks int
+	}{{"before the deadline", deadline - time.Minute, 0}, {"during the read", deadline + read, 2}} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.slots.Store(1)
+				r.claimer.slow = read
+				r.long("long")
+				fires := []scheduler.Fire{r.fire("a", none), r.fire("b", none)}
+				r.hand(append([]scheduler.Fire{r.fire("long")}, fires...)...)
+				time.Sleep(c.fill)
+				r.cluster.fill(true)
+				time.Sleep(2 * deadline)
+				r.expectBatches([]string{"long"})
+				s := r.settled()
+				if len(s) != 3 || r.claimer.looked() != c.looks {
+					r.Fatalf("settled: %+v after %d looks", s, r.claimer.looked())
+				}
+				for _, s := range s[1:] {
+					if s.RetryAt.IsZero() || !s.Cursor.IsZero() || s.Gone {
+						r.Fatalf("settled: %+v", s)
+					}
+				}
+				r.cluster.fill(false)
+				r.hand(fires...)
+				time.Sleep(time.Minute)
+				r.expectBatches([]string{"long"}, []string{"a"}, []string{"b"})
+				for _, c := range r.claimer.claims()[1:] {
+					if c.Gap == nil || c.Record.Run != "" || c.Gap.Reason.Code != common.ReasonOutboxFull {
+						r.Fatalf("claim %+v", c)
+					}
+				}
+			})
+		})
+	}
+}
+
 // However many workers there are, the last one expires a fire within five seconds of its deadline.
 func TestExpire_ManyWorkers_TakesFiveSecondsAtMost(t *testing.T) {
 	bubble(t, nil, func(r *rig) {

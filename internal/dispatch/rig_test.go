@@ -162,9 +162,17 @@ type fakeClaimer struct {
 	cursors map[string]time.Time                    // by job, as looks find them
 	found   func(common.FireQuery) common.FireState // where set, what looks find
 	looks   []common.FireQuery
+	slow    time.Duration // that a look takes
 }
 
-func (c *fakeClaimer) ReadFires(_ context.Context, looks []common.FireQuery) []common.FireState {
+func (c *fakeClaimer) ReadFires(ctx context.Context, looks []common.FireQuery) []common.FireState {
+	c.mu.Lock()
+	slow := c.slow
+	c.mu.Unlock()
+	select {
+	case <-time.After(slow):
+	case <-ctx.Done():
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.looks = append(c.looks, looks...)
