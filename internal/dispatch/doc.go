@@ -16,7 +16,7 @@
 // request is sent by a helper goroutine, which sends a message with the answer. There is at most one request of each
 // kind in flight: reads, claims, finishes, and locks. Each run has a goroutine of its own. A run:
 //
-//	fire, ranked ──┬── must be read ──▶ reads ──┬── claimed by another worker ──▶ back to the scheduler
+//	fire, ranked ──┬── must be read ──▶ reads ──┬── claimed elsewhere, or no longer eligible ──▶ back to the scheduler
 //	               │                            ▼ unclaimed
 //	               └── rank 0 ─────────────▶ pending ── no longer eligible, or an outcome of its job is being
 //	                                            │       committed ──▶ back to the scheduler

@@ -518,6 +518,40 @@ func TestPending_OutboxesFillUp_IsNotExpired(t *testing.T) {
 	}
 }
 
+// A worker that is drained or loses its labels while it reads a fire does not claim it.
+func TestRead_WorkerBecomesIneligible_IsNotClaimed(t *testing.T) {
+	in := func(zone string) func(*common.Member) {
+		return func(m *common.Member) { m.Labels = map[string]string{"zone": zone} }
+	}
+	for name, change := range map[string]func(*common.Member){
+		"drained": func(m *common.Member) { m.Settings.Drain = true },
+		"labels":  in("b"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(r *rig) {
+				r.others(1, in("a"))
+				selector := func(t *common.Terms) { t.Selector = "zone=a" }
+				f, trigger := r.fire(r.rankedJob(1), selector), r.shot("by-hand", "t", selector)
+				r.claimer.slow = 3 * time.Second
+				time.Sleep(stagger)
+				r.hand(f, trigger)
+				time.Sleep(time.Second)
+				r.cluster.alive(member("w", in("a"), change), member("other-0", in("a")))
+				time.Sleep(time.Minute)
+				s := r.settled()
+				if len(s) != 2 || r.claimer.looked() != 2 || len(r.claimer.claims()) != 0 {
+					r.Fatalf("settled: %+v after %d looks, claims %+v", s, r.claimer.looked(), r.claimer.claims())
+				}
+				for _, s := range s {
+					if s.RetryAt.IsZero() || !s.Cursor.IsZero() || s.Gone {
+						r.Fatalf("settled: %+v", s)
+					}
+				}
+			})
+		})
+	}
+}
+
 // However many workers there are, the last one expires a fire within five seconds of its deadline.
 func TestExpire_ManyWorkers_TakesFiveSecondsAtMost(t *testing.T) {
 	bubble(t, nil, func(r *rig) {

@@ -7,8 +7,8 @@ import (
 	"carillon/internal/scheduler"
 )
 
-// readFires reads from etcd whether the queued fires were claimed by other workers. Unclaimed fires are claimed or
-// expired.
+// readFires reads from etcd whether the queued fires were claimed by other workers. Unclaimed fires are claimed, if
+// this worker is still eligible, or expired.
 func (d *Dispatcher) readFires(s scope) {
 	if d.reading || d.reads.len() == 0 || s.open.Err() != nil {
 		return
@@ -27,11 +27,18 @@ func (d *Dispatcher) readFires(s scope) {
 			d.reading = false
 			now := d.cfg.Now()
 			for i := range batch {
-				if settled, open := d.applyState(&batch[i].fire, &states[i], now); !open {
-					d.answer(s, settled)
-				} else {
-					d.pending.put(item{fire: batch[i].fire, asOf: now})
+				f := &batch[i].fire
+				settled, open := d.applyState(f, &states[i], now)
+				if open && !f.Action.Expire {
+					if eligible, _ := d.ranking.Recheck(f); !eligible { // no longer, since the read took some time
+						settled.RetryAt, open = now, false
+					}
 				}
+				if !open {
+					d.answer(s, settled)
+					continue
+				}
+				d.pending.put(item{fire: *f, asOf: now})
 			}
 		}
 	})
