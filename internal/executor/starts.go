@@ -112,8 +112,8 @@ func (x *Executor) Conditions() (found []common.Condition) {
 			Code:        common.ConditionStartHangs,
 			From:        s.hungAt.UTC(),
 			StopsClaims: s.full,
-			Text: fmt.Sprintf("the start of %d commands has taken more than %v: a file system may not respond",
-				s.hung, hangAfter),
+			Text: fmt.Sprintf("the start of %s has taken more than %v: a file system may not respond",
+				common.Count(s.hung, "command", "commands"), hangAfter),
 			Data: common.Words{"count": fmt.Sprint(s.hung)},
 		})
 	}
