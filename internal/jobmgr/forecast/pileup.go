@@ -48,6 +48,7 @@ func (c *count) pileUps(ctx context.Context) ([]PileUp, error) {
 	found := make([]PileUp, len(out))
 	for i, minute := range out {
 		p := at[minute]
+		p.flush(c.jobs)
 		found[i] = PileUp{
 			At:     time.Unix(c.start, 0).Add(time.Duration(minute) * time.Minute),
 			Fires:  c.minutes[minute],
@@ -64,14 +65,27 @@ type pile struct {
 	jobs   int
 	top    []Share // in order
 	groups map[string]int
+
+	last  like // the jobs that were added last, which may be visited in this minute again
+	fires int  // of each of them so far
 }
 
+// add adds fires of jobs that fire at the same times. All visits of the same jobs follow one another.
 func (p *pile) add(all []Job, jobs like, fires int) {
-	p.jobs += len(jobs)
-	for _, i := range jobs {
+	if len(p.last) == 0 || p.last[0] != jobs[0] { // each job is in one set
+		p.flush(all)
+		p.last = jobs
+	}
+	p.fires += fires
+}
+
+// flush counts the jobs that were added last.
+func (p *pile) flush(all []Job) {
+	p.jobs += len(p.last)
+	for _, i := range p.last {
 		job := &all[i]
-		p.groups[job.Group] += fires
-		s := Share{Name: job.Name, Group: job.Group, Fires: fires}
+		p.groups[job.Group] += p.fires
+		s := Share{Name: job.Name, Group: job.Group, Fires: p.fires}
 		if len(p.top) == maxTop && compareShares(p.top[maxTop-1], s) <= 0 {
 			continue
 		}
@@ -79,6 +93,7 @@ func (p *pile) add(all []Job, jobs like, fires int) {
 		p.top = slices.Insert(p.top, place, s)
 		p.top = p.top[:min(len(p.top), maxTop)]
 	}
+	p.last, p.fires = nil, 0
 }
 
 // compareShares orders by size, the largest first, then by name.
