@@ -111,6 +111,9 @@ func (s *Spool) begin() (err error) {
 			return err
 		}
 	}
+	if err := s.adopt(); err != nil {
+		return err
+	}
 	if len(s.segments) > 0 {
 		s.marks.sent = max(s.marks.sent, s.segments[0].end()) // it may have been sent since the marks were synced
 	}
