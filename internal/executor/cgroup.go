@@ -187,7 +187,7 @@ func (c *cgroups) trial() (cloned bool, err error) {
 	return errors.Is(err, os.ErrNotExist), nil
 }
 
-// prepare makes a command start in the group, or else stop when it is executed.
+// prepare makes a command start in the group, or else stop when it is executed, unless it can move itself.
 func (c *cgroups) prepare(l *leaf, sys *syscall.SysProcAttr) {
 	if c.cloned {
 		sys.UseCgroupFD, sys.CgroupFD = true, int(l.dir.Fd())
@@ -198,9 +198,6 @@ func (c *cgroups) prepare(l *leaf, sys *syscall.SysProcAttr) {
 
 // release moves a stopped command into its group and continues it. It must be called on the thread that started it.
 func (c *cgroups) release(l *leaf, pid int) error {
-	if c.cloned {
-		return nil
-	}
 	for { // until it has stopped, or was killed
 		var info unix.Siginfo
 		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
@@ -231,6 +228,11 @@ func (c *cgroups) make() (*leaf, error) {
 		return nil, errors.Join(err, os.Remove(l.path))
 	}
 	return l, nil
+}
+
+// procs opens the file by which a process moves itself into the group.
+func (l *leaf) procs() (int, error) {
+	return unix.Openat(int(l.dir.Fd()), "cgroup.procs", unix.O_WRONLY|unix.O_CLOEXEC, 0)
 }
 
 // leaf creates the group of a run. It returns an error for a temporary shortage of resources; after any other failure

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"carillon/internal/executor/spawn"
 )
 
@@ -33,8 +35,9 @@ func (x *Executor) launcher() *launcher {
 }
 
 // forkExec starts a command, as [syscall.ForkExec] does, and returns also a pidfd; -1 if the kernel has none.
-func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr) (pid, handle int, err error) {
-	if l.starter != nil && attr.Sys.Credential == nil && attr.Sys.Setpgid && !attr.Sys.Ptrace {
+// A command that needs no ptrace to be moved into its cgroup has attr.Sys.Ptrace reset.
+func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr, group *leaf) (pid, handle int, err error) {
+	if l.starter != nil && attr.Sys.Credential == nil && attr.Sys.Setpgid {
 		c := spawn.Command{Path: s.path, Dir: attr.Dir, Args: s.args, Env: attr.Env}
 		for i, fd := range attr.Files {
 			c.Files[i] = int(fd)
@@ -42,8 +45,15 @@ func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr) (pid, handle int, e
 		if attr.Sys.UseCgroupFD {
 			c.Cgroup = attr.Sys.CgroupFD
 		}
+		if attr.Sys.Ptrace {
+			if c.Procs, err = group.procs(); err != nil {
+				return 0, -1, err
+			}
+			defer unix.Close(c.Procs)
+		}
 		pid, handle, err = l.starter.Start(&c)
 		if _, unusable := errors.AsType[spawn.Unusable](err); !unusable {
+			attr.Sys.Ptrace = false
 			return pid, handle, err
 		}
 		l.log.Warn("descriptors_copied", "error", err)

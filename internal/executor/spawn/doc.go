@@ -7,7 +7,8 @@
 // Between clone3(2) and execve(2) the child also shares the memory of this process, while the thread that started it is
 // suspended. So it runs no Go code: [Starter.Start] writes the child's system calls into a list, and a loop in assembly
 // executes them without using the stack. The first call unshares the descriptors; none changes the shared table. Signal
-// handlers of Go cannot run in the child, since clone3 resets them.
+// handlers of Go cannot run in the child: clone3 resets them, or, where a sandbox forbids it, the child does so while
+// all signals are blocked.
 //
 // It works for Linux on amd64 and arm64, if a trial shows that the kernel and the sandbox allow all calls.
 package spawn
@@ -18,11 +19,16 @@ type Command struct {
 	Path, Dir string
 	Args, Env []string
 	Files     [streams]int // stdin, stdout and stderr; they stay open in this process
-	Cgroup    int          // descriptor of the cgroup to start in; 0: that of this process
+	Cgroup    int          // descriptor of the cgroup to start in, if [Starter.IntoCgroup]; 0: that of this process
+	Procs     int          // descriptor of the file cgroup.procs of the cgroup to move to; 0: none
 }
 
-// streams is the number of descriptors of a command.
-const streams = 3
+const (
+	// streams is the number of descriptors of a command.
+	streams = 3
+	// kept is the number of descriptors that its child has until the command is executed.
+	kept = streams + 1
+)
 
 // Unusable is the error of a start that must be repeated in another way.
 type Unusable struct{ error }

@@ -3,20 +3,20 @@
 #include "textflag.h"
 
 #define SYS_exit 60
-#define SYS_clone3 435
 
-// func run(args *cloneArgs, size uintptr, calls *call) (pid int)
+// func run(number, a, b, c uintptr, calls *call) (pid int)
 //
 // The child must not write to the stack, which it shares with its parent: it uses registers only, and never returns.
-TEXT ·run(SB),NOSPLIT,$0-32
-	MOVQ	args+0(FP), DI
-	MOVQ	size+8(FP), SI
-	MOVQ	calls+16(FP), R12 // the kernel preserves it
-	MOVQ	$SYS_clone3, AX
+TEXT ·run(SB),NOSPLIT,$0-48
+	MOVQ	number+0(FP), AX
+	MOVQ	a+8(FP), DI
+	MOVQ	b+16(FP), SI
+	MOVQ	c+24(FP), DX
+	MOVQ	calls+32(FP), R12 // the kernel preserves it
 	SYSCALL
 	TESTQ	AX, AX
 	JEQ	child
-	MOVQ	AX, pid+24(FP)
+	MOVQ	AX, pid+40(FP)
 	RET
 child:
 	MOVQ	0(R12), AX

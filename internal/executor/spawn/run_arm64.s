@@ -3,19 +3,19 @@
 #include "textflag.h"
 
 #define SYS_exit 93
-#define SYS_clone3 435
 
-// func run(args *cloneArgs, size uintptr, calls *call) (pid int)
+// func run(number, a, b, c uintptr, calls *call) (pid int)
 //
 // The child must not write to the stack, which it shares with its parent: it uses registers only, and never returns.
-TEXT ·run(SB),NOSPLIT,$0-32
-	MOVD	args+0(FP), R0
-	MOVD	size+8(FP), R1
-	MOVD	calls+16(FP), R9 // the kernel preserves it
-	MOVD	$SYS_clone3, R8
+TEXT ·run(SB),NOSPLIT,$0-48
+	MOVD	number+0(FP), R8
+	MOVD	a+8(FP), R0
+	MOVD	b+16(FP), R1
+	MOVD	c+24(FP), R2
+	MOVD	calls+32(FP), R9 // the kernel preserves it
 	SVC
 	CBZ	R0, child
-	MOVD	R0, pid+24(FP)
+	MOVD	R0, pid+40(FP)
 	RET
 child:
 	MOVD	0(R9), R8

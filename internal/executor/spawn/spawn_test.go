@@ -35,6 +35,19 @@ func starter(t testing.TB) *Starter {
 	return s
 }
 
+// inBothModes runs a test with clone3, and with clone as where a sandbox forbids clone3.
+func inBothModes(t *testing.T, test func(t *testing.T, starter func() *Starter)) {
+	for name, old := range map[string]bool{"clone3": false, "clone": true} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func() *Starter {
+				s := starter(t)
+				s.old = old
+				return s
+			})
+		})
+	}
+}
+
 // start runs a command to its end, and returns its output.
 func start(t testing.TB, s *Starter, c Command, stdin *os.File) (string, syscall.WaitStatus, error) {
 	t.Helper()
@@ -80,172 +93,185 @@ func null(t testing.TB) *os.File {
 }
 
 func TestStart_CommandGetsWhatItIsGiven(t *testing.T) {
-	in, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if _, err := in.WriteString("from stdin"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	c := shell(`cat; echo; echo "$A"; pwd; echo oops >&2; exit 3`)
-	c.Dir = "/usr"
-	out, status, err := start(t, starter(t), c, in)
-	if want := "from stdin\nb c\n/usr\noops\n"; err != nil || out != want || status.ExitStatus() != 3 {
-		t.Fatalf("got %q, %v, %v, want %q and exit code 3", out, status, err, want)
-	}
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		in, err := os.CreateTemp(t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if _, err := in.WriteString("from stdin"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		c := shell(`cat; echo; echo "$A"; pwd; echo oops >&2; exit 3`)
+		c.Dir = "/usr"
+		out, status, err := start(t, starter(), c, in)
+		if want := "from stdin\nb c\n/usr\noops\n"; err != nil || out != want || status.ExitStatus() != 3 {
+			t.Fatalf("got %q, %v, %v, want %q and exit code 3", out, status, err, want)
+		}
+	})
 }
 
 func TestStart_ProcessStateIsOfAnOrdinaryStart(t *testing.T) {
-	script := `grep -e SigBlk -e SigIgn -e SigCgt -e NoNewPrivs -e Umask /proc/self/status; ulimit -Sn; ulimit -Hn`
-	got, _, err := start(t, starter(t), shell(script), null(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", script},
-		&os.ProcAttr{Env: shell("").Env, Files: []*os.File{null(t), w, w}, Sys: &syscall.SysProcAttr{Setpgid: true}})
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	want, err := io.ReadAll(r)
-	if _, ended := p.Wait(); errors.Join(err, ended) != nil {
-		t.Fatal(err, ended)
-	}
-	if got != string(want) {
-		t.Fatalf("the command started with\n%s\nan ordinary one with\n%s", got, want)
-	}
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		script := `grep -e SigBlk -e SigIgn -e SigCgt -e NoNewPrivs -e Umask /proc/self/status; ulimit -Sn; ulimit -Hn`
+		got, _, err := start(t, starter(), shell(script), null(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", script},
+			&os.ProcAttr{Env: shell("").Env, Files: []*os.File{null(t), w, w},
+				Sys: &syscall.SysProcAttr{Setpgid: true}})
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want, err := io.ReadAll(r)
+		if _, ended := p.Wait(); errors.Join(err, ended) != nil {
+			t.Fatal(err, ended)
+		}
+		if got != string(want) {
+			t.Fatalf("the command started with\n%s\nan ordinary one with\n%s", got, want)
+		}
+	})
 }
 
 func TestStart_CommandLeadsItsGroupAndEndsWithItsThread(t *testing.T) {
-	s, in := starter(t), null(t)
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	pids, done := make(chan int), make(chan struct{})
-	defer close(done)
-	var own func()
-	own = func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
-		if unix.Gettid() == os.Getpid() {
-			go own() // the first thread does not end
-			<-done
-			return
-		}
-		c := shell("sleep 100 & wait")
-		c.Files = [streams]int{int(in.Fd()), int(w.Fd()), int(w.Fd())}
-		pid, pidfd, err := s.Start(&c)
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		s, in := starter(), null(t)
+		r, w, err := os.Pipe()
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		_ = unix.Close(pidfd)
-		pids <- pid
-	}
-	go own()
-	pid := <-pids
-	if group, err := syscall.Getpgid(pid); err != nil || group != pid {
-		t.Errorf("process %d is in group %d, %v", pid, group, err)
-	}
-	defer syscall.Kill(-pid, syscall.SIGKILL)
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil || status.Signal() != syscall.SIGKILL {
-		t.Errorf("the command ended with %v, %v, want killed", status, err)
-	}
+		defer r.Close()
+		defer w.Close()
+		pids, done := make(chan int), make(chan struct{})
+		defer close(done)
+		var own func()
+		own = func() {
+			runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
+			if unix.Gettid() == os.Getpid() {
+				go own() // the first thread does not end
+				<-done
+				return
+			}
+			c := shell("sleep 100 & wait")
+			c.Files = [streams]int{int(in.Fd()), int(w.Fd()), int(w.Fd())}
+			pid, pidfd, err := s.Start(&c)
+			if err != nil {
+				t.Error(err)
+			}
+			_ = unix.Close(pidfd)
+			pids <- pid
+		}
+		go own()
+		pid := <-pids
+		if group, err := syscall.Getpgid(pid); err != nil || group != pid {
+			t.Errorf("process %d is in group %d, %v", pid, group, err)
+		}
+		defer syscall.Kill(-pid, syscall.SIGKILL)
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil || status.Signal() != syscall.SIGKILL {
+			t.Errorf("the command ended with %v, %v, want killed", status, err)
+		}
+	})
 }
 
 func TestStart_CommandCannotBeExecuted_ErrorOfExec(t *testing.T) {
-	s := starter(t)
-	file := t.TempDir() + "/text"
-	if err := os.WriteFile(file, []byte("no program"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for want, c := range map[syscall.Errno]Command{
-		syscall.ENOENT:  {Path: "/none"},
-		syscall.EACCES:  {Path: "/etc/passwd"},
-		syscall.ENOEXEC: {Path: file},
-		syscall.ENOTDIR: {Path: "/bin/sh", Dir: "/etc/passwd"},
-		syscall.EINVAL:  {Path: "/bin/sh", Env: []string{"A=\x00"}},
-		syscall.E2BIG:   {Path: "/bin/sh", Args: []string{strings.Repeat("x", 1<<20)}},
-	} {
-		if _, _, err := start(t, s, c, null(t)); !errors.Is(err, want) {
-			t.Errorf("%+.40v: got %v, want %v", c, err, want)
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		s := starter()
+		file := t.TempDir() + "/text"
+		if err := os.WriteFile(file, []byte("no program"), 0o700); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
-		t.Errorf("a child was left: %v", err)
-	}
+		for want, c := range map[syscall.Errno]Command{
+			syscall.ENOENT:  {Path: "/none"},
+			syscall.EACCES:  {Path: "/etc/passwd"},
+			syscall.ENOEXEC: {Path: file},
+			syscall.ENOTDIR: {Path: "/bin/sh", Dir: "/etc/passwd"},
+			syscall.EINVAL:  {Path: "/bin/sh", Env: []string{"A=\x00"}},
+			syscall.E2BIG:   {Path: "/bin/sh", Args: []string{strings.Repeat("x", 1<<20)}},
+		} {
+			if _, _, err := start(t, s, c, null(t)); !errors.Is(err, want) {
+				t.Errorf("%+.40v: got %v, want %v", c, err, want)
+			}
+		}
+		if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
+			t.Errorf("a child was left: %v", err)
+		}
+	})
 }
 
 // A child whose parent has ended before it asked to be killed with it sees another parent.
 func TestStart_ParentHasEnded_NothingExecuted(t *testing.T) {
-	s := starter(t)
-	s.parent++
-	file := t.TempDir() + "/executed"
-	_, _, err := start(t, s, shell("touch "+file), null(t))
-	if _, unusable := errors.AsType[Unusable](err); !unusable {
-		t.Errorf("got %v, want that it must be started in another way", err)
-	}
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the command was executed: %v", err)
-	}
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		s := starter()
+		s.parent++
+		file := t.TempDir() + "/executed"
+		_, _, err := start(t, s, shell("touch "+file), null(t))
+		if _, unusable := errors.AsType[Unusable](err); !unusable {
+			t.Errorf("got %v, want that it must be started in another way", err)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the command was executed: %v", err)
+		}
+	})
 }
 
 func TestStart_ManyDescriptors_NoneChangesAndNoneIsInherited(t *testing.T) {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	in := null(t)
-	for range min(4000, int(limit.Cur)-200) {
-		fd, err := unix.FcntlInt(in.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		var limit unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		defer unix.Close(fd)
-	}
-	starters := make([]*Starter, 4)
-	for i := range starters {
-		starters[i] = starter(t)
-	}
-	before := descriptors(t)
-	stop := make(chan struct{})
-	var collector, runs sync.WaitGroup
-	collector.Go(func() { // moves stacks, and frees what a child might still read
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				runtime.GC()
+		in := null(t)
+		for range min(4000, int(limit.Cur)-200) {
+			fd, err := unix.FcntlInt(in.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+			if err != nil {
+				t.Fatal(err)
 			}
+			defer unix.Close(fd)
 		}
-	})
-	for _, s := range starters {
-		runs.Go(func() {
-			for range 16 {
-				out, _, err := start(t, s, Command{Path: "/bin/ls", Args: []string{"ls", "/proc/self/fd"}}, in)
-				if err != nil || out != "0\n1\n2\n3\n" { // the last one is of the listed folder
-					t.Errorf("the command has the descriptors %q, %v", out, err)
+		starters := make([]*Starter, 4)
+		for i := range starters {
+			starters[i] = starter()
+		}
+		before := descriptors(t)
+		stop := make(chan struct{})
+		var collector, runs sync.WaitGroup
+		collector.Go(func() { // moves stacks, and frees what a child might still read
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					runtime.GC()
 				}
 			}
 		})
-	}
-	runs.Wait()
-	close(stop)
-	collector.Wait()
-	if after := descriptors(t); after != before {
-		t.Errorf("%d descriptors are open, before %d", after, before)
-	}
+		for _, s := range starters {
+			runs.Go(func() {
+				for range 16 {
+					out, _, err := start(t, s, Command{Path: "/bin/ls", Args: []string{"ls", "/proc/self/fd"}}, in)
+					if err != nil || out != "0\n1\n2\n3\n" { // the last one is of the listed folder
+						t.Errorf("the command has the descriptors %q, %v", out, err)
+					}
+				}
+			})
+		}
+		runs.Wait()
+		close(stop)
+		collector.Wait()
+		if after := descriptors(t); after != before {
+			t.Errorf("%d descriptors are open, before %d", after, before)
+		}
+	})
 }
 
 // descriptors returns the number of open descriptors.
@@ -260,27 +286,55 @@ func descriptors(t *testing.T) int {
 
 // Locks of a process on a file end when the process closes any descriptor of the file.
 func TestStart_RecordLocksSurvive(t *testing.T) {
-	f, err := os.Create(t.TempDir() + "/locked")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lock := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := start(t, starter(t), shell(":"), null(t)); err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		t.Skipf("this machine lists no locks: %v", err)
-	}
-	var stat unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(out, []byte(":"+strconv.FormatUint(stat.Ino, 10)+" ")) {
-		t.Errorf("the lock is gone:\n%s", out)
-	}
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		f, err := os.Create(t.TempDir() + "/locked")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lock := unix.Flock_t{Type: unix.F_WRLCK}
+		if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := start(t, starter(), shell(":"), null(t)); err != nil {
+			t.Fatal(err)
+		}
+		out, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Skipf("this machine lists no locks: %v", err)
+		}
+		var stat unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(out, []byte(":"+strconv.FormatUint(stat.Ino, 10)+" ")) {
+			t.Errorf("the lock is gone:\n%s", out)
+		}
+	})
+}
+
+// A file that is not cgroup.procs shows what the child writes, and that it does so before the command is executed.
+func TestStart_MovesItself(t *testing.T) {
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		procs, err := os.Create(t.TempDir() + "/cgroup.procs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer procs.Close()
+		c := shell("cat " + procs.Name())
+		c.Procs = int(procs.Fd())
+		if out, _, err := start(t, starter(), c, null(t)); err != nil || out != "0" {
+			t.Errorf("the command read %q, %v, want 0", out, err)
+		}
+		closed, err := os.Open(procs.Name()) // a file that cannot be written
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed.Close()
+		c.Procs = int(closed.Fd())
+		_, _, err = start(t, starter(), c, null(t))
+		if _, unusable := errors.AsType[Unusable](err); !unusable {
+			t.Errorf("got %v, want that it must be started in another way", err)
+		}
+	})
 }

@@ -17,7 +17,10 @@ import (
 )
 
 // most is the maximum number of system calls of a child.
-const most = 16
+const most = 16 + signals
+
+// signals is the number of signals of the kernel.
+const signals = 64
 
 // call is a system call of the child. The assembly knows its layout.
 type call struct {
@@ -32,19 +35,22 @@ type cloneArgs struct {
 	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
 }
 
-// run starts a child, which executes the calls until one fails; the last of them must be execve. It returns when the
-// child executes its program or has ended: the child's process id, or minus an error number if there was no child.
-func run(args *cloneArgs, size uintptr, calls *call) (pid int)
+// run starts a child by the system call number with its arguments. The child executes the calls until one fails; the
+// last of them must be execve. It returns when the child executes its program or has ended: the child's process id, or
+// minus an error number if there was no child.
+func run(number, a, b, c uintptr, calls *call) (pid int)
 
 // Starter starts commands, one at a time. A child reads its memory, so it must not be copied.
 type Starter struct {
 	limit   *unix.Rlimit
-	parent  int // id of this process
-	null    int // the first of 1 + streams adjacent descriptors, which are all /dev/null between starts
+	old     bool // clone is used, since clone3 is not allowed
+	parent  int  // id of this process
+	null    int  // the first of 1 + kept adjacent descriptors, which are all /dev/null between starts
 	clone   cloneArgs
 	pidfd   int32
 	blocked unix.Sigset_t // all signals
 	before  unix.Sigset_t // the signal mask of the calling thread
+	action  [4]uint64     // struct sigaction of the kernel: the default disposition
 	calls   [most]call
 	count   int       // number of calls
 	text    []byte    // the strings of the command
@@ -65,11 +71,24 @@ func New(limit *unix.Rlimit) (*Starter, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	trial := &Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{s.null, s.null, s.null}}
-	if _, _, err := s.Start(trial); !errors.Is(err, syscall.ENOTDIR) {
+	if s.trial() == nil {
+		return s, nil
+	}
+	// A sandbox that restricts namespaces forbids clone3, since it cannot see its flags.
+	s.old = true
+	if err := s.trial(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a command that shares the descriptors: %w", err), s.Close())
 	}
 	return s, nil
+}
+
+// trial starts a program that does not exist.
+func (s *Starter) trial() error {
+	none := Command{Path: os.DevNull + "/none", Dir: "/", Files: [streams]int{s.null, s.null, s.null}}
+	if _, _, err := s.Start(&none); !errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("trial: %w", err)
+	}
+	return nil
 }
 
 // reserve opens adjacent descriptors above those of standard input and output.
@@ -79,14 +98,14 @@ func (s *Starter) reserve() error {
 		return err
 	}
 	opened := []int{first}
-	for n := 1; n < 2+streams || opened[n-1]-opened[n-1-streams] != streams; n++ {
+	for n := 1; n < 2+kept || opened[n-1]-opened[n-1-kept] != kept; n++ {
 		fd, err := unix.FcntlInt(uintptr(first), unix.F_DUPFD_CLOEXEC, streams)
 		if err != nil {
 			return errors.Join(err, closeAll(opened...))
 		}
 		opened = append(opened, fd)
 	}
-	others := len(opened) - 1 - streams
+	others := len(opened) - 1 - kept
 	s.null = opened[others]
 	return closeAll(opened[:others]...)
 }
@@ -100,7 +119,7 @@ func closeAll(fds ...int) (err error) {
 
 // Close releases the reserved descriptors.
 func (s *Starter) Close() error {
-	return closeAll(s.null, s.null+1, s.null+2, s.null+3)
+	return closeAll(s.null, s.null+1, s.null+2, s.null+3, s.null+4)
 }
 
 // Start starts a command, and returns its process id and a descriptor of the process (a pidfd). The caller must be
@@ -111,26 +130,20 @@ func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 	if err := s.write(c); err != nil {
 		return 0, -1, err
 	}
-	for i, fd := range c.Files {
+	for i, fd := range append(c.Files[:], c.Procs) {
+		if i == streams && c.Procs == 0 {
+			break
+		}
 		if err := unix.Dup3(fd, s.null+1+i, unix.O_CLOEXEC); err != nil {
 			return 0, -1, Unusable{fmt.Errorf("duplicate a descriptor: %w", err)}
 		}
 		defer unix.Dup3(s.null, s.null+1+i, unix.O_CLOEXEC) // else the end of an output would not be noticed
 	}
-	s.clone = cloneArgs{
-		flags:      unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_FILES | unix.CLONE_PIDFD | unix.CLONE_CLEAR_SIGHAND,
-		pidfd:      uint64(uintptr(unsafe.Pointer(&s.pidfd))),
-		exitSignal: uint64(unix.SIGCHLD),
-	}
-	if c.Cgroup != 0 {
-		s.clone.flags |= unix.CLONE_INTO_CGROUP
-		s.clone.cgroup = uint64(c.Cgroup)
-	}
 	// Signals to this process must be handled by another thread, since this one is suspended.
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &s.blocked, &s.before); err != nil {
 		return 0, -1, Unusable{fmt.Errorf("block signals: %w", err)}
 	}
-	pid = run(&s.clone, unsafe.Sizeof(s.clone), &s.calls[0])
+	pid = s.run(c)
 	unmasked := unix.PthreadSigmask(unix.SIG_SETMASK, &s.before, nil)
 	runtime.KeepAlive(s)
 	if pid < 0 {
@@ -142,6 +155,24 @@ func (s *Starter) Start(c *Command) (pid, pidfd int, err error) {
 		}
 	}
 	return pid, int(s.pidfd), unmasked
+}
+
+// run starts the child.
+func (s *Starter) run(c *Command) (pid int) {
+	const flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_FILES | unix.CLONE_PIDFD
+	if s.old {
+		return run(unix.SYS_CLONE, flags|uintptr(unix.SIGCHLD), 0, address(&s.pidfd), &s.calls[0])
+	}
+	s.clone = cloneArgs{
+		flags:      flags | unix.CLONE_CLEAR_SIGHAND,
+		pidfd:      uint64(address(&s.pidfd)),
+		exitSignal: uint64(unix.SIGCHLD),
+	}
+	if c.Cgroup != 0 {
+		s.clone.flags |= unix.CLONE_INTO_CGROUP
+		s.clone.cgroup = uint64(c.Cgroup)
+	}
+	return run(unix.SYS_CLONE3, address(&s.clone), unsafe.Sizeof(s.clone), 0, &s.calls[0])
 }
 
 // reap waits for a child that has not executed its program.
@@ -173,12 +204,22 @@ func (s *Starter) write(c *Command) error {
 		return err
 	}
 	s.count = 0
-	s.add(unix.SYS_CLOSE_RANGE, uintptr(s.null+1+streams), math.MaxUint32, unix.CLOSE_RANGE_UNSHARE)
+	s.add(unix.SYS_CLOSE_RANGE, uintptr(s.null+1+kept), math.MaxUint32, unix.CLOSE_RANGE_UNSHARE)
 	for i := range streams { // the table is the child's own from here on
 		s.add(unix.SYS_DUP3, uintptr(s.null+1+i), uintptr(i), 0)
 	}
-	s.add(unix.SYS_CLOSE_RANGE, streams, uintptr(s.null+streams), 0)
+	if c.Procs != 0 {
+		s.add(unix.SYS_WRITE, uintptr(s.null+1+streams), address(&self[0]), uintptr(len(self)))
+	}
+	s.add(unix.SYS_CLOSE_RANGE, streams, uintptr(s.null+kept), 0)
 	s.add(unix.SYS_SETPGID, 0, 0)
+	if s.old { // else clone3 has done it, for the signals that are not ignored
+		for signal := unix.Signal(1); signal <= signals; signal++ {
+			if signal != unix.SIGKILL && signal != unix.SIGSTOP {
+				s.add(unix.SYS_RT_SIGACTION, uintptr(signal), address(&s.action[0]), 0, unsafe.Sizeof(s.before.Val[0]))
+			}
+		}
+	}
 	s.add(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&s.before), 0, unsafe.Sizeof(s.before.Val[0]))
 	if c.Dir != "" {
 		s.add(unix.SYS_CHDIR, s.dir)
@@ -192,6 +233,9 @@ func (s *Starter) write(c *Command) error {
 	s.add(unix.SYS_EXECVE, s.path, address(&s.lists[0]), address(&s.lists[len(c.Args)+1]))
 	return nil
 }
+
+// self is what a process writes to cgroup.procs to move itself.
+var self = []byte("0")
 
 func (s *Starter) add(number uintptr, args ...uintptr) {
 	s.calls[s.count] = call{number: number}
