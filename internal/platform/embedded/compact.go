@@ -18,9 +18,10 @@ const (
 	// compactBatch is the number of revisions that a compaction deletes at a time. Writes wait meanwhile: with etcd's
 	// default of 1,000 they take up to half a second. Between batches it sleeps for compactSleep.
 	compactBatch = 200
-	compactSleep = 2 * time.Millisecond
-	// compactShare limits compactions to one part in that many of the time, since each reads all live keys.
-	compactShare = 8
+	compactSleep = 5 * time.Millisecond
+	// compactShare limits compactions to one part in that many of the time, or to one every idleEvery, since each reads
+	// all live keys.
+	compactShare = 16
 )
 
 // mark is the revision at a time.
@@ -65,7 +66,7 @@ func (e *Etcd) compact(ctx context.Context) {
 		began := time.Now()
 		// If a compaction fails, the next one does its work.
 		_ = e.compactDue(ctx, &h, began)
-		pause = max(compactEvery, (compactShare-1)*time.Since(began))
+		pause = min(max(compactEvery, (compactShare-1)*time.Since(began)), idleEvery)
 	}
 }
 
