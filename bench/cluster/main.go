@@ -46,6 +46,7 @@ func rows() []row {
 		{"sustained", sustained},
 		{"steady", steady},
 		{"burst", burst},
+		{"among", among},
 		{"lone", lone},
 		{"raft", raft},
 		{"cycles", cycles},

@@ -25,13 +25,13 @@ type standalone struct {
 }
 
 // newStandalone starts one on a directory, which may contain jobs already.
-func (b *bench) newStandalone(ctx context.Context, dir string) (*standalone, error) {
+func (b *bench) newStandalone(ctx context.Context, dir string, more ...string) (*standalone, error) {
 	address, err := harness.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(dir, "standalone", "carillon-standalone", nil, "--data-dir", filepath.Join(dir, "data"),
-		"--listen", address, "--log-level", "warn", "--api-rate", "0")
+	p, err := b.start(dir, "standalone", "carillon-standalone", nil, append(more, "--data-dir",
+		filepath.Join(dir, "data"), "--listen", address, "--log-level", "warn", "--api-rate", "0")...)
 	if err != nil {
 		return nil, err
 	}

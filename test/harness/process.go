@@ -131,7 +131,8 @@ func (p *Process) Tail() string {
 // Usage is the resource usage of a process.
 type Usage struct {
 	CPU       time.Duration
-	RSS, Peak int64 // bytes
+	Reaped    time.Duration // processor time of its children that have ended
+	RSS, Peak int64         // bytes
 }
 
 // Usage returns the usage of a process and, if it is a guardian, of its worker. For an ended process it is empty.
@@ -140,6 +141,7 @@ func (p *Process) Usage() Usage {
 	for _, w := range p.workers() {
 		worker := usageOf(w.PID)
 		u.CPU, u.RSS, u.Peak = u.CPU+worker.CPU, u.RSS+worker.RSS, u.Peak+worker.Peak
+		u.Reaped += worker.Reaped
 	}
 	return u
 }
@@ -151,10 +153,14 @@ func usageOf(pid int) (u Usage) {
 		return u
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
-	if fields := strings.Fields(rest); len(fields) > 12 {
-		for _, f := range fields[11:13] { // utime, stime; USER_HZ is 100 on Linux
+	if fields := strings.Fields(rest); len(fields) > 14 {
+		for i, f := range fields[11:15] { // utime, stime, cutime, cstime; USER_HZ is 100 on Linux
 			ticks, _ := strconv.Atoi(f)
-			u.CPU += time.Duration(ticks) * 10 * time.Millisecond
+			if took := time.Duration(ticks) * 10 * time.Millisecond; i < 2 {
+				u.CPU += took
+			} else {
+				u.Reaped += took
+			}
 		}
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
