@@ -60,10 +60,11 @@ func (b *buffer) push(c common.Chunk) {
 	b.bytes += cost(&c)
 }
 
+// empty reports whether there is neither output nor dropped output to be recorded.
 func (b *buffer) empty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.chunks) == 0
+	return len(b.chunks) == 0 && len(b.lost) == 0
 }
 
 // all returns all output, oldest first, with chunks that record what was dropped, as far as there is room for

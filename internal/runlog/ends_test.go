@@ -77,7 +77,8 @@ func TestEnded_DiskRefuses(t *testing.T) {
 // A disk that does not answer delays one outcome by two seconds, and the others not at all.
 func TestEnded_DiskHangs(t *testing.T) {
 	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
-		s.hang = make(chan struct{})
+		heal := s.stall()
+		defer heal()
 		d.print("a", 0, 10)
 		if waited := d.ended("a"); waited != endPatience {
 			t.Errorf("the first outcome waited for %v", waited)
@@ -86,7 +87,7 @@ func TestEnded_DiskHangs(t *testing.T) {
 		if waited := d.ended("b"); waited > 0 {
 			t.Errorf("the second one waited for %v", waited)
 		}
-		close(s.hang)
+		heal()
 		time.Sleep(spoolEvery)
 		virtualtime.Wait()
 		d.print("c", 0, 10)

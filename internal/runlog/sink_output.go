@@ -111,6 +111,9 @@ func (s *Sink) keep(ctx context.Context) {
 
 // toSpool moves the output in memory to the spool, unless that is on its way to the store.
 func (s *Sink) toSpool() error {
+	if s.output.empty() {
+		return nil // without waiting for the disk, in case the other goroutine does
+	}
 	s.moving <- struct{}{}
 	defer func() { <-s.moving }()
 	if s.direct {

@@ -51,6 +51,12 @@ func (s *Sink) store(ctx context.Context, look bool) (wrote, more bool, err erro
 // a part of the spool after them; rest reports that there is more.
 func (s *Sink) storeOutput(ctx context.Context, outcomes Batch, inMemory bool) (wrote, rest bool, err error) {
 	state := s.cfg.Spool.State()
+	if state.Waiting == 0 && !inMemory { // the spool's disk may hang, and is not needed
+		if outcomes.Empty() {
+			return false, false, nil
+		}
+		return true, false, s.write(ctx, outcomes)
+	}
 	long := state.Waiting > s.limits.overtake
 	if long && !outcomes.Empty() {
 		if err := s.write(ctx, outcomes); err != nil {

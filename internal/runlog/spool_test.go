@@ -30,7 +30,7 @@ type drawer struct {
 	appends int
 	syncs   int           // that had something to do
 	asked   int           // number of writes requested
-	hang    chan struct{} // if set, appends block until it is closed
+	hang    chan struct{} // if set, all but State block until it is closed
 }
 
 func newDrawer() *drawer {
@@ -55,9 +55,7 @@ func (s *drawer) tell() {
 }
 
 func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
-	if s.hang != nil {
-		<-s.hang
-	}
+	s.answer()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.tell()
@@ -74,6 +72,7 @@ func (s *drawer) Append(chunks []common.Chunk, sent int) (int, error) {
 }
 
 func (s *drawer) Sync() error {
+	s.answer()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.synced < len(s.chunks) && s.acked < len(s.chunks) {
@@ -84,6 +83,7 @@ func (s *drawer) Sync() error {
 }
 
 func (s *drawer) Next(limit int) (chunks []common.Chunk, upTo uint64, err error) {
+	s.answer()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, size := s.acked, 0
@@ -95,14 +95,33 @@ func (s *drawer) Next(limit int) (chunks []common.Chunk, upTo uint64, err error)
 }
 
 func (s *drawer) Ack(upTo uint64) {
+	s.answer()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acked = max(s.acked, int(upTo))
 	s.tell()
 }
 
-func (s *drawer) Check()            {}
+func (s *drawer) Check()            { s.answer() }
 func (s *drawer) State() SpoolState { return *s.state.Load() }
+
+// answer blocks while the disk hangs.
+func (s *drawer) answer() {
+	s.mu.Lock()
+	hang := s.hang
+	s.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
+}
+
+// stall makes the disk hang until heal is called.
+func (s *drawer) stall() (heal func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hang = make(chan struct{})
+	return sync.OnceFunc(func() { close(s.hang) })
+}
 
 func (s *drawer) fill(err error) {
 	s.mu.Lock()
@@ -480,6 +499,33 @@ func TestChunk_DiskHangs_WaitsOnce(t *testing.T) {
 		if time.Since(began) > 0 {
 			t.Fatal("it waits though there is room")
 		}
+	})
+}
+
+// While the disk hangs outcomes are stored, handed over or not, if no output waits.
+func TestSink_DiskHangs_OutcomesAreStored(t *testing.T) {
+	spooling(t, SinkConfig{}, func(d *deck, s *drawer) {
+		d.print("earlier", 0, 10)
+		d.handOver("earlier")
+		time.Sleep(2 * pollEvery)
+		virtualtime.Wait()
+		d.expect(1, 1, 0)
+		heal := s.stall()
+		defer heal()
+		time.Sleep(2 * checkEvery) // the check of the disk hangs
+		d.handOver("a")
+		d.finish("b")
+		time.Sleep(2 * pollEvery)
+		virtualtime.Wait()
+		d.expect(3, 1, 0)
+		d.print("c", 0, 10)
+		d.handOver("c")
+		time.Sleep(2 * pollEvery)
+		virtualtime.Wait()
+		d.expect(3, 1, 1)
+		heal()
+		_ = d.end(drain)
+		d.expect(4, 2, 0)
 	})
 }
 
