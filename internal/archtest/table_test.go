@@ -151,7 +151,7 @@ var rooms = []struct {
 	{"github.com/gin-gonic/gin", []string{"internal/httpapi", "internal/httpapi/*"}},
 	{"github.com/danielgtaylor/huma", []string{"internal/httpapi", "internal/httpapi/*"}},
 	{"github.com/gorhill/cronexpr", []string{"internal/common/schedule"}},
-	{"github.com/prometheus", []string{"internal/platform/metrics"}},
+	{"github.com/prometheus", []string{"internal/platform/metrics", "internal/platform/embedded"}},
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
 	{"github.com/spf13/pflag", []string{"internal/platform/config", "cmd/..."}},
 	{"github.com/goccy/go-yaml", []string{"internal/platform/config", "internal/executor/runas", "cmd/..."}},
