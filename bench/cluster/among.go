@@ -77,7 +77,7 @@ func (b *bench) startsAmong(ctx context.Context, long int) (each time.Duration, 
 	if err != nil {
 		return 0, late, err
 	}
-	if running := metrics["carillon_worker_running_runs"]; int(running) < long {
+	if running := metrics["carillon_running_runs"]; int(running) < long {
 		return 0, late, fmt.Errorf("%v of %d long runs are active", running, long)
 	}
 	lines, err := check.ReadLines(s.ledger)
