@@ -129,6 +129,13 @@ bench-cluster-quick: bench-programs
 bench-outage: ## Measure a day without the log store at 100 fires a second, about 6 minutes
 	$(MAKE) bench-cluster ROWS=outage
 
+# A peer is NAME=ADAPTER; bench/peers has adapters, and bench/cluster/peers.go says what an adapter does.
+PEERS ?=
+
+.PHONY: bench-peers
+bench-peers: bench-programs ## Measure bare fork and exec, Carillon and others with the same jobs; PEERS=dkron=bench/peers/dkron
+	$(BENCHBIN)/cluster -bin $(BENCHBIN) -row peers -peers '$(PEERS)'
+
 bench-programs: need-gcc
 	mkdir -p $(BENCHBIN)
 	for p in master standalone; do $(BUILD) -o $(BENCHBIN)/carillon-$$p ./cmd/$$p; done
@@ -208,6 +215,7 @@ test-systemd: bin/carillon-master bin/carillon-worker bin/cronctl $(DOUBLE) $(ET
 check: ## Check formatting, vet, go fix, the layers of packages, and commit subjects
 	@files=$$(gofmt -l bench cmd internal deploy test web/*.go); test -z "$$files" || { echo "$$files"; echo 'run gofmt -w on these files' >&2; exit 1; }
 	$(PURE) vet ./...
+	GOARCH=arm64 $(PURE) vet ./internal/executor/spawn
 	@fixes=$$($(PURE) fix -diff ./...) || true; test -z "$$fixes" || { echo "$$fixes"; echo 'run go fix ./...' >&2; exit 1; }
 	$(PURE) test ./internal/archtest
 	tools/subjects.sh

@@ -36,26 +36,28 @@ func main() {
 
 // row is a part of the bench that can be run alone.
 type row struct {
-	name string
-	run  func(context.Context, *bench) error
+	name  string
+	run   func(context.Context, *bench) error
+	apart bool // it is run only if it is named
 }
 
 // rows are in the order of execution: later ones use rates that the first one measures.
 func rows() []row {
 	return []row{
-		{"sustained", sustained},
-		{"steady", steady},
-		{"burst", burst},
-		{"among", among},
-		{"lone", lone},
-		{"raft", raft},
-		{"cycles", cycles},
-		{"idle100k", idle100k},
-		{"overload", overload},
-		{"million", million},
-		{"kill", kill},
-		{"backlog", backlog},
-		{"outage", outage},
+		{name: "sustained", run: sustained},
+		{name: "steady", run: steady},
+		{name: "burst", run: burst},
+		{name: "among", run: among},
+		{name: "lone", run: lone},
+		{name: "raft", run: raft},
+		{name: "cycles", run: cycles},
+		{name: "idle100k", run: idle100k},
+		{name: "overload", run: overload},
+		{name: "million", run: million},
+		{name: "kill", run: kill},
+		{name: "backlog", run: backlog},
+		{name: "outage", run: outage},
+		{name: "peers", run: peers, apart: true},
 	}
 }
 
@@ -69,6 +71,7 @@ type bench struct {
 	sheet    sheet
 	rate     float64      // runs/s of the standalone, once it is measured
 	lone     check.Spread // lateness of a lone job, once it is measured
+	peers    []string     // other schedulers to measure: name=adapter
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -84,6 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	quick := flags.Bool("quick", false, "measure for a few seconds only, to try it out")
 	keep := flags.Bool("keep", false, "keep the temporary folder, with the logs of all processes")
 	rate := flags.Float64("rate", 0, "runs/s that the standalone sustains, where the row that finds out is not run")
+	others := flags.String("peers", "", "other schedulers for the row peers: name=adapter, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -101,6 +105,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		defer os.RemoveAll(dir)
 	}
 	b := &bench{bin: absolute, dir: dir, duration: *duration, quick: *quick, log: stderr, rate: *rate}
+	if *others != "" {
+		b.peers = strings.Split(*others, ",")
+	}
 	defer b.killAll()
 	b.sheet.began(time.Now())
 	var failed []error
@@ -111,7 +118,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	for _, r := range rows() {
-		if *only != "all" && !slices.Contains(wanted, r.name) {
+		if *only == "all" && r.apart || *only != "all" && !slices.Contains(wanted, r.name) {
 			continue
 		}
 		began := time.Now()

@@ -16,10 +16,10 @@
 
 enum { LINE = 192 };
 
-static char *field(char *to, char *end, const char *text)
+static char *field(char *to, char *end, const char *text, const char *otherwise)
 {
 	if (text == NULL || *text == '\0')
-		text = "-";
+		text = otherwise;
 	while (*text != '\0' && to < end - 1)
 		*to++ = *text++;
 	*to++ = ' ';
@@ -37,11 +37,12 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	memset(line, ' ', sizeof line);
-	to = field(to, end, getenv("CARILLON_JOB"));
-	to = field(to, end, getenv("CARILLON_PLANNED_AT"));
-	to = field(to, end, getenv("CARILLON_RUN_ID"));
-	to = field(to, end, getenv("CARILLON_ATTEMPT"));
-	to = field(to, end, getenv("CARILLON_WORKER"));
+	/* Another scheduler does not set the variables; its job is an argument. */
+	to = field(to, end, getenv("CARILLON_JOB"), argc > 2 ? argv[2] : "-");
+	to = field(to, end, getenv("CARILLON_PLANNED_AT"), "1970-01-01T00:00:00Z");
+	to = field(to, end, getenv("CARILLON_RUN_ID"), "-");
+	to = field(to, end, getenv("CARILLON_ATTEMPT"), "1");
+	to = field(to, end, getenv("CARILLON_WORKER"), "-");
 	ns = (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec;
 	*--d = '\0';
 	do {

@@ -146,6 +146,16 @@ func (p *Process) Usage() Usage {
 	return u
 }
 
+// TreeUsage returns the usage of a process and all its descendants.
+func (p *Process) TreeUsage() Usage {
+	u := usageOf(p.PID())
+	for _, q := range proctree.Below(p.PID()) {
+		more := usageOf(q.PID)
+		u.CPU, u.Reaped, u.RSS, u.Peak = u.CPU+more.CPU, u.Reaped+more.Reaped, u.RSS+more.RSS, u.Peak+more.Peak
+	}
+	return u
+}
+
 // usageOf reads /proc.
 func usageOf(pid int) (u Usage) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
