@@ -53,14 +53,19 @@ func storyOn(t *testing.T, server *etcdtest.Server) *story {
 // newSession runs a session until the test ends.
 func (s *story) newSession() *joblock.Session {
 	session := joblock.NewSession(s.client, 15*time.Second, bootclock.Now, slog.New(slog.DiscardHandler), func() {})
-	ctx, cancel := context.WithCancel(s.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = session.Run(ctx) }()
-	s.Cleanup(func() { cancel(); <-done })
+	s.background(session.Run)
 	if _, err := session.Lease(s.Context()); err != nil {
 		s.Fatal(err)
 	}
 	return session
+}
+
+// background runs a function until the test ends, and waits for it before the client is closed.
+func (s *story) background(run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(s.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = run(ctx) }()
+	s.Cleanup(func() { cancel(); <-done })
 }
 
 var (

@@ -147,40 +147,38 @@ func TestOutboxAcknowledgesWhatWasRead(t *testing.T) {
 func TestFollowTriggersAndKills(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	trouble := func(err error) { t.Log(err) }
 	news := make(chan scheduler.Triggers, 10)
-	go func() {
-		_ = joblock.FollowTriggers(ctx, s.client, trouble, func(_ context.Context, u scheduler.Triggers) error {
+	s.background(func(ctx context.Context) error {
+		return joblock.FollowTriggers(ctx, s.client, trouble, func(_ context.Context, u scheduler.Triggers) error {
 			news <- u
 			return nil
 		})
-	}()
+	})
 	if first := <-news; !first.Whole || len(first.Put) != 0 {
 		t.Fatalf("%+v", first)
 	}
 	key := common.TriggerKey("a", "t1")
-	resp, err := s.client.Put(ctx, key, s.encode(common.Trigger{ID: "t1", Job: "a"}))
+	resp, err := s.client.Put(t.Context(), key, s.encode(common.Trigger{ID: "t1", Job: "a"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if put := <-news; len(put.Put) != 1 || put.Put[0].Revision != resp.Header.Revision || put.Put[0].ID != "t1" {
 		t.Fatalf("%+v", put)
 	}
-	if _, err := s.client.Delete(ctx, key); err != nil {
+	if _, err := s.client.Delete(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	if gone := <-news; len(gone.Gone) != 1 || gone.Gone[0] != (scheduler.TriggerKey{Job: "a", ID: "t1"}) {
 		t.Fatalf("%+v", gone)
 	}
 	kills := make(chan []common.Kill, 10)
-	go func() {
-		_ = joblock.FollowKills(ctx, s.client, me, trouble, func(k []common.Kill) { kills <- k })
-	}()
+	s.background(func(ctx context.Context) error {
+		return joblock.FollowKills(ctx, s.client, me, trouble, func(k []common.Kill) { kills <- k })
+	})
 	<-kills
 	for worker, run := range map[string]string{me: "r1", "worker2": "r2"} {
-		if _, err := s.client.Put(ctx, common.KillKey(worker, run), s.encode(common.Kill{Run: run, By: "ann"}),
+		if _, err := s.client.Put(t.Context(), common.KillKey(worker, run), s.encode(common.Kill{Run: run, By: "ann"}),
 			clientv3.WithPrevKV()); err != nil {
 			t.Fatal(err)
 		}
@@ -230,17 +228,15 @@ func TestPlantedValuesAreNotBelieved(t *testing.T) {
 	plant(common.TriggerKey("a", "null"), "null")
 	plant(common.TriggerKey("a", "moved"), s.encode(common.Trigger{ID: "t1", Job: "b"}))
 	plant(common.TriggerKey("a", "t1"), s.encode(common.Trigger{ID: "t1", Job: "a"}))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	news, said := make(chan scheduler.Triggers, 1), make(chan error, 10)
-	go func() {
-		_ = joblock.FollowTriggers(ctx, s.client, func(err error) {
+	s.background(func(ctx context.Context) error {
+		return joblock.FollowTriggers(ctx, s.client, func(err error) {
 			if err != nil {
 				said <- err
 			}
 		},
 			func(_ context.Context, u scheduler.Triggers) error { news <- u; return nil })
-	}()
+	})
 	if u := <-news; len(u.Put) != 1 || u.Put[0].Job != "a" || u.Put[0].ID != "t1" {
 		t.Fatalf("triggers %+v", u.Put)
 	}

@@ -130,7 +130,7 @@ func (s *drawer) fill(err error) {
 	s.tell()
 }
 
-// crash loses what is not synced, as a crash of the machine may.
+// crash loses chunks that are not synced, as a crash of the machine may.
 func (s *drawer) crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

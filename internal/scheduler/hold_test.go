@@ -73,7 +73,7 @@ func TestRetry_RanksHeldFiresAgain(t *testing.T) {
 	})
 }
 
-// A job that is changed while its fire is held is planned anew at once, and one that is deleted leaves nothing.
+// A job that is changed while its fire is held gets a new next fire at once; of a deleted one, nothing is left.
 func TestChange_WhileHeld_AppliesAtOnce(t *testing.T) {
 	bubble(t, func(r *rig) {
 		start := r.wall()
