@@ -125,7 +125,7 @@ type fakePlan struct {
 
 	mu      sync.Mutex
 	settled []scheduler.Settled
-	diary   []string
+	journal   []string
 }
 
 func (p *fakePlan) Fires() <-chan scheduler.Fire { return p.fires }
@@ -140,7 +140,7 @@ func (p *fakePlan) Settle(ctx context.Context, s scheduler.Settled) error {
 	defer p.mu.Unlock()
 	p.settled = append(p.settled, s)
 	if s.Run != "" {
-		p.diary = append(p.diary, "runs "+s.Fire.Job)
+		p.journal = append(p.journal, "runs "+s.Fire.Job)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (p *fakePlan) Settle(ctx context.Context, s scheduler.Settled) error {
 func (p *fakePlan) Ended(_ context.Context, _, job string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.diary = append(p.diary, "ended "+job)
+	p.journal = append(p.journal, "ended "+job)
 	return nil
 }
 
@@ -650,10 +650,10 @@ func (r *rig) settled() []scheduler.Settled {
 	return slices.Clone(r.plan.settled)
 }
 
-func (r *rig) diary() []string {
+func (r *rig) journal() []string {
 	r.plan.mu.Lock()
 	defer r.plan.mu.Unlock()
-	return slices.Clone(r.plan.diary)
+	return slices.Clone(r.plan.journal)
 }
 
 func (r *rig) expectBatches(want ...[]string) {

@@ -51,11 +51,11 @@ func TestShortRun_SchedulerReceivesItsStartBeforeItsEnd(t *testing.T) {
 		r.hand(r.fire("a"), r.fire("b"))
 		time.Sleep(time.Minute)
 		virtualtime.Wait()
-		diary := r.diary()
+		journal := r.journal()
 		for _, job := range []string{"a", "b"} {
-			if runs, ended := slices.Index(diary, "runs "+job), slices.Index(diary, "ended "+job); runs < 0 ||
+			if runs, ended := slices.Index(journal, "runs "+job), slices.Index(journal, "ended "+job); runs < 0 ||
 				ended < runs {
-				r.Fatalf("told %q", diary)
+				r.Fatalf("told %q", journal)
 			}
 		}
 	})
@@ -149,9 +149,9 @@ func TestFinish_Refused_IsRepeated(t *testing.T) {
 		r.hand(r.fire("a"))
 		time.Sleep(5*retryAfter + time.Millisecond)
 		virtualtime.Wait()
-		if r.finisher.tries() != 6 || r.running() != 1 || len(r.diary()) != 1 ||
+		if r.finisher.tries() != 6 || r.running() != 1 || len(r.journal()) != 1 ||
 			r.metrics.count(common.StatusSucceeded) != 0 {
-			r.Fatalf("after %d tries: %d run, told %q", r.finisher.tries(), r.running(), r.diary())
+			r.Fatalf("after %d tries: %d run, told %q", r.finisher.tries(), r.running(), r.journal())
 		}
 		r.finisher.mu.Lock()
 		r.finisher.refuse = nil
@@ -159,9 +159,9 @@ func TestFinish_Refused_IsRepeated(t *testing.T) {
 		time.Sleep(retryAfter)
 		virtualtime.Wait()
 		r.expectOutcomes("a succeeded 42 ")
-		if !slices.Equal(r.diary(), []string{"runs a", "ended a"}) || r.running() != 0 ||
+		if !slices.Equal(r.journal(), []string{"runs a", "ended a"}) || r.running() != 0 ||
 			r.metrics.count(common.StatusSucceeded) != 1 {
-			r.Fatalf("told %q, %d run", r.diary(), r.running())
+			r.Fatalf("told %q, %d run", r.journal(), r.running())
 		}
 	})
 }
@@ -171,8 +171,8 @@ func TestFinish_ResolvedByOthers_RemovesTheRun(t *testing.T) {
 		r.finisher.refuse = fmt.Errorf("finish: %w", common.ErrNotOurs)
 		r.hand(r.fire("a"))
 		time.Sleep(time.Minute)
-		if r.finisher.tries() != 1 || r.running() != 0 || !slices.Equal(r.diary(), []string{"runs a", "ended a"}) {
-			r.Fatalf("%d tries, %d run, told %q", r.finisher.tries(), r.running(), r.diary())
+		if r.finisher.tries() != 1 || r.running() != 0 || !slices.Equal(r.journal(), []string{"runs a", "ended a"}) {
+			r.Fatalf("%d tries, %d run, told %q", r.finisher.tries(), r.running(), r.journal())
 		}
 	})
 }

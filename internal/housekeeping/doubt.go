@@ -20,8 +20,8 @@ const (
 	noteEvery = 10 * time.Minute
 )
 
-// Diary stores the time up to which the clock was trusted, for the next elected master.
-type Diary interface {
+// TrustedTime stores the time up to which the clock was trusted, for the next elected master.
+type TrustedTime interface {
 	Read(ctx context.Context) (Trusted, error) // zero if nothing is stored
 	Write(ctx context.Context, t Trusted) error
 }
@@ -33,19 +33,19 @@ type Trusted struct {
 
 // trust is the state of the trust in the clock. It is owned by Run.
 type trust struct {
-	read  bool      // noted is as of the diary
+	read  bool      // noted has been read
 	noted time.Time // zero if nothing is stored
 
 	since time.Time // start of the suspicion, by the monotonic clock; zero: the clock is trusted
 	from  time.Time // wall clock at that time
 }
 
-// believes reports whether the clock is trusted for deletions. A clock that has advanced too far, as after a
+// trusts reports whether the clock is trusted for deletions. A clock that has advanced too far, as after a
 // month without power or with a wrong year, is trusted after an hour.
-func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
+func (k *Keeper) trusts(ctx context.Context, now time.Time) (bool, error) {
 	t := &k.trust
 	if !t.read {
-		noted, err := k.cfg.Diary.Read(ctx)
+		noted, err := k.cfg.TrustedTime.Read(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -76,7 +76,7 @@ func (k *Keeper) believes(ctx context.Context, now time.Time) (bool, error) {
 	if now.Sub(t.noted).Abs() < noteEvery {
 		return true, nil
 	}
-	if err := k.cfg.Diary.Write(ctx, Trusted{Until: now.UTC()}); err != nil {
+	if err := k.cfg.TrustedTime.Write(ctx, Trusted{Until: now.UTC()}); err != nil {
 		return false, err
 	}
 	t.noted = now

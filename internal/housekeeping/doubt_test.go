@@ -29,7 +29,7 @@ func (h *house) during(t *testing.T, look func()) {
 	<-ended
 }
 
-// A clock that is far beyond what it was believed last deletes nothing before it has gone on
+// A clock that is far beyond what it was trusted last deletes nothing before it has gone on
 // from there for an hour: a wrong year empties no history.
 func TestClock_IsSuspect(t *testing.T) {
 	const day = 24 * time.Hour
@@ -106,7 +106,7 @@ func TestClockIsSet(t *testing.T) {
 }
 
 // Where nothing was noted and nothing is old there is nothing to doubt; a clock that goes as it
-// should is believed, and noted now and then. So is one that was set back.
+// should is trusted, and noted now and then. So is one that was set back.
 func TestClock_IsTrusted(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
 		store := &shelf{runs: map[string][]time.Time{"a": each(10, time.Hour)}}

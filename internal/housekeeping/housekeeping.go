@@ -57,9 +57,9 @@ type Config struct {
 	Jobs  Jobs
 	// Now returns the time that determines expiry, or why nothing may be deleted now: the clock is wrong, or
 	// the jobs are unknown.
-	Now   func() (time.Time, error)
-	Diary Diary
-	Audit Audit
+	Now         func() (time.Time, error)
+	TrustedTime TrustedTime
+	Audit       Audit
 	// AuditKept is the retention of the audit; 0 is unlimited.
 	AuditKept time.Duration
 	Log       *slog.Logger
@@ -183,11 +183,11 @@ func (k *Keeper) pass(ctx context.Context) (d done, err error) {
 
 // round gives every job its turn. Runs are counted before they may be deleted.
 func (k *Keeper) round(ctx context.Context, now time.Time, d *done) (more bool, err error) {
-	believed, err := k.believes(ctx, now)
+	trusted, err := k.trusts(ctx, now)
 	if err != nil {
 		return false, fmt.Errorf("read the trusted time: %w", err)
 	}
-	if !believed {
+	if !trusted {
 		return k.tidy(ctx, runlog.Tidy{Now: now}, d)
 	}
 	old := bounds(now)

@@ -208,7 +208,7 @@ type house struct {
 	page  *page
 }
 
-// page is a diary.
+// page is a stored trusted time.
 type page struct {
 	at    time.Time
 	fault error
@@ -246,11 +246,11 @@ func newHouse(store *shelf, jobs rules) *house {
 		Now: func() (time.Time, error) {
 			return noon.Add(time.Since(bubble) + time.Duration(h.ahead.Load())), h.sure
 		},
-		Diary:     h.page,
-		Audit:     &h.audit,
-		AuditKept: auditKept,
-		Log:       slog.New(slog.NewTextHandler(&h.log, nil)),
-		Observer:  &h.told,
+		TrustedTime: h.page,
+		Audit:       &h.audit,
+		AuditKept:   auditKept,
+		Log:         slog.New(slog.NewTextHandler(&h.log, nil)),
+		Observer:    &h.told,
 	})
 	return h
 }

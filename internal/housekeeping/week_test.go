@@ -111,12 +111,12 @@ func TestWeek(t *testing.T) {
 	}
 	now := from
 	keeper := New(Config{
-		Store:    store,
-		Jobs:     rulebook,
-		Now:      func() (time.Time, error) { return now, nil },
-		Diary:    &page{at: from},
-		Log:      slog.New(slog.DiscardHandler),
-		Observer: &counts,
+		Store:       store,
+		Jobs:        rulebook,
+		Now:         func() (time.Time, error) { return now, nil },
+		TrustedTime: &page{at: from},
+		Log:         slog.New(slog.DiscardHandler),
+		Observer:    &counts,
 	})
 	keeper.pace.rest = 0 // the week is short
 	var sizes []int64    // of the file, each day

@@ -238,14 +238,14 @@ func NewMaster(cfg MasterConfig) (*Master, error) {
 	})
 	failing := notify.NewFailingChannels(channels, wallclock.Now, cfg.Log, m.loops.Loop("duty_channels").Done)
 	keeper := housekeeping.New(housekeeping.Config{
-		Store:     cfg.Store,
-		Jobs:      m.catalog,
-		Now:       m.now,
-		Diary:     election.NewMemo[housekeeping.Trusted](m.elector, common.ClockKey),
-		Log:       cfg.Log,
-		Observer:  counted.Upkeep,
-		Audit:     audit.NewExpirer(chain, cfg.Store),
-		AuditKept: cfg.AuditRetention,
+		Store:       cfg.Store,
+		Jobs:        m.catalog,
+		Now:         m.now,
+		TrustedTime: election.NewMemo[housekeeping.Trusted](m.elector, common.ClockKey),
+		Log:         cfg.Log,
+		Observer:    counted.Upkeep,
+		Audit:       audit.NewExpirer(chain, cfg.Store),
+		AuditKept:   cfg.AuditRetention,
 	})
 	fires := watchdog.New(watchdog.Config{
 		Catalog:  m.catalog,

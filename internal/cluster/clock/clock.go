@@ -33,12 +33,12 @@ type Vote struct {
 
 // Verdict is the result of the votes. The zero Verdict is that of a process without others.
 type Verdict struct {
-	Skew     time.Duration // how far our clock is ahead of the cluster's; negative: behind
-	Votes    int           // votes that counted, including our own
-	Disagree bool          // the clocks disagree; an operator should check them
-	Stop     bool          // our clock is so far off that this process must not claim
-	Reason   string        // why Disagree or Stop is set, for people; it names the process that differs from us
-	Belief   Belief        // whether our clock agrees with its own past
+	Skew      time.Duration // how far our clock is ahead of the cluster's; negative: behind
+	Votes     int           // votes that counted, including our own
+	Disagree  bool          // the clocks disagree; an operator should check them
+	Stop      bool          // our clock is so far off that this process must not claim
+	Reason    string        // why Disagree or Stop is set, for people; it names the process that differs from us
+	SelfCheck SelfCheck     // whether our clock agrees with its own past
 }
 
 // Judge compares our clock with the votes of others. With three votes or more the cluster's clock is the median, or the
@@ -81,8 +81,8 @@ func Judge(votes []Vote) Verdict {
 // Limit returns the latest time that may be claimed, or that a cursor may be moved to, when our clock shows now.
 func (v Verdict) Limit(now time.Time) time.Time {
 	limit := now.Add(-v.Skew).Add(Lead)
-	if believed := v.Belief.Time.Add(Lead); v.Belief.Doubt && believed.Before(limit) {
-		return believed
+	if trusted := v.SelfCheck.Time.Add(Lead); v.SelfCheck.Doubt && trusted.Before(limit) {
+		return trusted
 	}
 	return limit
 }

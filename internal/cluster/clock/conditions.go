@@ -9,7 +9,7 @@ import (
 
 // Conditions reports a clock that differs from the cluster's, or that cannot be compared, or that jumped ahead.
 func (v Verdict) Conditions(wall time.Time) []common.Condition {
-	doubts := v.Belief.conditions(wall)
+	doubts := v.SelfCheck.conditions(wall)
 	if !v.Stop && !v.Disagree {
 		return doubts
 	}
@@ -18,18 +18,18 @@ func (v Verdict) Conditions(wall time.Time) []common.Condition {
 }
 
 // conditions reports a clock that jumped ahead.
-func (b *Belief) conditions(wall time.Time) []common.Condition {
-	if !b.Ahead(wall) {
+func (c *SelfCheck) conditions(wall time.Time) []common.Condition {
+	if !c.Ahead(wall) {
 		return nil
 	}
-	ahead, left := wall.Sub(b.Time).Round(time.Second), b.Left.Round(time.Second)
+	ahead, left := wall.Sub(c.Time).Round(time.Second), c.Left.Round(time.Second)
 	text := fmt.Sprintf("its clock jumped ahead by %v; it is trusted again once synchronised by NTP, or in %v",
 		ahead, left)
-	if b.Cold {
+	if c.Cold {
 		text += "; until then this worker claims nothing"
 	} else {
 		text += "; until then jobs fire by the time from before the jump"
 	}
-	return []common.Condition{{Code: common.ConditionClockUnproven, StopsClaims: b.Cold, Text: text,
+	return []common.Condition{{Code: common.ConditionClockUnproven, StopsClaims: c.Cold, Text: text,
 		Data: common.Words{"ahead": ahead.String(), "left": left.String()}}}
 }

@@ -18,8 +18,8 @@ type Remembered struct {
 	Boot string        `json:"boot,omitempty"`
 }
 
-// Belief is the result of Trust for a wall clock.
-type Belief struct {
+// SelfCheck is the result of Trust for a wall clock.
+type SelfCheck struct {
 	Doubt bool          // the clock is suspect: it differs from the trusted time and is not confirmed
 	Cold  bool          // the machine was restarted meanwhile: the trusted time may be far in the past
 	Time  time.Time     // the trusted time now
@@ -27,7 +27,7 @@ type Belief struct {
 }
 
 // Ahead reports whether the wall clock is suspect and shows a time after the trusted one.
-func (b *Belief) Ahead(wall time.Time) bool { return b.Doubt && wall.After(b.Time.Add(Lead)) }
+func (c *SelfCheck) Ahead(wall time.Time) bool { return c.Doubt && wall.After(c.Time.Add(Lead)) }
 
 // Trust limits how far a clock may be ahead where no other clock contradicts it. It advances the trusted time by the
 // boot clock, and follows the wall clock while both are in step. A wall clock that differs is suspect until it is
@@ -57,26 +57,26 @@ func NewTrust(r Remembered, boot string, at time.Duration) *Trust {
 
 // Judge compares the wall clock with the trusted time. at is the boot clock now; proven reports that the wall clock is
 // confirmed.
-func (t *Trust) Judge(wall time.Time, at time.Duration, proven bool) Belief {
+func (t *Trust) Judge(wall time.Time, at time.Duration, proven bool) SelfCheck {
 	expected, most := t.wall.Add(at-t.at), Lead
 	if t.cold {
 		most = restart
 	}
 	ahead := wall.Sub(expected)
 	if t.wall.IsZero() || proven || -Lead <= ahead && ahead <= most {
-		return t.believe(wall, at)
+		return t.accept(wall, at)
 	}
 	if !t.doubt || wall.Sub(t.from.Add(at-t.since)).Abs() > Lead {
 		t.doubt, t.since, t.from = true, at, wall
 	}
 	left := Probation - (at - t.since)
 	if left <= 0 {
-		return t.believe(wall, at)
+		return t.accept(wall, at)
 	}
-	return Belief{Doubt: true, Cold: t.cold, Time: expected, Left: left}
+	return SelfCheck{Doubt: true, Cold: t.cold, Time: expected, Left: left}
 }
 
-func (t *Trust) believe(wall time.Time, at time.Duration) Belief {
+func (t *Trust) accept(wall time.Time, at time.Duration) SelfCheck {
 	*t = Trust{wall: wall, at: at}
-	return Belief{Time: wall}
+	return SelfCheck{Time: wall}
 }

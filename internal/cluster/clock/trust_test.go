@@ -10,37 +10,37 @@ import (
 // A single clock that jumped ahead is not trusted until it has run in step with the boot clock for Probation.
 func TestTrust_ClockJumpsAhead_IsInDoubtUntilProbationIsOver(t *testing.T) {
 	trust := clock.NewTrust(clock.Remembered{}, "boot", 0)
-	judge := func(after, ahead time.Duration, proven bool) clock.Belief {
+	judge := func(after, ahead time.Duration, proven bool) clock.SelfCheck {
 		t.Helper()
 		return trust.Judge(noon.Add(after+ahead), after, proven)
 	}
-	believed := func(what string, b clock.Belief) {
+	trusted := func(what string, b clock.SelfCheck) {
 		t.Helper()
 		if b.Doubt {
 			t.Errorf("%s: %+v", what, b)
 		}
 	}
-	doubted := func(what string, b clock.Belief, at time.Duration) {
+	doubted := func(what string, b clock.SelfCheck, at time.Duration) {
 		t.Helper()
 		if !b.Doubt || b.Cold || !b.Time.Equal(noon.Add(at)) {
 			t.Errorf("%s: %+v, want %v", what, b, noon.Add(at))
 		}
 	}
-	believed("the first time", judge(0, 0, false))
-	believed("in step", judge(time.Hour, 0, false))
-	believed("set a little", judge(time.Hour+time.Second, clock.Lead, false))
-	believed("set back a little", judge(time.Hour+2*time.Second, 0, false))
+	trusted("the first time", judge(0, 0, false))
+	trusted("in step", judge(time.Hour, 0, false))
+	trusted("set a little", judge(time.Hour+time.Second, clock.Lead, false))
+	trusted("set back a little", judge(time.Hour+2*time.Second, 0, false))
 	doubted("an hour ahead", judge(2*time.Hour, time.Hour, false), 2*time.Hour)
 	doubted("shortly before the end of the probation", judge(2*time.Hour+clock.Probation-1, time.Hour, false),
 		2*time.Hour+clock.Probation-1)
 	doubted("another jump restarts the probation", judge(2*time.Hour+clock.Probation, 2*time.Hour, false),
 		2*time.Hour+clock.Probation)
-	believed("corrected", judge(3*time.Hour, 0, false))
+	trusted("corrected", judge(3*time.Hour, 0, false))
 	doubted("ahead again", judge(4*time.Hour, time.Hour, false), 4*time.Hour)
-	believed("after the probation", judge(4*time.Hour+clock.Probation, time.Hour, false))
+	trusted("after the probation", judge(4*time.Hour+clock.Probation, time.Hour, false))
 	doubted("back by an hour", judge(5*time.Hour, 0, false), 6*time.Hour)
-	believed("confirmed", judge(5*time.Hour+1, 0, true))
-	believed("and in step from there", judge(6*time.Hour, 0, false))
+	trusted("confirmed", judge(5*time.Hour+1, 0, true))
+	trusted("and in step from there", judge(6*time.Hour, 0, false))
 }
 
 // The clock of a machine that was off for a week is a week ahead of the remembered time.
@@ -76,16 +76,16 @@ func TestTrust_AfterARestart(t *testing.T) {
 
 // The limit of claims is the trusted time while the clock is suspect, and the cluster's time if that is earlier.
 func TestLimit_ClockSuspect_IsTheTrustedTime(t *testing.T) {
-	belief := clock.Belief{Doubt: true, Time: noon}
+	selfCheck := clock.SelfCheck{Doubt: true, Time: noon}
 	wall := noon.Add(time.Hour)
-	if got := (clock.Verdict{Belief: belief}).Limit(wall); !got.Equal(noon.Add(clock.Lead)) {
+	if got := (clock.Verdict{SelfCheck: selfCheck}).Limit(wall); !got.Equal(noon.Add(clock.Lead)) {
 		t.Errorf("limit %v", got)
 	}
-	if got := (clock.Verdict{Belief: belief, Skew: 2 * time.Hour}).Limit(wall); !got.Equal(noon.Add(-time.Hour +
+	if got := (clock.Verdict{SelfCheck: selfCheck, Skew: 2 * time.Hour}).Limit(wall); !got.Equal(noon.Add(-time.Hour +
 		clock.Lead)) {
 		t.Errorf("limit of a clock that others contradict %v", got)
 	}
-	if got := (clock.Verdict{Belief: clock.Belief{Doubt: true, Time: wall}}).
+	if got := (clock.Verdict{SelfCheck: clock.SelfCheck{Doubt: true, Time: wall}}).
 		Limit(noon); !got.Equal(noon.Add(clock.Lead)) {
 		t.Errorf("limit of a clock that went back %v", got)
 	}

@@ -18,9 +18,9 @@ type Clock struct {
 	path string // path of the file; empty: nothing is remembered
 	log  *slog.Logger
 
-	mu     sync.Mutex
-	trust  *clock.Trust // guarded by mu
-	belief clock.Belief // guarded by mu; result of the last Judge
+	mu        sync.Mutex
+	trust     *clock.Trust    // guarded by mu
+	selfCheck clock.SelfCheck // guarded by mu; result of the last Judge
 }
 
 const (
@@ -42,19 +42,19 @@ func OpenClock(dir string, log *slog.Logger) *Clock {
 func NewClock(log *slog.Logger) *Clock { return &Clock{log: log, trust: &clock.Trust{}} }
 
 // Judge compares the wall clock with its past. proven reports that another clock agrees.
-func (c *Clock) Judge(wall time.Time, proven bool) clock.Belief {
+func (c *Clock) Judge(wall time.Time, proven bool) clock.SelfCheck {
 	at := bootclock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.belief.Doubt
-	c.belief = c.trust.Judge(wall, at, proven || wallclock.Synchronized())
-	switch b := c.belief; {
+	before := c.selfCheck.Doubt
+	c.selfCheck = c.trust.Judge(wall, at, proven || wallclock.Synchronized())
+	switch b := c.selfCheck; {
 	case b.Doubt && !before:
 		c.log.Warn("clock_suspect", "now", wall.UTC(), "trusted", b.Time.UTC(), "for", b.Left)
 	case before && !b.Doubt:
 		c.log.Warn("clock_ok", "now", wall.UTC())
 	}
-	return c.belief
+	return c.selfCheck
 }
 
 // Keep stores the trusted time repeatedly until the context ends. While the clock is suspect, the stored time

@@ -87,7 +87,7 @@ type Guard struct {
 	self    string
 	wall    func() time.Time
 	others  func() []clock.Vote
-	trust   func(wall time.Time, proven bool) clock.Belief
+	trust   func(wall time.Time, proven bool) clock.SelfCheck
 
 	mu     sync.Mutex
 	memory clock.Memory // guarded by mu
@@ -112,7 +112,7 @@ const (
 // members, such as the log store's. trust compares the wall clock with its own past; its argument proven reports
 // that another worker's clock, which is not suspect, agrees. Both may be nil.
 func NewGuard(members *Members, self string, wall func() time.Time, others func() []clock.Vote,
-	trust func(wall time.Time, proven bool) clock.Belief,
+	trust func(wall time.Time, proven bool) clock.SelfCheck,
 ) *Guard {
 	return &Guard{members: members, self: self, wall: wall, others: others, trust: trust}
 }
@@ -146,7 +146,7 @@ func (g *Guard) judge(wall time.Time) clock.Verdict {
 	defer g.mu.Unlock()
 	verdict := g.memory.Judge(votes, wall, now, !heard.IsZero() && now.Sub(heard) < inTouch)
 	if g.trust != nil {
-		verdict.Belief = g.trust(wall, !verdict.Stop && !verdict.Disagree && snapshot.agrees(g.self, wall, now))
+		verdict.SelfCheck = g.trust(wall, !verdict.Stop && !verdict.Disagree && snapshot.agrees(g.self, wall, now))
 	}
 	g.last = judgement{verdict: verdict, wall: wall, at: now, of: snapshot.Generation}
 	return verdict
@@ -191,9 +191,9 @@ func (g *Guard) Now() (time.Time, error) {
 	if !now.After(verdict.Limit(now)) {
 		return now, nil
 	}
-	if verdict.Belief.Ahead(now) {
+	if verdict.SelfCheck.Ahead(now) {
 		return time.Time{}, common.Errorf(common.CodeUnavailable,
-			"the clock of this master jumped ahead, and is accepted in %v", verdict.Belief.Left.Round(time.Second)).
+			"the clock of this master jumped ahead, and is accepted in %v", verdict.SelfCheck.Left.Round(time.Second)).
 			WithReason("clock_unproven").WithHint("synchronize it by NTP: it is accepted at once then")
 	}
 	return time.Time{}, common.Errorf(common.CodeUnavailable, "the clock of this master is %v ahead of the cluster's",
@@ -204,5 +204,5 @@ func (g *Guard) Now() (time.Time, error) {
 // Proven reports whether no evidence contradicts the clock: neither other clocks, nor its own past.
 func (g *Guard) Proven() bool {
 	v := g.Judge()
-	return !v.Stop && !v.Disagree && !v.Belief.Doubt && v.Skew.Abs() <= clock.Lead
+	return !v.Stop && !v.Disagree && !v.SelfCheck.Doubt && v.Skew.Abs() <= clock.Lead
 }

@@ -20,25 +20,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// diary notes what happened, in order.
-type diary struct {
+// journal notes what happened, in order.
+type journal struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (d *diary) note(format string, args ...any) {
+func (d *journal) note(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lines = append(d.lines, fmt.Sprintf(format, args...))
 }
 
-func (d *diary) read() []string {
+func (d *journal) read() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.lines)
 }
 
-func (d *diary) part(name string) Part {
+func (d *journal) part(name string) Part {
 	return Part{
 		Name:  name,
 		Start: func(context.Context) error { d.note("start %s", name); return nil },
@@ -47,7 +47,7 @@ func (d *diary) part(name string) Part {
 	}
 }
 
-func expect(t *testing.T, d *diary, want ...string) {
+func expect(t *testing.T, d *journal, want ...string) {
 	t.Helper()
 	if got := d.read(); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -65,7 +65,7 @@ func run(ctx, hurry context.Context, parts ...Part) <-chan error {
 
 func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		d := &diary{}
+		d := &journal{}
 		ctx, cancel := context.WithCancel(t.Context())
 		result := run(ctx, t.Context(), d.part("a"), d.part("b"), Part{Name: "empty"}, d.part("c"))
 		virtualtime.Wait()
@@ -80,7 +80,7 @@ func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 
 func TestAPartThatCannotStartStopsThoseBefore(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		d := &diary{}
+		d := &journal{}
 		broken := d.part("b")
 		broken.Start = func(context.Context) error { return errors.New("no disk") }
 		err := <-run(t.Context(), t.Context(), d.part("a"), broken, d.part("c"))
@@ -97,7 +97,7 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 		want string
 	}{{errors.New("broken pipe"), "b failed: broken pipe"}, {nil, "b ended by itself"}} {
 		virtualtime.Test(t, func(t *testing.T) {
-			d := &diary{}
+			d := &journal{}
 			failing := d.part("b")
 			failing.Serve = func(context.Context) error { time.Sleep(time.Minute); return c.err }
 			err := <-run(t.Context(), t.Context(), d.part("a"), failing, d.part("c"))
@@ -113,7 +113,7 @@ func TestAPartThatFailsStopsAll(t *testing.T) {
 // and that is no failure.
 func TestStoppingWhileAPartStarts(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		d := &diary{}
+		d := &journal{}
 		waiting := Part{
 			Name:  "waits",
 			Start: func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
@@ -147,7 +147,7 @@ func TestServe_ErrorAfterItsEnd_IsIgnored(t *testing.T) {
 // is left behind, and the parts below are stopped all the same.
 func TestDeadlines(t *testing.T) {
 	virtualtime.Test(t, func(t *testing.T) {
-		d := &diary{}
+		d := &journal{}
 		release := make(chan struct{})
 		slow := d.part("slow")
 		slow.StopTimeout = 5 * time.Second

@@ -14,16 +14,16 @@ interface Props {
   disabled?: boolean;
 }
 
-/** Runs a job now. Options are a second button unless the job asks for parameters anyway. */
+/** Runs a job now. Options are a second button unless the job needsParams for parameters anyway. */
 export function RunButton({ job, given, variant = 'filled', label, disabled = false }: Props) {
   const { t } = useTranslation();
   const { run, ask, isPending, dialog } = useRunNow();
-  const asks = Object.keys(job.params ?? {}).length > 0;
+  const needsParams = Object.keys(job.params ?? {}).length > 0;
   return (
     <>
       <Button.Group>
-        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={isPending} disabled={disabled} onClick={() => run(job, given)}>{label ?? (asks ? t('jobs.runAsking') : t('jobs.run'))}</Button>
-        {!asks && (
+        <Button variant={variant} leftSection={<Icon name="play" size={16} />} loading={isPending} disabled={disabled} onClick={() => run(job, given)}>{label ?? (needsParams ? t('jobs.runAsking') : t('jobs.run'))}</Button>
+        {!needsParams && (
           <Button variant={variant} px="xs" disabled={disabled} aria-label={t('jobs.runWith')} title={t('jobs.runWith')} onClick={() => ask(job, given)}>
             <Icon name="gear" size={16} />
           </Button>

@@ -15,7 +15,7 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
   const list = (items: readonly (string | number)[]) => visible(listed(items.map(String), language));
   const fires = job.cronExpr !== undefined;
   const { catchUp, retry, placement, notify, retention } = job;
-  const told = events.filter((event) => notify?.on?.includes(event));
+  const notified = events.filter((event) => notify?.on?.includes(event));
   const policy = catchUp?.policy || 'latest';
   const max = retry?.max ?? 0;
   const at = (iso: string) => formatTime(iso, language);
@@ -55,8 +55,8 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
     [t('policy.scarce'), t('policy.scarceText', { count: job.slots || 1, priority: job.priority || 5 })],
     [
       t('policy.notify'),
-      told.length > 0 && notify?.to && notify.to.length > 0
-        ? t('policy.notifyText', { to: list(notify.to), events: list(told.map((event) => t(`policy.event.${event}`))) })
+      notified.length > 0 && notify?.to && notify.to.length > 0
+        ? t('policy.notifyText', { to: list(notify.to), events: list(notified.map((event) => t(`policy.event.${event}`))) })
         : t('policy.noNotify'),
     ],
     [

@@ -5,7 +5,7 @@ import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import classes from './LedgerPage.module.css';
 
-const told = ['succeeded', 'skipped', 'missed', 'lost', 'refused'] as const satisfies readonly FireStatus[];
+const explained = ['succeeded', 'skipped', 'missed', 'lost', 'refused'] as const satisfies readonly FireStatus[];
 
 /** Explains an empty ledger. */
 export function EmptyLedger() {
@@ -13,8 +13,8 @@ export function EmptyLedger() {
   return (
     <EmptyPage icon="calendar" title={t('ledger.emptyTitle')}>
       <p>{t('ledger.emptyText')}</p>
-      <dl className={classes.told}>
-        {told.map((status) => (
+      <dl className={classes.statuses}>
+        {explained.map((status) => (
           <div key={status}>
             <dt><StatusBadge status={status} /></dt>
             <dd>{t(`ledger.means.${status}`)}</dd>

@@ -9,7 +9,7 @@ import type { Run } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
 import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
-import { useHeld } from '../../lib/useHeld.ts';
+import { useTrueFor } from '../../lib/useTrueFor.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { EndingText } from '../../parts/EndingText.tsx';
@@ -132,7 +132,7 @@ function Acts({ run }: { run: Run }) {
   const [asking, setAsking] = useState(false);
   const ended = isTerminal(run.status);
   // The button to run it again replaces the kill button: a user who is about to kill must not start it again.
-  const endedBefore = useHeld(ended, 2000);
+  const endedBefore = useTrueFor(ended, 2000);
   if (!mayRun) return null;
   const waits = run.status === 'waiting';
   return (

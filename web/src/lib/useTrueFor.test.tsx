@@ -2,12 +2,12 @@
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { expect, it, vi } from 'vitest';
-import { useHeld } from './useHeld.ts';
+import { useTrueFor } from './useTrueFor.ts';
 
 const seen: boolean[] = [];
 
 function Probe({ condition }: { condition: boolean }) {
-  seen.push(useHeld(condition, 2000));
+  seen.push(useTrueFor(condition, 2000));
   return null;
 }
 
