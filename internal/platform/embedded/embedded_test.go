@@ -2,12 +2,15 @@ package embedded_test
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/errgroup"
 
 	"carillon/internal/platform/embedded"
 )
@@ -88,4 +91,50 @@ func listeners(t *testing.T) int {
 		}
 	}
 	return n
+}
+
+// Applied entries of the Raft log do not stay in memory, and a start does not read them all again.
+func TestRaftLog_StaysSmall(t *testing.T) {
+	const size, count = 16 << 10, 3000
+	dir := t.TempDir()
+	etcd := start(t, dir)
+	put := func(n int) {
+		var all errgroup.Group
+		all.SetLimit(16)
+		for i := range n {
+			all.Go(func() error {
+				_, err := etcd.Client().Put(t.Context(), fmt.Sprint("/", i%16), strings.Repeat("v", size))
+				return err
+			})
+		}
+		if err := all.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(100)
+	before := heap()
+	bounded := func(when string) {
+		t.Helper()
+		if more := heap() - before; more > count*size/2 {
+			t.Errorf("%d MiB more in memory %s writes of %d MiB", more>>20, when, count*size>>20)
+		}
+	}
+	put(count)
+	bounded("after")
+	if err := etcd.Close(); err != nil {
+		t.Fatal(err)
+	}
+	etcd = start(t, dir)
+	bounded("at a start after")
+	if err := etcd.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// heap returns the size of all live objects in bytes.
+func heap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }
