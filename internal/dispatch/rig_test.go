@@ -125,7 +125,7 @@ type fakePlan struct {
 
 	mu      sync.Mutex
 	settled []scheduler.Settled
-	journal   []string
+	journal []string
 }
 
 func (p *fakePlan) Fires() <-chan scheduler.Fire { return p.fires }
