@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	"carillon/internal/common"
 	"carillon/internal/executor/proctree"
@@ -58,11 +59,39 @@ func OpenHome(dir, name string) (*Home, error) {
 		BootID: bootclock.BootID(), PIDNamespace: PIDNamespace()}}, nil
 }
 
+const (
+	homeWait  = 7 * time.Second // more than guardian.endAfterGuardian
+	homeRetry = 50 * time.Millisecond
+)
+
+// awaitHome opens the data folder as soon as the process that holds it has ended.
+func awaitHome(ctx context.Context, dir, name string, log *slog.Logger) (*Home, error) {
+	deadline := time.NewTimer(homeWait)
+	defer deadline.Stop()
+	for first := true; ; first = false {
+		h, err := OpenHome(dir, name)
+		if !errors.Is(err, ErrHomeInUse) {
+			return h, err
+		}
+		if first {
+			log.Info("data_folder_in_use", "waits", homeWait)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-deadline.C:
+			return nil, err
+		case <-time.After(homeRetry):
+		}
+	}
+}
+
 // BeginLife opens the data folder, marks this process and all that it will start as belonging to this life, and kills
 // and removes what an earlier life left. Without the mark a sweep may miss hidden processes, so that the runs of this
-// life are not recovered at once.
+// life are not recovered at once. A data folder that is in use is awaited for as long as a worker may live after its
+// guardian.
 func BeginLife(ctx context.Context, dir, name string, log *slog.Logger) (*Home, error) {
-	h, err := OpenHome(dir, name)
+	h, err := awaitHome(ctx, dir, name, log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,13 @@
 package executor
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -49,3 +53,38 @@ func TestWorkerIDOfAnotherUser(t *testing.T) {
 		t.Errorf("and left %v, %v", found, err)
 	}
 }
+
+// A worker whose guardian was killed ends within seconds. The next one takes over its data folder.
+func TestBeginLife_FolderInUse_WaitsForIt(t *testing.T) {
+	dir := t.TempDir()
+	earlier, err := OpenHome(dir, "east")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenHome(dir, "east"); !errors.Is(err, ErrHomeInUse) {
+		t.Fatalf("a second one at once: %v", err)
+	}
+	var waits atomic.Bool
+	log := slog.New(slog.NewTextHandler(writer(func(line []byte) {
+		if strings.Contains(string(line), "data_folder_in_use") && !waits.Swap(true) {
+			if err := earlier.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}), nil))
+	next, err := BeginLife(t.Context(), dir, "east", log)
+	if err != nil || !waits.Load() {
+		t.Fatalf("%v; waited: %t", err, waits.Load())
+	}
+	defer next.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := BeginLife(ctx, dir, "east", log); !errors.Is(err, ErrHomeInUse) {
+		t.Errorf("while the next one lives: %v", err)
+	}
+}
+
+// writer receives what is logged.
+type writer func([]byte)
+
+func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }

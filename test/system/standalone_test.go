@@ -105,8 +105,8 @@ func TestGuardianKilledOneAttempt(t *testing.T) {
 	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/long/run", map[string]any{}, nil)
 	eventually(t, "it runs", func() bool { return a.count("job=long&status=running", status("running")) == 1 })
 	p.Signal(syscall.SIGKILL)
-	p.exit() // the worker holds its outputs: it is gone as well
-	_, a = standalone(t, dir)
+	p.exit()
+	_, a = standalone(t, dir) // it waits for the worker, which ends as well
 	eventually(t, "the job was run again", func() bool { return a.count("job=long", status("succeeded")) == 1 })
 	runs := a.runs("job=long")
 	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.Attempt, b.Attempt) })
