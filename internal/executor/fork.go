@@ -100,19 +100,17 @@ func (x *Executor) fork(o *forkOrder, among *siblings, l *launcher) error {
 	p.siblings = among
 	among.begin()
 	defer among.end() // the command is registered by then
-	alone := x.marks.begin(p.number, s.as != nil)
-	pid, handle, err := l.forkExec(s, attr, p.leaf)
+	pid, handle, err := l.forkExec(s, attr, p.leaf, p.number)
 	if err != nil && p.leaf != nil && !short(err) {
 		// The cgroup may be the reason: a sandbox may forbid clone3(2).
 		p.leaf.remove()
 		p.leaf, attr.Sys.UseCgroupFD, attr.Sys.Ptrace = nil, false, false
 		if first := err; !limits.asked {
-			if pid, handle, err = l.forkExec(s, attr, p.leaf); err == nil {
+			if pid, handle, err = l.forkExec(s, attr, p.leaf, p.number); err == nil {
 				x.cgroups.turnOff(first)
 			}
 		}
 	}
-	x.marks.end(p.number, alone, pid)
 	if err == nil && p.leaf != nil && attr.Sys.Ptrace {
 		// its descendants are still identified by their mark
 		if failure := x.cgroups.release(p.leaf, pid); failure != nil {

@@ -13,6 +13,7 @@ import (
 // launcher executes commands on the thread of a forker.
 type launcher struct {
 	starter *spawn.Starter // nil: each start copies the descriptors of this process
+	marks   *marker
 	log     *slog.Logger
 }
 
@@ -23,7 +24,7 @@ func (x *Executor) addForker() {
 }
 
 func (x *Executor) launcher() *launcher {
-	l := &launcher{log: x.cfg.Log}
+	l := &launcher{marks: x.marks, log: x.cfg.Log}
 	if x.opened == nil {
 		return l
 	}
@@ -34,11 +35,11 @@ func (x *Executor) launcher() *launcher {
 	return l
 }
 
-// forkExec starts a command, as [syscall.ForkExec] does, and returns also a pidfd; -1 if the kernel has none.
-// A command that needs no ptrace to be moved into its cgroup has attr.Sys.Ptrace reset.
-func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr, group *leaf) (pid, handle int, err error) {
+// forkExec starts a command with the mark of a run, as [syscall.ForkExec] does, and returns also a pidfd; -1 if the
+// kernel has none. A command that needs no ptrace to be moved into its cgroup has attr.Sys.Ptrace reset.
+func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr, group *leaf, run uint64) (pid, handle int, err error) {
 	if l.starter != nil && attr.Sys.Credential == nil && attr.Sys.Setpgid {
-		c := spawn.Command{Path: s.path, Dir: attr.Dir, Args: s.args, Env: attr.Env}
+		c := spawn.Command{Path: s.path, Dir: attr.Dir, Args: s.args, Env: attr.Env, RealTime: l.marks.limit(run)}
 		for i, fd := range attr.Files {
 			c.Files[i] = int(fd)
 		}
@@ -61,7 +62,9 @@ func (l *launcher) forkExec(s *spec, attr *syscall.ProcAttr, group *leaf) (pid, 
 	}
 	handle = -1
 	attr.Sys.PidFD = &handle
+	alone := l.marks.begin(run, attr.Sys.Credential != nil)
 	pid, err = syscall.ForkExec(s.path, s.args, attr)
+	l.marks.end(run, alone, pid)
 	return pid, handle, err
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"carillon/internal/executor/proctree"
 	"carillon/internal/platform/bootclock"
 )
@@ -24,17 +26,18 @@ func MarkProcess(worker string) (proctree.Mark, error) {
 // aloneWait is how long a start waits for concurrent starts, if that allows it to be marked.
 const aloneWait = 50 * time.Millisecond
 
-// marker gives each command the mark of its run. A command inherits the mark that this process has at the moment of the
-// fork. During concurrent starts that moment is unknown: the commands then start without a run number in their marks,
-// and get it as soon as they exist. A command of another user cannot be changed afterwards: it is started alone, unless
-// other starts take longer than aloneWait. A marker without a mark does nothing.
+// marker gives each command the mark of its run. The child of a [spawn.Starter] sets it before it executes the command.
+// Any other command inherits the mark that this process has at the moment of the fork. During concurrent starts that
+// moment is unknown: the commands then start without a run number in their marks, and get it as soon as they exist. A
+// command of another user cannot be changed afterwards: it is started alone, unless other starts take longer than
+// aloneWait. A marker without a mark does nothing.
 type marker struct {
 	mark proctree.Mark
 
 	mu     sync.Mutex
 	last   uint64        // last run number
-	starts uint64        // number of starts so far
-	going  int           // starts in progress
+	starts uint64        // number of forks so far
+	going  int           // forks in progress
 	lonely bool          // the start in progress must be the only one
 	ended  chan struct{} // closed and replaced at the end of each start
 }
@@ -52,6 +55,15 @@ func (m *marker) number() uint64 {
 	defer m.mu.Unlock()
 	m.last = max(1, (m.last+1)%proctree.RunNumbers)
 	return m.last
+}
+
+// limit returns RLIMIT_RTTIME with the mark of a run; nil for 0.
+func (m *marker) limit(run uint64) *unix.Rlimit {
+	if run == 0 {
+		return nil
+	}
+	l := m.mark.Limits(run)
+	return &unix.Rlimit{Cur: l.Soft, Max: l.Hard}
 }
 
 // begin is called before the fork, and end after it. begin returns the number of the start if it is the only one in

@@ -61,11 +61,17 @@ func (m Mark) Set() error {
 // SetRun marks a process, which may be this one, with the number of its run; 0 is no run. Processes that it starts from
 // now on inherit the number. A process can change its own number.
 func (m Mark) SetRun(pid int, number uint64) error {
-	soft := uint64(m)
+	l := m.Limits(number)
+	return setLimits(pid, l.Soft, l.Hard)
+}
+
+// Limits returns the limits of a process with this mark and the number of its run; 0 is no run.
+func (m Mark) Limits(number uint64) Limits {
+	l := Limits{Soft: uint64(m), Hard: uint64(m)}
 	if number != 0 {
-		soft = leastRun + number%RunNumbers
+		l.Soft = leastRun + number%RunNumbers
 	}
-	return setLimits(pid, soft, uint64(m))
+	return l
 }
 
 func setLimits(pid int, soft, hard uint64) error {

@@ -13,6 +13,8 @@
 // It works for Linux on amd64 and arm64, if a trial shows that the kernel and the sandbox allow all calls.
 package spawn
 
+import "golang.org/x/sys/unix"
+
 // Command is a command to start. It gets a process group of its own, and is killed when the thread that started it
 // ends.
 type Command struct {
@@ -21,6 +23,7 @@ type Command struct {
 	Files     [streams]int // stdin, stdout and stderr; they stay open in this process
 	Cgroup    int          // descriptor of the cgroup to start in, if [Starter.IntoCgroup]; 0: that of this process
 	Procs     int          // descriptor of the file cgroup.procs of the cgroup to move to; 0: none
+	RealTime  *unix.Rlimit // its RLIMIT_RTTIME; nil: that of this process
 }
 
 const (

@@ -114,6 +114,24 @@ func TestStart_CommandGetsWhatItIsGiven(t *testing.T) {
 	})
 }
 
+func TestStart_RealTime_IsTheLimitOfTheCommandOnly(t *testing.T) {
+	inBothModes(t, func(t *testing.T, starter func() *Starter) {
+		var own, after unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &own); err != nil {
+			t.Fatal(err)
+		}
+		c := shell("grep "realtime timeout" /proc/self/limits")
+		c.RealTime = &unix.Rlimit{Cur: 123456789, Max: 987654321}
+		out, _, err := start(t, starter(), c, null(t))
+		if f := strings.Fields(out); err != nil || len(f) < 5 || f[3] != "123456789" || f[4] != "987654321" {
+			t.Errorf("printed %q: %v", out, err)
+		}
+		if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &after); err != nil || after != own {
+			t.Errorf("this process has %v: %v, want %v", after, err, own)
+		}
+	})
+}
+
 func TestStart_ProcessStateIsOfAnOrdinaryStart(t *testing.T) {
 	inBothModes(t, func(t *testing.T, starter func() *Starter) {
 		script := `grep -e SigBlk -e SigCgt -e NoNewPrivs -e Umask /proc/self/status; ulimit -Sn; ulimit -Hn`

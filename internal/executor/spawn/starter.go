@@ -43,9 +43,10 @@ func run(number, a, b, c uintptr, calls *call) (pid int)
 // Starter starts commands, one at a time. A child reads its memory, so it must not be copied.
 type Starter struct {
 	limit   *unix.Rlimit
-	old     bool // clone is used, since clone3 is not allowed
-	parent  int  // id of this process
-	null    int  // the first of 1 + kept adjacent descriptors, which are all /dev/null between starts
+	time    unix.Rlimit // RLIMIT_RTTIME of the command
+	old     bool        // clone is used, since clone3 is not allowed
+	parent  int         // id of this process
+	null    int         // the first of 1 + kept adjacent descriptors, which are all /dev/null between starts
 	clone   cloneArgs
 	pidfd   int32
 	blocked unix.Sigset_t // all signals
@@ -226,6 +227,10 @@ func (s *Starter) write(c *Command) error {
 	}
 	if s.limit != nil {
 		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(s.limit), 0)
+	}
+	if c.RealTime != nil {
+		s.time = *c.RealTime
+		s.add(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_RTTIME, address(&s.time), 0)
 	}
 	s.add(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 	s.add(unix.SYS_GETPPID)
