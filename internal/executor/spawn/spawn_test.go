@@ -120,7 +120,7 @@ func TestStart_RealTime_IsTheLimitOfTheCommandOnly(t *testing.T) {
 		if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &own); err != nil {
 			t.Fatal(err)
 		}
-		c := shell("grep "realtime timeout" /proc/self/limits")
+		c := shell(`grep "realtime timeout" /proc/self/limits`)
 		c.RealTime = &unix.Rlimit{Cur: 123456789, Max: 987654321}
 		out, _, err := start(t, starter(), c, null(t))
 		if f := strings.Fields(out); err != nil || len(f) < 5 || f[3] != "123456789" || f[4] != "987654321" {
