@@ -133,6 +133,7 @@ type Usage struct {
 	CPU       time.Duration
 	Reaped    time.Duration // processor time of its children that have ended
 	RSS, Peak int64         // bytes
+	File      int64         // bytes of RSS that are pages of files, which the kernel can drop
 }
 
 // Usage returns the usage of a process and, if it is a guardian, of its worker. For an ended process it is empty.
@@ -141,7 +142,7 @@ func (p *Process) Usage() Usage {
 	for _, w := range p.workers() {
 		worker := usageOf(w.PID)
 		u.CPU, u.RSS, u.Peak = u.CPU+worker.CPU, u.RSS+worker.RSS, u.Peak+worker.Peak
-		u.Reaped += worker.Reaped
+		u.Reaped, u.File = u.Reaped+worker.Reaped, u.File+worker.File
 	}
 	return u
 }
@@ -152,6 +153,7 @@ func (p *Process) TreeUsage() Usage {
 	for _, q := range proctree.Below(p.PID()) {
 		more := usageOf(q.PID)
 		u.CPU, u.Reaped, u.RSS, u.Peak = u.CPU+more.CPU, u.Reaped+more.Reaped, u.RSS+more.RSS, u.Peak+more.Peak
+		u.File += more.File
 	}
 	return u
 }
@@ -183,6 +185,8 @@ func usageOf(pid int) (u Usage) {
 		switch name {
 		case "VmRSS":
 			u.RSS = kb << 10
+		case "RssFile":
+			u.File = kb << 10
 		case "VmHWM":
 			u.Peak = kb << 10
 		}

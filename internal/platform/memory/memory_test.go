@@ -1,6 +1,11 @@
 package memory
 
-import "testing"
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
 
 func TestPercentFor(t *testing.T) {
 	for _, c := range []struct {
@@ -27,6 +32,29 @@ func TestMaster_BoundsGarbage(t *testing.T) {
 		if garbage := live * uint64(Master.percentFor(live)) / 100; garbage > 32<<20 {
 			t.Errorf("%d MiB live: %d MiB of garbage", live>>20, garbage>>20)
 		}
+	}
+}
+
+// An operator's target is left alone.
+func TestTune_GOGC(t *testing.T) {
+	for _, c := range []struct {
+		gogc string
+		kept bool
+	}{{"", false}, {"77", true}, {"off", true}} {
+		t.Run(c.gogc, func(t *testing.T) {
+			t.Setenv("GOGC", c.gogc)
+			before := debug.SetGCPercent(77)
+			defer debug.SetGCPercent(before)
+			runtime.GC() // there is no live memory before the first collection
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := Tune(ctx, Worker); err != nil {
+				t.Fatal(err)
+			}
+			if got := debug.SetGCPercent(77); (got == 77) != c.kept {
+				t.Errorf("target of %d %%, want it kept: %v", got, c.kept)
+			}
+		})
 	}
 }
 
