@@ -288,7 +288,7 @@ func (x *Executor) run(ctx context.Context, t Task, out Output, masks *redact.Ma
 		how = hit
 	}
 	run := x.outcome(&t, how)
-	*run.EndedAt = run.EndedAt.Add(-yielded)
+	*run.EndedAt = run.EndedAt.Add(-yielded - p.waited)
 	if !p.abandoned.Load() {
 		run.StartedAt = &p.startedAt
 	}

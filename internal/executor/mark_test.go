@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -130,6 +131,39 @@ func TestMarkedProcesses_AreKilledWithTheirRun(t *testing.T) {
 	}
 	all.Wait()
 	endOther()
+}
+
+// Runs that end together among many share a look for processes that they left: one that did is not overlooked, and the
+// time that they wait for each other is not part of them.
+func TestRunsThatEndTogether_LeaveNoProcess(t *testing.T) {
+	x := newMarked(t)
+	for range 20 {
+		defer another(t, x)()
+	}
+	var all sync.WaitGroup
+	var waited atomic.Int64 // the longest time from the end of a command to that of its run
+	for i := range 60 {
+		all.Go(func() {
+			task := shell("true")
+			if i%10 == 0 {
+				task = shell(hidden + " & sleep 0.05")
+			}
+			out := record(t, task)
+			run := x.Run(t.Context(), task, out)
+			expect(t, run, common.StatusSucceeded, "")
+			if i%10 == 0 {
+				wantGone(t, pids(t, out.text()))
+			} else if run.EndedAt != nil {
+				took := int64(time.Since(*run.EndedAt))
+				for most := waited.Load(); took > most && !waited.CompareAndSwap(most, took); most = waited.Load() {
+				}
+			}
+		})
+	}
+	all.Wait()
+	if most := time.Duration(waited.Load()); most < 10*time.Millisecond {
+		t.Errorf("the runs ended at most %v after their commands", most)
+	}
 }
 
 // No other run of a job that forbids overlap may meet a process that may be its own.

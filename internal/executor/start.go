@@ -26,8 +26,9 @@ type process struct {
 	read      chan struct{} // closed when both outputs were read to their end
 	outputs   outputs
 
-	leaf     *leaf     // its cgroup, if it has one
-	siblings *siblings // the other children of the thread that started it
+	leaf     *leaf         // its cgroup, if it has one
+	siblings *siblings     // the other children of the thread that started it
+	waited   time.Duration // for other runs that share a look
 
 	// Identification of descendants.
 	run    string

@@ -45,6 +45,7 @@ type tracker struct {
 	byPID    map[int]*process    // by the id of the command, which is also that of its group and session
 	byFolder map[string]*process // by private folder
 	noted    map[int]note
+	next     *look // nil: no run waits for one
 
 	passing sync.Mutex       // held during a pass; locked before mu
 	known   map[int]*verdict // adopted processes, whose ids are not reused before a pass reaps them; guarded by passing
@@ -190,6 +191,9 @@ func (k *tracker) killNoted(p *process) {
 func (k *tracker) end(p *process, hold time.Duration, now <-chan struct{}) (clean bool, left int) {
 	k.endCommand(p)
 	defer k.leave(p)
+	if k.nothingLeft(p, now) {
+		return true, 0
+	}
 	clean, left, doubtful := k.endOwn(p, false)
 	if left > 0 || doubtful == 0 || hold <= 0 {
 		return clean, left
