@@ -108,11 +108,11 @@ func TestCluster(t *testing.T) {
 	if code := west.end(syscall.SIGKILL); code != -1 {
 		t.Fatalf("west was killed, but ended with %d", code)
 	}
+	c.worker("west")
+	eventually(t, "the lost run says lost", func() bool { return a.count("job=long", status("lost")) == 1 })
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.worker("west")
-	eventually(t, "the lost run says lost", func() bool { return a.count("job=long", status("lost")) == 1 })
 	eventually(t, "both jobs run again", func() bool {
 		return a.count("job=long", status("succeeded")) > 0 && a.count("job=tick", by("west")) > soFar+3
 	})
