@@ -17,8 +17,12 @@ import (
 	"carillon/internal/platform/bootclock"
 )
 
-// clients is how many clients use etcd at a time.
-var clients = [...]int{1, 16, 64}
+// cycleRows are the numbers of clients that use etcd at a time, and by how much they are to be faster than a lease for
+// each run.
+var cycleRows = [...]struct {
+	clients int
+	goal    float64
+}{{1, 11}, {16, 9.5}, {64, 8}}
 
 // cycles counts how many runs per second can be locked and unlocked: each with a lease of its own, the common
 // pattern, and claimed and finished by the product's own transactions, in batches of the size that its worker
@@ -35,7 +39,8 @@ func cycles(ctx context.Context, b *bench) error {
 	}
 	defer client.Close()
 	length := min(b.length(4*time.Second), 10*time.Second)
-	for _, n := range clients {
+	for _, row := range cycleRows {
+		n := row.clients
 		began, seen := time.Now(), look(server)
 		old, err := perSecond(ctx, n, length, func(ctx context.Context, i int) (int, error) {
 			return 1, classic(ctx, client, fmt.Sprintf("/classic/job-%d", i))
@@ -56,8 +61,8 @@ func cycles(ctx context.Context, b *bench) error {
 		}
 		b.sheet.took("cycles", seen, time.Since(began), server)
 		b.sheet.add("cycles", fmt.Sprintf("claim + finish in hundreds, clients: %d", n),
-			fmt.Sprintf("%.0f/s; a lease for each run: %.0f/s; × %.1f", ours, old, ours/old), "≥ × 10",
-			reached(ours >= 10*old))
+			fmt.Sprintf("%.0f/s; a lease for each run: %.0f/s; × %.1f", ours, old, ours/old),
+			fmt.Sprintf("≥ × %g", row.goal), reached(ours >= row.goal*old))
 	}
 	return nil
 }
