@@ -135,7 +135,7 @@ func (c *Child) signal(s syscall.Signal) {
 // heartbeat for 1 s, and returns [ErrSilent] if the guardian stays silent for 10 s while /proc shows it as stopped, or
 // for 30 s otherwise. Without a guardian it waits for the end of the context.
 func (c *Child) Follow(ctx context.Context, log *slog.Logger) error {
-	return c.follow(ctx, log, newWatch())
+	return c.follow(ctx, log, newWatch(bootclock.Awake()))
 }
 
 func (c *Child) follow(ctx context.Context, log *slog.Logger, w watch) error {

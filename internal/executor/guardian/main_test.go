@@ -116,7 +116,7 @@ func guarded(c *Child, does string) int {
 	}
 	unguarded := c.gone
 	if limit, err := time.ParseDuration(os.Getenv(asFollower)); err == nil {
-		w := newWatch()
+		w := newWatch(bootclock.Awake())
 		w.giveUp, w.giveUpStopped = limit, limit
 		followed := make(chan struct{})
 		unguarded = followed
@@ -246,6 +246,8 @@ func (p *program) line() string {
 	select {
 	case line, more := <-p.lines:
 		if !more {
+			_ = p.cmd.Process.Kill()
+			_ = p.cmd.Wait() // standard error is complete then
 			p.t.Fatalf("the program closed its output: %s", p.stderr.String())
 		}
 		return line

@@ -9,12 +9,15 @@ type watch struct {
 	giveUpStopped time.Duration // end the worker after this silence if /proc shows the guardian as stopped
 	giveUp        time.Duration // and otherwise: it may only be short of memory or disk
 
-	checked time.Duration // time of the last check
+	checked time.Duration // time of the last check, at first of the beginning
 	resumed time.Duration // silence before this time does not count: this process did not run either
 }
 
-func newWatch() watch {
+// newWatch returns a watch that begins now.
+func newWatch(now time.Duration) watch {
 	return watch{
+		checked:       now,
+		resumed:       now,
 		unanswered:    time.Second,
 		noticed:       3 * time.Second,
 		giveUpStopped: 10 * time.Second,
@@ -33,7 +36,7 @@ type verdict struct {
 // check returns the verdict at now. since is the time from which on no echo has arrived although one is due, 0 if none
 // is due. A check that is late, as on a machine that was frozen or overloaded, starts the measured silence anew.
 func (w *watch) check(now, since time.Duration, stopped bool) verdict {
-	if w.checked != 0 && now-w.checked > tick+stalled {
+	if now-w.checked > tick+stalled {
 		w.resumed = now
 	}
 	w.checked = now

@@ -43,13 +43,14 @@ func TestWatchCheck_JudgesSilence(t *testing.T) {
 			report:  true,
 			abandon: true,
 		}},
-		"both frozen in between": {late, verdict{silent: 29 * s, revive: true, report: true}},
-		"both frozen for long":   {[]check{{h, h, true}, {2 * h, h, true}}, verdict{revive: true}},
+		"both frozen in between":             {late, verdict{silent: 29 * s, revive: true, report: true}},
+		"both frozen before the first check": {[]check{{h + 12*s, h, true}}, verdict{revive: true}},
+		"both frozen for long":               {[]check{{h, h, true}, {2 * h, h, true}}, verdict{revive: true}},
 		"answered since the first": {append(every(h, h+29*s, h, false), every(h+29*s+tick, h+31*s, h+29*s, false)...),
 			verdict{silent: 2 * s, revive: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWatch()
+			w := newWatch(h - tick)
 			var got verdict
 			for _, l := range c.checks {
 				got = w.check(l.now, l.since, l.stopped)
