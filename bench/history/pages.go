@@ -37,6 +37,8 @@ func (d *pageBackend) LiveRuns(context.Context, *runlog.LiveQuery) (runlog.Lives
 	return runlog.Lives{}, nil
 }
 
+func (d *pageBackend) OpenRuns(context.Context) ([]common.Run, error) { return nil, nil }
+
 func (d *pageBackend) Overdue(context.Context) ([]common.Overdue, error) { return nil, nil }
 
 func (d *pageBackend) Workers(context.Context) ([]common.Member, error) { return nil, nil }

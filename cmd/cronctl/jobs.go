@@ -236,7 +236,7 @@ func (d *description) history(facts *table) error {
 		return err
 	}
 	f := &s.Total
-	facts.fact("Last week", sumOf(f.Runs, f.SuccessRate, &f.Statuses))
+	facts.fact("Last week", sumOf(f.Fires, f.Runs, f.Retries, f.SuccessRate, &f.Statuses))
 	if f.Duration.Count > 0 {
 		facts.fact("Takes", fmt.Sprintf("median %s, 95th percentile %s, maximum %s", span(f.Duration.P50Ms),
 			span(f.Duration.P95Ms), span(f.Duration.MaxMs)))

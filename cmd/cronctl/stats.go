@@ -26,11 +26,13 @@ func (c *cli) stats() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "stats [JOB]",
-		Short: "Show run statistics by hour or day",
-		Long: `Show statistics of the runs of a job, or of all jobs: one line for each hour or day with any
-run, oldest first, and the total. OK is the share of runs that succeeded among those that
-ended by themselves or were lost; killed, skipped and missed ones do not count. Durations are
-those of succeeded runs; DELAY is the 95th percentile of the start delay of scheduled fires.`,
+		Short: "Show statistics of fires by hour or day",
+		Long: `Show statistics of the fires of a job, or of all jobs: one line for each hour or day with any
+fire, oldest first, and the total. A fire counts once, by the outcome of its last attempt, as in
+the ledger; RETRIES is the number of attempts that another one followed. OK is the share of fires
+that succeeded among those that ended by themselves or were lost; killed, skipped and missed ones
+do not count. Durations are those of succeeded runs; DELAY is the 95th percentile of the start
+delay of scheduled fires. Of workers, each attempt counts.`,
 		Example: `  cronctl stats nightly-report --from -30d
   cronctl stats --by day --from -1d --timezone Europe/Berlin
   cronctl stats --workers`,
@@ -50,9 +52,11 @@ those of succeeded runs; DELAY is the 95th percentile of the start delay of sche
 	return cmd
 }
 
-// figures are the statistics of a bucket, a worker, or all runs.
+// figures are the statistics of a bucket, a worker, or all fires. A worker has only runs, each of them an attempt.
 type figures struct {
+	Fires       int64                  `json:"fires"`
 	Runs        int64                  `json:"runs"`
+	Retries     int64                  `json:"retries"`
 	Statuses    apiclient.StatusCounts `json:"statuses"`
 	SuccessRate *float64               `json:"successRate"`
 	Duration    apiclient.Times        `json:"duration"`
@@ -81,7 +85,7 @@ func (c *cli) showStats(s *statistics) error {
 		if len(s.Buckets) > 0 {
 			since = " since " + s.Buckets[0].At.Format("2006-01-02 15:04") + " (" + s.Timezone + ")"
 		}
-		fmt.Fprintln(c.stdout, "no runs"+since)
+		fmt.Fprintln(c.stdout, "no fires"+since)
 		return nil
 	}
 	first, layout := "HOUR", "2006-01-02 15:04"
@@ -89,26 +93,26 @@ func (c *cli) showStats(s *statistics) error {
 		first, layout = "DAY", time.DateOnly
 	}
 	wide := c.format == "wide"
-	t := tableOfFigures(first+" ("+s.Timezone+")", wide)
+	t := tableOfFigures(first+" ("+s.Timezone+")", "FIRES", wide)
 	for i := range s.Buckets {
 		if !s.Buckets[i].empty() {
-			t.row(s.Buckets[i].cells(s.Buckets[i].At.Format(layout), wide)...)
+			t.row(s.Buckets[i].cells(s.Buckets[i].At.Format(layout), s.Buckets[i].Fires, s.Buckets[i].Retries, wide)...)
 		}
 	}
-	t.row(s.Total.cells("all", wide)...)
+	t.row(s.Total.cells("all", s.Total.Fires, s.Total.Retries, wide)...)
 	if err := t.print(c.stdout); err != nil || len(s.Workers) == 0 {
 		return err
 	}
 	fmt.Fprintln(c.stdout)
-	workers := tableOfFigures("WORKER", wide)
+	workers := tableOfFigures("WORKER", "RUNS", wide)
 	for i := range s.Workers {
-		workers.row(s.Workers[i].cells(cmp.Or(s.Workers[i].Name, s.Workers[i].Worker), wide)...)
+		workers.row(s.Workers[i].cells(cmp.Or(s.Workers[i].Name, s.Workers[i].Worker), s.Workers[i].Runs, "-", wide)...)
 	}
 	return workers.print(c.stdout)
 }
 
-func tableOfFigures(first string, wide bool) (t table) {
-	t.row(first, "RUNS", "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "P50", "P95", "DELAY")
+func tableOfFigures(first, unit string, wide bool) (t table) {
+	t.row(first, unit, "OK", "FAILED", "TIMED OUT", "LOST", "SKIPPED", "MISSED", "RETRIES", "P50", "P95", "DELAY")
 	if wide {
 		t.rows[0] = append(t.rows[0], "SUCCEEDED", "REFUSED", "KILLED", "MEAN", "P99", "MAX", "DELAY P50", "DELAY P99",
 			"DELAY MAX")
@@ -119,29 +123,36 @@ func tableOfFigures(first string, wide bool) (t table) {
 // empty reports whether no fire ended in any way.
 func (f *figures) empty() bool { return f.Runs == 0 && f.Statuses == apiclient.StatusCounts{} }
 
-func (f *figures) cells(first string, wide bool) []any {
-	n, duration, delay := &f.Statuses, &f.Duration, &f.Delay
+func (f *figures) cells(first string, n int64, retries any, wide bool) []any {
+	by, duration, delay := &f.Statuses, &f.Duration, &f.Delay
 	cells := []any{
-		first, f.Runs, percent(f.SuccessRate), n.Failed, n.TimedOut, n.Lost, n.Skipped, n.Missed,
+		first, n, percent(f.SuccessRate), by.Failed, by.TimedOut, by.Lost, by.Skipped, by.Missed, retries,
 		lasted(duration, duration.P50Ms), lasted(duration, duration.P95Ms), lasted(delay, delay.P95Ms),
 	}
 	if wide {
-		cells = append(cells, n.Succeeded, n.Refused, n.Killed, lasted(duration, duration.MeanMs),
+		cells = append(cells, by.Succeeded, by.Refused, by.Killed, lasted(duration, duration.MeanMs),
 			lasted(duration, duration.P99Ms), lasted(duration, duration.MaxMs), lasted(delay, delay.P50Ms),
 			lasted(delay, delay.P99Ms), lasted(delay, delay.MaxMs))
 	}
 	return cells
 }
 
-// sumOf describes the counts of runs in words.
-func sumOf(runs int64, rate *float64, n *apiclient.StatusCounts) string {
-	text := common.Count(runs, "run", "runs")
+// sumOf describes counts of fires, and of their attempts, in words.
+func sumOf(fires, runs, retries int64, rate *float64, n *apiclient.StatusCounts) string {
+	text := common.Count(fires, "fire", "fires")
 	if rate != nil {
 		text += ", " + percent(rate) + " succeeded"
 	}
 	return text + besides(n.Failed, "failed") + besides(n.TimedOut, "timed out") + besides(n.Lost, "lost") +
 		besides(n.Refused, "refused") + besides(n.Killed, "killed") + besides(n.Skipped, "skipped") +
-		besides(n.Missed, "missed")
+		besides(n.Missed, "missed") + retriesOf(retries, runs)
+}
+
+func retriesOf(retries, runs int64) string {
+	if retries == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; retries: %d of %s", retries, common.Count(runs, "attempt", "attempts"))
 }
 
 // percent formats a share. Less than the whole is never shown as 100 %.
@@ -194,7 +205,7 @@ func letter(s common.Status) string {
 	return cmp.Or(letters[s], "?")
 }
 
-const lettersHelp = `LAST shows the status of the last runs, newest at the right: ✓ succeeded, ✗ failed, T timed out,
+const lettersHelp = `LAST shows the outcomes of the last fires, newest at the right: ✓ succeeded, ✗ failed, T timed out,
 K killed, L lost, R refused, s skipped, M missed, ▶ running, · waiting.`
 
 // lastOf formats the last results of a job.

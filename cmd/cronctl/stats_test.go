@@ -10,7 +10,8 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// week is what a job came to: twenty runs of two seconds, two of which failed, and three missed fires.
+// week is what a job came to: twenty fires of two seconds, two of which failed, one after a retry, and three missed
+// fires.
 func week() (c rollup.Cell) {
 	planned := time.Now().Add(-time.Hour)
 	for n := range 20 {
@@ -27,6 +28,7 @@ func week() (c rollup.Cell) {
 		}
 		c.Add(&r)
 	}
+	c.Add(&common.Run{Status: common.StatusFailed, Cause: common.CauseRetry, Attempt: 2})
 	c.Add(&common.Run{Status: common.StatusMissed, Gap: &common.Gap{Count: 3}})
 	return c
 }
@@ -77,7 +79,7 @@ func TestDescribeJob_ShowsResults(t *testing.T) {
 		Reason:    &common.Reason{Code: common.ReasonNoWorker, Text: "no worker is alive"},
 	}}
 	s.run("describe", "job", "bells").want(t, exitOK, "Overdue:", ": no worker is alive",
-		"20 runs, 90.0% succeeded, 2 failed, 3 missed", "Takes:", "Starts:",
+		"20 fires, 90.0% succeeded, 2 failed, 3 missed; retries: 1 of 21 attempts", "Takes:", "Starts:",
 		"a run takes far longer than usual: uid.4.1", "Last runs:")
 	s.run("describe", "job", "bells", "-o", "json").want(t, exitOK, `"statistics"`, `"last"`)
 	s.run("describe", "run", "uid.4.1").want(t, exitOK, "Expected:", "takes far longer than usual")
@@ -87,14 +89,14 @@ func TestDescribeJob_ShowsResults(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	s := withHistory(t)
-	s.run("stats").want(t, exitOK, "HOUR (UTC)", "all", "90.0%", "DELAY")
+	s.run("stats").want(t, exitOK, "HOUR (UTC)", "FIRES", "all", "90.0%", "RETRIES", "DELAY")
 	s.run("stats", "bells", "--from", "-10d", "--timezone", "Asia/Tokyo", "-o", "wide").want(t, exitOK,
 		"DAY (Asia/Tokyo)", "P99")
 	s.run("stats", "--workers").want(t, exitOK, "WORKER", "alpha")
 	s.run("stats", "-o", "yaml").want(t, exitOK, "successRate: 0.9")
 	s.run("stats", "none").want(t, exitOK) // the fake counts for any job
 	s.counted = rollup.Cell{}
-	if got := s.run("stats").want(t, exitOK, "no runs").out; strings.Count(got, "\n") != 1 {
+	if got := s.run("stats").want(t, exitOK, "no fires").out; strings.Count(got, "\n") != 1 {
 		t.Errorf("without any run:\n%s", got)
 	}
 	s.run("stats", "--by", "minute").want(t, exitUsage, "query.by")

@@ -49,7 +49,8 @@ func (c *cli) showStatus(o *apiclient.Overview) error {
 		facts.row("Elected:", fmt.Sprintf("master %s, since %s", o.Leader.Name, when(o.Leader.Since)))
 	}
 	if o.LastDay != nil {
-		facts.row("Last day:", sumOf(o.LastDay.Total.Runs, o.LastDay.Total.SuccessRate, &o.LastDay.Total.Statuses))
+		t := &o.LastDay.Total
+		facts.row("Last day:", sumOf(t.Fires, t.Runs, t.Retries, t.SuccessRate, &t.Statuses))
 	}
 	facts.row("Log store:", o.LogStore)
 	if err := facts.print(c.stdout); err != nil || len(o.Degraded) == 0 {

@@ -1397,6 +1397,27 @@ func (e ResultStatus) Valid() bool {
 	}
 }
 
+// Defines values for RunAfter.
+const (
+	RunAfterFailed   RunAfter = "failed"
+	RunAfterLost     RunAfter = "lost"
+	RunAfterTimedOut RunAfter = "timed_out"
+)
+
+// Valid indicates whether the value is a known member of the RunAfter enum.
+func (e RunAfter) Valid() bool {
+	switch e {
+	case RunAfterFailed:
+		return true
+	case RunAfterLost:
+		return true
+	case RunAfterTimedOut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RunCause.
 const (
 	RunCauseCatchup RunCause = "catchup"
@@ -2296,11 +2317,17 @@ type Bucket struct {
 	Delay    Times     `json:"delay"`
 	Duration Times     `json:"duration"`
 
-	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
+	// Fires Fires that ran, and ended. Those that did not run are in statuses.
+	Fires int64 `json:"fires"`
+
+	// Retries Attempts that another one followed; they are not the outcome of their fire.
+	Retries int64 `json:"retries"`
+
+	// Runs Completed runs: each attempt counts.
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
+	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -2917,11 +2944,17 @@ type Figures struct {
 	Delay    Times `json:"delay"`
 	Duration Times `json:"duration"`
 
-	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
+	// Fires Fires that ran, and ended. Those that did not run are in statuses.
+	Fires int64 `json:"fires"`
+
+	// Retries Attempts that another one followed; they are not the outcome of their fire.
+	Retries int64 `json:"retries"`
+
+	// Runs Completed runs: each attempt counts.
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
+	// SuccessRate Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -3419,7 +3452,7 @@ type JobMeta struct {
 	// Paused The job is currently paused.
 	Paused *bool `json:"paused,omitempty"`
 
-	// Results Last 20 runs, newest first; on request.
+	// Results Fires of the last 20 runs, newest first, each as its last attempt; on request.
 	Results *[]Result `json:"results,omitempty"`
 
 	// Slow One of the results has been running much longer than usual.
@@ -3603,13 +3636,19 @@ type JobShare struct {
 
 // JobStats defines model for JobStats.
 type JobStats struct {
+	// Fires Fires that ran, and ended: each counts once, by its last attempt.
+	Fires int64 `json:"fires"`
+
 	// P50Ms Median duration in milliseconds: the expected duration of a run. 0 without samples.
 	P50Ms float64 `json:"p50Ms"`
 
 	// P95Ms 95th percentile of the durations in milliseconds.
 	P95Ms float64 `json:"p95Ms"`
 
-	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
+	// Retries Attempts that another one followed.
+	Retries int64 `json:"retries"`
+
+	// Runs Completed runs: each attempt counts.
 	Runs int64 `json:"runs"`
 
 	// Samples Number of succeeded runs, from which the durations are computed.
@@ -3618,7 +3657,7 @@ type JobStats struct {
 	// SlowMs A run that takes longer than this (in milliseconds) is slow; absent with too few samples.
 	SlowMs *float64 `json:"slowMs,omitempty"`
 
-	// SuccessRate As in statistics; absent without runs that count.
+	// SuccessRate Share of the fires, as in statistics; absent without fires that count.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 }
 
@@ -4323,6 +4362,9 @@ type RollbackRequest struct {
 
 // Run defines model for Run.
 type Run struct {
+	// After Outcome of the previous attempt, which this one repeats; absent for a first attempt.
+	After *RunAfter `json:"after,omitempty"`
+
 	// Attempt Number of the attempt, from 1; 0 for a fire that did not run.
 	Attempt    int64      `json:"attempt"`
 	Cause      RunCause   `json:"cause"`
@@ -4389,6 +4431,9 @@ type Run struct {
 	Worker     *string `json:"worker,omitempty"`
 	WorkerName *string `json:"workerName,omitempty"`
 }
+
+// RunAfter Outcome of the previous attempt, which this one repeats; absent for a first attempt.
+type RunAfter string
 
 // RunCause defines model for Run.Cause.
 type RunCause string
@@ -4519,7 +4564,7 @@ type Session struct {
 
 // Statistics defines model for Statistics.
 type Statistics struct {
-	// Buckets Oldest first, including buckets without runs.
+	// Buckets Oldest first, including buckets without fires.
 	Buckets []Bucket     `json:"buckets"`
 	By      StatisticsBy `json:"by"`
 
@@ -4533,7 +4578,7 @@ type Statistics struct {
 	To    time.Time `json:"to"`
 	Total Figures   `json:"total"`
 
-	// Workers On request: each worker with runs, those with the most runs first.
+	// Workers On request: each worker with runs, those with the most runs first. Each attempt counts.
 	Workers *[]WorkerFigures `json:"workers,omitempty"`
 }
 
@@ -4870,11 +4915,11 @@ type WorkerFigures struct {
 	// Name Current name, or that at its last run; absent if unknown.
 	Name *string `json:"name,omitempty"`
 
-	// Runs Completed runs, each attempt counted. Fires that did not run are not included.
+	// Runs Completed runs: each attempt counts.
 	Runs     int64        `json:"runs"`
 	Statuses StatusCounts `json:"statuses"`
 
-	// SuccessRate succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
+	// SuccessRate Share of the attempts, computed as that of fires.
 	SuccessRate *float64 `json:"successRate,omitempty"`
 
 	// Worker Id of the worker.
@@ -5117,7 +5162,7 @@ type ListJobsParams struct {
 	// Ungrouped Only jobs without a group.
 	Ungrouped *bool `form:"ungrouped,omitempty" json:"ungrouped,omitempty"`
 
-	// Include Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words.
+	// Include Additional data for each job, separated by commas: the fires of the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words.
 	Include *[]ListJobsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// AcceptLanguage Language of the words: en or zh.
@@ -5444,10 +5489,10 @@ type ListSessionsParams struct {
 
 // GetJobStatisticsParams defines parameters for GetJobStatistics.
 type GetJobStatisticsParams struct {
-	// From Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end.
+	// From Count fires planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Count runs planned before this time. Default and maximum: now.
+	// To Count fires planned before this time. Default and maximum: now.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// By Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days.
@@ -5465,10 +5510,10 @@ type GetJobStatisticsParamsBy string
 
 // GetStatisticsParams defines parameters for GetStatistics.
 type GetStatisticsParams struct {
-	// From Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end.
+	// From Count fires planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Count runs planned before this time. Default and maximum: now.
+	// To Count fires planned before this time. Default and maximum: now.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// By Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days.
@@ -6225,7 +6270,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/stats/overview (the `GetOverview` operationId).
 	GetOverview(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetStatistics Get statistics of all runs, by hour or day
+	// GetStatistics Get statistics of all fires, by hour or day
 	//
 	// Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.
 	//
@@ -7720,7 +7765,7 @@ func (c *Client) GetOverview(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// GetStatistics Get statistics of all runs, by hour or day
+// GetStatistics Get statistics of all fires, by hour or day
 //
 // Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.
 //

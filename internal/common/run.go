@@ -84,6 +84,7 @@ type Run struct {
 	PlannedAt       time.Time         `json:"plannedAt"`
 	Cause           Cause             `json:"cause" enum:"cron,catchup,manual,retry,rerun"`
 	Attempt         int               `json:"attempt" doc:"Number of the attempt, from 1; 0 for a fire that did not run."`
+	After           Status            `json:"after,omitempty" enum:"failed,timed_out,lost" doc:"Outcome of the previous attempt, which this one repeats; absent for a first attempt."`
 	Status          Status            `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
 	Reason          *Reason           `json:"reason,omitempty"`
 	Worker          string            `json:"worker,omitempty" doc:"Id of the worker."`
@@ -132,6 +133,7 @@ type Record struct {
 	PlannedAt  time.Time     `json:"plannedAt"`
 	ClaimedAt  time.Time     `json:"claimedAt"`
 	Attempt    int           `json:"attempt"`
+	After      Status        `json:"after,omitempty"`
 	Cause      Cause         `json:"cause"`
 	By         string        `json:"by,omitempty"`
 	Note       string        `json:"note,omitempty"`
@@ -147,7 +149,7 @@ type Record struct {
 func (r *Record) AsRun(s Status) Run {
 	claimed := r.ClaimedAt
 	return Run{ID: r.Run, Job: r.Job, JobUID: r.JobUID, JobVersion: r.JobVersion, Group: r.Group, Fire: r.Fire,
-		PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt, Status: s, Worker: r.Owner.Worker,
+		PlannedAt: r.PlannedAt, Cause: r.Cause, Attempt: r.Attempt, After: r.After, Status: s, Worker: r.Owner.Worker,
 		WorkerName: r.Owner.Name, ClaimedAt: &claimed, TriggeredBy: r.By, Note: r.Note, Params: r.Params}
 }
 
@@ -160,6 +162,7 @@ type Trigger struct {
 	Fire      string    `json:"fire"`
 	PlannedAt time.Time `json:"plannedAt"`
 	Attempt   int       `json:"attempt"`
+	After     Status    `json:"after,omitempty"` // outcome of the previous attempt
 	Cause     Cause     `json:"cause"`
 	By        string    `json:"by,omitempty"`
 	Note      string    `json:"note,omitempty"`
@@ -184,16 +187,30 @@ func (t *Trigger) RunID() string { return RunID(t.Fire, t.Attempt) }
 // AsRun returns the trigger as a waiting run.
 func (t *Trigger) AsRun() Run {
 	run := Run{ID: t.RunID(), Job: t.Job, JobUID: t.JobUID, Group: t.Group, Fire: t.Fire, PlannedAt: t.PlannedAt,
-		Cause: t.Cause, Attempt: t.Attempt, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note, Params: t.Params}
+		Cause: t.Cause, Attempt: t.Attempt, After: t.After, Status: StatusWaiting, TriggeredBy: t.By, Note: t.Note,
+		Params: t.Params}
 	if t.NotBefore.After(t.PlannedAt) {
 		run.DueAt = &t.NotBefore
 	}
 	return run
 }
 
-// Next returns the trigger for the next attempt after a run. Its id is the id of the run that it requests, so that
-// writing it twice has no effect.
-func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
+// Follows returns the outcome of the previous attempt; empty for a first attempt. Older versions did not store
+// it: their retries count as those of a failed attempt.
+func (r *Run) Follows() Status {
+	switch r.Cause {
+	case CauseRerun:
+		return StatusLost
+	case CauseRetry:
+		return cmp.Or(r.After, StatusFailed)
+	default:
+		return ""
+	}
+}
+
+// Next returns the trigger for the next attempt after a run with an outcome. Its id is the id of the run that it
+// requests, so that writing it twice has no effect.
+func (r *Record) Next(cause Cause, after Status, notBefore time.Time) Trigger {
 	id := RunID(r.Fire, r.Attempt+1)
 	return Trigger{
 		ID:        id,
@@ -203,6 +220,7 @@ func (r *Record) Next(cause Cause, notBefore time.Time) Trigger {
 		Fire:      r.Fire,
 		PlannedAt: r.PlannedAt,
 		Attempt:   r.Attempt + 1,
+		After:     after,
 		Cause:     cause,
 		By:        r.By,
 		Note:      r.Note,
@@ -222,6 +240,7 @@ func (r *Record) Again(asked *Trigger, startBy, notBefore time.Time) Trigger {
 		Fire:      r.Fire,
 		PlannedAt: r.PlannedAt,
 		Attempt:   r.Attempt,
+		After:     r.After,
 		Cause:     r.Cause,
 		By:        r.By,
 		Note:      r.Note,

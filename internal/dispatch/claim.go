@@ -115,7 +115,7 @@ func (d *Dispatcher) newClaim(f *scheduler.Fire, now time.Time) (claim common.Cl
 	if t := f.Trigger; t != nil {
 		claim.Trigger, claim.TriggerRevision = &t.Trigger, t.Revision
 		record.Run, record.Fire, record.PlannedAt, record.Attempt = t.RunID(), t.Fire, t.PlannedAt, t.Attempt
-		record.Cause, record.By, record.Note, record.Params = t.Cause, t.By, t.Note, t.Params
+		record.After, record.Cause, record.By, record.Note, record.Params = t.After, t.Cause, t.By, t.Note, t.Params
 		claim.Record, claim.Earlier = record, earlier(f, scheduler.Agreed(d.cfg.Cluster, now))
 		return claim, true, nil
 	}

@@ -331,6 +331,7 @@ func TestRetry(t *testing.T) {
 				Fire:      "f",
 				PlannedAt: record.PlannedAt,
 				Attempt:   c.attempt + 1,
+				After:     c.status,
 				Cause:     common.CauseRetry,
 				By:        "me",
 				Note:      "why",

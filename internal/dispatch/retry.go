@@ -19,7 +19,7 @@ func retryOf(job *common.StoredJob, record *common.Record, run *common.Run, work
 	if len(policy.ExitCodes) > 0 && (run.ExitCode == nil || !slices.Contains(policy.ExitCodes, *run.ExitCode)) {
 		return nil
 	}
-	next := record.Next(common.CauseRetry, now.Add(backoff(policy, run.Attempt)))
+	next := record.Next(common.CauseRetry, run.Status, now.Add(backoff(policy, run.Attempt)))
 	if policy.Elsewhere == nil || *policy.Elsewhere {
 		next.Avoid = worker
 	}
@@ -31,7 +31,7 @@ func rerunOf(record *common.Record, now time.Time) *common.Trigger {
 	if record.Policy.OnLost != common.LostRerun || record.Attempt >= common.MaxAttempts {
 		return nil
 	}
-	next := record.Next(common.CauseRerun, now)
+	next := record.Next(common.CauseRerun, common.StatusLost, now)
 	next.Avoid = record.Owner.Worker
 	return &next
 }

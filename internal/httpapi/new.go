@@ -133,7 +133,8 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 	}
 	api := newHuma(engine, cfg.Version, p)
 	r := core.NewRouter(api, engine, p)
-	expected := view.NewEstimator(cfg.Jobs, cfg.Counted, cfg.Now)
+	counted := runlog.Unended(cfg.Counted, cfg.Jobs)
+	expected := view.NewEstimator(cfg.Jobs, counted, cfg.Now)
 	for _, resource := range []interface{ Register(*core.Router) }{
 		&jobs.Resource{
 			Jobs:      cfg.Jobs,
@@ -166,7 +167,7 @@ func Build(cfg Config) (http.Handler, *core.Router, error) {
 		},
 		&stats.Resource{
 			Stats:   cfg.Stats,
-			Counted: cfg.Counted,
+			Counted: counted,
 			Jobs:    cfg.Jobs,
 			Workers: cfg.Workers,
 			Runs:    cfg.Runs,

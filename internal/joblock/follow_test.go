@@ -48,7 +48,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 			claim := planned("a", s.put("a", t0), t0, t1)
 			r := s.verdict(common.Claimed, claim)
 			c.happen(s, claim.Record.Run)
-			next := claim.Record.Next(c.cause, t2)
+			next := claim.Record.Next(c.cause, common.StatusFailed, t2)
 			outcome := common.Outcome{
 				Run:     claim.Record.AsRun(common.StatusFailed),
 				Token:   r.Fence,
@@ -107,7 +107,7 @@ func TestNextAttemptNeedsTheJob(t *testing.T) {
 				t.Fatalf("%+v", orphan)
 			}
 			c.happen(s, orphan)
-			next := orphan.Record.Next(common.CauseRerun, t2)
+			next := orphan.Record.Next(common.CauseRerun, common.StatusLost, t2)
 			survivor := joblock.NewRecoverer(s.client, "worker2")
 			done, err := survivor.Resolve(t.Context(), orphan, lost(orphan), &next)
 			if err != nil || done != c.done {
@@ -144,7 +144,7 @@ func TestKillWhileResolving(t *testing.T) {
 		return err
 	})
 	recoverer := joblock.NewRecoverer(client, me)
-	next := orphan.Record.Next(common.CauseRerun, t2)
+	next := orphan.Record.Next(common.CauseRerun, common.StatusLost, t2)
 	for i, want := range []bool{false, true} {
 		if done, err := recoverer.Resolve(t.Context(), orphan, lost(orphan), &next); done != want || err != nil {
 			t.Fatalf("try %d: %t, %v", i, done, err)

@@ -179,7 +179,7 @@ func TestLostAnswerToAFinish(t *testing.T) {
 	s := newStory(t)
 	claim := planned("a", s.put("a", t0), t0, t1)
 	r := s.verdict(common.Claimed, claim)
-	next := claim.Record.Next(common.CauseRetry, t2)
+	next := claim.Record.Next(common.CauseRetry, common.StatusFailed, t2)
 	outcome := common.Outcome{
 		Run:     claim.Record.AsRun(common.StatusFailed),
 		Token:   r.Fence,

@@ -196,7 +196,7 @@ func TestHabits_AskedOften_QueriesOncePerMinute(t *testing.T) {
 		return found
 	}
 	if found := ask("b", "a", "b", "a"); len(found) != 2 || found["a"].Samples != EnoughRuns ||
-		found["a"].Runs[2] != EnoughRuns {
+		found["a"].Fires[2] != EnoughRuns {
 		t.Errorf("found %+v", found)
 	}
 	ask("a", "none")

@@ -14,7 +14,9 @@ import (
 // Usual is the summary of the runs of a job within Recent.
 type Usual struct {
 	Expectation
-	Runs [len(common.Statuses)]int64 // as in rollup.Cell
+	Attempts int64                       // that ended; fires that did not run are not included
+	Retries  int64                       // attempts that another one followed
+	Fires    [len(common.Statuses)]int64 // as of rollup.Cell
 }
 
 // Habits caches the usual behaviour of jobs. A result is cached for a minute, or a few seconds if it has few
@@ -64,7 +66,7 @@ func (h *Habits) Of(ctx context.Context, jobs []string) (map[string]Usual, error
 	}
 	for _, job := range missing {
 		cell := cells[job]
-		usual := Usual{Expectation: ExpectationOf(&cell), Runs: cell.Runs}
+		usual := Usual{ExpectationOf(&cell), cell.Attempts(), cell.Retries(), cell.Fires()}
 		until := now.Add(habitTime)
 		if cell.Total() < EnoughRuns {
 			until = now.Add(beginnings)

@@ -210,7 +210,7 @@ func (o *object) filled(all []string) []string {
 
 // canary is contained in all data that requires a role in the group.
 func canary(group string) string {
-	if *update {
+	if group == exampleGroup {
 		return "report"
 	}
 	return "hush-" + group + "-hush"

@@ -30,7 +30,7 @@ const (
 	nextOfJob    = 5
 )
 
-// Result is a short form of a run.
+// Result is a short form of the last attempt of a fire.
 type Result struct {
 	ID         string        `json:"id" doc:"Id of the run."`
 	Status     common.Status `json:"status" enum:"waiting,running,succeeded,failed,timed_out,killed,lost,skipped,refused,missed"`
@@ -43,8 +43,10 @@ type Result struct {
 
 // JobStats summarizes a job's last 7 days.
 type JobStats struct {
-	Runs        int64    `json:"runs" doc:"Completed runs, each attempt counted. Fires that did not run are not included."`
-	SuccessRate *float64 `json:"successRate,omitempty" doc:"As in statistics; absent without runs that count."`
+	Fires       int64    `json:"fires" doc:"Fires that ran, and ended: each counts once, by its last attempt."`
+	Runs        int64    `json:"runs" doc:"Completed runs: each attempt counts."`
+	Retries     int64    `json:"retries" doc:"Attempts that another one followed."`
+	SuccessRate *float64 `json:"successRate,omitempty" doc:"Share of the fires, as in statistics; absent without fires that count."`
 	Samples     int64    `json:"samples" doc:"Number of succeeded runs, from which the durations are computed."`
 	P50Ms       float64  `json:"p50Ms" doc:"Median duration in milliseconds: the expected duration of a run. 0 without samples."`
 	P95Ms       float64  `json:"p95Ms" doc:"95th percentile of the durations in milliseconds."`
@@ -99,9 +101,11 @@ func (s *Resource) addStats(ctx context.Context, names []string, items []Job) (p
 }
 
 func statsOf(u *runlog.Usual) *JobStats {
-	counts := view.CountsOf(&u.Runs)
+	counts := view.CountsOf(u.Fires)
 	s := &JobStats{
-		Runs:        counts.Runs(),
+		Fires:       counts.Ran(),
+		Runs:        u.Attempts,
+		Retries:     u.Retries,
 		SuccessRate: counts.SuccessRate(),
 		Samples:     u.Samples,
 		P50Ms:       view.Milliseconds(u.P50),
@@ -131,13 +135,22 @@ func (s *Resource) addResults(ctx context.Context, names []string, items []Job) 
 	}
 	for i, name := range names {
 		meta := &items[i].Meta
-		for _, run := range last[name] {
+		for _, run := range lastAttempts(last[name]) {
 			result := s.result(&run, usual[name].Expectation)
 			meta.Late, meta.Slow = meta.Late || result.Late, meta.Slow || result.Slow
 			meta.Results = append(meta.Results, result)
 		}
 	}
 	return partial, nil
+}
+
+// lastAttempts returns the last attempt of each fire, in the order of the runs.
+func lastAttempts(runs []common.Run) []common.Run {
+	highest := make(map[string]int, len(runs))
+	for i := range runs {
+		highest[runs[i].Fire] = max(highest[runs[i].Fire], runs[i].Attempt)
+	}
+	return slices.DeleteFunc(slices.Clone(runs), func(r common.Run) bool { return r.Attempt < highest[r.Fire] })
 }
 
 func (s *Resource) result(r *common.Run, e runlog.Expectation) Result {

@@ -40,7 +40,7 @@ type JobMeta struct {
 	Overdue   *Overdue     `json:"overdue,omitempty" doc:"A due fire that no worker has claimed; present when jobs are read."`
 	Hidden    bool         `json:"hidden,omitempty" doc:"You have no role in the job's group: command, args, stdin, env, params, workDir, user, description and pauseNote are left out."`
 
-	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Last 20 runs, newest first; on request."`
+	Results []Result    `json:"results,omitempty" nullable:"false" doc:"Fires of the last 20 runs, newest first, each as its last attempt; on request."`
 	Late    bool        `json:"late,omitempty" doc:"One of the results should have started by now."`
 	Slow    bool        `json:"slow,omitempty" doc:"One of the results has been running much longer than usual."`
 	Next    []time.Time `json:"next,omitempty" nullable:"false" doc:"Next 5 fires, in the job's time zone; on request."`
@@ -83,7 +83,7 @@ type jobListInput struct {
 	Selector  string `query:"selector" maxLength:"1024" doc:"Only jobs whose labels match: team=data,tier!=slow." example:"team=data"`
 	Ungrouped bool   `query:"ungrouped" doc:"Only jobs without a group."`
 
-	Include []Include `query:"include" nullable:"false" doc:"Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words."`
+	Include []Include `query:"include" nullable:"false" doc:"Additional data for each job, separated by commas: the fires of the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words."`
 
 	AcceptLanguage string `header:"Accept-Language" doc:"Language of the words: en or zh."`
 }

@@ -25,15 +25,15 @@ const (
 	usualDays  = 30 * 24 * time.Hour
 )
 
-// Statistics are counts and figures of the runs of one job or of all jobs.
+// Statistics are counts and figures of the fires of one job or of all jobs.
 type Statistics struct {
 	From     time.Time       `json:"from" doc:"Begin of the first bucket."`
 	To       time.Time       `json:"to" doc:"End of the last bucket: the requested time, or now."`
 	By       string          `json:"by" enum:"hour,day"`
 	Timezone string          `json:"timezone" doc:"Time zone of the days."`
 	Total    view.Figures    `json:"total"`
-	Buckets  []Bucket        `json:"buckets" nullable:"false" doc:"Oldest first, including buckets without runs."`
-	Workers  []WorkerFigures `json:"workers,omitempty" nullable:"false" doc:"On request: each worker with runs, those with the most runs first."`
+	Buckets  []Bucket        `json:"buckets" nullable:"false" doc:"Oldest first, including buckets without fires."`
+	Workers  []WorkerFigures `json:"workers,omitempty" nullable:"false" doc:"On request: each worker with runs, those with the most runs first. Each attempt counts."`
 }
 
 // Bucket is an hour or a day.
@@ -42,17 +42,17 @@ type Bucket struct {
 	view.Figures
 }
 
-// WorkerFigures are those of a worker.
+// WorkerFigures are those of the attempts on a worker: a fire may have attempts on several.
 type WorkerFigures struct {
 	Worker string `json:"worker" doc:"Id of the worker."`
 	Name   string `json:"name,omitempty" doc:"Current name, or that at its last run; absent if unknown."`
-	view.Figures
+	view.AttemptFigures
 }
 
 // ChartFilter says what is counted together.
 type ChartFilter struct {
-	From     time.Time `query:"from" doc:"Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end."`
-	To       time.Time `query:"to" doc:"Count runs planned before this time. Default and maximum: now."`
+	From     time.Time `query:"from" doc:"Count fires planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end."`
+	To       time.Time `query:"to" doc:"Count fires planned before this time. Default and maximum: now."`
 	By       string    `query:"by" enum:"hour,day" doc:"Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days."`
 	Timezone string    `query:"timezone" maxLength:"256" doc:"IANA time zone of the days. Default: the server's setting. Days more than 90 days ago are counted in UTC."`
 	Workers  bool      `query:"workers" doc:"Also count by worker, for at most 92 days; beyond 7 days in days of UTC."`
@@ -67,7 +67,7 @@ type jobChartInput struct {
 
 func (s *Resource) registerCharts(r *core.Router) {
 	op := core.NewOperations("stats", "/api/v1/stats")
-	core.Register(r, op.Get("get-statistics", "/runs", "Get statistics of all runs, by hour or day",
+	core.Register(r, op.Get("get-statistics", "/runs", "Get statistics of all fires, by hour or day",
 		core.Viewer), s.ofAll)
 	core.Register(r, op.Get("get-job-statistics", "/jobs/{name}", "Get statistics of a job, by hour or day",
 		core.Viewer), s.ofJob)
@@ -192,7 +192,7 @@ func (s *Resource) byWorker(ctx context.Context, q runlog.RollupQuery) ([]Worker
 	}
 	all := make([]WorkerFigures, 0, len(cells))
 	for _, id := range slices.Sorted(maps.Keys(cells)) {
-		all = append(all, WorkerFigures{Worker: id, Name: names[id], Figures: view.FiguresOf(cells[id])})
+		all = append(all, WorkerFigures{Worker: id, Name: names[id], AttemptFigures: view.AttemptFiguresOf(cells[id])})
 	}
 	slices.SortStableFunc(all, func(a, b WorkerFigures) int { return cmp.Compare(b.Runs, a.Runs) })
 	left := maxNamesAsked

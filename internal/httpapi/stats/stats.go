@@ -55,7 +55,7 @@ type LastDay struct {
 // Trend summarizes an hour.
 type Trend struct {
 	At          time.Time         `json:"at" doc:"Begin of the hour."`
-	Statuses    view.StatusCounts `json:"statuses"`
+	Statuses    view.StatusCounts `json:"statuses" doc:"Fires by the outcome of their last attempt."`
 	SuccessRate *float64          `json:"successRate,omitempty" doc:"Absent without runs that count."`
 	DelayP95Ms  float64           `json:"delayP95Ms" doc:"95th percentile of the start delay of scheduled fires, in milliseconds."`
 }
@@ -95,7 +95,7 @@ func (s *Resource) lastDay(ctx context.Context) (*LastDay, error) {
 	}
 	day := &LastDay{From: chart.Starts[0], Total: view.FiguresOf(&total), Hours: make([]Trend, len(cells))}
 	for i := range cells {
-		counts := view.CountsOf(&cells[i].Runs)
+		counts := view.CountsOf(cells[i].Fires())
 		day.Hours[i] = Trend{
 			At:          chart.Starts[i],
 			Statuses:    counts,

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/runlog/rollup"
 )
 
-// StatusCounts counts runs, and fires that did not run, by status.
+// StatusCounts counts fires, or attempts, by status.
 type StatusCounts struct {
 	Succeeded int64 `json:"succeeded"`
 	Failed    int64 `json:"failed"`
@@ -20,7 +20,7 @@ type StatusCounts struct {
 }
 
 // CountsOf returns counts in the order of common.Statuses by their names.
-func CountsOf(by *[len(common.Statuses)]int64) StatusCounts {
+func CountsOf(by [len(common.Statuses)]int64) StatusCounts {
 	of := func(s common.Status) int64 {
 		for i, known := range common.Statuses {
 			if s == known {
@@ -41,14 +41,14 @@ func CountsOf(by *[len(common.Statuses)]int64) StatusCounts {
 	}
 }
 
-// Runs returns the number of runs claimed by a worker.
-func (c *StatusCounts) Runs() int64 {
+// Ran returns the number of those that a worker claimed.
+func (c *StatusCounts) Ran() int64 {
 	return c.Succeeded + c.Failed + c.TimedOut + c.Killed + c.Lost + c.Refused
 }
 
-// SuccessRate returns the share of succeeded runs. Killed and replaced runs do not count.
+// SuccessRate returns the share of those that succeeded. Killed and replaced ones do not count.
 func (c *StatusCounts) SuccessRate() *float64 {
-	judged := c.Runs() - c.Killed
+	judged := c.Ran() - c.Killed
 	if judged == 0 {
 		return nil
 	}
@@ -79,20 +79,45 @@ func timesOf(h *rollup.Histogram) Times {
 // Milliseconds converts a duration, with three decimal places.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Figures summarizes runs.
+// Figures summarizes fires: each counts once, by the outcome of its last attempt.
 type Figures struct {
-	Runs        int64        `json:"runs" doc:"Completed runs, each attempt counted. Fires that did not run are not included."`
-	Statuses    StatusCounts `json:"statuses"`
-	SuccessRate *float64     `json:"successRate,omitempty" doc:"succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count."`
+	Fires       int64        `json:"fires" doc:"Fires that ran, and ended. Those that did not run are in statuses."`
+	Runs        int64        `json:"runs" doc:"Completed runs: each attempt counts."`
+	Retries     int64        `json:"retries" doc:"Attempts that another one followed; they are not the outcome of their fire."`
+	Statuses    StatusCounts `json:"statuses" doc:"Fires by the outcome of their last attempt, as in the ledger. A fire whose retry is pending or running does not count yet."`
+	SuccessRate *float64     `json:"successRate,omitempty" doc:"Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count."`
 	Duration    Times        `json:"duration" doc:"From start to end, for succeeded runs."`
 	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
 }
 
 // FiguresOf summarizes a cell.
 func FiguresOf(c *rollup.Cell) Figures {
-	counts := CountsOf(&c.Runs)
+	counts := CountsOf(c.Fires())
 	return Figures{
-		Runs:        counts.Runs(),
+		Fires:       counts.Ran(),
+		Runs:        c.Attempts(),
+		Retries:     c.Retries(),
+		Statuses:    counts,
+		SuccessRate: counts.SuccessRate(),
+		Duration:    timesOf(&c.Duration),
+		Delay:       timesOf(&c.Delay),
+	}
+}
+
+// AttemptFigures summarizes runs: each attempt counts.
+type AttemptFigures struct {
+	Runs        int64        `json:"runs" doc:"Completed runs: each attempt counts."`
+	Statuses    StatusCounts `json:"statuses" doc:"Attempts by outcome."`
+	SuccessRate *float64     `json:"successRate,omitempty" doc:"Share of the attempts, computed as that of fires."`
+	Duration    Times        `json:"duration" doc:"From start to end, for succeeded runs."`
+	Delay       Times        `json:"delay" doc:"Start delay after the due time, for first attempts of scheduled fires."`
+}
+
+// AttemptFiguresOf summarizes the attempts of a cell.
+func AttemptFiguresOf(c *rollup.Cell) AttemptFigures {
+	counts := CountsOf(c.Runs)
+	return AttemptFigures{
+		Runs:        counts.Ran(),
 		Statuses:    counts,
 		SuccessRate: counts.SuccessRate(),
 		Duration:    timesOf(&c.Duration),

@@ -66,6 +66,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, size Size) {
 		{"changes by their position in the chain", sealed},
 		{"statistics", statistics},
 		{"statistics of late and repeated writes", lateStatistics},
+		{"statistics count fires, as the ledger does", firesAgree},
 		{"jobs with runs", kept},
 		{"runs that are too old", expireByAge},
 		{"runs that are too many", expireByCount},

@@ -86,7 +86,7 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 				}},
 			},
 		}, options.Find().SetProjection(bson.D{{Key: "job", Value: 1}, {Key: "worker", Value: 1},
-			{Key: "cell", Value: 1}}))
+			{Key: "cause", Value: 1}, {Key: "cell", Value: 1}}))
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,8 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 				continue // in the base already
 			}
 			var cell rollup.Cell
-			if err := cell.AddEncoded(doc.Cell); err != nil { // absent, or written by a later version
+			// It may be absent, or written by a later version, or by an earlier one that did not count retries.
+			if err := cell.AddEncoded(doc.Cell); err != nil || cell.Retries() == 0 && retried(doc.Cause) {
 				whole = append(whole, doc.ID)
 				continue
 			}
@@ -141,6 +142,13 @@ func (s *Store) count(at int64, jobs []string, leaving *goneDoc, seen *looked) v
 		}
 		return next, nil
 	}
+}
+
+// retried reports whether a run with this cause followed another attempt.
+func retried(cause string) bool { return slices.Contains(causesOfRetries(), cause) }
+
+func causesOfRetries() []string {
+	return []string{string(common.CauseRetry), string(common.CauseRerun)}
 }
 
 // looked is what a count has read.

@@ -70,6 +70,15 @@ func (d *rollupDoc) says(o *rollupDoc) bool {
 		slices.Equal(d.Gone, o.Gone)
 }
 
+// retries returns the number of retries counted; 0 if the sum cannot be read.
+func (d *rollupDoc) retries() int64 {
+	var cell rollup.Cell
+	if cell.AddEncoded(d.Sum) != nil {
+		return 0
+	}
+	return cell.Retries()
+}
+
 // cells are counts by worker.
 type cells = rollup.Cells[string]
 

@@ -65,12 +65,12 @@ func (s *Store) search(ctx context.Context, t *runlog.Tidy) (*round, error) {
 	return r, err
 }
 
-// check compares the number of runs of each job in an hour with the number counted. Runs do not change: if
-// the numbers agree, so does everything else.
-func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*round, error) {
+// runsByJob counts the runs of an hour that a filter matches.
+func (s *Store) runsByJob(ctx context.Context, hour time.Time, filter ...bson.E) (map[string]int64, error) {
+	match := append(bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
+		{Key: "$lt", Value: entry.Nanos(hour.Add(time.Hour))}}}}, filter...)
 	cursor, err := s.runs.Aggregate(ctx, mongo.Pipeline{
-		{{Key: "$match", Value: bson.D{{Key: "planned", Value: bson.D{{Key: "$gte", Value: entry.Nanos(hour)},
-			{Key: "$lt", Value: entry.Nanos(hour.Add(time.Hour))}}}}}},
+		{{Key: "$match", Value: match}},
 		{{
 			Key:   "$group",
 			Value: bson.D{{Key: "_id", Value: "$job"}, {Key: "runs", Value: bson.D{{Key: "$sum", Value: 1}}}},
@@ -86,16 +86,36 @@ func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*rou
 	if err := cursor.All(ctx, &found); err != nil {
 		return nil, err
 	}
-	docs, err := s.findRollups(ctx, hourOfJob, nil, hour.Unix(), hour.Unix()+1, "sum", "workers", "base")
+	by := make(map[string]int64, len(found))
+	for _, f := range found {
+		by[f.Job] = f.Runs
+	}
+	return by, nil
+}
+
+// check compares the number of runs of each job in an hour with the number counted, and that of its retries,
+// which an older version did not count. Runs do not change: if the numbers agree, so does everything else.
+func (s *Store) check(ctx context.Context, t *runlog.Tidy, hour time.Time) (*round, error) {
+	runs, err := s.runsByJob(ctx, hour)
+	if err != nil {
+		return nil, err
+	}
+	retries, err := s.runsByJob(ctx, hour,
+		bson.E{Key: "cause", Value: bson.D{{Key: "$in", Value: causesOfRetries()}}})
+	if err != nil {
+		return nil, err
+	}
+	docs, err := s.findRollups(ctx, hourOfJob, nil, hour.Unix(), hour.Unix()+1, "workers", "base")
 	if err != nil {
 		return nil, err
 	}
 	counted, _ := newest(docs)
 	r := newRound()
-	for _, f := range found {
-		place := jobHour{Job: f.Job, At: hour.Unix()}
+	for job, n := range runs {
+		place := jobHour{Job: job, At: hour.Unix()}
+		d := counted[rollupPlace{place.Job, place.At}]
 		switch {
-		case counted[rollupPlace{place.Job, place.At}].Runs >= f.Runs:
+		case d.Runs >= n && d.retries() >= retries[job]:
 		case s.upkeep.resting(t.Now, place):
 			r.later = append(r.later, place)
 		default:

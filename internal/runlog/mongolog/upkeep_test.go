@@ -19,6 +19,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/conformance"
 	"carillon/internal/runlog/mongolog"
 	"carillon/internal/runlog/mongotest"
 	"carillon/internal/runlog/rollup"
@@ -630,5 +631,83 @@ func TestTidy_BusyHours_AreCountedSeldom(t *testing.T) {
 		if rows, err := s.Rollups(t.Context(), q); err != nil || len(rows) != 1 || rows[0].Cell.Total() != int64(want) {
 			t.Errorf("%+v: %+v, %v, want %d", q, rows, err, want)
 		}
+	}
+}
+
+// Roll-ups and runs of an older version do not contain retries: they are counted again.
+func TestTidy_RollupsWithoutRetries_GetThem(t *testing.T) {
+	t.Parallel()
+	server := mongotest.Start(t)
+	s := open(t, server.URI, "retries")
+	h := conformance.NewHistory(noon)
+	if err := s.Write(t.Context(), runlog.Batch{Runs: h.Ended}); err != nil {
+		t.Fatal(err)
+	}
+	tidyAll := func(s *mongolog.Store) {
+		for range 50 {
+			if done, err := s.Tidy(t.Context(), runlog.Tidy{Now: noon}); err != nil {
+				t.Fatal(err)
+			} else if !done.More {
+				return
+			}
+		}
+	}
+	retries := func() (n int64) {
+		rows, err := s.Rollups(t.Context(), runlog.RollupQuery{From: noon.AddDate(0, 0, -9), To: noon, Days: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			n += rows[i].Cell.Retries()
+		}
+		return n
+	}
+	tidyAll(s)
+	want := retries()
+	db := connect(t, server.URI).Database("retries")
+	older := func(v any) any {
+		var cell rollup.Cell
+		if err := cell.AddEncoded(v.(bson.Binary).Data); err != nil {
+			t.Fatal(err)
+		}
+		cell.Retried = rollup.Cell{}.Retried
+		return cell.Encode()
+	}
+	for _, collection := range []string{"runs", "rollups"} {
+		cursor, err := db.Collection(collection).Find(t.Context(), bson.D{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var docs []bson.M
+		if err := cursor.All(t.Context(), &docs); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range docs {
+			for _, field := range []string{"cell", "sum"} {
+				if d[field] != nil {
+					d[field] = older(d[field])
+				}
+			}
+			if workers, found := d["workers"].(bson.A); found {
+				for i := range workers {
+					w := workers[i].(bson.D)
+					workers[i] = bson.D{w[0], {Key: "cell", Value: older(w[1].Value)}}
+				}
+			}
+			id := bson.D{{Key: "_id", Value: d["_id"]}}
+			if _, err := db.Collection(collection).DeleteOne(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Collection(collection).InsertOne(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if is := retries(); is != 0 || want == 0 {
+		t.Fatalf("%d retries, want 0; %d were counted", is, want)
+	}
+	tidyAll(open(t, server.URI, "retries")) // another master
+	if is := retries(); is != want {
+		t.Errorf("%d retries after the repair, want %d", is, want)
 	}
 }

@@ -6,6 +6,7 @@ package rollup
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"carillon/internal/common"
@@ -14,7 +15,10 @@ import (
 // Cell counts runs.
 type Cell struct {
 	// Runs are counted by status, in the order of common.Statuses. A gap entry counts as its number of fires.
-	Runs [len(common.Statuses)]int64
+	Runs counts
+	// Retried counts, by status, the attempts that another one followed. It is counted with the attempt that
+	// followed, which knows how the one before it ended.
+	Retried counts
 	// Duration is the time of the runs that succeeded, from start to end.
 	Duration Histogram
 	// Delay is the time from the due time to the start of the command, of first attempts for planned fires.
@@ -46,11 +50,10 @@ func (c *Cell) Add(r *common.Run) {
 	if r.Gap != nil {
 		n = max(1, r.Gap.Count)
 	}
-	for i, s := range common.Statuses {
-		if s == r.Status {
-			c.Runs[i] += n
-		}
+	if i := slices.Index(common.Statuses[:], r.Status); i >= 0 {
+		c.Runs[i] += n
 	}
+	c.AddOpen(r)
 	if r.Status == common.StatusSucceeded && r.StartedAt != nil && r.EndedAt != nil {
 		c.Duration.Add(r.EndedAt.Sub(*r.StartedAt))
 	}
@@ -63,10 +66,18 @@ func (c *Cell) Add(r *common.Run) {
 	}
 }
 
+// AddOpen counts a run that has not ended: the attempt before it is not the outcome of their fire.
+func (c *Cell) AddOpen(r *common.Run) {
+	if i := slices.Index(common.Statuses[:], r.Follows()); i >= 0 {
+		c.Retried[i]++
+	}
+}
+
 // Merge adds the counts of another cell.
 func (c *Cell) Merge(o *Cell) {
 	for i, n := range o.Runs {
 		c.Runs[i] += n
+		c.Retried[i] += o.Retried[i]
 	}
 	c.Duration.Merge(&o.Duration)
 	c.Delay.Merge(&o.Delay)
@@ -80,6 +91,28 @@ func (c *Cell) Of(s common.Status) int64 {
 		}
 	}
 	return 0
+}
+
+// Fires counts fires by the status of their last attempt: an attempt that another one followed is not the outcome
+// of its fire. It is not negative while the earlier of two attempts is not counted yet.
+func (c *Cell) Fires() (by counts) {
+	for i, n := range c.Runs {
+		by[i] = max(0, n-c.Retried[i])
+	}
+	return by
+}
+
+// Retries returns the number of attempts that another one followed.
+func (c *Cell) Retries() (n int64) {
+	for _, of := range c.Retried {
+		n += of
+	}
+	return n
+}
+
+// Attempts returns the number of runs that a worker claimed.
+func (c *Cell) Attempts() int64 {
+	return c.Total() - c.Of(common.StatusSkipped) - c.Of(common.StatusMissed)
 }
 
 // Total returns the number of runs.
@@ -102,40 +135,63 @@ func DayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 // version is the format version that Encode writes.
 const version = 1
 
-// Encode encodes the cell for a store.
+// counts are numbers by status.
+type counts = [len(common.Statuses)]int64
+
+// Encode encodes the cell for a store. The retries are at the end, if there are any, where older versions do not
+// read them.
 func (c *Cell) Encode() []byte {
-	data := []byte{version}
-	data = binary.AppendUvarint(data, uint64(len(c.Runs)))
-	for _, n := range c.Runs {
-		data = binary.AppendUvarint(data, uint64(n))
+	data := c.Delay.append(c.Duration.append(appendCounts([]byte{version}, &c.Runs)))
+	if c.Retried == (counts{}) {
+		return data
 	}
-	return c.Delay.append(c.Duration.append(data))
+	return appendCounts(data, &c.Retried)
 }
 
-// AddEncoded merges an encoded cell. Statuses that a later version added at the end are left out.
+func appendCounts(data []byte, by *counts) []byte {
+	data = binary.AppendUvarint(data, uint64(len(by)))
+	for _, n := range by {
+		data = binary.AppendUvarint(data, uint64(n))
+	}
+	return data
+}
+
+// takeCounts adds encoded counts, and returns the remaining data. Statuses that a later version added at the end
+// are left out.
+func takeCounts(data []byte, by *counts) ([]byte, error) {
+	statuses, size := binary.Uvarint(data)
+	if size <= 0 {
+		return nil, errShort
+	}
+	data = data[size:]
+	for i := range statuses {
+		n, size := binary.Uvarint(data)
+		if size <= 0 {
+			return nil, errShort
+		}
+		data = data[size:]
+		if i < uint64(len(by)) {
+			by[i] += int64(n)
+		}
+	}
+	return data, nil
+}
+
+// AddEncoded merges an encoded cell.
 func (c *Cell) AddEncoded(data []byte) error {
 	if len(data) == 0 || data[0] != version {
 		return errShort
 	}
-	statuses, size := binary.Uvarint(data[1:])
-	if size <= 0 {
-		return errShort
-	}
-	data = data[1+size:]
-	for i := range statuses {
-		n, size := binary.Uvarint(data)
-		if size <= 0 {
-			return errShort
-		}
-		data = data[size:]
-		if i < uint64(len(c.Runs)) {
-			c.Runs[i] += int64(n)
-		}
-	}
-	data, err := c.Duration.take(data)
+	data, err := takeCounts(data[1:], &c.Runs)
 	if err != nil {
 		return err
 	}
-	_, err = c.Delay.take(data)
+	if data, err = c.Duration.take(data); err != nil {
+		return err
+	}
+	if data, err = c.Delay.take(data); err != nil || len(data) == 0 {
+		return err
+	}
+	_, err = takeCounts(data, &c.Retried)
 	return err
 }

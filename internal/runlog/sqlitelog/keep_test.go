@@ -17,6 +17,7 @@ import (
 
 	"carillon/internal/common"
 	"carillon/internal/runlog"
+	"carillon/internal/runlog/conformance"
 	"carillon/internal/runlog/entry"
 	"carillon/internal/runlog/rollup"
 )
@@ -706,5 +707,61 @@ func TestMigrationTellsWhatItTakes(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Roll-ups of an older version do not contain retries: they are counted again as long as their runs exist.
+func TestRepair_RollupsWithoutRetries_GetThem(t *testing.T) {
+	s := opened(t, filepath.Join(t.TempDir(), "runs.db"))
+	h := conformance.NewHistory(noon)
+	write(t, s, runlog.Batch{Runs: h.Ended})
+	late := runlog.Tidy{Now: noon.Add(6 * time.Hour)}
+	if _, err := s.Tidy(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	retries := func() (n int64) {
+		rows, err := s.Rollups(t.Context(), runlog.RollupQuery{From: noon.AddDate(0, 0, -9), To: noon, Days: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			n += rows[i].Cell.Retries()
+		}
+		return n
+	}
+	want := retries()
+	for _, table := range tables {
+		type cell struct {
+			at, job, worker int64
+			data            []byte
+		}
+		cells, err := collect(t.Context(), s.writer, "SELECT at, job, worker, cell FROM "+table, nil,
+			func(rows *sql.Rows) (c cell, err error) { return c, rows.Scan(&c.at, &c.job, &c.worker, &c.data) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cells {
+			var is rollup.Cell
+			if err := is.AddEncoded(c.data); err != nil {
+				t.Fatal(err)
+			}
+			is.Retried = rollup.Cell{}.Retried
+			if _, err := s.writer.ExecContext(t.Context(),
+				"UPDATE "+table+" SET cell = ? WHERE at = ? AND job = ? AND worker = ?",
+				is.Encode(), c.at, c.job, c.worker); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if is := retries(); is != 0 || want == 0 {
+		t.Fatalf("%d retries, want 0; %d were counted", is, want)
+	}
+	for range 6 {
+		if _, err := s.Tidy(t.Context(), late); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is := retries(); is != want {
+		t.Errorf("%d retries after the repair, want %d", is, want)
 	}
 }

@@ -209,7 +209,8 @@ func addCells(ctx context.Context, db asker, cells rollup.Cells[int64], text str
 // stored cell.
 func sameCells(a, b rollup.Cells[int64]) bool {
 	return maps.EqualFunc(a, b, func(a, b *rollup.Cell) bool {
-		return a.Runs == b.Runs && a.Duration.Count == b.Duration.Count && a.Delay.Count == b.Delay.Count
+		return a.Runs == b.Runs && a.Retried == b.Retried && a.Duration.Count == b.Duration.Count &&
+			a.Delay.Count == b.Delay.Count
 	})
 }
 

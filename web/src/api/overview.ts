@@ -66,12 +66,17 @@ export function useWaiting() {
   });
 }
 
-/** The latest failed fires of the last 24 hours. */
+/** Start of the last day, as in its statistics: the full hour 24 hours ago. */
+function lastDay(): string {
+  return new Date((Math.floor(Date.now() / hour) - 24) * hour).toISOString();
+}
+
+/** The latest failed fires of the last day. */
 export function useTroubles() {
   return useQuery({
     queryKey: keys.troubles,
     queryFn: ({ signal }) =>
-      dataOf(client.GET('/api/v1/fires', { params: { query: { status: [...troubleStatuses], from: new Date(Date.now() - 24 * hour).toISOString(), limit: 200 } }, signal })),
+      dataOf(client.GET('/api/v1/fires', { params: { query: { status: [...troubleStatuses], from: lastDay(), limit: 200 } }, signal })),
     refetchInterval: 15_000,
   });
 }
@@ -111,7 +116,7 @@ export function useNextHour() {
 export const trends = { day: 24, week: 7 * 24 } as const;
 export type Trend = keyof typeof trends;
 
-/** Outcomes of all runs by hour. */
+/** Outcomes of all fires by hour. */
 export function useTrend(range: Trend) {
   return useQuery({
     queryKey: keys.trend(range),

@@ -1004,7 +1004,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get statistics of all runs, by hour or day
+         * Get statistics of all fires, by hour or day
          * @description Counts, success rates, durations and delays by hour or day, on request also by worker. At most one minute old.
          */
         get: operations["get-statistics"];
@@ -1510,13 +1510,24 @@ export interface components {
             duration: components["schemas"]["Times"];
             /**
              * Format: int64
-             * @description Completed runs, each attempt counted. Fires that did not run are not included.
+             * @description Fires that ran, and ended. Those that did not run are in statuses.
+             */
+            fires: number;
+            /**
+             * Format: int64
+             * @description Attempts that another one followed; they are not the outcome of their fire.
+             */
+            retries: number;
+            /**
+             * Format: int64
+             * @description Completed runs: each attempt counts.
              */
             runs: number;
+            /** @description Fires by the outcome of their last attempt, as in the ledger. A fire whose retry is pending or running does not count yet. */
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
+             * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
              */
             successRate?: number;
         };
@@ -2093,13 +2104,24 @@ export interface components {
             duration: components["schemas"]["Times"];
             /**
              * Format: int64
-             * @description Completed runs, each attempt counted. Fires that did not run are not included.
+             * @description Fires that ran, and ended. Those that did not run are in statuses.
+             */
+            fires: number;
+            /**
+             * Format: int64
+             * @description Attempts that another one followed; they are not the outcome of their fire.
+             */
+            retries: number;
+            /**
+             * Format: int64
+             * @description Completed runs: each attempt counts.
              */
             runs: number;
+            /** @description Fires by the outcome of their last attempt, as in the ledger. A fire whose retry is pending or running does not count yet. */
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
+             * @description Share of the fires: succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without fires that count.
              */
             successRate?: number;
         };
@@ -2595,7 +2617,7 @@ export interface components {
             overdue?: components["schemas"]["Overdue"];
             /** @description The job is currently paused. */
             paused?: boolean;
-            /** @description Last 20 runs, newest first; on request. */
+            /** @description Fires of the last 20 runs, newest first, each as its last attempt; on request. */
             results?: components["schemas"]["Result"][];
             /** @description One of the results has been running much longer than usual. */
             slow?: boolean;
@@ -2781,6 +2803,11 @@ export interface components {
         };
         JobStats: {
             /**
+             * Format: int64
+             * @description Fires that ran, and ended: each counts once, by its last attempt.
+             */
+            fires: number;
+            /**
              * Format: double
              * @description Median duration in milliseconds: the expected duration of a run. 0 without samples.
              */
@@ -2792,7 +2819,12 @@ export interface components {
             p95Ms: number;
             /**
              * Format: int64
-             * @description Completed runs, each attempt counted. Fires that did not run are not included.
+             * @description Attempts that another one followed.
+             */
+            retries: number;
+            /**
+             * Format: int64
+             * @description Completed runs: each attempt counts.
              */
             runs: number;
             /**
@@ -2807,7 +2839,7 @@ export interface components {
             slowMs?: number;
             /**
              * Format: double
-             * @description As in statistics; absent without runs that count.
+             * @description Share of the fires, as in statistics; absent without fires that count.
              */
             successRate?: number;
         };
@@ -3449,6 +3481,11 @@ export interface components {
         };
         Run: {
             /**
+             * @description Outcome of the previous attempt, which this one repeats; absent for a first attempt.
+             * @enum {string}
+             */
+            after?: "failed" | "timed_out" | "lost";
+            /**
              * Format: int64
              * @description Number of the attempt, from 1; 0 for a fire that did not run.
              */
@@ -3641,7 +3678,7 @@ export interface components {
             user?: string;
         };
         Statistics: {
-            /** @description Oldest first, including buckets without runs. */
+            /** @description Oldest first, including buckets without fires. */
             buckets: components["schemas"]["Bucket"][];
             /** @enum {string} */
             by: "hour" | "day";
@@ -3658,7 +3695,7 @@ export interface components {
              */
             to: string;
             total: components["schemas"]["Figures"];
-            /** @description On request: each worker with runs, those with the most runs first. */
+            /** @description On request: each worker with runs, those with the most runs first. Each attempt counts. */
             workers?: components["schemas"]["WorkerFigures"][];
         };
         StatusCounts: {
@@ -3774,6 +3811,7 @@ export interface components {
              * @description 95th percentile of the start delay of scheduled fires, in milliseconds.
              */
             delayP95Ms: number;
+            /** @description Fires by the outcome of their last attempt. */
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
@@ -4003,13 +4041,14 @@ export interface components {
             name?: string;
             /**
              * Format: int64
-             * @description Completed runs, each attempt counted. Fires that did not run are not included.
+             * @description Completed runs: each attempt counts.
              */
             runs: number;
+            /** @description Attempts by outcome. */
             statuses: components["schemas"]["StatusCounts"];
             /**
              * Format: double
-             * @description succeeded ÷ (succeeded + failed + timed_out + lost + refused); absent without runs that count.
+             * @description Share of the attempts, computed as that of fires.
              */
             successRate?: number;
             /** @description Id of the worker. */
@@ -5557,7 +5596,7 @@ export interface operations {
                 selector?: string;
                 /** @description Only jobs without a group. */
                 ungrouped?: boolean;
-                /** @description Additional data for each job, separated by commas: the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words. */
+                /** @description Additional data for each job, separated by commas: the fires of the last 20 runs, the next 5 fires, statistics of the last 7 days, the schedule in words. */
                 include?: ("results" | "next" | "stats" | "words")[];
             };
             header?: {
@@ -5606,8 +5645,10 @@ export interface operations {
                      *             ],
                      *             "state": "active",
                      *             "stats": {
+                     *               "fires": 1,
                      *               "p50Ms": 0,
                      *               "p95Ms": 0,
+                     *               "retries": 0,
                      *               "runs": 1,
                      *               "samples": 0,
                      *               "successRate": 0
@@ -7867,9 +7908,9 @@ export interface operations {
     "get-job-statistics": {
         parameters: {
             query?: {
-                /** @description Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end. */
+                /** @description Count fires planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end. */
                 from?: string;
-                /** @description Count runs planned before this time. Default and maximum: now. */
+                /** @description Count fires planned before this time. Default and maximum: now. */
                 to?: string;
                 /** @description Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days. */
                 by?: "hour" | "day";
@@ -7914,6 +7955,8 @@ export interface operations {
                      *             "p95Ms": 0,
                      *             "p99Ms": 0
                      *           },
+                     *           "fires": 0,
+                     *           "retries": 0,
                      *           "runs": 0,
                      *           "statuses": {
                      *             "failed": 0,
@@ -7944,6 +7987,8 @@ export interface operations {
                      *             "p95Ms": 0,
                      *             "p99Ms": 0
                      *           },
+                     *           "fires": 0,
+                     *           "retries": 0,
                      *           "runs": 0,
                      *           "statuses": {
                      *             "failed": 0,
@@ -7978,6 +8023,8 @@ export interface operations {
                      *           "p95Ms": 0,
                      *           "p99Ms": 0
                      *         },
+                     *         "fires": 1,
+                     *         "retries": 0,
                      *         "runs": 1,
                      *         "statuses": {
                      *           "failed": 1,
@@ -8086,6 +8133,8 @@ export interface operations {
                      *             "p95Ms": 0,
                      *             "p99Ms": 0
                      *           },
+                     *           "fires": 2,
+                     *           "retries": 0,
                      *           "runs": 2,
                      *           "statuses": {
                      *             "failed": 1,
@@ -8139,9 +8188,9 @@ export interface operations {
     "get-statistics": {
         parameters: {
             query?: {
-                /** @description Count runs planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end. */
+                /** @description Count fires planned from this time on, rounded down to the hour or day. Default: one day, or 30 days, before the end. */
                 from?: string;
-                /** @description Count runs planned before this time. Default and maximum: now. */
+                /** @description Count fires planned before this time. Default and maximum: now. */
                 to?: string;
                 /** @description Size of a bucket: an hour (at most 92 days, within the retention of hours) or a day (at most 2 years). Default: day for ranges over 3 days. */
                 by?: "hour" | "day";
@@ -8183,6 +8232,8 @@ export interface operations {
                      *             "p95Ms": 0,
                      *             "p99Ms": 0
                      *           },
+                     *           "fires": 0,
+                     *           "retries": 0,
                      *           "runs": 0,
                      *           "statuses": {
                      *             "failed": 0,
@@ -8213,6 +8264,8 @@ export interface operations {
                      *             "p95Ms": 0,
                      *             "p99Ms": 0
                      *           },
+                     *           "fires": 0,
+                     *           "retries": 0,
                      *           "runs": 0,
                      *           "statuses": {
                      *             "failed": 0,
@@ -8247,6 +8300,8 @@ export interface operations {
                      *           "p95Ms": 0,
                      *           "p99Ms": 0
                      *         },
+                     *         "fires": 2,
+                     *         "retries": 0,
                      *         "runs": 2,
                      *         "statuses": {
                      *           "failed": 1,

@@ -18,7 +18,7 @@ export const ranges = {
 // Maximum period with figures by worker.
 const workersFor = 92 * 24;
 
-/** Statistics of a job's runs, by days in the viewer's zone. */
+/** Statistics of a job's fires, by days in the viewer's zone. */
 export function useJobStatistics(job: string, range: StatisticsRange) {
   const zone = localZone();
   const { hours, by } = ranges[range];

@@ -1,4 +1,4 @@
-// Statistics of runs: outcomes and durations.
+// Statistics of fires: outcomes and durations.
 
 import type { StatusCounts } from '../api/types.ts';
 import { formatSeconds } from './duration.ts';

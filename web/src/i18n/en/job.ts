@@ -73,9 +73,9 @@ export const job = {
     retentionRuns_one: 'Only the last run and its output are kept.', retentionRuns_other: 'The last {{count}} runs and their output are kept, for {{age}} at most; the last run is always kept.',
   },
   statistics: {
-    title: 'Statistics', range: 'Time range', ranges: { day: '24 hours', week: '7 days', month: '30 days', quarter: '90 days', year: '1 year' }, nothing: 'No runs in this time.',
-    successRate: 'Success rate', runs: 'Runs', p50: 'Duration, median', p95: 'Duration, 95%', p99: 'Duration, 99%', longest: 'Longest', delay95: 'Start delay, 95%',
+    title: 'Statistics', range: 'Time range', ranges: { day: '24 hours', week: '7 days', month: '30 days', quarter: '90 days', year: '1 year' }, nothing: 'No fires in this time.',
+    successRate: 'Success rate', fires: 'Fires', retries: 'Retries', ofAttempts: '{{retries}} of {{runs}} attempts', attempts: 'Attempts', attemptRate: 'Success rate (per attempt)', p50: 'Duration, median', p95: 'Duration, 95%', p99: 'Duration, 99%', longest: 'Longest', delay95: 'Start delay, 95%',
     endedByDay: 'Outcomes by day', endedByHour: 'Outcomes by hour', duration: 'Duration of successful runs', delay: 'Start delay',
-    byWorker: 'By worker', calendar: 'Calendar', outcomes: { ok: 'All succeeded', some: 'Some failed', most: 'Most failed', idle: 'None completed' }, rate: 'Success rate', lines: { p50: 'Median', p95: '95%', max: 'Longest' }, day: 'Day', hour: 'Hour', about: 'Days are in the time zone {{zone}}. Killed runs count neither as success nor as failure; durations are those of successful runs.',
+    byWorker: 'By worker', calendar: 'Calendar', outcomes: { ok: 'All succeeded', some: 'Some failed', most: 'Most failed', idle: 'None completed' }, rate: 'Success rate', lines: { p50: 'Median', p95: '95%', max: 'Longest' }, day: 'Day', hour: 'Hour', about: 'Days are in the time zone {{zone}}. A fire counts once, by its last attempt. Killed fires count neither as success nor as failure; durations are those of successful runs.',
   },
 };

@@ -15,7 +15,7 @@ import { Calendar } from './Calendar.tsx';
 import classes from './StatisticsPanel.module.css';
 import { WorkerTable } from './WorkerTable.tsx';
 
-/** Statistics of a job's runs: outcomes, durations, and start delays over time. */
+/** Statistics of a job's fires: outcomes, durations, and start delays over time. */
 export function StatisticsPanel({ job, range, onRange }: { job: string; range: StatisticsRange; onRange: (range: StatisticsRange) => void }) {
   const { t } = useTranslation();
   const statistics = useJobStatistics(job, range);
@@ -70,7 +70,8 @@ function Figures({ job, statistics }: { job: string; statistics: Statistics }) {
     <div className={classes.stack}>
       <dl className={classes.figures}>
         <Figure name={t('statistics.successRate')} value={formatRate(total.successRate, i18n.language)} />
-        <Figure name={t('statistics.runs')} value={number.format(total.runs)} />
+        <Figure name={t('statistics.fires')} value={number.format(total.fires)} />
+        {total.retries > 0 && <Figure name={t('statistics.retries')} value={t('statistics.ofAttempts', { retries: number.format(total.retries), runs: number.format(total.runs) })} />}
         <Figure name={t('statistics.p50')} value={took(total.duration.p50Ms)} />
         <Figure name={t('statistics.p95')} value={took(total.duration.p95Ms)} />
         <Figure name={t('statistics.p99')} value={took(total.duration.p99Ms)} />

@@ -15,8 +15,8 @@ export function WorkerTable({ workers }: { workers: NonNullable<Statistics['work
         <thead>
           <tr>
             <th scope="col">{t('runs.worker')}</th>
-            <th scope="col">{t('statistics.runs')}</th>
-            <th scope="col">{t('statistics.successRate')}</th>
+            <th scope="col">{t('statistics.attempts')}</th>
+            <th scope="col">{t('statistics.attemptRate')}</th>
             <th scope="col">{t('statistics.p50')}</th>
             <th scope="col">{t('statistics.p95')}</th>
           </tr>

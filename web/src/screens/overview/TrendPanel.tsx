@@ -48,12 +48,13 @@ export function TrendPanel({ away }: { away: boolean }) {
       {data && !empty && (
         <>
           <ul className={classes.counts}>
-            <li>{t('overview.rate')} <strong>{formatRate(data.total.successRate, i18n.language)}</strong></li>
+            {data.total.successRate !== undefined && <li data-rate=""><strong>{t('overview.rate', { rate: formatRate(data.total.successRate, i18n.language) })}</strong></li>}
             {endings.map(({ status }) => data.total.statuses[status] > 0 && (
               <li key={status} data-count={status}>
                 <Counted status={status} from={data.from}><StatusBadge status={status} /> {number.format(data.total.statuses[status])}</Counted>
               </li>
             ))}
+            {data.total.retries > 0 && <li data-retries="" className="dim">{t('overview.retries', { retries: number.format(data.total.retries), runs: number.format(data.total.runs) })}</li>}
           </ul>
           <div className={classes.charts}>
             <LineChart label={t('overview.chartEnds')} times={times} series={ends} unit="count" stacked when={when} whenName={t('overview.hour')} sync="overview" />
@@ -65,8 +66,7 @@ export function TrendPanel({ away }: { away: boolean }) {
   );
 }
 
-/** Link to the counted items: single attempts, and fires that did not run. */
+/** Link to the counted fires. */
 function Counted({ status, from, children }: { status: Ended; from: string; children: ReactNode }) {
-  const search = { status, range: 'custom' as const, from };
-  return status === 'skipped' || status === 'missed' ? <Link to="/ledger" search={search}>{children}</Link> : <Link to="/runs" search={search}>{children}</Link>;
+  return <Link to="/ledger" search={{ status, range: 'custom', from }}>{children}</Link>;
 }

@@ -43,7 +43,7 @@ export function LoadPanel({ worker, range, onRange }: { worker: Worker; range: L
       {!past.data && !past.error && <Waiting rows={4} />}
       {figures && (
         <Facts entries={[
-          [t('workers.dayRuns'), new Intl.NumberFormat(i18n.language).format(figures.runs)], [t('statistics.successRate'), formatRate(figures.successRate, i18n.language)],
+          [t('workers.dayRuns'), new Intl.NumberFormat(i18n.language).format(figures.runs)], [t('statistics.attemptRate'), formatRate(figures.successRate, i18n.language)],
           [t('statistics.p50'), figures.duration.count > 0 && formatMs(figures.duration.p50Ms, i18n.language)], [t('statistics.p95'), figures.duration.count > 0 && formatMs(figures.duration.p95Ms, i18n.language)],
           [t('statistics.delay95'), figures.delay.count > 0 && formatMs(figures.delay.p95Ms, i18n.language)],
         ]} />

@@ -1,0 +1,210 @@
+package stats_test
+
+import (
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"carillon/internal/common"
+	"carillon/internal/httpapi"
+	"carillon/internal/httpapi/apitest"
+	"carillon/internal/httpapi/jobs"
+	"carillon/internal/httpapi/stats"
+	"carillon/internal/httpapi/view"
+	"carillon/internal/runlog"
+	"carillon/internal/runlog/conformance"
+	"carillon/internal/runlog/mongolog"
+	"carillon/internal/runlog/mongotest"
+	"carillon/internal/runlog/rollup"
+	"carillon/internal/runlog/sqlitelog"
+)
+
+// master is a master whose history is in a store.
+type master struct {
+	*apitest.Harness
+	history conformance.History
+	t       *testing.T
+}
+
+func newMaster(t *testing.T, s conformance.Store, now time.Time) *master {
+	m := &master{history: conformance.NewHistory(now), t: t}
+	m.Harness = apitest.NewHarness(t, func(c *httpapi.Config) {
+		c.Now = func() time.Time { return now }
+		c.Runs, c.Counted = runlog.NewView(&m.history, &m.history, s), s
+	})
+	m.RunList = m.history.Open
+	if err := s.Write(t.Context(), runlog.Batch{Runs: m.history.Ended}); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		done, err := s.Tidy(t.Context(), runlog.Tidy{Now: now})
+		if more = done.More; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, job := range m.history.Jobs {
+		m.Want(http.StatusCreated, apitest.As("admin", http.MethodPost, "/api/v1/jobs",
+			`{"name":"`+job+`","command":"true"}`))
+	}
+	return m
+}
+
+func (m *master) get(path string, into any) {
+	m.t.Helper()
+	apitest.Decode(m.t, m.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1"+path, "")), into)
+}
+
+// ledger counts the fires of a list, page by page.
+func (m *master) ledger(path string, bucket func(time.Time) time.Time) conformance.Outcomes {
+	m.t.Helper()
+	all, cursor := conformance.Outcomes{}, ""
+	for {
+		var page struct {
+			Items      []common.Fire `json:"items"`
+			NextCursor string        `json:"nextCursor"`
+		}
+		m.get(path+"?limit=9&cursor="+url.QueryEscape(cursor), &page)
+		for i := range page.Items {
+			all.AddFire(&page.Items[i], bucket)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return all
+		}
+	}
+}
+
+// counts returns the outcomes of a bucket, or of all, as statistics show them.
+func counts(by map[common.Status]int64) view.StatusCounts {
+	var all [len(common.Statuses)]int64
+	for i, status := range common.Statuses {
+		all[i] = by[status]
+	}
+	return view.CountsOf(all)
+}
+
+// check compares figures with the ledger.
+func (m *master) check(what string, got *view.Figures, ledger map[common.Status]int64) {
+	m.t.Helper()
+	want := counts(ledger)
+	rate := want.SuccessRate()
+	if got.Statuses != want || got.Fires != want.Ran() || (got.SuccessRate == nil) != (rate == nil) ||
+		rate != nil && *got.SuccessRate != *rate {
+		m.t.Errorf("%s: %+v, the ledger has %+v", what, got, want)
+	}
+}
+
+func sum(by map[time.Time]map[common.Status]int64, from time.Time) map[common.Status]int64 {
+	total := map[common.Status]int64{}
+	for at, statuses := range by {
+		for status, n := range statuses {
+			if !at.Before(from) {
+				total[status] += n
+			}
+		}
+	}
+	return total
+}
+
+// Every endpoint that shows outcomes shows the same number as the ledger.
+func TestFiguresAreThoseOfTheLedger(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 1, 30, 0, 0, time.UTC)
+	for name, open := range map[string]func(t *testing.T) conformance.Store{
+		"SQLite": func(t *testing.T) conformance.Store {
+			s, err := sqlitelog.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		},
+		"MongoDB": func(t *testing.T) conformance.Store {
+			s, err := mongolog.Open(t.Context(), mongolog.Config{URI: mongotest.StartFast(t).URI})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newMaster(t, open(t), now).agrees(now)
+		})
+	}
+}
+
+func (m *master) agrees(now time.Time) {
+	zone, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	dayThere := func(at time.Time) time.Time {
+		year, month, day := at.In(zone).Date()
+		return time.Date(year, month, day, 0, 0, 0, 0, zone)
+	}
+	byHour, byDay := m.ledger("/fires", rollup.HourOf), m.ledger("/fires", dayThere)
+	var attempts, retries int64
+	for i := range m.history.Ended {
+		if r := &m.history.Ended[i]; r.StartedAt != nil && r.Status != common.StatusSkipped {
+			attempts++
+		}
+	}
+
+	var overview stats.Overview
+	m.get("/stats/overview", &overview)
+	m.check("the last day", &overview.LastDay.Total, sum(byHour[""], overview.LastDay.From))
+	for _, hour := range overview.LastDay.Hours {
+		if want := counts(byHour[""][hour.At]); hour.Statuses != want {
+			m.t.Errorf("the hour %v of the last day: %+v, the ledger has %+v", hour.At, hour.Statuses, want)
+		}
+	}
+	from := url.QueryEscape(now.AddDate(0, 0, -3).Format(time.RFC3339))
+	for path, job := range map[string]string{"runs": "", "jobs/report": "report", "jobs/backup": "backup"} {
+		var hours, days stats.Statistics
+		m.get("/stats/"+path+"?by=hour&workers=true&from="+from, &hours)
+		m.check(path, &hours.Total, sum(byHour[job], hours.From))
+		for _, b := range hours.Buckets {
+			m.check(path+" in an hour", &b.Figures, byHour[job][b.At.UTC()])
+		}
+		m.get("/stats/"+path+"?by=day&timezone=Asia/Shanghai&from="+from, &days)
+		m.check(path+" by day", &days.Total, sum(byDay[job], days.From))
+		for _, b := range days.Buckets {
+			m.check(path+" in a day", &b.Figures, byDay[job][dayThere(b.At)])
+		}
+		if job == "" {
+			retries = hours.Total.Retries
+			workers := int64(0)
+			for _, w := range hours.Workers {
+				workers += w.Runs
+			}
+			if hours.Total.Runs != attempts || workers != attempts {
+				m.t.Errorf("%d attempts, %d by worker, want %d", hours.Total.Runs, workers, attempts)
+			}
+			if retries <= 0 || retries >= attempts {
+				m.t.Errorf("%d retries of %d attempts", retries, attempts)
+			}
+		}
+	}
+
+	var list struct {
+		Items []jobs.Job `json:"items"`
+	}
+	m.get("/jobs?include=stats", &list)
+	for i := range list.Items {
+		job := list.Items[i].Name
+		want := counts(sum(byHour[job], time.Time{}))
+		is := list.Items[i].Meta.Stats
+		if is == nil || is.Fires != want.Ran() || is.SuccessRate == nil || *is.SuccessRate != *want.SuccessRate() {
+			m.t.Errorf("the list of jobs has %+v for %s, the ledger %+v", is, job, want)
+		}
+		if one := m.ledger("/jobs/"+job+"/fires", rollup.HourOf); len(one[job]) != len(byHour[job]) {
+			m.t.Errorf("the ledger of %s has %d hours, that of all jobs %d", job, len(one[job]), len(byHour[job]))
+		}
+	}
+	if len(list.Items) != len(m.history.Jobs) {
+		m.t.Errorf("%d jobs", len(list.Items))
+	}
+}
