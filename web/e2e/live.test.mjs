@@ -97,11 +97,15 @@ test('a running run shows its expected end, and the list of jobs the last result
 
   await page.goto(`${server.url}/jobs/usual`);
   await page.getByRole('tab', { name: 'Statistics' }).click();
-  await page.getByRole('img', { name: 'Outcomes by day' }).waitFor();
+  // The range fits the age of the job, until another is chosen.
+  await page.getByRole('img', { name: 'Outcomes by hour' }).waitFor();
   await page.getByText('75%').first().waitFor();
+  await page.getByText('30 days').click();
+  await page.getByRole('img', { name: 'Outcomes by day' }).waitFor();
   await page.getByText('24 hours').click();
   await page.getByRole('img', { name: 'Outcomes by hour' }).waitFor();
-  await page.getByRole('button', { name: 'Show as a table' }).first().click();
+  await page.getByRole('button', { name: 'Options of the chart' }).first().click();
+  await page.getByRole('menuitem', { name: 'Show as a table' }).click();
   await assertAccessible(page, 'statistics');
   await shoot(page, 'statistics');
   await page.reload();

@@ -109,6 +109,56 @@ test('failures are listed by job, with log and repetition', async () => {
   await leave(tab);
 });
 
+test('the tile, the panel, the statistics and the ledger show one number', async () => {
+  const retry = { max: 1, backoff: '1s', elsewhere: false };
+  await server.api('POST', '/jobs', { name: 'recovers', command: 'test "$CARILLON_ATTEMPT" = 2', retry });
+  await server.api('POST', '/jobs', { name: 'gives-up', command: 'exit 4', retry });
+  const outcomes = async (job) => {
+    const { items } = await server.api('GET', `${job ? `/jobs/${job}` : ''}/fires?limit=500`);
+    return (status) => items.filter((fire) => fire.status === status).length;
+  };
+  for (const [job, status] of [['recovers', 'succeeded'], ['recovers', 'succeeded'], ['gives-up', 'failed']]) {
+    const before = (await outcomes(job))(status);
+    await server.api('POST', `/jobs/${job}/run`, {});
+    await until(`a fire of ${job} ended`, async () => (await outcomes(job))(status) > before);
+  }
+  const { total } = (await until('the retries are counted', async () => {
+    const { lastDay } = await server.api('GET', '/stats/overview');
+    return lastDay.total.retries === 3 && lastDay;
+  }, 90));
+  const all = await outcomes();
+  const [good, bad] = [all('succeeded'), all('failed')];
+  assert.deepEqual([total.statuses.succeeded, total.statuses.failed], [good, bad]);
+  const one = (await server.api('GET', '/stats/jobs/recovers')).total;
+  assert.deepEqual([one.fires, one.runs, one.retries, one.successRate], [2, 4, 2, 1]);
+  assert.equal((await outcomes('recovers'))('succeeded'), 2);
+
+  const rate = `${(Math.floor((good / (good + bad)) * 1000) / 10)}%`;
+  const tab = await visit('/');
+  const { page } = tab;
+  await page.locator('[data-tile=rate] strong').getByText(rate, { exact: true }).waitFor();
+  await page.locator('[data-rate]').getByText(`${rate} of fires succeeded`).waitFor();
+  await page.locator('[data-retries]').getByText(`Retries: 3 of ${total.runs} attempts`).waitFor();
+  await page.locator('[data-tile=failed] strong').getByText(String(bad), { exact: true }).waitFor();
+  await page.locator('[data-count=failed]').getByText(String(bad), { exact: true }).waitFor();
+  await shoot(page, 'overview-fires');
+  await page.locator('[data-tile=failed] a').click();
+  await page.waitForURL(/ledger/);
+  await page.locator('[data-fire]').nth(bad - 1).waitFor();
+  assert.equal(await page.locator('[data-fire]').count(), bad);
+  // Its chart shows all outcomes, and those that the filter leaves out are pale.
+  await page.locator('[data-summary] rect[data-tone=ok][data-pale]').first().waitFor();
+  await page.locator('[data-summary] rect[data-tone=bad]:not([data-pale])').first().waitFor();
+  await shoot(page, 'ledger-filtered');
+  await leave(tab);
+  const job = await visit('/jobs/recovers?tab=statistics');
+  await job.page.getByText('2 of 4 attempts').waitFor();
+  await job.page.getByRole('radio', { name: '24 hours', checked: true }).waitFor({ state: 'attached' });
+  await job.page.getByRole('definition').filter({ hasText: '100%' }).waitFor();
+  await shoot(job.page, 'statistics-fires');
+  await leave(job);
+});
+
 test('the next hour, the load and the outcomes are shown, each with its table', async () => {
   await server.api('POST', '/jobs', { name: 'often', cronExpr: '*/10 * * * *', timezone: 'UTC', command: 'true' });
   const { run } = await server.api('POST', '/jobs/long-one/run', {});
@@ -131,7 +181,8 @@ test('the next hour, the load and the outcomes are shown, each with its table', 
   await page.keyboard.press('End');
   const figure = page.getByRole('figure', { name: 'Outcomes by hour' });
   await figure.locator('ul strong').first().waitFor();
-  await figure.getByRole('button', { name: 'Show as a table' }).click();
+  await figure.getByRole('button', { name: 'Options of the chart' }).click();
+  await page.getByRole('menuitem', { name: 'Show as a table' }).click();
   await figure.getByRole('region').getByRole('columnheader', { name: 'Failed, timed out, lost' }).waitFor();
   assert.equal(await figure.getByRole('row').count(), 26, 'a head, 24 hours, and the one that goes on');
   await page.getByRole('button', { name: 'Theme' }).click();

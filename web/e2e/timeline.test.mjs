@@ -12,6 +12,9 @@ const piled = 40;
 before(async () => {
   // Far enough ahead to be in a later hour, and within the shown 24 hours.
   const hour = (new Date().getUTCHours() + 4) % 24;
+  // Fires pile up if they are more than the slots.
+  const [worker] = (await server.api('GET', '/workers')).items;
+  await server.api('PATCH', `/workers/${worker.id}`, { slots: 20 });
   const jobs = Array.from({ length: piled }, (_, i) => ({ name: `backup-${String(i).padStart(2, '0')}`, group: 'backups', cronExpr: `17 ${hour} * * *`, timezone: 'UTC', command: 'true' }));
   await Promise.all([
     ...jobs.map((job) => server.api('POST', '/jobs', job)),
@@ -36,7 +39,8 @@ const lengthOf = ({ from, to }) => to - from;
 test('failures and planned fires are on either side of now, in the chart and in the table', async () => {
   const tab = await visit('/timeline?span=1h');
   const { page } = tab;
-  await page.getByRole('button', { name: 'Show as a table' }).click();
+  await page.getByRole('button', { name: 'Options of the chart' }).click();
+  await page.getByRole('menuitem', { name: 'Show as a table' }).click();
   const table = page.getByRole('table', { name: 'Runs and planned fires' });
   const rows = table.getByRole('row').filter({ hasText: 'breaks' });
   await rows.filter({ hasText: 'Past' }).filter({ hasText: 'Failed' }).first().waitFor();
@@ -140,7 +144,8 @@ test('a peak is flagged above the axis, outlined in the forecast, listed with it
   await cell.getByText(/^\S+ 0 fires/).waitFor();
   await page.keyboard.press('ArrowLeft');
   await cell.getByText(`${piled} fires`).waitFor();
-  await page.getByRole('button', { name: 'Show as a table' }).click();
+  await page.getByRole('button', { name: 'Options of the chart' }).click();
+  await page.getByRole('menuitem', { name: 'Show as a table' }).click();
   await page.getByRole('table', { name: 'Planned fires by hour' }).getByRole('row').filter({ hasText: `${piled}` }).first().waitFor();
   await page.getByRole('application', { name: /Planned fires on/ }).focus();
   await page.keyboard.press('Enter');

@@ -59,7 +59,8 @@ test('its page shows properties and load, and changes labels and slots', async (
   const { page } = tab;
   await page.getByText(`process ${worker.pid}`).waitFor();
   const busy = page.getByRole('figure', { name: 'Concurrent runs' });
-  await busy.getByRole('button', { name: 'Show as a table' }).click();
+  await busy.getByRole('button', { name: 'Options of the chart' }).click();
+  await page.getByRole('menuitem', { name: 'Show as a table' }).click();
   await busy.getByRole('row').filter({ has: page.getByRole('cell', { name: '1', exact: true }) }).first().waitFor();
   await page.getByText('3 days', { exact: true }).click();
   await page.waitForURL(/range=3d/);

@@ -18,6 +18,12 @@ export const ranges = {
 // Maximum period with figures by worker.
 const workersFor = 92 * 24;
 
+/** Returns the range that fits the age of a job: the shortest that contains it, 30 days at most. */
+export function rangeForAge(created: string | undefined, now: number): StatisticsRange {
+  const age = created === undefined ? Infinity : (now - Date.parse(created)) / 3_600_000;
+  return (['day', 'week'] as const).find((range) => age <= ranges[range].hours) ?? 'month';
+}
+
 /** Statistics of a job's fires, by days in the viewer's zone. */
 export function useJobStatistics(job: string, range: StatisticsRange) {
   const zone = localZone();

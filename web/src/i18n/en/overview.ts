@@ -33,5 +33,5 @@ export const overview = {
     title: 'Kill the run of {{job}}?', cancelTitle: 'Cancel the waiting run of {{job}}?', cancelText: 'It will not start. It is recorded as killed by you.', cancel: 'Cancel the run', cancelled: 'The run is being cancelled.', leave: 'Go back',
   },
   ending: { asked: 'Ending: {{who}} sent {{signal}}, {{when}}.', replaced: 'Ending: the next fire replaces it.' },
-  charts: { showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
+  charts: { options: 'Options of the chart {{name}}', help: 'About {{name}}', showTable: 'Show as a table', hideTable: 'Hide the table', summary: '{{name}}: from {{min}} to {{max}}, last {{last}}', said: '{{said}}.' },
 };

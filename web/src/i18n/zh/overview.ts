@@ -36,5 +36,5 @@ export const overview: Texts<typeof english> = {
     title: '终止 {{job}} 的运行？', cancelTitle: '取消 {{job}} 等待中的运行？', cancelText: '它将不会开始，并记为由您终止。', cancel: '取消运行', cancelled: '正在取消此运行。', leave: '返回',
   },
   ending: { asked: '正在结束：{{who}} 于 {{when}} 发送了 {{signal}}。', replaced: '正在结束：之后的触发将取代它。' },
-  charts: { showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
+  charts: { options: '图表“{{name}}”的选项', help: '关于{{name}}', showTable: '以表格显示', hideTable: '隐藏表格', summary: '{{name}}：最低 {{min}}，最高 {{max}}，最近 {{last}}', said: '{{said}}。' },
 };

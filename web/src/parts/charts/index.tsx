@@ -80,7 +80,7 @@ export function LineChart({ label, times, series, unit, when, whenName, buckets 
         ))}
       </ul>
       <ChartTable
-        caption={label} head={[whenName, ...series.map((one) => one.name)]}
+        corner caption={label} head={[whenName, ...series.map((one) => one.name)]}
         rows={times.map((time, i) => ({ id: String(time), cells: [when(time), ...series.map((one) => write(one.values[i]))] })).reverse()}
       />
     </figure>

@@ -1,11 +1,19 @@
 // Fires per minute, as a strip above the lanes.
 
+import { looks } from './draw.ts';
+import type { Bar } from './bars.ts';
 import { lengthOf, minute, type Span } from './span.ts';
+
+/** Outcomes, in the order of a stack from below; fires without one yet are live, and planned ones neutral. */
+export const stackTones = ['ok', 'bad', 'warn', 'idle', 'live', 'plan'] as const;
+export type StackTone = (typeof stackTones)[number];
 
 /** Fires of one minute or, if only the hour is known, the average per minute. */
 export interface Count {
   at: number;
   fires: number;
+  /** By outcome; absent where only the sum is known. */
+  by?: Partial<Record<StackTone, number>>;
 }
 
 export interface Column {
@@ -14,6 +22,8 @@ export interface Column {
   fires: number;
   /** Time of that minute. */
   peakAt: number;
+  /** Outcomes of that minute. */
+  by?: Partial<Record<StackTone, number>> | undefined;
   /** Total, if each minute is known. */
   total: number;
 }
@@ -29,25 +39,39 @@ export function columnFor(span: Span, width: number, least = 4): number {
 /** Groups minutes into columns; a column has the height of its highest minute, so that peaks stay visible. */
 export function columnsOf(counts: readonly Count[], span: Span, column: number): Column[] {
   const columns = new Map<number, Column>();
-  for (const { at, fires } of counts) {
+  for (const { at, fires, by } of counts) {
     if (at < span.from - column || at >= span.to || fires <= 0) continue;
     const start = Math.floor(at / column) * column;
     const known = columns.get(start);
-    if (!known) columns.set(start, { at: start, fires, peakAt: at, total: fires });
+    if (!known) columns.set(start, { at: start, fires, peakAt: at, total: fires, ...(by && { by }) });
     else {
       known.total += fires;
-      if (fires > known.fires) Object.assign(known, { fires, peakAt: at });
+      if (fires > known.fires) Object.assign(known, { fires, peakAt: at, by });
     }
   }
   return [...columns.values()].sort((a, b) => a.at - b.at);
 }
 
-/** Counts planned fires by minute. */
-export function minutesOf(times: Iterable<number>): Count[] {
-  const counts = new Map<number, number>();
-  for (const time of times) {
-    const at = Math.floor(time / minute) * minute;
-    counts.set(at, (counts.get(at) ?? 0) + 1);
+/** Counts fires by the minute of their planned time; the last attempt of a fire decides its outcome. */
+export function minutesOf(bars: Iterable<Bar>): Count[] {
+  const last = new Map<string, Bar>();
+  for (const bar of bars) {
+    const fire = bar.run?.fire ?? bar.id;
+    if ((last.get(fire)?.run?.attempt ?? -1) < (bar.run?.attempt ?? 0)) last.set(fire, bar);
   }
-  return [...counts].map(([at, fires]) => ({ at, fires })).sort((a, b) => a.at - b.at);
+  const counts = new Map<number, Required<Count>>();
+  for (const { run, fire, status } of last.values()) {
+    const at = Math.floor(Date.parse(run?.plannedAt ?? fire?.plannedAt ?? '') / minute) * minute;
+    const count = counts.get(at) ?? { at, fires: 0, by: {} };
+    const tone = toneOf(status);
+    count.fires++;
+    count.by[tone] = (count.by[tone] ?? 0) + 1;
+    counts.set(at, count);
+  }
+  return [...counts.values()].sort((a, b) => a.at - b.at);
+}
+
+function toneOf(status: Bar['status']): StackTone {
+  if (status === 'planned') return 'plan';
+  return status === 'waiting' ? 'live' : looks[status].tone;
 }

@@ -1,6 +1,6 @@
 // Draws the strip above the lanes: fires per minute, and the time axis.
 
-import type { Column } from './density.ts';
+import { stackTones, type Column, type StackTone } from './density.ts';
 import type { Scene } from './draw.ts';
 import { xOf } from './span.ts';
 
@@ -22,6 +22,13 @@ export interface Strip {
 /** Height of a column; the square root keeps single fires visible beside a peak. */
 const tall = (fires: number, top: number) => Math.max(2, Math.sqrt(fires / Math.max(1, top)) * (stripHeight - 8));
 
+/** Shares of a column by outcome, from below. Each is at least an eighth, so that a single failure stays visible. */
+export function sharesOf(by: Column['by'], fires: number): { tone: StackTone; share: number }[] {
+  const parts = stackTones.flatMap((tone) => (by?.[tone] ? [{ tone, share: Math.max(1 / 8, by[tone] / fires) }] : []));
+  const sum = parts.reduce((total, { share }) => total + share, 0);
+  return parts.length === 0 ? [{ tone: 'plan', share: 1 }] : parts.map(({ tone, share }) => ({ tone, share: share / sum }));
+}
+
 export function drawHead(ctx: CanvasRenderingContext2D, scene: Scene, strip: Strip, label: (at: number, kind: 'time' | 'day') => string) {
   const { span, width, palette } = scene;
   const x = (at: number) => xOf(span, width, at);
@@ -34,17 +41,20 @@ export function drawHead(ctx: CanvasRenderingContext2D, scene: Scene, strip: Str
     ctx.fillRect(x(at), stripHeight - h, Math.max(1, x(at + strip.averageColumn) - x(at) - 1), h);
   }
   ctx.globalAlpha = 1;
-  for (const { at, fires } of strip.columns) {
+  for (const { at, fires, by } of strip.columns) {
     const left = x(at);
     const w = Math.max(2, x(at + strip.column) - left - 1);
     const h = tall(fires, strip.top);
-    const piled = fires >= strip.threshold;
-    ctx.fillStyle = piled ? palette.bad : left < nowX ? palette.ok : palette.live;
-    ctx.globalAlpha = piled ? 1 : 0.7;
-    ctx.fillRect(left, stripHeight - h, w, h);
+    let bottom = stripHeight;
+    for (const { tone, share } of sharesOf(by, fires)) {
+      ctx.fillStyle = palette[tone === 'plan' ? 'idle' : tone];
+      ctx.globalAlpha = tone === 'plan' || tone === 'idle' ? 0.5 : tone === 'bad' ? 1 : 0.75;
+      ctx.fillRect(left, bottom - h * share, w, h * share);
+      bottom -= h * share;
+    }
     ctx.globalAlpha = 1;
-    if (piled) {
-      // A flag above it, so that colour alone is not needed.
+    if (fires >= strip.threshold) {
+      ctx.fillStyle = palette.text;
       ctx.beginPath();
       ctx.moveTo(left + w / 2 - 4, stripHeight - h - 7);
       ctx.lineTo(left + w / 2 + 4, stripHeight - h - 7);

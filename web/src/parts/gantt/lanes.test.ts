@@ -32,6 +32,10 @@ describe('lanes', () => {
   const names = (by: 'job' | 'worker', closed: string[] = []) => lanesOf(bars, by, new Set(closed), 0).map((lane) => `${lane.kind === 'group' ? '>' : ''}${lane.name}:${lane.bars.length}`);
   it('of jobs are below their groups, those without one first', () => expect(names('job')).toEqual(['z:1', '>g:0', 'a:2', 'b:1']));
   it('of a collapsed group are one', () => expect(names('job', ['g'])).toEqual(['z:1', '>g:3']));
+  it('of a job that was moved are one, in its present group', () => {
+    const moved = [run('1', 0, 1, { job: 'a', group: 'old' }), run('2', 2, 3, { job: 'a', group: 'new' })];
+    expect(lanesOf(moved, 'job', new Set(), 0).map((lane) => `${lane.id}:${lane.bars.length}`)).toEqual(['g new:0', 'j a:2']);
+  });
   it('of workers hold their runs, and the last one fires without a run', () => expect(names('worker')).toEqual(['one:1', ':3']));
 });
 
@@ -54,9 +58,16 @@ describe('hit tests', () => {
 });
 
 describe('the strip of fires per minute', () => {
-  const counts = minutesOf([0, 10_000, minute, 7 * minute, 7 * minute, 7 * minute]);
-  it('counts minutes', () => expect(counts).toEqual([{ at: 0, fires: 2 }, { at: minute, fires: 1 }, { at: 7 * minute, fires: 3 }]));
+  const fire = (id: string, time: number, status: string, attempt = 1) => barOfRun({ id: `${id}.${attempt}`, fire: id, job: 'a', status, attempt, plannedAt: new Date(time).toISOString() } as Run);
+  const counts = minutesOf([
+    fire('a', 0, 'failed'), fire('a', 0, 'succeeded', 2), fire('b', 10_000, 'failed', 2), fire('b', 10_000, 'failed'), fire('c', minute, 'missed', 0), fire('d', 7 * minute, 'running'),
+    ...['e', 'f'].map((id) => barOfFire({ id, job: 'a', status: 'planned', plannedAt: new Date(7 * minute).toISOString() } as Fire, undefined)),
+  ]);
+  it('counts fires of minutes by their last attempts', () =>
+    expect(counts).toEqual([{ at: 0, fires: 2, by: { ok: 1, bad: 1 } }, { at: minute, fires: 1, by: { warn: 1 } }, { at: 7 * minute, fires: 3, by: { live: 1, plan: 2 } }]));
   it('has the height of a column’s highest minute', () =>
-    expect(columnsOf(counts, { from: 0, to: hour }, 5 * minute)).toEqual([{ at: 0, fires: 2, peakAt: 0, total: 3 }, { at: 5 * minute, fires: 3, peakAt: 7 * minute, total: 3 }]));
+    expect(columnsOf(counts, { from: 0, to: hour }, 5 * minute)).toEqual([
+      { at: 0, fires: 2, peakAt: 0, total: 3, by: { ok: 1, bad: 1 } }, { at: 5 * minute, fires: 3, peakAt: 7 * minute, total: 3, by: { live: 1, plan: 2 } },
+    ]));
   it('has visible columns', () => expect(columnFor({ from: 0, to: 24 * hour }, 720)).toBe(10 * minute));
 });

@@ -51,6 +51,16 @@ function gather(bars: readonly Bar[], keyOf: (bar: Bar) => string): [string, Bar
   return [...found].sort(([a], [b]) => compare(a, b));
 }
 
+/** The group of each job as it is now: that of its newest bar. A job that was moved has bars of both groups. */
+function groupsOf(bars: readonly Bar[]): Map<string, string> {
+  const newest = new Map<string, Bar>();
+  for (const bar of bars) {
+    const known = newest.get(bar.job);
+    if (!known || bar.from > known.from) newest.set(bar.job, bar);
+  }
+  return new Map([...newest].map(([job, bar]) => [job, bar.group]));
+}
+
 /**
  * Returns a lane for each job below its group, or for each worker. Jobs without a group come first and have no heading;
  * a collapsed group is one lane with all of its bars. Without groups there are no headings.
@@ -62,7 +72,8 @@ export function lanesOf(bars: readonly Bar[], by: LaneBy, closed: ReadonlySet<st
     const lanes = named.map(([name, own]) => ({ id: `w ${name}`, kind: 'one' as const, name, group: '', closed: false, ...pack(own, now) }));
     return none.length > 0 ? [...lanes, { id: 'w', kind: 'one', name: '', group: '', closed: false, ...pack(none, now) }] : lanes;
   }
-  return gather(bars, (bar) => bar.group).flatMap(([group, own]): Lane[] => {
+  const groups = groupsOf(bars);
+  return gather(bars, (bar) => groups.get(bar.job) ?? bar.group).flatMap(([group, own]): Lane[] => {
     const shut = group !== '' && closed.has(group);
     const jobs = shut ? [] : gather(own, (bar) => bar.job).map(([name, of]): Lane => ({ id: `j ${name}`, kind: 'one', name, group, closed: false, ...pack(of, now) }));
     const head: Lane = { id: `g ${group}`, kind: 'group', name: group, group, closed: shut, ...(shut ? pack(own, now) : { bars: [], lines: 1 }) };

@@ -75,7 +75,7 @@ function JobView({ job }: { job: Job }) {
           <JobFires job={job} upcoming={upcoming} />
         </Tabs.Panel>
         <Tabs.Panel value="statistics">
-          <StatisticsPanel job={job.name} range={range ?? 'month'} onRange={(next) => show({ tab: 'statistics', range: next })} />
+          <StatisticsPanel job={job.name} created={job.meta.createdAt} range={range} onRange={(next) => show({ tab: 'statistics', range: next })} />
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <VersionsPanel

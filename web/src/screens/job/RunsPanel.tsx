@@ -47,6 +47,7 @@ export function RunsPanel({ name, mayRun, shown: { view, status, cause }, onShow
   return (
     <Panel
       title={t('job.runs')}
+      help={view === 'list' ? undefined : t('grid.about')}
       side={
         <div className={classes.tools}>
           <NativeSelect
@@ -86,7 +87,6 @@ export function RunsPanel({ name, mayRun, shown: { view, status, cause }, onShow
           ) : (
             <span className="small dim">{t('grid.all')}</span>
           )}
-          {view !== 'list' && <span className={`small dim ${classes.about}`}>{t('grid.about')}</span>}
           <Link to="/runs" search={{ job: name }} className="small">{t('job.allRuns')}</Link>
         </div>
       )}

@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useJobStatistics } from '../../api/statistics.ts';
+import { rangeForAge, useJobStatistics } from '../../api/statistics.ts';
 import type { Statistics } from '../../api/types.ts';
 import { endings, formatMs, formatRate, totalOf } from '../../lib/figures.ts';
 import { statisticsRanges, type StatisticsRange } from '../../lib/searchParams.ts';
@@ -16,8 +16,10 @@ import classes from './StatisticsPanel.module.css';
 import { WorkerTable } from './WorkerTable.tsx';
 
 /** Statistics of a job's fires: outcomes, durations, and start delays over time. */
-export function StatisticsPanel({ job, range, onRange }: { job: string; range: StatisticsRange; onRange: (range: StatisticsRange) => void }) {
+export function StatisticsPanel({ job, created, range: chosen, onRange }: { job: string; created: string | undefined; range: StatisticsRange | undefined; onRange: (range: StatisticsRange) => void }) {
   const { t } = useTranslation();
+  const [fitting] = useState(() => rangeForAge(created, Date.now()));
+  const range = chosen ?? fitting;
   const statistics = useJobStatistics(job, range);
   return (
     <Panel

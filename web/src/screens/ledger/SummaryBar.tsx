@@ -5,7 +5,7 @@ import { endings, roundUp, totalOf } from '../../lib/figures.ts';
 import { formatTime } from '../../lib/time.ts';
 import { Bars } from '../../parts/Bars.tsx';
 import { ChartTable } from '../../parts/ChartTable.tsx';
-import type { LedgerSearch } from './ranges.ts';
+import { statusesOf, type LedgerSearch } from './ranges.ts';
 import classes from './SummaryBar.module.css';
 
 /** Outcomes of the listed period by hour or day; each links to its fires. */
@@ -20,14 +20,14 @@ export function SummaryBar({ statistics, search, onNarrow }: { statistics: Stati
   const bars = buckets.map((bucket) => ({ id: bucket.at, counts: bucket.statuses, title: when(bucket.at) }));
   return (
     <figure className={classes.figure} data-summary={by}>
-      <Bars label={label} low top={roundUp(Math.max(...buckets.map((bucket) => totalOf(bucket.statuses))))} bars={bars} onPick={(at) => onNarrow(narrowed(buckets.findIndex((bucket) => bucket.at === at)))} />
+      <Bars label={label} low top={roundUp(Math.max(...buckets.map((bucket) => totalOf(bucket.statuses))))} bars={bars} only={statusesOf(search)} onPick={(at) => onNarrow(narrowed(buckets.findIndex((bucket) => bucket.at === at)))} />
       <div className={classes.axis} aria-hidden="true">
         <span>{when(buckets[0]?.at ?? '')}</span>
         <span>{t('ledger.narrow')}</span>
         <span>{when(buckets.at(-1)?.at ?? '')}</span>
       </div>
       <ChartTable
-        caption={label} head={[t(by === 'day' ? 'ledger.day' : 'overview.hour'), ...endings.map(({ status }) => t(`status.${status}`))]}
+        corner caption={label} head={[t(by === 'day' ? 'ledger.day' : 'overview.hour'), ...endings.map(({ status }) => t(`status.${status}`))]}
         rows={buckets.map((bucket, i) => ({
           id: bucket.at, cells: [<Link key="at" to="/ledger" search={narrowed(i)}>{when(bucket.at)}</Link>, ...endings.map(({ status }) => number.format(bucket.statuses[status]))],
         })).filter((_, i) => totalOf(buckets[i]?.statuses ?? statistics.total.statuses) > 0).reverse()}

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { aheadByMinute, useForecast } from '../../api/forecast.ts';
+import { useOverview } from '../../api/overview.ts';
 import { useFreshRuns, useHourly, usePastRuns, usePlannedFires, useUsual, type TimelineFilter } from '../../api/timeline.ts';
 import type { FireStatus, Run } from '../../api/types.ts';
 import { barOfFire, barOfRun, reachOf, usualOf, type Bar } from '../../parts/gantt/bars.ts';
@@ -60,14 +61,15 @@ export function useBars(wanted: Wanted, settled: Span, now: number) {
   const forecast = wanted.job === undefined && withFires ? ahead.data : undefined;
   const minutes = useMemo((): Count[] => {
     const from = past.data?.completeFrom ?? 0;
-    // Later attempts belong to the same fire.
-    const counted = bars.filter((bar) => bar.from >= from && (bar.run ? bar.run.attempt <= 1 : !forecast)).map((bar) => Date.parse(bar.run?.plannedAt ?? bar.fire?.plannedAt ?? ''));
+    const counted = bars.filter((bar) => bar.from >= from && (bar.run !== undefined || !forecast));
     const start = Date.parse(forecast?.start ?? '');
-    return [...minutesOf(counted), ...(forecast?.buckets ?? []).flatMap((fires, i) => (fires > 0 ? [{ at: start + i * minute, fires }] : []))];
+    return [...minutesOf(counted), ...(forecast?.buckets ?? []).flatMap((fires, i) => (fires > 0 ? [{ at: start + i * minute, fires, by: { plan: fires } }] : []))];
   }, [bars, past.data?.completeFrom, forecast]);
-  // Without a forecast the threshold is computed from the minutes themselves.
+  // Fires pile up only if they are more than the slots. Without a forecast the rest of the threshold is computed from the
+  // minutes themselves.
   const until = Math.min(between.to, Math.floor(now / minute) * minute);
-  const threshold = useMemo(() => pileUpFrom(forecast?.buckets ?? eachMinute(minutes, until)), [forecast, minutes, until]);
+  const slots = useOverview().data?.workers.slots ?? 0;
+  const threshold = useMemo(() => Math.max(slots + 1, pileUpFrom(forecast?.buckets ?? eachMinute(minutes, until))), [forecast, minutes, until, slots]);
 
   const averages = useMemo((): Count[] => {
     const until = past.data?.completeFrom;
