@@ -86,3 +86,36 @@ func TestDistCarriesNoSourceMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Browsers keep these files for ever: the name must change with the content.
+func TestDistAssets_HaveTheirHashInTheirName_AndAreInUse(t *testing.T) {
+	dist := web.Dist()
+	index, err := fs.ReadFile(dist, "index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	assets, err := fs.ReadDir(dist, "assets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	all.Write(index)
+	for _, asset := range assets {
+		content, err := fs.ReadFile(dist, "assets/"+asset.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(asset.Name(), ".woff2") {
+			all.Write(content)
+		}
+	}
+	hashed := regexp.MustCompile(`^[\w-]+\.[0-9a-f]{10}\.(js|css|woff2)$`)
+	for _, asset := range assets {
+		if !hashed.MatchString(asset.Name()) {
+			t.Errorf("assets/%s has no hash in its name", asset.Name())
+		}
+		if !strings.Contains(all.String(), asset.Name()) {
+			t.Errorf("assets/%s is left from an earlier build: no file refers to it", asset.Name())
+		}
+	}
+}

@@ -1,8 +1,8 @@
 // Package web holds the built console, so that a binary serves it without any file beside it.
 //
-// It promises that Dist is the output of the web build: index.html at the root, everything else under assets, with
-// names that stay the same between builds. Names carry no hash, so a server must have browsers revalidate (ETag). The
-// package has no state and starts nothing.
+// It promises that Dist is the output of the web build: index.html and a few small files at the root, which a server
+// must have browsers revalidate (ETag); everything else under assets, where each name has the hash of the file's
+// content, so that browsers may keep it for ever. The package has no state and starts nothing.
 package web
 
 import (

@@ -53,11 +53,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
       output: {
-        // Stable names: dist is committed, and a change should touch only the files that changed.
-        entryFileNames: 'assets/[name].js',
-        chunkFileNames: 'assets/[name].js',
-        assetFileNames: 'assets/[name][extname]',
-        // Named groups, because names that a bundler picks for what pages share move with every change. First what every page
+        // A name has the hash of the content, so that browsers keep a file for ever; dist_test.go and the server rely on it.
+        entryFileNames: 'assets/[name].[hash:10].js',
+        chunkFileNames: 'assets/[name].[hash:10].js',
+        assetFileNames: 'assets/[name].[hash:10][extname]',
+        hashCharacters: 'hex',
+        // Named groups, because what a bundler picks for what pages share moves with every change. First what every page
         // needs, then what several need, then what is large. What a single page needs stays with it.
         codeSplitting: {
           groups: [

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,8 +22,8 @@ import (
 )
 
 // console serves the files of the web console, and its page for every path that a browser navigates
-// to and that no route answers. File names stay the same between builds, so browsers must
-// revalidate; the ETag tells them that a file is unchanged.
+// to and that no route answers. A browser keeps a file whose name has the hash of its content for
+// ever; it revalidates the others by their ETag.
 type console struct {
 	files map[string]asset // by path, with leading slash
 }
@@ -30,6 +32,8 @@ type asset struct {
 	data []byte
 	etag string // without quotes
 	mime string
+	// cache is the value of Cache-Control.
+	cache string
 	// zipped returns the compressed file, computed at the first request; nil if it saves too
 	// little.
 	zipped func() []byte
@@ -39,6 +43,21 @@ type asset struct {
 const leastSaved = 10
 
 const consolePage = "/index.html"
+
+const (
+	cacheNever   = "no-cache"
+	cacheForever = "public, max-age=31536000, immutable"
+)
+
+// mediaTypes has the types that Go knows only from files of the host.
+var mediaTypes = map[string]string{
+	".txt":   "text/plain; charset=utf-8",
+	".woff2": "font/woff2",
+}
+
+// hashed matches the path of a file whose name changes with its content: web/vite.config.ts names
+// them.
+var hashed = regexp.MustCompile(`^assets/.+\.[0-9a-f]{10}\.[0-9a-z]+$`)
 
 func newConsole(files fs.FS) (*console, error) {
 	c := &console{files: map[string]asset{}}
@@ -54,12 +73,17 @@ func newConsole(files fs.FS) (*console, error) {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		mediaType := mime.TypeByExtension(path.Ext(name))
+		mediaType := mediaTypes[path.Ext(name)]
 		if mediaType == "" {
-			mediaType = "application/octet-stream"
+			mediaType = cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
+		}
+		cache := cacheNever
+		if hashed.MatchString(name) {
+			cache = cacheForever
 		}
 		c.files["/"+name] = asset{
 			data:   data,
+			cache:  cache,
 			etag:   hex.EncodeToString(sum[:16]),
 			mime:   mediaType,
 			zipped: sync.OnceValue(func() []byte { return zip(data) }),
@@ -100,7 +124,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request, file asset) {
 	}
 	h.Set("Content-Type", file.mime)
 	h.Set("ETag", `"`+etag+`"`)
-	h.Set("Cache-Control", "no-cache")
+	h.Set("Cache-Control", file.cache)
 	h.Set("Content-Security-Policy", policyConsole)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

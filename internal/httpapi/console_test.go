@@ -32,6 +32,14 @@ func TestConsole(t *testing.T) {
 		t.Errorf("tag %q: %s", tag, w.Body)
 	}
 	h.Want(http.StatusOK, apitest.As("", http.MethodHead, "/assets/index.js", ""))
+	w = h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/assets/chart.0123456789.js", ""))
+	if cache := w.Header().Get("Cache-Control"); cache != "public, max-age=31536000, immutable" {
+		t.Errorf("a file with a hash in its name: %q", cache)
+	}
+	w = h.Want(http.StatusOK, apitest.As("", http.MethodGet, "/", "", html...))
+	if cache := w.Header().Get("Cache-Control"); cache != "no-cache" {
+		t.Errorf("the page: %q", cache)
+	}
 	// Only what is there, only by GET, and never in place of the API or a route.
 	h.Want(http.StatusUnauthorized, apitest.As("", http.MethodGet, "/jobs", ""))
 	h.Want(http.StatusUnauthorized, apitest.As("", http.MethodGet, "/assets/other.js", ""))

@@ -111,7 +111,7 @@ test('text typed before the palette has loaded goes to the palette', async () =>
   const { page } = tab;
   let come;
   const may = new Promise((resolve) => (come = resolve));
-  await page.route('**/assets/Palette.js', async (route) => {
+  await page.route('**/assets/Palette.*.js', async (route) => {
     await may;
     await route.fallback();
   });
@@ -249,6 +249,57 @@ test('after a restart of the server an open page recovers by itself, and typed t
   await list.bringToFront();
   await list.getByRole('link', { name: 'after-the-restart', exact: true }).locator('visible=true').first().waitFor({ timeout: 5000 });
   await leave(tab);
+});
+
+test('before its scripts arrive a page has a frame, and it reports when they cannot be loaded', async () => {
+  const tab = await open(browser, server, { storageState: session });
+  const { page } = tab;
+  let arrive;
+  const held = new Promise((resolve) => (arrive = resolve));
+  let gone = true;
+  await page.route('**/assets/index.*.js', async (route) => {
+    await held;
+    return gone ? route.abort() : route.fallback();
+  });
+  await page.goto(`${server.url}/jobs`, { waitUntil: 'commit' });
+  await page.locator('.boot').getByText('Carillon').waitFor();
+  await shoot(page, 'boot');
+  // It reloads once by itself, since a new page may refer to other files.
+  arrive();
+  await page.getByText('The console could not be loaded.').waitFor();
+  gone = false;
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await leave(tab);
+});
+
+test('a part that cannot be loaded does not replace the console', async () => {
+  await server.api('POST', '/jobs', { name: 'partless', command: 'true' });
+  const tab = await open(browser, server, { storageState: session });
+  const { page } = tab;
+  for (const part of ['NoticeList', 'Palette', 'LedgerPage']) await page.route(`**/assets/${part}.*.js`, (route) => route.fulfill({ status: 404, body: 'gone' }));
+  await page.goto(`${server.url}/jobs`);
+  await page.getByRole('link', { name: 'partless', exact: true }).locator('visible=true').first().waitFor();
+  await page.locator('[data-row=partless] [data-act=run]').click();
+  await page.getByText('A run of partless was requested.').waitFor();
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByText('This part of the console could not be loaded.').waitFor();
+  await shoot(page, 'missing-parts');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Ledger' }).click();
+  await page.getByText('A new version of the console is available.').waitFor();
+  await page.unroute('**/assets/LedgerPage.*.js');
+  await page.getByRole('button', { name: 'Reload the page' }).locator('visible=true').first().click();
+  await page.getByRole('heading', { name: 'Ledger', exact: true }).waitFor();
+  await leave(tab);
+});
+
+test('browsers keep the files of the console, and ask for the page itself', async () => {
+  const page = await fetch(server.url, { headers: { Accept: 'text/html' } });
+  assert.equal(page.headers.get('cache-control'), 'no-cache');
+  const [script] = (await page.text()).match(/\/assets\/index\.[0-9a-f]+\.js/);
+  const asset = await fetch(server.url + script);
+  assert.equal(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
 });
 
 test('pages in the back/forward cache hold no connections', async () => {

@@ -21,6 +21,7 @@ test('a drained worker shows its remaining runs until it is empty', async () => 
   const { page } = tab;
   await page.getByText('1 worker').waitFor();
   const row = page.locator(`[data-row="${worker.id}"]`);
+  const note = page.locator(`[data-note-of="${worker.id}"]`);
   await row.getByText('Ready').waitFor();
   await row.getByText('1 run').waitFor();
   await row.getByRole('button', { name: `Running on ${worker.name}` }).click();
@@ -28,6 +29,11 @@ test('a drained worker shows its remaining runs until it is empty', async () => 
   await runs.getByRole('link', { name: 'lasts' }).waitFor();
   assert.match(page.url(), /open=/);
   await assertAccessible(page, 'workers with runs');
+  // The version is on one line.
+  const version = row.locator('[data-column=version] > *').first();
+  assert.ok((await version.boundingBox()).height < 30);
+  const meter = row.getByRole('meter');
+  assert.equal(await meter.evaluate((e) => e.firstElementChild.clientHeight), await meter.evaluate((e) => e.clientHeight), 'filled to its full height');
   await shoot(page, 'workers-runs');
 
   await row.getByRole('button', { name: `Actions for ${worker.name}` }).click();
@@ -36,7 +42,7 @@ test('a drained worker shows its remaining runs until it is empty', async () => 
   await dialog.getByText('It finishes its current run and claims no new fires.').waitFor();
   await dialog.getByRole('button', { name: 'Drain' }).click();
   await row.getByText('Draining').waitFor();
-  await row.getByText('1 run is left.').waitFor();
+  await note.getByText('1 run is left.').waitFor();
   await dialog.waitFor({ state: 'detached' });
   await assertAccessible(page, 'a worker that drains');
   await shoot(page, 'workers-draining');
@@ -44,7 +50,7 @@ test('a drained worker shows its remaining runs until it is empty', async () => 
   await runs.getByRole('button', { name: 'Kill the run of lasts' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Kill' }).click();
   await row.getByText('Drained').waitFor();
-  await row.getByText('No runs are left: it can be stopped.').waitFor();
+  await note.getByText('No runs are left: it can be stopped.').waitFor();
   await page.getByText('Nothing is running.').waitFor();
 
   await row.getByRole('link', { name: worker.name }).click();

@@ -12,7 +12,8 @@ if (root) {
   const loginCode = takeLoginCode(window.location, window.history);
   const ssoReason = takeSsoReason(window.location, window.history);
   const connectivity = new Connectivity();
-  void createTranslator().then((translator) =>
+  const start = async () => {
+    const translator = await createTranslator();
     createRoot(root).render(
       <App
         loginCode={loginCode}
@@ -22,6 +23,8 @@ if (root) {
         queryClient={createQueryClient(connectivity)}
         router={createConsoleRouter(() => loadRest(translator))}
       />,
-    ),
-  );
+    );
+  };
+  // Before the console is shown, boot.js reports failures.
+  start().catch(() => window.dispatchEvent(new Event('carillon-boot-failed')));
 }

@@ -86,7 +86,8 @@ func NewConfig(t *testing.T, f *Fakes) httpapi.Config {
 			_, _ = io.WriteString(w, "carillon_up 1\n")
 		}),
 		Console: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Carillon</title>")},
-			"assets/index.js": {Data: []byte("console.log(1)")}},
+			"assets/index.js":            {Data: []byte("console.log(1)")},
+			"assets/chart.0123456789.js": {Data: []byte("console.log(2)")}},
 		Version:  "0.1.0",
 		Timezone: "UTC",
 		Logger:   slog.New(slog.DiscardHandler),

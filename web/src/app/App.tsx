@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function App({ loginCode, ssoReason, translator, connectivity, queryClient, router }: Props) {
-  // theme.js uses the same key and reads it before the first paint.
+  // boot.js uses the same key and reads it before the first paint.
   const schemes = useMemo(() => localStorageColorSchemeManager({ key: 'carillon-color-scheme' }), []);
   return (
     <I18nextProvider i18n={translator}>

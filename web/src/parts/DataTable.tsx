@@ -27,11 +27,13 @@ interface Props<Row extends object> {
   isGone?: (row: Row) => boolean;
   /** On a phone a row is a card: name and actions on top, the other columns with labels below. */
   cards?: boolean;
+  /** A line that belongs to a row, as wide as the table; none if undefined. */
+  note?: (row: Row) => ReactNode;
   /** Content below a row, as wide as the table; none if undefined. */
   below?: (row: Row) => ReactNode;
 }
 
-export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, isGone, cards = false, below }: Props<Row>) {
+export function DataTable<Row extends object>({ caption, columns, rows, rowId, busy = false, isGone, cards = false, note, below }: Props<Row>) {
   const table = useTable({ features, columns, data: rows, getRowId: rowId });
   const hide = (meta: unknown) => ((meta as { small?: boolean } | undefined)?.small === false ? classes.wideOnly : undefined);
   return (
@@ -51,16 +53,18 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowId, b
         </thead>
         <tbody>
           {table.getRowModel().rows.map((row) => {
+            const noted = note?.(row.original);
             const under = below?.(row.original);
             return (
               <Fragment key={row.id}>
-                <tr data-row={row.id} data-gone={isGone?.(row.original) || undefined}>
+                <tr data-row={row.id} data-gone={isGone?.(row.original) || undefined} data-noted={noted ? '' : undefined}>
                   {row.getAllCells().map((cell) => (
                     <td key={cell.id} className={hide(cell.column.columnDef.meta)} data-column={cell.column.id} data-name={cards && cell.column.id !== 'actions' ? String(cell.column.columnDef.header) : undefined}>
                       <table.FlexRender cell={cell} />
                     </td>
                   ))}
                 </tr>
+                {noted && <tr className={classes.note} data-note-of={row.id}><td colSpan={columns.length}>{noted}</td></tr>}
                 {under && <tr className={classes.below}><td colSpan={columns.length}>{under}</td></tr>}
               </Fragment>
             );

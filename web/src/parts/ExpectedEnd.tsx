@@ -14,7 +14,7 @@ export function ExpectedEnd({ run }: { run: Going }) {
   const words = progress.left >= 0 ? t('expected.left', { time: formatSeconds(Math.ceil(progress.left), i18n.language) }) : t('expected.over', { time: formatSeconds(Math.ceil(-progress.left), i18n.language) });
   return (
     <span className={classes.expected} data-expected="">
-      <Progress value={progress.share * 100} size="sm" color={progress.left >= 0 ? 'cyan' : 'yellow'} aria-label={t('expected.label')} className={classes.bar} transitionDuration={900} />
+      <Progress value={progress.share * 100} size="sm" color={progress.left >= 0 ? 'cyan' : 'yellow'} aria-label={t('expected.label')} transitionDuration={900} />
       <span className="small dim nowrap">{words}</span>
     </span>
   );

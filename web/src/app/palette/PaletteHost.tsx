@@ -1,5 +1,6 @@
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { lazy, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { whenIdle } from '../../lib/idle.ts';
+import { LazyPart } from '../../parts/LazyPart.tsx';
 import type { Chosen } from './entries.ts';
 
 const load = whenIdle(() => import('./Palette.tsx'));
@@ -19,10 +20,10 @@ export function PaletteHost({ opened, onClose, onHelp }: { opened: boolean; onCl
   }, []);
   const { typed, arrived } = useTypedAhead(opened, onClose);
   return (
-    <Suspense fallback={null}>
-      {opened && <Palette typed={typed} onArrived={arrived} onClose={onClose} onHelp={onHelp} onChoose={(act, job) => setChosen({ act, job })} />}
-      {chosen && <Doing chosen={chosen} onDone={() => setChosen(undefined)} />}
-    </Suspense>
+    <>
+      {opened && <LazyPart onClose={onClose}><Palette typed={typed} onArrived={arrived} onClose={onClose} onHelp={onHelp} onChoose={(act, job) => setChosen({ act, job })} /></LazyPart>}
+      {chosen && <LazyPart onClose={() => setChosen(undefined)}><Doing chosen={chosen} onDone={() => setChosen(undefined)} /></LazyPart>}
+    </>
   );
 }
 

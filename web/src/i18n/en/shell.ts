@@ -37,6 +37,7 @@ export const shell = {
     text: 'This page may be out of date. It retries automatically and continues when the server is back.',
     first: 'The Carillon server is not responding yet. This page retries automatically.',
     notLoaded: 'This page is not loaded yet. It loads when the server is back.',
+    partMissing: 'This part of the console could not be loaded.',
     outOfDate: 'A new version of the console is available. Reload the page to use it.', reload: 'Reload', back: 'The server is back.', lastSeen: 'Data as of',
   },
   crontabRemarks: {

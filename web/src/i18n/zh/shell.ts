@@ -38,6 +38,7 @@ export const shell: Texts<typeof english> = {
     text: '当前内容可能已过时。页面会自动重试，服务器恢复后即可继续。',
     first: 'Carillon 服务器尚未响应，页面会自动重试。',
     notLoaded: '此页面尚未载入，服务器恢复后会自动载入。',
+    partMissing: '控制台的这一部分未能载入。',
     outOfDate: '控制台有新版本，请重新加载页面。', reload: '重新加载', back: '服务器已恢复。', lastSeen: '数据截至',
   },
   crontabRemarks: {

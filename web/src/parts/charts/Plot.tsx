@@ -65,12 +65,12 @@ function optionsOf(props: PlotProps, width: number, onCursor: (u: uPlot) => void
     series: [
       {},
       ...order.map(({ tone, kind = 'line', dashed, name }): uPlot.Series => {
-        const own = color(`--c-${tone}`);
+        const own = color(`--c-${tone}-fill`);
         if (kind === 'bars') return { label: name, fill: own, width: 0, points: { show: false }, paths: uPlot.paths.bars?.({ size: [0.82, 40, 1], align: 0 }) };
         return { label: name, stroke: own, width: 1.75, ...(dashed && { dash: [5, 4] }), ...(kind === 'area' && { fill: shade(own, 0.15) }), points: { size: 4.5, fill: own, width: 0, filter: lonely } };
       }),
     ],
-    bands: order.flatMap((one, i) => (one.downTo === undefined || index(one.downTo) === 0 ? [] : [{ series: [i + 1, index(one.downTo)] as [number, number], fill: shade(color(`--c-${one.tone}`), 0.16) }])),
+    bands: order.flatMap((one, i) => (one.downTo === undefined || index(one.downTo) === 0 ? [] : [{ series: [i + 1, index(one.downTo)] as [number, number], fill: shade(color(`--c-${one.tone}-fill`), 0.16) }])),
     hooks: { setCursor: [onCursor] },
   };
 }

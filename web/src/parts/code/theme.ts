@@ -17,7 +17,7 @@ const look = EditorView.theme({
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--c-live-bg)' },
   '.cm-gutter-lint': { width: '1.1rem' },
   '.cm-lint-marker': { width: '0.75rem', height: '0.75rem', content: 'none', borderRadius: '50%', margin: '0.28rem auto 0' },
-  '.cm-lint-marker-error': { backgroundColor: 'var(--c-bad)' },
+  '.cm-lint-marker-error': { backgroundColor: 'var(--c-bad-fill)' },
   '.cm-lint-marker-warning': { backgroundColor: 'transparent', border: '2px solid var(--c-warn)', boxSizing: 'border-box' },
   '.cm-lintRange': { backgroundImage: 'none', textDecoration: 'underline wavy', textUnderlineOffset: '0.2em', textDecorationThickness: '1px' },
   '.cm-lintRange-error': { textDecorationColor: 'var(--c-bad)' },

@@ -3,7 +3,7 @@ import { useScheme } from '../../lib/useScheme.ts';
 
 const variables = {
   text: '--mantine-color-text', dim: '--mantine-color-dimmed', surface: '--c-surface', raised: '--c-raised', border: '--c-border', accent: '--mantine-color-anchor',
-  ok: '--c-ok', bad: '--c-bad', warn: '--c-warn', live: '--c-live', idle: '--c-idle', badGround: '--c-bad-bg', warnGround: '--c-warn-bg', font: '--mantine-font-family',
+  ok: '--c-ok-fill', bad: '--c-bad-fill', warn: '--c-warn-fill', live: '--c-live-fill', idle: '--c-idle-fill', badGround: '--c-bad-bg', warnGround: '--c-warn-bg', font: '--mantine-font-family',
 } as const;
 
 export type Palette = Record<keyof typeof variables, string>;

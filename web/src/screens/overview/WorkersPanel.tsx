@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useWorkers } from '../../api/workers.ts';
 import { workerState, type WorkerState } from '../../lib/workerState.ts';
+import { Meter } from '../../parts/Meter.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -33,7 +34,7 @@ export function WorkersPanel() {
               <span className={own.state} data-state={state}>{t(`overview.${state}`)}</span>
               {state !== 'away' && (
                 <>
-                  <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('overview.load', { worker: worker.name })} />
+                  <Meter max={Math.max(worker.slots, 1)} value={worker.used} label={t('overview.load', { worker: worker.name })} />
                   <span className={own.slots}>{t('overview.slotsOf', { count: worker.slots, used: worker.used, slots: worker.slots })}</span>
                 </>
               )}

@@ -16,11 +16,12 @@ import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
-import { heartbeatOf, Labels, Load, Skew, State } from './columns.tsx';
+import { heartbeatOf, Labels, Load, Skew } from './columns.tsx';
 import { DrainDialog } from './DrainDialog.tsx';
 import { LoadPanel } from './LoadPanel.tsx';
 import { RunsOn } from './RunsOn.tsx';
 import { SettingsDialog } from './SettingsDialog.tsx';
+import { State } from './WorkerState.tsx';
 import classes from './WorkersPage.module.css';
 
 /** One worker: properties, current runs, and load. */
@@ -64,7 +65,7 @@ function Shown({ worker }: { worker: Worker }) {
         <Panel title={t('workers.about')}>
           <Facts
             entries={[
-              [t('workers.state'), <State t={t} language={i18n.language} worker={worker} />],
+              [t('workers.state'), <State worker={worker} />],
               [t('workers.load'), !worker.away && <Load t={t} worker={worker} />],
               [t('job.labels'), Object.keys(worker.labels ?? {}).length > 0 && <Labels worker={worker} />],
               [t('workers.weight'), worker.weight],

@@ -19,6 +19,7 @@ import { MastersPanel } from './MastersPanel.tsx';
 import { RunsOn } from './RunsOn.tsx';
 import { SettingsDialog } from './SettingsDialog.tsx';
 import { oldestOf } from './versions.ts';
+import { hasDetails, StateDetails } from './WorkerState.tsx';
 
 export function WorkersPage() {
   const { t, i18n } = useTranslation();
@@ -33,13 +34,14 @@ export function WorkersPage() {
   const rows = useMemo(() => workers.data?.items.toSorted((a, b) => (a.name || a.id).localeCompare(b.name || b.id, undefined, { numeric: true }) || a.id.localeCompare(b.id)), [workers.data]);
   const masters = useMasters().data?.items;
   const oldest = useMemo(() => oldestOf([...(rows ?? []).filter((worker) => !worker.away), ...(masters ?? [])].map(({ version }) => version)), [rows, masters]);
+  const weighted = rows?.some(({ weight }) => weight !== rows[0]?.weight) ?? false;
   const columns = useMemo(
     () =>
       workerColumns(t, i18n.language, {
-        mayDrain, maySet, onDrain: setDraining, onSet: setSetting, oldest, open,
+        mayDrain, maySet, onDrain: setDraining, onSet: setSetting, oldest, open, weighted,
         onToggle: (worker) => void navigate({ to: '/workers', search: { open: worker.id === open ? undefined : worker.id }, replace: true }),
       }),
-    [t, i18n.language, mayDrain, maySet, oldest, open, navigate],
+    [t, i18n.language, mayDrain, maySet, oldest, open, weighted, navigate],
   );
   return (
     <>
@@ -55,7 +57,11 @@ export function WorkersPage() {
       {rows && rows.length > 0 && (
         <>
           <Cluster workers={rows} />
-          <DataTable cards caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id} below={(worker) => (worker.id === open && !worker.away ? <RunsOn worker={worker} /> : undefined)} />
+          <DataTable
+            cards caption={t('workers.table')} columns={columns} rows={rows} rowId={(worker) => worker.id}
+            note={(worker) => (hasDetails(worker) ? <StateDetails t={t} language={i18n.language} worker={worker} /> : undefined)}
+            below={(worker) => (worker.id === open && !worker.away ? <RunsOn worker={worker} /> : undefined)}
+          />
         </>
       )}
       {rows && <GoneWorkers known={rows} />}

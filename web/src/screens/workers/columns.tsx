@@ -1,19 +1,15 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { useTranslation } from 'react-i18next';
-import type { Condition, Worker } from '../../api/types.ts';
+import type { Worker } from '../../api/types.ts';
 import { formatSeconds } from '../../lib/duration.ts';
-import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
-import { drainOf } from '../../lib/workerState.ts';
-import { conditionWords } from '../../parts/conditions.ts';
 import { column, type Columns } from '../../parts/DataTable.tsx';
-import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Meter } from '../../parts/Meter.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
-import { RelativeTime, TimeText } from '../../parts/TimeText.tsx';
-import { Draining } from './Draining.tsx';
+import { RelativeTime } from '../../parts/TimeText.tsx';
+import { StateWords } from './WorkerState.tsx';
 import classes from './WorkersPage.module.css';
 
 interface Acts {
@@ -26,6 +22,8 @@ interface Acts {
   onToggle: (worker: Worker) => void;
   /** The oldest version, if they differ. */
   oldest: string | undefined;
+  /** Whether their weights differ. */
+  weighted: boolean;
 }
 
 // A skew beyond this is highlighted, although fires are still correct.
@@ -35,30 +33,29 @@ export function workerColumns(t: TFunction, language: string, acts: Acts): Colum
   const none = <span className="dim">{t('common.none')}</span>;
   return [
     column<Worker>('name', t('workers.name'), (worker) => (
-      <>
-        <span className={classes.name}>
-          {!worker.away && (
-            <ActionIcon
-              variant="subtle" color="gray" size="sm" aria-expanded={acts.open === worker.id} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}
-              onClick={() => acts.onToggle(worker)}
-            >
-              <Icon name={acts.open === worker.id ? 'down' : 'right'} size={14} />
-            </ActionIcon>
-          )}
-          <Link to="/workers/$id" params={{ id: worker.id }}><PlainText>{worker.name || worker.id}</PlainText></Link>
-        </span>
-        {worker.host && worker.host !== worker.name && <div className="small dim"><PlainText>{worker.host}</PlainText></div>}
-        <div className="small narrowOnly"><Labels worker={worker} /></div>
-      </>
+      <div className={classes.name}>
+        {!worker.away && (
+          <ActionIcon
+            variant="subtle" color="gray" size="sm" aria-expanded={acts.open === worker.id} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}
+            onClick={() => acts.onToggle(worker)}
+          >
+            <Icon name={acts.open === worker.id ? 'down' : 'right'} size={14} />
+          </ActionIcon>
+        )}
+        <div className={classes.named}>
+          <Link to="/workers/$id" params={{ id: worker.id }} className={classes.whole} title={visible(worker.name || worker.id)}><PlainText>{worker.name || worker.id}</PlainText></Link>
+          {worker.host && worker.host !== worker.name && <div className={`small dim ${classes.whole}`} title={visible(worker.host)}><PlainText>{worker.host}</PlainText></div>}
+          <div className="small narrowOnly"><Labels worker={worker} /></div>
+        </div>
+      </div>
     )),
-    column<Worker>('state', t('workers.state'), (worker) => <State t={t} language={language} worker={worker} />),
+    column<Worker>('state', t('workers.state'), (worker) => <StateWords t={t} worker={worker} />),
     column<Worker>('load', t('workers.load'), (worker) => (worker.away ? none : <Load t={t} worker={worker} />)),
-    column<Worker>('weight', t('workers.weight'), (worker) => worker.weight, false),
+    ...(acts.weighted ? [column<Worker>('weight', t('workers.weight'), (worker) => worker.weight, false)] : []),
     column<Worker>('labels', t('job.labels'), (worker) => (Object.keys(worker.labels ?? {}).length > 0 ? <Labels worker={worker} /> : none), false),
     column<Worker>('skew', t('workers.skew'), (worker) => (worker.away ? none : <Skew t={t} language={language} ms={worker.skewMs} />), false),
     column<Worker>('version', t('workers.version'), (worker) => (worker.version ? <Version t={t} version={worker.version} oldest={acts.oldest} /> : none), false),
-    column<Worker>('heartbeat', t('workers.heartbeat'), (worker) => (worker.away ? none : <RelativeTime at={heartbeatOf(worker)} />), false),
-    column<Worker>('started', t('workers.started'), (worker) => (worker.away ? none : <RelativeTime at={worker.startedAt} />), false),
+    column<Worker>('heartbeat', t('workers.heartbeat'), (worker) => (worker.away ? none : <RelativeTime at={heartbeatOf(worker)} short />), false),
     column<Worker>('actions', t('common.actions'), (worker) => <ActionsCell t={t} worker={worker} acts={acts} />),
   ];
 }
@@ -74,7 +71,7 @@ export function Labels({ worker }: { worker: Worker }) {
 export function Load({ t, worker }: { t: TFunction; worker: Worker }) {
   return (
     <div className={classes.load}>
-      <meter min={0} max={Math.max(worker.slots, 1)} value={worker.used} aria-label={t('workers.loadOf', { count: worker.slots, used: worker.used, slots: worker.slots })} />
+      <Meter max={Math.max(worker.slots, 1)} value={worker.used} label={t('workers.loadOf', { count: worker.slots, used: worker.used, slots: worker.slots })} />
       <span>
         {worker.used} / {worker.slots}
         <span className="small dim"> · {t('workers.running', { count: worker.running })}</span>
@@ -91,7 +88,7 @@ export function heartbeatOf({ clock, skewMs }: Pick<Worker, 'clock' | 'skewMs'>)
 export function Version({ t, version, oldest }: { t: TFunction; version: string; oldest: string | undefined }) {
   return (
     <>
-      {visible(version)}
+      <div className={classes.whole} title={visible(version)}>{visible(version)}</div>
       {version === oldest && <div><span className={classes.old} title={t('workers.oldestHelp')}>{t('workers.oldest')}</span></div>}
     </>
   );
@@ -100,41 +97,6 @@ export function Version({ t, version, oldest }: { t: TFunction; version: string;
 export function Skew({ t, language, ms }: { t: TFunction; language: string; ms: number }) {
   const text = `${ms > 0 ? '+' : ''}${formatSeconds(ms / 1000, language)}`;
   return Math.abs(ms) < skewWorthTelling ? <span className="nowrap">{text}</span> : <strong className={classes.trouble} title={t('workers.skewHelp')}>{text}</strong>;
-}
-
-/** Returns all reasons why a worker takes no runs: drained, stopping, in trouble, away. */
-export function State({ t, language, worker }: { t: TFunction; language: string; worker: Worker }) {
-  const { settings, conditions = [] } = worker;
-  const set = settings?.updatedBy && t('workers.setBy', { who: visible(settings.updatedBy), when: settings.updatedAt ? formatTime(settings.updatedAt, language) : '' });
-  // It may be ready nevertheless: most conditions do not prevent runs.
-  const ready = !worker.away && !worker.trouble && !worker.draining;
-  return (
-    <>
-      {ready && <span className={classes.ready}>{t('workers.ready')}</span>}
-      {worker.away && <strong className={classes.away} title={t('workers.awayHelp')}>{t('workers.away')}</strong>}
-      {worker.trouble && (
-        <>
-          <strong className={classes.trouble} data-trouble="">{t('workers.trouble')}</strong>
-          {!conditions.some((c) => c.stopsClaims) && <div className="small"><PlainText>{worker.trouble}</PlainText></div>}
-        </>
-      )}
-      {conditions.map((condition) => <ConditionLine key={condition.code} t={t} condition={condition} />)}
-      {worker.draining && !worker.away && <Draining worker={worker} />}
-      {worker.draining && worker.away && <div><strong className={classes.trouble} data-draining="">{t(drainOf(worker) === 'drained' ? 'workers.isDrained' : 'workers.draining')}</strong></div>}
-      {settings?.drainNote && <div className="small"><PlainText>{settings.drainNote}</PlainText></div>}
-      {set && <div className="small dim">{set}</div>}
-    </>
-  );
-}
-
-function ConditionLine({ t, condition }: { t: TFunction; condition: Condition }) {
-  const { i18n } = useTranslation();
-  const { title, text } = conditionWords(t, i18n.language, condition);
-  return (
-    <div className="small" data-condition={condition.code} title={text}>
-      <span className={classes.condition}>{title}</span> <span className="dim"><Filled text={t('degraded.since', { at: slot })}><TimeText at={condition.since} /></Filled></span>
-    </div>
-  );
 }
 
 function ActionsCell({ t, worker, acts }: { t: TFunction; worker: Worker; acts: Acts }) {
