@@ -162,6 +162,36 @@ test('shortcuts open every page, its search field, and the list of shortcuts', a
   await leave(tab);
 });
 
+test('keys move through a list, and Ctrl+Enter submits a dialog', async () => {
+  for (const name of ['key-a', 'key-b']) await server.api('POST', '/jobs', { name, command: 'true', labels: { keys: 'yes' } });
+  const { run } = await server.api('POST', '/jobs/key-a/run', {});
+  await until('it has run', async () => (await server.api('GET', '/runs?job=key-a&status=succeeded')).items.length === 1);
+  const tab = await visit('/jobs?q=key-');
+  const { page } = tab;
+  await page.locator('[data-row=key-b]').waitFor();
+  const focused = (name) => until(`${name} has the focus`, () => page.evaluate(() => document.activeElement?.closest('[data-row]')?.getAttribute('data-row')).then((row) => row === name));
+  await page.locator('h1').first().focus().catch(() => undefined);
+  await page.keyboard.press('j');
+  await focused('key-a');
+  await page.keyboard.press('j');
+  await focused('key-b');
+  await page.keyboard.press('k');
+  await focused('key-a');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/jobs/key-a');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Pause key-a?' }).getByLabel('Reason').fill('no need');
+  await page.keyboard.press('Control+Enter');
+  await until('it is paused', async () => (await server.api('GET', '/jobs/key-a')).meta.paused);
+  await page.goto(`${server.url}/runs?job=key-a`);
+  await page.locator(`[data-row="${run}"]`).waitFor();
+  await page.keyboard.press('j');
+  await focused(run);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/runs/${run}`);
+  await leave(tab);
+});
+
 test('on a phone all pages are a tap or two away', async () => {
   const tab = await visit('/jobs', { width: 390, height: 844, locale: 'zh-CN', colorScheme: 'dark' });
   const { page } = tab;

@@ -19,7 +19,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
   const keysOf = ({ keys: [first, second], mod }: Shortcut) => (
     <span className={classes.keys}>
       {mod && <><Kbd>{modKey}</Kbd><span aria-hidden="true">+</span></>}
-      <Kbd>{mod ? first.toUpperCase() : first}</Kbd>
+      <Kbd>{mod && first.length === 1 ? first.toUpperCase() : first}</Kbd>
       {second && <>{t('shortcuts.then')} <Kbd>{second}</Kbd></>}
     </span>
   );

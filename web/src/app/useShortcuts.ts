@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { moveInList, submitDialog } from '../lib/listKeys.ts';
 import { isTyping, press, pressWithMod, type Action, type Pending } from '../lib/shortcuts.ts';
 import { pagesFor } from './pages.ts';
 import { useCan, useSession } from '../parts/session.ts';
@@ -18,6 +19,7 @@ export function useShortcuts(show: { help: () => void; palette: () => void }): v
     const act = (action: Action): void => {
       if (action === 'help' || action === 'palette') return shown.current[action]();
       if (action === 'search') return document.querySelector<HTMLInputElement>('[data-search]')?.focus();
+      if (action === 'next' || action === 'previous') return void moveInList(action === 'next' ? 1 : -1);
       if (action === 'new') return mayMake ? void navigate({ to: '/new/job' }) : undefined;
       const page = pagesFor(role).find(({ id }) => id === action);
       if (page) void navigate({ to: page.to });
@@ -25,13 +27,17 @@ export function useShortcuts(show: { help: () => void; palette: () => void }): v
     const onKey = (event: KeyboardEvent) => {
       const dialogs = document.querySelectorAll('[role=dialog]');
       const held = pressWithMod(event);
+      if (held === 'submit') {
+        if (submitDialog(event.target)) event.preventDefault();
+        return;
+      }
       if (held) {
         // Not over another dialog.
         if ([...dialogs].some((dialog) => !dialog.querySelector('[data-palette]'))) return;
         event.preventDefault();
         return act(held);
       }
-      if (dialogs.length > 0 || isTyping(event)) return;
+      if (dialogs.length > 0 || event.defaultPrevented || isTyping(event)) return;
       const pressed = press(event.key, Date.now(), pending.current);
       pending.current = pressed.pending;
       if (!pressed.action) return;

@@ -1,6 +1,7 @@
 import i18next, { type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { Resource } from './en/index.ts';
+import { tightenChinese } from './tighten.ts';
 
 export const languages = { en: 'English', zh: '中文' } as const;
 export type Language = keyof typeof languages;
@@ -77,6 +78,7 @@ export async function createTranslator(): Promise<i18n> {
     interpolation: { escapeValue: false },
     returnNull: false,
   });
+  tightenChinese(instance);
   await load(instance, language);
   tell(language);
   return instance;

@@ -5,7 +5,8 @@ import { isTyping, patience, press, pressWithMod, shortcuts } from './shortcuts.
 it('recognises single keys', () => {
   expect(press('/', 0, undefined)).toEqual({ action: 'search' });
   expect(press('?', 0, undefined)).toEqual({ action: 'help' });
-  expect(press('j', 0, undefined)).toEqual({});
+  expect(press('j', 0, undefined)).toEqual({ action: 'next' });
+  expect(press('x', 0, undefined)).toEqual({});
 });
 
 it('recognises sequences within the time limit', () => {
@@ -15,7 +16,7 @@ it('recognises sequences within the time limit', () => {
   expect(press('l', 200, pending)).toEqual({ action: 'ledger' });
   expect(press('w', 200, pending)).toEqual({ action: 'workers' });
   expect(press('n', 200, pending)).toEqual({ action: 'new' });
-  expect(press('j', 101 + patience, pending)).toEqual({});
+  expect(press('l', 101 + patience, pending)).toEqual({});
   expect(press('g', 200, pending)).toEqual({ pending: { key: 'g', at: 200 } });
 });
 
@@ -33,7 +34,7 @@ it('finds each entry of the list by its keys', () => {
     if (mod) expect([pressWithMod(held), pressWithMod({ ...held, ctrlKey: false, metaKey: true })]).toEqual([action, action]);
     else expect(keys.reduce<ReturnType<typeof press>>((before, key) => press(key, 0, before.pending), {}).action).toBe(action);
   }
-  expect(new Set(shortcuts.map(({ keys }) => keys.join(' '))).size).toBe(shortcuts.length);
+  expect(new Set(shortcuts.map(({ keys, mod }) => `${mod ?? ''} ${keys.join(' ')}`)).size).toBe(shortcuts.length);
 });
 
 it('leaves other keys with Ctrl to the browser', () => {

@@ -1,6 +1,6 @@
 // Single keys and sequences of two: one list for handling and for the help. Decides only; the shell acts.
 
-export type Action = 'palette' | 'search' | 'new' | 'help' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'access';
+export type Action = 'palette' | 'search' | 'new' | 'help' | 'next' | 'previous' | 'submit' | 'overview' | 'jobs' | 'timeline' | 'runs' | 'ledger' | 'workers' | 'access';
 
 export interface Shortcut {
   action: Action;
@@ -14,6 +14,9 @@ export const shortcuts: readonly Shortcut[] = [
   { action: 'palette', keys: ['k'], mod: true },
   { action: 'search', keys: ['/'] },
   { action: 'new', keys: ['n'] },
+  { action: 'next', keys: ['j'] },
+  { action: 'previous', keys: ['k'] },
+  { action: 'submit', keys: ['Enter'], mod: true },
   { action: 'help', keys: ['?'] },
   { action: 'overview', keys: ['g', 'o'] },
   { action: 'jobs', keys: ['g', 'j'] },
@@ -47,7 +50,7 @@ type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shi
 /** Returns the action of a key pressed with Ctrl or Cmd. */
 export function pressWithMod({ key, ctrlKey, metaKey, altKey, shiftKey, isComposing }: Press): Action | undefined {
   if (ctrlKey === metaKey || altKey || shiftKey || isComposing) return undefined;
-  return shortcuts.find(({ mod, keys }) => mod && keys[0] === key.toLowerCase())?.action;
+  return shortcuts.find(({ mod, keys }) => mod && keys[0].toLowerCase() === key.toLowerCase())?.action;
 }
 
 /** Keys typed into a field belong to the field, and those with a modifier to the browser. */

@@ -1,10 +1,34 @@
 import { expect, it } from 'vitest';
-import { formatTime, formatTimeInZone, relativeTime, rfc3339In, wallClock, weekday } from './time.ts';
+import { formatDate, formatPeriod, formatTime, formatTimeInZone, relativeTime, rfc3339In, wallClock, weekday } from './time.ts';
 
-it('formats in a zone', () => {
-  expect(formatTime('2026-03-29T01:30:05Z', 'en', 'Europe/Berlin')).toBe('Mar 29, 2026, 03:30:05');
-  expect(formatTime('2026-03-29T01:30:05Z', 'zh', 'Asia/Shanghai')).toBe('2026年3月29日 09:30:05');
-  expect(formatTime('not a time', 'en')).toBe('not a time');
+const at = (iso: string) => Date.parse(iso);
+
+it.each([
+  ['2026-11-23T13:03:00Z', 'today 14:03', '今天 14:03'],
+  ['2026-11-23T13:03:05Z', 'today 14:03:05', '今天 14:03:05'],
+  ['2026-11-22T23:30:00Z', 'today 00:30', '今天 00:30'],
+  ['2026-11-22T08:10:00Z', 'yesterday 09:10', '昨天 09:10'],
+  ['2026-11-23T23:00:00Z', 'tomorrow 00:00', '明天 00:00'],
+  ['2026-11-20T13:03:00Z', 'Nov 20, 14:03', '11月20日 14:03'],
+  ['2025-11-20T13:03:00Z', 'Nov 20, 2025, 14:03', '2025年11月20日 14:03'],
+  ['not a time', 'not a time', 'not a time'],
+])('%s is written %s', (iso, en, zh) => {
+  const now = at('2026-11-23T15:00:00Z');
+  expect(formatTime(iso, 'en', 'Europe/Berlin', now)).toBe(en);
+  expect(formatTime(iso, 'zh', 'Europe/Berlin', now)).toBe(zh);
+});
+
+it('writes dates', () => {
+  expect(formatDate('2026-11-24', 'en', '2026-11-23')).toBe('tomorrow');
+  expect(formatDate('2026-11-26', 'en', '2026-11-23')).toBe('Thu, Nov 26');
+  expect(formatDate('2026-11-26', 'zh', '2026-11-23')).toBe('11月26日周四');
+  expect(formatDate('2027-01-01', 'en', '2026-11-23')).toBe('Fri, Jan 1, 2027');
+});
+
+it('names the day of a stretch once', () => {
+  const now = at('2026-11-23T15:00:00Z');
+  expect(formatPeriod('2026-11-23T13:00:00Z', '2026-11-23T14:00:00Z', 'en', 'UTC', now)).toBe('today 13:00 – 14:00');
+  expect(formatPeriod('2026-11-22T13:00:00Z', '2026-11-23T14:00:00Z', 'en', 'UTC', now)).toBe('yesterday 13:00 – today 14:00');
 });
 
 it('includes the zone, and tolerates one that the browser does not know', () => {

@@ -1,4 +1,6 @@
-// Formats times. Absolute ones are in the viewer's zone with seconds; the form with a zone name is for tooltips.
+// Formats times in the viewer's zone. Those of near days name the day; the full form with the zone is for tooltips.
+
+import { currentSecond } from './ticks.ts';
 
 // Creating a formatter takes a hundred times as long as using it, and a list of jobs uses a hundred.
 const kept = new Map<string, Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
@@ -12,15 +14,50 @@ function keep<F extends Intl.DateTimeFormat | Intl.RelativeTimeFormat>(key: stri
   return made;
 }
 
-export function formatTime(iso: string, language: string, timeZone?: string): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return iso;
-  return keep(`time ${language} ${timeZone ?? ''}`, () => new Intl.DateTimeFormat(language, {
-    year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone,
-  })).format(date);
+const days = (language: string) => keep(`days ${language}`, () => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }));
+
+/** Returns the number of the day of a time in a zone; an unknown zone counts as the viewer's. */
+function dayOf(at: Date, timeZone: string | undefined): number {
+  const parts = keep(`day ${timeZone ?? ''}`, () => new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })).formatToParts(at);
+  const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((p) => p.type === type)?.value ?? 0);
+  return Date.UTC(part('year'), part('month') - 1, part('day')) / 86_400_000;
 }
 
-/** Like formatTime, in a named zone and with the zone written out; an unknown zone falls back to the viewer's. */
+/** Returns the day of a time: "today", "yesterday", "tomorrow", "Nov 20"; with the year if it is not the current one. */
+export function formatDay(iso: string, language: string, timeZone?: string, now = currentSecond()): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const today = new Date(now);
+  const away = dayOf(date, timeZone) - dayOf(today, timeZone);
+  if (Math.abs(away) <= 1) return days(language).format(away, 'day');
+  const year = (at: Date) => keep(`year ${timeZone ?? ''}`, () => new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric' })).format(at);
+  const other = year(date) !== year(today);
+  return keep(`date ${language} ${timeZone ?? ''} ${other}`, () => new Intl.DateTimeFormat(language, { timeZone, month: 'short', day: 'numeric', ...(other && { year: 'numeric' }) })).format(date);
+}
+
+/** Returns the time of day, with seconds unless they are zero: "14:03", "14:03:05". */
+export function formatTimeOfDay(iso: string, language: string, timeZone?: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const second = date.getUTCSeconds() === 0 ? undefined : '2-digit';
+  return keep(`clock ${language} ${timeZone ?? ''} ${second ?? ''}`, () => new Intl.DateTimeFormat(language, { timeZone, hour: '2-digit', minute: '2-digit', second, hourCycle: 'h23' })).format(date);
+}
+
+/** The one form of times: "today 14:03", "yesterday 09:10", "Nov 20, 14:03", with seconds unless they are zero. */
+export function formatTime(iso: string, language: string, timeZone?: string, now = currentSecond()): string {
+  if (Number.isNaN(new Date(iso).getTime())) return iso;
+  const day = formatDay(iso, language, timeZone, now);
+  const separator = /\d$/.test(day) ? ', ' : ' ';
+  return `${day}${separator}${formatTimeOfDay(iso, language, timeZone)}`;
+}
+
+/** A stretch of time, with the day once if both ends are on one: "today 14:00 – 15:00". */
+export function formatPeriod(from: string, to: string, language: string, timeZone?: string, now = currentSecond()): string {
+  const same = formatDay(from, language, timeZone, now) === formatDay(to, language, timeZone, now);
+  return `${formatTime(from, language, timeZone, now)} – ${same ? formatTimeOfDay(to, language, timeZone) : formatTime(to, language, timeZone, now)}`;
+}
+
+/** Formats a time in full, in a named zone and with the zone written out; an unknown zone falls back to the viewer's. */
 export function formatTimeInZone(iso: string, language: string, timeZone?: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
@@ -41,6 +78,15 @@ export function formatTimeInZone(iso: string, language: string, timeZone?: strin
 export function wallClock(rfc3339: string): { date: string; time: string; offset: string } | undefined {
   const m = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(rfc3339);
   return m ? { date: m[1] ?? '', time: m[2] ?? '', offset: m[3] === 'Z' ? '+00:00' : (m[3] ?? '') } : undefined;
+}
+
+/** Returns a date without a time as "today", "tomorrow", "Thu, Nov 26"; with the year if it is not that of today. */
+export function formatDate(date: string, language: string, today: string | undefined): string {
+  const at = Date.parse(`${date}T00:00:00Z`);
+  const away = (at - Date.parse(`${today}T00:00:00Z`)) / 86_400_000;
+  if (Math.abs(away) <= 1) return days(language).format(away, 'day');
+  const other = date.slice(0, 4) !== today?.slice(0, 4);
+  return keep(`weekday ${language} ${other}`, () => new Intl.DateTimeFormat(language, { weekday: 'short', month: 'short', day: 'numeric', ...(other && { year: 'numeric' }), timeZone: 'UTC' })).format(at);
 }
 
 /** Returns the weekday of a date in the reader's language. */

@@ -14,7 +14,7 @@ export function DiffView({ diff, label }: { diff: string; label: string }) {
   const number = new Intl.NumberFormat(i18n.language);
   const { gone, come } = sizeOf(hunks);
   return (
-    <div className={classes.frame} data-diff="" tabIndex={0} role="region" aria-label={label}>
+    <div className={classes.frame} data-diff="" tabIndex={0} role="group" aria-label={label}>
       <table className={classes.lines}>
         <caption className={classes.size}>
           <span className={classes.come}>{t('diff.come', { count: come, n: number.format(come) })}</span> <span className={classes.gone}>{t('diff.gone', { count: gone, n: number.format(gone) })}</span>

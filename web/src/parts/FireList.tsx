@@ -2,7 +2,8 @@ import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Preview, ScheduleNote } from '../api/types.ts';
 import { localZone } from '../lib/localTime.ts';
-import { rfc3339In, wallClock, weekday } from '../lib/time.ts';
+import { currentSecond } from '../lib/ticks.ts';
+import { formatDate, rfc3339In, wallClock } from '../lib/time.ts';
 import { visible } from '../lib/visible.ts';
 import classes from './FireList.module.css';
 import { Icon } from './icons.tsx';
@@ -17,6 +18,10 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   const { t, i18n } = useTranslation();
   const own = localZone();
   const fires = preview.fires.map((fire) => ({ fire, wall: wallClock(fire), yours: wallClock(rfc3339In(fire, own)), at: Date.parse(fire) }));
+  const today = (zone: string) => wallClock(rfc3339In(new Date(currentSecond()).toISOString(), zone))?.date;
+  const days = { wall: today(preview.timezone), yours: today(own) };
+  // Seconds are shown if any fire has them, so that the times are aligned.
+  const clock = (time: string) => (fires.some(({ wall }) => wall && !wall.time.endsWith(':00')) ? time : time.slice(0, 5));
   const elsewhere = fires.some(({ wall, yours }) => wall && yours && wall.offset !== yours.offset);
   const notesOf = (at: number) => preview.notes.filter((note) => note.at !== undefined && Date.parse(note.at) === at);
   const others = preview.notes.filter((note) => note.at === undefined || !fires.some(({ at }) => at === Date.parse(note.at ?? '')));
@@ -40,10 +45,10 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
               if (!wall || !yours) return <li key={fire}>{fire}</li>;
               return (
                 <li key={fire} {...(notes.length > 0 && { 'data-noted': '' })}>
-                  <time dateTime={fire}><Clock {...wall} beside={elsewhere ? undefined : wall.offset} /></time>
+                  <time dateTime={fire}><Clock day={formatDate(wall.date, i18n.language, days.wall)} time={clock(wall.time)} beside={elsewhere ? undefined : wall.offset} /></time>
                   {elsewhere ? (
                     <span className={classes.yours} title={`${yours.date} ${yours.time} ${yours.offset}`}>
-                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock {...yours} date={yours.date === wall.date ? undefined : yours.date} brief beside={yours.offset} />
+                      <span className="unseen">{t('job.yourZone', { zone: own })}</span> <Clock day={yours.date === wall.date ? undefined : formatDate(yours.date, i18n.language, days.yours)} time={clock(yours.time)} beside={yours.offset} />
                     </span>
                   ) : (
                     i === 0 && <span className="small dim"><RelativeTime at={fire} /></span>
@@ -59,12 +64,11 @@ export function FireList({ preview, none }: { preview: Preview; none?: string })
   );
 }
 
-/** A wall clock time. The short form has only the day of the week, for use beside a date at most a day away. */
-function Clock({ date, brief = false, time, beside }: { date: string | undefined; brief?: boolean; time: string; beside?: string | undefined }) {
-  const { i18n } = useTranslation();
+/** A wall clock time, and the day unless it stands beside it. */
+function Clock({ day, time, beside }: { day: string | undefined; time: string; beside?: string | undefined }) {
   return (
     <>
-      {date && <><span className={classes.day}>{weekday(date, i18n.language)}</span> {!brief && `${date} `}</>}<strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
+      {day && <span className={classes.day}>{day}</span>} <strong>{time}</strong>{beside && <span className="dim"> {beside}</span>}
     </>
   );
 }

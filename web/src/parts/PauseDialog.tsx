@@ -1,21 +1,22 @@
-import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePauseJob } from '../api/jobs.ts';
 import { Problem } from '../api/problem.ts';
 import { sentences } from '../lib/lists.ts';
-import { fromLocalInput, localZone } from '../lib/localTime.ts';
+import { localZone } from '../lib/localTime.ts';
 import { visible } from '../lib/visible.ts';
 import { ProblemNotice } from './ProblemNotice.tsx';
 import { faultText } from './problemText.ts';
 import { showNotice } from './showNotice.ts';
+import { WhenField } from './WhenField.tsx';
 
 /** Asks for the reason and end of a pause, and describes its effect. */
 export function PauseDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const pause = usePauseJob();
   const [note, setNote] = useState('');
-  const [until, setUntil] = useState('');
+  const [until, setUntil] = useState<string | undefined>();
   const faults = pause.error instanceof Problem ? pause.error.faults : [];
   const errorAt = (location: string) => sentences(faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
@@ -26,7 +27,7 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
   const submit = (event: FormEvent) => {
     event.preventDefault();
     pause.mutate(
-      { name, pause: { note: note.trim(), until: fromLocalInput(until) } },
+      { name, pause: { note: note.trim(), until } },
       {
         onSuccess: () => {
           showNotice(t, t('pause.said', { name }));
@@ -41,7 +42,7 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
         <Stack gap="md">
           <div>{t('pause.text')}</div>
           <Textarea label={t('pause.note')} description={t('pause.noteHelp')} required data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')} onChange={(e) => change(() => setNote(e.currentTarget.value))} />
-          <TextInput type="datetime-local" label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(e) => change(() => setUntil(e.currentTarget.value))} />
+          <WhenField label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(at) => change(() => setUntil(at))} />
           {pause.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={pause.error} faults={elsewhere} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>{t('common.cancel')}</Button>

@@ -8,12 +8,14 @@ function inFull(at: string, language: string, zone: string | undefined): string 
   return [...new Set([formatTimeInZone(at, language), zone ? formatTimeInZone(at, language, zone) : ''])].filter(Boolean).join('\n');
 }
 
-/** A time in the viewer's zone; the tooltip has it in full, in the job's zone as well if given. */
+/** A time in the viewer's zone, near ones by the name of their day; the tooltip has it in full, in the job's zone as well if given. */
 export function TimeText({ at, zone }: { at: string; zone?: string | undefined }) {
   const { language } = useText();
+  // Renders again at midnight only.
+  const text = useSyncExternalStore(subscribeSeconds, useCallback(() => formatTime(at, language), [at, language]));
   return (
     <time dateTime={at} title={inFull(at, language, zone)} className="nowrap">
-      {formatTime(at, language)}
+      {text}
     </time>
   );
 }

@@ -13,7 +13,7 @@ export const shell = {
   },
   roles: { viewer: 'Viewer', operator: 'Operator', editor: 'Editor', admin: 'Admin', none: 'Group roles only', nothing: 'No role', inGroup: '{{group}}: {{role}}' },
   shortcuts: {
-    title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Search and run commands', search: 'Go to the page’s search', new: 'New job', help: 'Show this list', close: 'Close dialog or menu',
+    title: 'Keyboard shortcuts', anywhere: 'Anywhere', pages: 'Go to a page', palette: 'Search and run commands', search: 'Go to the page’s search', new: 'New job', next: 'Next entry of a list', previous: 'Previous entry of a list', submit: 'Submit a dialog', help: 'Show this list', close: 'Close dialog or menu',
     overview: 'Overview', jobs: 'Jobs', timeline: 'Timeline', runs: 'Runs', ledger: 'Ledger', workers: 'Workers', access: 'Access', then: 'then',
   },
   palette: {
@@ -40,6 +40,7 @@ export const shell = {
     partMissing: 'This part of the console could not be loaded.',
     outOfDate: 'A new version of the console is available. Reload the page to use it.', reload: 'Reload', back: 'The server is back.', lastSeen: 'Data as of',
   },
+  when: { form: 'YYYY-MM-DD hh:mm', wrong: 'Enter a time such as 2026-11-23 14:03.', open: 'Choose date and time', previous: 'Previous month', next: 'Next month', clock: 'Time (24 hours)' },
   crontabRemarks: {
     systemFormat: 'The command seems to start with a user name, as in system crontabs. To import such lines, turn on “{{option}}”.',
   },

@@ -17,7 +17,7 @@ export const timeline = {
     emptyTitle: 'No runs and no planned fires', emptyText: 'Runs appear left of the line, planned fires right of it. Give a job a schedule, or run one.',
     heat: {
       title: 'Fires per minute', zone: 'In your time zone, {{zone}}', label: 'Planned fires on {{day}}, one cell per minute', piled: 'pile-up', over: 'past or not counted', days: 'Days',
-      dayFires_one: '{{fires}} fire, up to {{peak}} a minute', dayFires_other: '{{fires}} fires, up to {{peak}} a minute', clocksChange: 'Clocks change on this day', choose: 'Point at a minute, or use the arrow keys.', unknown: '{{at}} is in the past or beyond the forecast.',
+      dayFires_one: '{{fires}} fire, up to {{peak}} a minute', dayFires_other: '{{fires}} fires, up to {{peak}} a minute', clocksChange: 'Clocks change on this day', choose: 'Point at a minute, or use the arrow keys.', chooseTouch: 'Tap a minute.', unknown: '{{at}} is in the past or beyond the forecast.',
       fires_one: '{{at}}: 1 fire', fires_other: '{{at}}: {{count}} fires', isPileUp: 'a pile-up', which: 'Show fires', hour: 'Hour', firesName: 'Fires', fullest: 'Busiest minute', inIt: 'Fires then', table: 'Planned fires by hour',
       sum_one: 'In the next 7 days, {{jobs}} job fires. Planned fires: {{fires}}.', sum_other: 'In the next 7 days, {{jobs}} jobs fire. Planned fires: {{fires}}.', paused_one: '1 paused job is left out.', paused_other: '{{count}} paused jobs are left out.',
       left_one: '1 job has too many fires to count. Filter by group.', left_other: '{{count}} jobs have too many fires to count. Filter by group.',

@@ -14,7 +14,7 @@ export const shell: Texts<typeof english> = {
   },
   roles: { viewer: '查看者', operator: '操作员', editor: '编辑者', admin: '管理员', none: '仅在分组中有角色', nothing: '没有角色', inGroup: '分组 {{group}}：{{role}}' },
   shortcuts: {
-    title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '搜索并执行操作', search: '转到本页搜索框', new: '新建任务', help: '显示此列表', close: '关闭对话框或菜单',
+    title: '键盘快捷键', anywhere: '任意位置', pages: '转到页面', palette: '搜索并执行操作', search: '转到本页搜索框', new: '新建任务', next: '列表的下一项', previous: '列表的上一项', submit: '提交对话框', help: '显示此列表', close: '关闭对话框或菜单',
     overview: '概览', jobs: '任务', timeline: '时间线', runs: '运行', ledger: '台账', workers: '工作节点', access: '访问', then: '然后',
   },
   palette: {
@@ -41,6 +41,7 @@ export const shell: Texts<typeof english> = {
     partMissing: '控制台的这一部分未能载入。',
     outOfDate: '控制台有新版本，请重新加载页面。', reload: '重新加载', back: '服务器已恢复。', lastSeen: '数据截至',
   },
+  when: { form: '年-月-日 时:分', wrong: '请按 2026-11-23 14:03 的格式填写时间。', open: '选择日期和时间', previous: '上个月', next: '下个月', clock: '时间（24 小时制）' },
   crontabRemarks: {
     systemFormat: '命令之前似乎有用户名，如同系统的 crontab 文件。导入时打开“{{option}}”即可读取。',
   },

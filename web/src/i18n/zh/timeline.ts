@@ -20,7 +20,7 @@ export const timeline: Texts<typeof english> = {
     emptyTitle: '没有运行过的，也没有计划中的', emptyText: '“现在”线左侧显示运行，右侧显示任务计划中的触发。请为任务设置计划，或手动运行一个。',
     heat: {
       title: '每分钟触发', zone: '按您的时区 {{zone}}', label: '{{day}} 的计划触发，每格一分钟', piled: '扎堆', over: '已过去或未统计', days: '日期',
-      dayFires_one: '{{fires}} 次触发，每分钟最多 {{peak}} 次', dayFires_other: '{{fires}} 次触发，每分钟最多 {{peak}} 次', clocksChange: '当天有夏令时切换', choose: '请指向某一分钟，或用方向键移动。', unknown: '{{at}} 已过去，或超出预测范围。',
+      dayFires_one: '{{fires}} 次触发，每分钟最多 {{peak}} 次', dayFires_other: '{{fires}} 次触发，每分钟最多 {{peak}} 次', clocksChange: '当天有夏令时切换', choose: '请指向某一分钟，或用方向键移动。', chooseTouch: '请点按某一分钟。', unknown: '{{at}} 已过去，或超出预测范围。',
       fires_one: '{{at}}：1 次触发', fires_other: '{{at}}：{{count}} 次触发', isPileUp: '扎堆', which: '查看触发', hour: '小时', firesName: '触发数', fullest: '最多的一分钟', inIt: '其中触发数', table: '按小时的计划触发',
       sum_one: '未来 7 天内，{{jobs}} 个任务将触发 {{fires}} 次。', sum_other: '未来 7 天内，{{jobs}} 个任务将触发 {{fires}} 次。', paused_one: '未计入 1 个已暂停的任务。', paused_other: '未计入 {{count}} 个已暂停的任务。',
       left_one: '有 1 个任务因数量过多未统计，请按分组缩小范围。', left_other: '有 {{count}} 个任务因数量过多未统计，请按分组缩小范围。',

@@ -1,9 +1,8 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { Button, NativeSelect } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useAudit } from '../../api/audit.ts';
 import type { AccessSearch } from '../../lib/searchParams.ts';
-import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Pager } from '../../parts/Pager.tsx';
 import { PartialNotice } from '../../parts/PartialNotice.tsx';
@@ -11,6 +10,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { WhenField } from '../../parts/WhenField.tsx';
 import classes from './access.module.css';
 import { AuditRow } from './AuditRow.tsx';
 import { auditKinds, auditVerbs, kindText, verbText } from './auditWords.ts';
@@ -49,11 +49,11 @@ export function AuditPanel() {
         <div className={classes.stretch}>
           <label className={classes.time}>
             <span className="small dim">{t('audit.fromTime')}</span>
-            <TextInput type="datetime-local" value={toLocalInput(from)} onChange={(e) => show({ from: fromLocalInput(e.currentTarget.value) })} />
+            <WhenField value={from} onChange={(at) => show({ from: at })} />
           </label>
           <label className={classes.time}>
             <span className="small dim">{t('audit.toTime')}</span>
-            <TextInput type="datetime-local" value={toLocalInput(to)} onChange={(e) => show({ to: fromLocalInput(e.currentTarget.value) })} />
+            <WhenField value={to} onChange={(at) => show({ to: at })} />
           </label>
         </div>
         <span className={classes.end}><VerifyChain /></span>

@@ -1,6 +1,7 @@
-import { NativeSelect, SegmentedControl, TextInput } from '@mantine/core';
+import { NativeSelect, SegmentedControl } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { weekday } from '../../lib/time.ts';
+import { ClockField } from '../../parts/ClockField.tsx';
 import { useField } from './context.ts';
 import { lineOf, shapeAs, shapeOf, steps, type Kind, type Shape } from './cronShapes.ts';
 import classes from './CronPicker.module.css';
@@ -38,13 +39,7 @@ export function CronPicker() {
   // A Sunday, so that a number determines the day of the week.
   const day = (n: number) => weekday(`2023-01-0${n + 1}`, i18n.language);
   const clock = shape && 'hour' in shape && (
-    <TextInput
-      type="time" className={classes.clock} label={t('editor.pick.at')} value={`${two(shape.hour)}:${two(shape.minute)}`}
-      onChange={(e) => {
-        const [hour, minute] = e.currentTarget.value.split(':').map(Number);
-        if (hour !== undefined && minute !== undefined && !Number.isNaN(hour + minute)) put({ ...shape, hour, minute });
-      }}
-    />
+    <ClockField className={classes.clock} label={t('editor.pick.at')} hour={shape.hour} minute={shape.minute} onTime={(hour, minute) => put({ ...shape, hour, minute })} />
   );
   return (
     <div className={classes.picker} role="group" aria-label={t('editor.pick.title')}>

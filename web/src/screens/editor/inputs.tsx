@@ -2,7 +2,8 @@ import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState, type ClipboardEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sentences } from '../../lib/lists.ts';
-import { fromLocalInput, localZone, toLocalInput } from '../../lib/localTime.ts';
+import { localZone } from '../../lib/localTime.ts';
+import { WhenField } from '../../parts/WhenField.tsx';
 import { useField } from './context.ts';
 import { same, type Path } from './document/paths.ts';
 import classes from './fields.module.css';
@@ -130,9 +131,9 @@ export function Time({ path }: Props) {
   const { id, value, error, set } = useField(path);
   const { label, description } = useTexts(path);
   return (
-    <TextInput
-      id={id} type="datetime-local" step={1} label={label} description={sentences([description, t('editor.localHelp', { zone: localZone() })], i18n.language)} value={toLocalInput(typeof value === 'string' ? value : undefined)} error={error}
-      onChange={(e) => set(fromLocalInput(e.currentTarget.value))}
+    <WhenField
+      id={id} label={label} description={sentences([description, t('editor.localHelp', { zone: localZone() })], i18n.language)} value={typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined} error={error}
+      onChange={set}
     />
   );
 }

@@ -45,6 +45,7 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
   // The start is written with the end: until then the time of the claim is known.
   const begun = run.status === 'running' ? (run.startedAt ?? run.claimedAt ?? run.plannedAt) : undefined;
   const name = t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) });
+  const kill = t(run.status === 'waiting' ? 'common.cancel' : 'overview.kill');
   return (
     <li className={classes.run}>
       <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled(t(`status.${run.status}`), name, i18n.language)}><StatusBadge status={run.status} /></Link>
@@ -58,7 +59,7 @@ function Going({ run, onKill }: { run: Run; onKill: (() => void) | undefined }) 
       </span>
       <ExpectedEnd run={run} />
       {onKill && (
-        <Button size="xs" variant="default" aria-label={labelled(t('run.kill'), name, i18n.language)} leftSection={<Icon name="stop" size={14} />} onClick={onKill}>{t(run.status === 'waiting' ? 'common.cancel' : 'overview.kill')}</Button>
+        <Button size="xs" variant="default" aria-label={labelled(kill, name, i18n.language)} leftSection={<Icon name="stop" size={14} />} onClick={onKill}>{kill}</Button>
       )}
     </li>
   );

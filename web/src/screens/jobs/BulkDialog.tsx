@@ -6,10 +6,11 @@ import type { BulkAction, BulkOrder } from '../../api/bulk.ts';
 import { Problem } from '../../api/problem.ts';
 import { sentences } from '../../lib/lists.ts';
 import { listed } from '../../lib/lists.ts';
-import { fromLocalInput, localZone } from '../../lib/localTime.ts';
+import { localZone } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { faultText } from '../../parts/problemText.ts';
+import { WhenField } from '../../parts/WhenField.tsx';
 import { BulkOutcome } from './BulkOutcome.tsx';
 import classes from './BulkDialog.module.css';
 import type { Picked } from './selection.ts';
@@ -33,11 +34,11 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
   // Closing would hide the result: the user has to stop first.
   useBlocker({ shouldBlockFn: () => state.phase === 'doing', enableBeforeUnload: () => state.phase === 'doing' });
   const [note, setNote] = useState('');
-  const [until, setUntil] = useState('');
+  const [until, setUntil] = useState<string | undefined>();
   const [kill, setKill] = useState(false);
   const [typed, setTyped] = useState('');
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n);
-  const order: BulkOrder = { action, note: note.trim() || undefined, until: action === 'pause' ? fromLocalInput(until) : undefined, kill: action === 'delete' && kill ? true : undefined };
+  const order: BulkOrder = { action, note: note.trim() || undefined, until: action === 'pause' ? until : undefined, kill: action === 'delete' && kill ? true : undefined };
   const faults = state.error instanceof Problem ? state.error.faults : [];
   const errorAt = (location: string) => sentences(faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   const elsewhere = faults.filter((f) => f.location !== 'note' && f.location !== 'until');
@@ -75,7 +76,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
               />
             )}
             {action === 'pause' && (
-              <TextInput type="datetime-local" label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(e) => change(() => setUntil(e.currentTarget.value))} />
+              <WhenField label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(at) => change(() => setUntil(at))} />
             )}
             {action === 'delete' && <Checkbox label={t('jobs.bulk.alsoKill')} checked={kill} onChange={(e) => setKill(e.currentTarget.checked)} />}
             {action === 'delete' && (

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { Button, NativeSelect } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useGroups } from '../../api/jobList.ts';
@@ -6,7 +6,6 @@ import { useJobNames } from '../../api/jobs.ts';
 import { useAhead, useLedger, useLedgerSummary } from '../../api/ledger.ts';
 import { Problem } from '../../api/problem.ts';
 import { totalOf } from '../../lib/figures.ts';
-import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { isName } from '../../lib/names.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -17,6 +16,7 @@ import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
 import { useCursorPages } from '../../parts/useCursorPages.ts';
 import { Waiting } from '../../parts/Waiting.tsx';
+import { WhenField } from '../../parts/WhenField.tsx';
 import { EmptyLedger } from './EmptyLedger.tsx';
 import { ExportMenu } from './ExportMenu.tsx';
 import classes from './LedgerPage.module.css';
@@ -79,8 +79,8 @@ export function LedgerPage() {
       </PageHead>
       {range === 'custom' && (
         <div className={classes.custom}>
-          <TextInput type="datetime-local" step={1} label={t('ledger.from')} value={toLocalInput(search.from)} onChange={(e) => show({ ...search, from: fromLocalInput(e.currentTarget.value) })} />
-          <TextInput type="datetime-local" step={1} label={t('ledger.to')} description={t('ledger.toHelp')} value={toLocalInput(search.to)} onChange={(e) => show({ ...search, to: fromLocalInput(e.currentTarget.value) })} />
+          <WhenField label={t('ledger.from')} value={search.from} onChange={(from) => show({ ...search, from })} />
+          <WhenField label={t('ledger.to')} description={t('ledger.toHelp')} value={search.to} onChange={(to) => show({ ...search, to })} />
         </div>
       )}
       <StatusFilter chosen={statuses} onChange={(chosen) => show({ ...search, status: chosen.join(',') })} />

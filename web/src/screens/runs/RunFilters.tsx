@@ -7,10 +7,10 @@ import { statuses } from '../../api/runs.ts';
 import { useWorkers } from '../../api/workers.ts';
 import { runRanges, type RunSearch } from '../../lib/searchParams.ts';
 import { listed } from '../../lib/lists.ts';
-import { fromLocalInput, toLocalInput } from '../../lib/localTime.ts';
 import { visible } from '../../lib/visible.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { SearchField } from '../../parts/SearchField.tsx';
+import { WhenField } from '../../parts/WhenField.tsx';
 import { exitCodeOf, groups } from './filters.ts';
 import classes from './RunsPage.module.css';
 
@@ -58,8 +58,8 @@ export function RunFilters({ search, onChange }: { search: RunSearch; onChange: 
         />
         {search.range === 'custom' && (
           <>
-            <TextInput type="datetime-local" wrapperProps={{ 'data-whole': '' }} label={t('runs.from')} value={toLocalInput(search.from)} onChange={(e) => set({ from: fromLocalInput(e.currentTarget.value) })} />
-            <TextInput type="datetime-local" wrapperProps={{ 'data-whole': '' }} label={t('runs.to')} value={toLocalInput(search.to)} onChange={(e) => set({ to: fromLocalInput(e.currentTarget.value) })} />
+            <WhenField wrapperProps={{ 'data-whole': '' }} label={t('runs.from')} value={search.from} onChange={(from) => set({ from })} />
+            <WhenField wrapperProps={{ 'data-whole': '' }} label={t('runs.to')} value={search.to} onChange={(to) => set({ to })} />
           </>
         )}
       </div>

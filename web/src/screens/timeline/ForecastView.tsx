@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -54,6 +55,7 @@ export function ForecastView({ search, onSearch, now }: Props) {
 
 function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; changes: Forecast['dst']; search: TimelineSearch; onSearch: Props['onSearch'] }) {
   const { t, i18n } = useTranslation();
+  const touch = useMediaQuery('(pointer: coarse)', undefined, { getInitialValueInEffect: false });
   const navigate = useNavigate();
   const zone = localZone();
   const minutes: Minutes = useMemo(() => ({ start: Date.parse(forecast.start), counts: forecast.buckets }), [forecast]);
@@ -91,7 +93,7 @@ function Days({ forecast, changes, search, onSearch }: { forecast: Forecast; cha
           />
           <p className={classes.cell} role="status" data-cell="">
             {cell === undefined ? (
-              <span className="dim">{t('timeline.heat.choose')}</span>
+              <span className="dim">{t(touch ? 'timeline.heat.chooseTouch' : 'timeline.heat.choose')}</span>
             ) : (
               <>
                 <Filled text={value === undefined ? t('timeline.heat.unknown', { at: slot }) : t('timeline.heat.fires', { at: slot, count: value })}><strong>{clockOf(zone, cell)}</strong></Filled>

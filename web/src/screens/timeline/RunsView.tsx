@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Problem } from '../../api/problem.ts';
 import { isName } from '../../lib/names.ts';
 import { isTyping } from '../../lib/shortcuts.ts';
-import { formatTime } from '../../lib/time.ts';
+import { formatPeriod, formatTime } from '../../lib/time.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
 import type { Bar } from '../../parts/gantt/bars.ts';
 import { Gantt } from '../../parts/gantt/Gantt.tsx';
@@ -76,7 +76,7 @@ export function RunsView({ look, now }: { look: ReturnType<typeof useLook>; now:
       <div className={classes.bar}>
         <AxisButtons preset={preset} choose={choose} act={act} />
         <span className={classes.range}>
-          <time dateTime={isoOf(span.from)}>{formatTime(isoOf(span.from), i18n.language)}</time> – <time dateTime={isoOf(span.to)}>{formatTime(isoOf(span.to), i18n.language)}</time>
+          {formatPeriod(isoOf(span.from), isoOf(span.to), i18n.language)}
         </span>
         <LaneChoice by={by} onBy={chooseLanes} />
       </div>

@@ -31,6 +31,9 @@ export function LoadPanel({ worker, range, onRange }: { worker: Worker; range: L
   const past = usePastRuns({ worker: worker.id }, { from: from - Math.min(ms, 6 * hour), to }, true);
   const load = useMemo(() => past.data && loadOf(past.data.runs, from, to, step, now, past.data.completeFrom), [past.data, from, to, step, now]);
   const figures = useWorkerFigures().data?.find((one) => one.worker === worker.id);
+  // The slots are a line of the chart only where it does not flatten the other one.
+  const peak = Math.max(0, ...(load?.busy ?? []).map((n) => n ?? 0));
+  const limit = worker.slots <= 2 * peak && [{ id: 'slots', name: t('workers.slots'), values: load?.times.map(() => (worker.away ? null : worker.slots)) ?? [], tone: 'idle' as const, dashed: true }];
   const when = (time: number) => formatTime(new Date(time).toISOString(), i18n.language);
   return (
     <Panel
@@ -52,7 +55,7 @@ export function LoadPanel({ worker, range, onRange }: { worker: Worker; range: L
         <div className={classes.charts}>
           <LineChart
             label={t('workers.busy')} times={load.times} unit="count" when={when} whenName={t('workers.time')} sync="worker"
-            series={[{ id: 'busy', name: t('workers.atOnce'), values: load.busy, tone: 'live', kind: 'area' }, { id: 'slots', name: t('workers.slots'), values: load.times.map(() => (worker.away ? null : worker.slots)), tone: 'idle', dashed: true }]}
+            series={[{ id: 'busy', name: t('workers.atOnce'), values: load.busy, tone: 'live', kind: 'area' }, ...(limit || [])]}
           />
           <LineChart
             label={t('workers.endings')} times={load.times} unit="count" when={when} whenName={t('workers.time')} sync="worker" stacked
