@@ -91,6 +91,14 @@ e2e-main: need-node need-chromium web/node_modules bin/carillon-standalone
 e2e-rest: need-node need-chromium web/node_modules $(BINARIES) $(DOUBLE) $(ETCD)
 	cd web && $(BROWSER) npm run e2e:rest
 
+# Not a part of e2e: its Firefox has 60 MB to install.
+FIREFOX ?= $(or $(wildcard /usr/bin/firefox-esr),$(shell command -v firefox 2>/dev/null | head -1))
+
+.PHONY: e2e-firefox
+e2e-firefox: need-node web/node_modules bin/carillon-standalone ## Visit the main screens in Firefox (FIREFOX=/path/to/it)
+	@test -x "$(FIREFOX)" || { echo 'make: Firefox is missing: install firefox-esr, or set FIREFOX=/path/to/it' >&2; exit 1; }
+	cd web && FIREFOX='$(FIREFOX)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_SHOTS='$(CURDIR)/web/shots' node --experimental-websocket --test e2e/firefoxStory.mjs
+
 .PHONY: screens
 screens: need-node need-chromium web/node_modules bin/carillon-standalone ## Check each screen in all themes, languages and widths, about 8 minutes; pictures in web/shots
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' CARILLON_SHOTS='$(CURDIR)/web/shots' CARILLON_SCREENS=all node --test --test-concurrency=1 e2e/screens.test.mjs
@@ -98,6 +106,10 @@ screens: need-node need-chromium web/node_modules bin/carillon-standalone ## Che
 .PHONY: pictures
 pictures: need-node need-chromium web/node_modules bin/carillon-standalone ## Take the pictures of docs/console.md, about 6 minutes
 	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' node e2e/pictures.mjs ../docs/console
+
+.PHONY: tour
+tour: need-node need-chromium web/node_modules bin/carillon-standalone ## Take the animated tour of the README, about 4 minutes
+	cd web && CHROMIUM='$(CHROMIUM)' CARILLON_BIN='$(CURDIR)/bin/carillon-standalone' node e2e/tour.mjs ../docs/console/tour.png
 
 # Go fuzzes one target at a time. Its findings are stored under testdata, and every later test run tries them.
 FUZZTIME ?= 60s

@@ -19,8 +19,8 @@ export function launch(options = {}) {
   });
 }
 
-export async function open(browser, server, { locale = 'en-US', width = 1280, height = 900, colorScheme = 'light', timezoneId = 'Europe/Berlin', reducedMotion = 'reduce', storageState } = {}) {
-  const context = await browser.newContext({ locale, colorScheme, timezoneId, reducedMotion, viewport: { width, height }, storageState, acceptDownloads: true });
+export async function open(browser, server, { locale = 'en-US', width = 1280, height = 900, colorScheme = 'light', timezoneId = 'Europe/Berlin', deviceScaleFactor = 1, reducedMotion = 'reduce', storageState } = {}) {
+  const context = await browser.newContext({ locale, colorScheme, timezoneId, deviceScaleFactor, reducedMotion, viewport: { width, height }, storageState, acceptDownloads: true });
   const wrongs = [];
   await context.exposeBinding('__breach', (_source, what) => wrongs.push(`policy: ${what}`));
   await context.addInitScript(() => {
@@ -46,10 +46,14 @@ export async function open(browser, server, { locale = 'en-US', width = 1280, he
   return { context, page, wrongs };
 }
 
-/** Fails on serious or critical accessibility violations. */
-export async function assertAccessible(page, where) {
+/**
+ * Fails on serious or critical accessibility violations; strict, also by the rules of WCAG 2.2 AA that are off by default:
+ * size of targets, and names that contain the visible text.
+ */
+export async function assertAccessible(page, where, { strict = false } = {}) {
+  const rules = { 'target-size': { enabled: strict }, 'label-content-name-mismatch': { enabled: strict } };
   // No page has frames, which the other mode supports, at twice the time.
-  const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(true).analyze();
+  const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'], rules }).setLegacyMode(true).analyze();
   const grave = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
   const told = grave.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target.join(' ')} ${n.any.map((a) => a.message).join('; ')}`).join('\n    ')}`);
   assert.equal(grave.length, 0, `${where}:\n  ${told.join('\n  ')}`);

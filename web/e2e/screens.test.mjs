@@ -107,7 +107,7 @@ for (const [language, locale] of [['en', 'en-US'], ['zh', 'zh-CN']]) {
           assert.equal(await page.locator('html').getAttribute('data-mantine-color-scheme'), colorScheme, where);
           await shoot(page, `${name}-${language}-${colorScheme}-${device}`);
           await assertFits(page, where);
-          await assertAccessible(page, where);
+          await assertAccessible(page, where, { strict: true });
           assertOneLanguage(await readable(page), language, where);
         }
         await context.close();

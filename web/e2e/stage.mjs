@@ -6,7 +6,7 @@ import { launch, open } from './browser.mjs';
 import { Server } from './server.mjs';
 
 /** Signs in and returns the cookie in Playwright's format. The login page has its own story. */
-async function signIn(server) {
+export async function signIn(server) {
   const answer = await fetch(`${server.url}/api/v1/auth/login`, {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token: await server.token() }),
   });

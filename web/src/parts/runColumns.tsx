@@ -17,7 +17,7 @@ import { Why } from './Why.tsx';
 export function runColumns(t: TFunction, language: string, withJob: boolean): Columns<Run> {
   return [
     column<Run>('status', t('runs.status'), (run) => (
-      <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled(t(`status.${run.status}`), t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) }), language)}>
+      <Link to="/runs/$id" params={{ id: run.id }} aria-label={labelled([t(`status.${run.status}`), ...(run.late || run.slow ? [t(run.late ? 'flags.late' : 'flags.slow')] : [])].join(' '), t('runs.open', { job: run.job, time: formatTime(run.plannedAt, language) }), language)}>
         <StatusBadge status={run.status} />
         {(run.late || run.slow) && <> <Flag kind={run.late ? 'late' : 'slow'} /></>}
       </Link>
