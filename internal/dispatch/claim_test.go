@@ -247,11 +247,12 @@ func TestClaim_PlannedFire_HasItsRecord(t *testing.T) {
 func TestClaim_Trigger_HasItsRecord(t *testing.T) {
 	bubble(t, nil, func(r *rig) {
 		f := r.shot("a", "x")
+		f.Trigger.After = common.StatusTimedOut
 		r.hand(f)
 		r.hand(f)
 		c := r.claimer.batches[0][0]
 		if c.Trigger == nil || c.TriggerRevision != 7 || !c.To.IsZero() || c.Gap != nil ||
-			c.Record.Run != "uid-a.tx.1" || c.Record.By != "me" ||
+			c.Record.After != common.StatusTimedOut || c.Record.Run != "uid-a.tx.1" || c.Record.By != "me" ||
 			c.Record.Cause != common.CauseManual || c.Record.JobVersion != 3 {
 			r.Fatalf("claim %+v", c)
 		}

@@ -141,3 +141,50 @@ func versions(t *testing.T, a *api) {
 	}
 	a.do(http.StatusNotFound, http.MethodGet, "/api/v1/jobs/good/versions/1", nil, nil)
 }
+
+// A fire counts by its last attempt, in the statistics as in the ledger.
+func TestStatistics_RetrySucceeds_FireSucceeded(t *testing.T) {
+	t.Parallel()
+	_, a := standalone(t, t.TempDir())
+	a.do(http.StatusCreated, http.MethodPost, "/api/v1/jobs", map[string]any{
+		"name":      "heals",
+		"command":   `[ "$CARILLON_ATTEMPT" = 2 ] || exec sleep 600`,
+		"timeout":   "1s",
+		"killGrace": "1s",
+		"retry":     map[string]any{"max": 1, "backoff": "1s"},
+	}, nil)
+	a.do(http.StatusAccepted, http.MethodPost, "/api/v1/jobs/heals/run", nil, nil)
+	var s struct {
+		Total struct {
+			Fires, Runs, Retries int64
+			SuccessRate          *float64
+			Statuses             struct {
+				Succeeded int64
+				TimedOut  int64 `json:"timed_out"`
+			}
+		}
+	}
+	eventually(t, "both attempts are counted", func() bool {
+		a.do(http.StatusOK, http.MethodGet, "/api/v1/stats/jobs/heals", nil, &s)
+		return s.Total.Runs == 2
+	})
+	if n := s.Total; n.Fires != 1 || n.Retries != 1 || n.SuccessRate == nil || *n.SuccessRate != 1 ||
+		n.Statuses.Succeeded != 1 || n.Statuses.TimedOut != 0 {
+		t.Errorf("%+v", n)
+	}
+	var ledger struct {
+		Items []struct {
+			Status   string
+			Attempts []string
+		}
+	}
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/jobs/heals/fires", nil, &ledger)
+	if len(ledger.Items) != 1 || ledger.Items[0].Status != "succeeded" || len(ledger.Items[0].Attempts) != 2 {
+		t.Fatalf("the ledger: %+v", ledger.Items)
+	}
+	var second struct{ After string }
+	a.do(http.StatusOK, http.MethodGet, "/api/v1/runs/"+ledger.Items[0].Attempts[1], nil, &second)
+	if second.After != "timed_out" {
+		t.Errorf("the second attempt follows one that %q, want timed_out", second.After)
+	}
+}
