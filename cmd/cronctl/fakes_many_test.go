@@ -69,3 +69,9 @@ func (f *fakes) OpenRuns(context.Context) (open []common.Run, err error) {
 	}
 	return open, nil
 }
+
+func (f *fakes) Title(name string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jobs[name].Title
+}

@@ -15,7 +15,7 @@ import (
 func TestPauseAndResume(t *testing.T) {
 	s := newStage(t)
 	s.run("create", "job", "hello", "--cron", "* * * * *", "--", "true").want(t, exitOK)
-	s.run("pause", "hello").want(t, exitUsage, "note")
+	s.run("pause", "hello").want(t, exitOK, "paused hello\n")
 	s.run("pause", "hello", "--note", "the database moves", "--until", "2099-01-02T03:04:05Z").want(t, exitOK,
 		"paused hello until ")
 	if j := s.jobs["hello"]; !j.Paused || j.PauseNote != "the database moves" ||

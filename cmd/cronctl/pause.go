@@ -24,7 +24,7 @@ skipped when it ends. Paused jobs can still be run manually.`,
   cronctl pause --selector team=data --note 'database migration'`,
 		Args: f.take,
 		RunE: c.online(func(ctx context.Context, api *apiclient.API, names []string) error {
-			request := apiclient.PauseRequest{Note: note}
+			request := apiclient.PauseRequest{Note: set(note)}
 			if until != "" {
 				at, err := timeOf("--until", until, time.Now())
 				if err != nil {
@@ -35,7 +35,7 @@ skipped when it ends. Paused jobs can still be run manually.`,
 			if !f.one() {
 				return c.bulk(ctx, api, &f, apiclient.BulkRequest{
 					Action: apiclient.BulkRequestActionPause,
-					Note:   &note,
+					Note:   set(note),
 					Until:  request.Until,
 				}, "", "paused")
 			}
@@ -49,10 +49,9 @@ skipped when it ends. Paused jobs can still be run manually.`,
 			})(api.PauseJob(ctx, names[0], nil, request))
 		}),
 	}
-	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the job")
+	cmd.Flags().StringVar(&note, "note", "", "reason; shown with the job (recommended)")
 	cmd.Flags().StringVar(&until, "until", "", "end of the pause: a time, or an offset from now such as 2h or 3d")
 	f.declare(cmd)
-	_ = cmd.MarkFlagRequired("note") // the flag exists
 	return cmd
 }
 

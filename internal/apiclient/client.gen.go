@@ -2678,6 +2678,9 @@ type Definition struct {
 	// Example: make report
 	Command *string `json:"command,omitempty"`
 
+	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
+	ConfirmRun *bool `json:"confirmRun,omitempty"`
+
 	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
 	// Example: 30 2 * * MON-FRI
@@ -3007,6 +3010,9 @@ type Fire struct {
 	// Job Name of the job.
 	Job string `json:"job"`
 
+	// JobTitle Current title of the job, filled in by the API; absent without a title, and once the job is deleted.
+	JobTitle *string `json:"jobTitle,omitempty"`
+
 	// JobUid Distinguishes the job from earlier jobs of the same name.
 	JobUid    string    `json:"jobUid"`
 	PlannedAt time.Time `json:"plannedAt"`
@@ -3164,6 +3170,9 @@ type Job struct {
 	// Example: make report
 	Command *string `json:"command,omitempty"`
 
+	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
+	ConfirmRun *bool `json:"confirmRun,omitempty"`
+
 	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
 	// Example: 30 2 * * MON-FRI
@@ -3307,6 +3316,9 @@ type JobInput struct {
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
+
+	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
+	ConfirmRun *bool `json:"confirmRun,omitempty"`
 
 	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
@@ -3501,6 +3513,9 @@ type JobPatch struct {
 	//
 	// Example: make report
 	Command *string `json:"command,omitempty"`
+
+	// ConfirmRun The console asks before a manual run. Schedules, scripts and cronctl are not affected.
+	ConfirmRun *bool `json:"confirmRun,omitempty"`
 
 	// CronExpr The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
 	//
@@ -4061,8 +4076,8 @@ type PasswordBody struct {
 
 // PauseRequest defines model for PauseRequest.
 type PauseRequest struct {
-	// Note Reason; shown with the job.
-	Note string `json:"note"`
+	// Note Reason; shown with the job. Recommended.
+	Note *string `json:"note,omitempty"`
 
 	// Until When the job resumes automatically. Default: not before it is resumed.
 	Until *time.Time `json:"until,omitempty"`
@@ -4394,6 +4409,9 @@ type Run struct {
 
 	// Job Name of the job.
 	Job string `json:"job"`
+
+	// JobTitle Current title of the job; absent without a title, and once the job is deleted.
+	JobTitle *string `json:"jobTitle,omitempty"`
 
 	// JobUid Distinguishes the job from earlier jobs of the same name.
 	JobUid string `json:"jobUid"`

@@ -7,6 +7,7 @@ import "time"
 type Fire struct {
 	ID        string     `json:"id" doc:"Id of the fire, or of the gap entry."`
 	Job       string     `json:"job" doc:"Name of the job."`
+	JobTitle  string     `json:"jobTitle,omitempty" doc:"Current title of the job, filled in by the API; absent without a title, and once the job is deleted."`
 	JobUID    string     `json:"jobUid" doc:"Distinguishes the job from earlier jobs of the same name."`
 	Group     string     `json:"group,omitempty"`
 	PlannedAt time.Time  `json:"plannedAt"`

@@ -81,6 +81,7 @@ type Job struct {
 	EndAt            *time.Time        `json:"endAt,omitempty" doc:"No fire after this time."`
 	Jitter           Duration          `json:"jitter,omitempty" doc:"Upper bound of a delay of each fire, always the same for the same fire." example:"30s"`
 	Params           map[string]Param  `json:"params,omitempty" doc:"Parameters: variables that a trigger may set, by name."`
+	ConfirmRun       bool              `json:"confirmRun,omitempty" doc:"The console asks before a manual run. Schedules, scripts and cronctl are not affected."`
 	StartDeadline    Duration          `json:"startDeadline,omitempty" doc:"How long after its planned time a fire counts as late; after that, catchUp applies. Default: 5m." example:"5m"`
 	CatchUp          *CatchUp          `json:"catchUp,omitempty"`
 	Retry            *Retry            `json:"retry,omitempty"`

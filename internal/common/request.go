@@ -22,6 +22,6 @@ type KillRequest struct {
 
 // PauseRequest requests to pause a job, until a time or until it is resumed.
 type PauseRequest struct {
-	Note  string     `json:"note" minLength:"1" maxLength:"500" doc:"Reason; shown with the job."`
+	Note  string     `json:"note,omitempty" maxLength:"500" doc:"Reason; shown with the job. Recommended."`
 	Until *time.Time `json:"until,omitempty" doc:"When the job resumes automatically. Default: not before it is resumed."`
 }

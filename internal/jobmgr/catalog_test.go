@@ -29,6 +29,24 @@ func (s *story) pages(q common.JobQuery) (names []string, sizes []int) {
 	}
 }
 
+func TestCatalogTitle(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	s.put(common.Job{Name: "a", Title: "每晚 \"报表\"", Command: "true"})
+	s.put(common.Job{Name: "b", Description: "no title", Command: "true", Labels: map[string]string{"title": "x"}})
+	wants := func(name, title string) {
+		t.Helper()
+		eventually(t, "the title of "+name, func() bool { return s.catalog.Title(name) == title && s.catalog.Has("b") })
+	}
+	wants("a", "每晚 \"报表\"")
+	wants("b", "")
+	wants("none", "")
+	s.put(common.Job{Name: "a", Title: "Reports", Command: "true"})
+	wants("a", "Reports")
+	s.remove("a")
+	wants("a", "")
+}
+
 // The counts of a master follow each change of a job.
 func TestCatalogCounts(t *testing.T) {
 	t.Parallel()

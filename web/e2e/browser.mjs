@@ -19,8 +19,8 @@ export function launch(options = {}) {
   });
 }
 
-export async function open(browser, server, { locale = 'en-US', width = 1280, height = 900, colorScheme = 'light', timezoneId = 'Europe/Berlin', deviceScaleFactor = 1, reducedMotion = 'reduce', storageState } = {}) {
-  const context = await browser.newContext({ locale, colorScheme, timezoneId, deviceScaleFactor, reducedMotion, viewport: { width, height }, storageState, acceptDownloads: true });
+export async function open(browser, server, { locale = 'en-US', width = 1280, height = 900, colorScheme = 'light', timezoneId = 'Europe/Berlin', deviceScaleFactor = 1, reducedMotion = 'reduce', hasTouch = false, storageState } = {}) {
+  const context = await browser.newContext({ locale, colorScheme, timezoneId, deviceScaleFactor, reducedMotion, viewport: { width, height }, hasTouch, isMobile: hasTouch, storageState, acceptDownloads: true });
   const wrongs = [];
   await context.exposeBinding('__breach', (_source, what) => wrongs.push(`policy: ${what}`));
   await context.addInitScript(() => {

@@ -55,6 +55,78 @@ test('the runs are a grid: a failed fire and its second attempt appear live, and
   await leave(tab);
 });
 
+test('the main tab shows the runbook, what a run executes, and the policies that differ', async () => {
+  await save({ name: 'invoices', title: 'Invoices', description: 'See https://wiki.example.org/invoices', cronExpr: '0 4 1 1 *', timezone: 'UTC', args: ['/bin/echo', 'two words'], workDir: '/tmp', timeout: '90m', retry: { max: 2 }, overlap: 'queue' });
+  const tab = await visit('/jobs/invoices');
+  const { page } = tab;
+  await page.getByRole('link', { name: 'https://wiki.example.org/invoices' }).waitFor();
+  const runs = page.locator('[data-what-it-runs]');
+  await runs.getByText("/bin/echo 'two words'").waitFor();
+  await runs.getByText('1 h 30 m').waitFor();
+  const policies = page.locator('[data-policies="2"]');
+  await policies.getByText('2 settings differ from the defaults; all others are defaults.').waitFor();
+  assert.deepEqual(await policies.locator('dt').allInnerTexts(), ['Overlap', 'Retry']);
+  await assertAccessible(page, 'what it runs');
+  await shoot(page, 'job-what-it-runs');
+  await page.getByRole('link', { name: 'All settings' }).click();
+  await page.getByText('Runs and their output are kept for 30 d').waitFor();
+  await leave(tab);
+});
+
+test('parameters with fixed choices are chosen, and the run shows the values that its command got', async () => {
+  await save({
+    name: 'deploying', command: 'echo "$TARGET $DRY $TAG"',
+    params: { TARGET: { default: 'staging', pattern: 'staging|production', description: 'where to' }, DRY: { default: 'true', pattern: 'true|false' }, TAG: { default: 'latest', pattern: '[a-z0-9.]+' } },
+  });
+  const tab = await visit('/jobs/deploying');
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Run now…' }).click();
+  const dialog = page.getByRole('dialog');
+  assert.deepEqual(await dialog.getByLabel('TARGET').locator('option').allInnerTexts(), ['staging (default)', 'production']);
+  await dialog.getByLabel('TARGET').selectOption('production');
+  assert.equal(await dialog.getByRole('switch', { name: 'DRY' }).isChecked(), true);
+  await dialog.getByRole('switch', { name: 'DRY' }).click();
+  assert.equal(await dialog.getByLabel('TAG').inputValue(), 'latest');
+  await assertAccessible(page, 'choices');
+  await shoot(page, 'run-choices');
+  await dialog.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await page.getByRole('log').getByText('production false latest').waitFor();
+  assert.deepEqual((await page.locator('[data-params] > span').allInnerTexts()).sort(), ['DRY=false', 'TARGET=production', 'TAG=latest (default)']);
+  await leave(tab);
+});
+
+test('a job that asks before a manual run, and every job on a touch screen, is not started by one tap', async () => {
+  await save({ name: 'guarded', title: 'Guarded', command: 'true', confirmRun: true });
+  await save({ name: 'unguarded', command: 'true' });
+  const count = async (job) => (await server.api('GET', `/runs?job=${job}`)).items.length;
+  const tab = await visit('/jobs/guarded');
+  const { page } = tab;
+  const dialog = page.getByRole('dialog');
+  const runNow = page.getByRole('button', { name: 'Run now', exact: true });
+  await runNow.click();
+  await dialog.getByText('Run Guarded (guarded) now?').waitFor();
+  await assertAccessible(page, 'confirm');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await count('guarded'), 0);
+  await runNow.click();
+  await dialog.getByRole('button', { name: 'Run now' }).click();
+  await until('it was run', async () => (await count('guarded')) === 1);
+  await page.goto(`${server.url}/jobs/unguarded`);
+  await runNow.click();
+  await until('it was run at once', async () => (await count('unguarded')) === 1);
+  await leave(tab);
+
+  const phone = await visit('/jobs/unguarded', { width: 390, height: 844, hasTouch: true });
+  await phone.page.getByRole('button', { name: 'Run now', exact: true }).tap();
+  await phone.page.getByRole('dialog').getByText('Run unguarded now?').waitFor();
+  assert.equal(await count('unguarded'), 1);
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'Run now' }).tap();
+  await until('it was run after the question', async () => (await count('unguarded')) === 2);
+  await leave(phone);
+});
+
 test('a started run appears at once, and can be killed', async () => {
   await save({ name: 'long', command: 'sleep 60' });
   const tab = await visit('/jobs/long');

@@ -111,6 +111,56 @@ test('a run is repeated with its parameters, and links to the previous one', asy
   await leave(tab);
 });
 
+test('from the link in a notification the log is one click away, and another run is two', async () => {
+  await server.api('POST', '/jobs', {
+    name: 'finance.payouts', title: 'Pay out sellers 付款', workDir: '/tmp', timeout: '1h',
+    description: 'Call the treasury first, then run it again.\nhttps://wiki.example.org/payouts?step=1 or treasury@example.org\njavascript:alert(1)', command: 'echo paying; echo "no funds" >&2; exit 3',
+  });
+  const run = await ran('finance.payouts');
+  // Notifications link to publicURL/runs/ID.
+  const tab = await visit(`/runs/${run.id}`);
+  const { page } = tab;
+  await log(page).getByText('no funds').waitFor();
+  await page.getByRole('heading', { level: 1, name: /Pay out sellers 付款/ }).getByText('finance.payouts').waitFor();
+  const runbook = page.locator('[data-runbook=written]');
+  await runbook.getByText('Call the treasury first').waitFor();
+  const links = await runbook.getByRole('link').evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.rel, link.target]));
+  assert.deepEqual(links, [['https://wiki.example.org/payouts?step=1', 'noopener noreferrer nofollow', '_blank'], ['mailto:treasury@example.org', 'noopener noreferrer nofollow', '_blank']]);
+  assert.equal(await runbook.locator('[data-runbook-text]').evaluate((text) => getComputedStyle(text).whiteSpace), 'pre-wrap', 'line breaks are kept');
+  await runbook.getByRole('region', { name: 'Command' }).getByText('echo paying').waitFor();
+  assert.equal(await page.locator('[data-steps] time').count(), 4);
+  for (const time of await page.locator('[data-steps] time').allInnerTexts()) assert.match(time, /\d\d:\d\d:\d\d\.\d{3}$/, 'all times have milliseconds');
+  await assertAccessible(page, 'runbook');
+  await shoot(page, 'run-runbook');
+  await press(page, 'Run again');
+  await page.getByText('A run of Pay out sellers 付款 (finance.payouts) was requested.').waitFor();
+  await page.getByRole('link', { name: 'Open the run', exact: true }).click();
+  await page.locator('h1 [data-status=failed]').waitFor();
+  assert.ok(!page.url().includes(run.id));
+  await page.goto(`${server.url}/runs?job=finance.payouts`);
+  await page.getByRole('row').getByRole('link', { name: 'Pay out sellers 付款', exact: true }).first().waitFor();
+  await leave(tab);
+});
+
+test('a run that no worker may start names the missing label, and leads to the placement and to the worker', async () => {
+  await server.api('POST', '/jobs', { name: 'rendering', command: 'true', placement: { selector: 'gpu=true' } });
+  const { run } = await server.api('POST', '/jobs/rendering/run', {});
+  const tab = await visit(`/runs/${run}`);
+  const { page } = tab;
+  const outcome = page.locator('[data-outcome=no_worker]');
+  await outcome.getByText('1 alive, none matches the selector gpu=true').waitFor();
+  await assertAccessible(page, 'no worker');
+  await shoot(page, 'run-no-worker');
+  const [worker] = (await server.api('GET', '/workers')).items;
+  assert.equal(await outcome.getByRole('link', { name: 'Label a worker' }).getAttribute('href'), `/workers/${worker.id}`);
+  await outcome.getByRole('link', { name: 'Edit placement' }).click();
+  await page.waitForURL('**/jobs/rendering/edit?section=placement');
+  assert.equal(await page.getByLabel('Worker labels').or(page.getByLabel('Selector')).first().inputValue(), 'gpu=true');
+  await server.api('PATCH', `/workers/${worker.id}`, { labels: { gpu: 'true' } });
+  await until('it runs', async () => (await server.api('GET', `/runs/${run}`)).status === 'succeeded');
+  await leave(tab);
+});
+
 test('output is searched, filtered, wrapped, linked to and downloaded', async () => {
   await server.api('POST', '/jobs', {
     name: 'chatter',

@@ -61,6 +61,12 @@ func (f *Fakes) UIDAndGroup(name string) (uid, group string, known bool) {
 	return f.Jobs[name].UID, f.Jobs[name].Group, !f.blind
 }
 
+func (f *Fakes) Title(name string) string {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Jobs[name].Title
+}
+
 func (f *Fakes) Create(ctx context.Context, actor common.Actor, job common.Job) (common.JobState, error) {
 	if _, err := f.Get(ctx, job.Name); err == nil {
 		return common.JobState{}, common.Errorf(common.CodeExists, "there is a job %q already", job.Name)

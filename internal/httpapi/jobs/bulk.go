@@ -70,9 +70,6 @@ func (b *BulkRequest) check() error {
 			faults.Add(fmt.Sprintf("jobs[%d]", i), "name", nil, "is not a valid job name")
 		}
 	}
-	if b.Action == "pause" && b.Note == "" {
-		faults.Add("note", "required", nil, "is required")
-	}
 	if b.Until != nil && b.Action != "pause" {
 		faults.Add("until", "exclusive", nil, "is only valid with pause")
 	}

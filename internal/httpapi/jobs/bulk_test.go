@@ -104,7 +104,6 @@ func TestBulkRefuses(t *testing.T) {
 		`{"action":"run"}`:                                             "body.jobs",
 		`{"action":"fly","jobs":["a"]}`:                                "body.action",
 		`{"action":"run","jobs":["A"]}`:                                "body.jobs[0]",
-		`{"action":"pause","jobs":["a"]}`:                              "body.note",
 		`{"action":"run","jobs":["a"],"group":"g"}`:                    "body.jobs",
 		`{"action":"run","selector":"="}`:                              "body.selector",
 		`{"action":"run","jobs":["a"],"until":"2030-01-01T00:00:00Z"}`: "body.until",

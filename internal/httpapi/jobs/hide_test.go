@@ -9,7 +9,8 @@ import (
 // Who has no role in a job's group sees these fields of its definition, and no others. A new field is hidden, or added
 // here on purpose.
 var visible = []string{
-	"CatchUp", "CronExpr", "DST", "EndAt", "Group", "Jitter", "KillGrace", "Labels", "LostAfter", "MemoryMax", "Name",
+	"CatchUp", "ConfirmRun", "CronExpr",
+	"DST", "EndAt", "Group", "Jitter", "KillGrace", "Labels", "LostAfter", "MemoryMax", "Name",
 	"Notify", "OnLost", "Output", "Overlap", "PauseUntil", "Paused", "Placement", "Priority", "Retention", "Retry",
 	"Shell", "Slots", "StartAt", "StartDeadline", "SuccessExitCodes", "TasksMax", "Timeout", "Timezone", "Title",
 }

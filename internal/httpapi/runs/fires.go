@@ -100,7 +100,9 @@ func (s *Resource) firePage(ctx context.Context, list string, in *FireFilter, q 
 		return nil, err
 	}
 	for i := range found.Fires {
-		if f := &found.Fires[i]; !view.MayOf(ctx, s.Jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
+		f := &found.Fires[i]
+		f.JobTitle = s.Jobs.Title(f.Job)
+		if !view.MayOf(ctx, s.Jobs, access.Viewer, f.Job, f.JobUID, f.Group) {
 			f.Reason = view.HiddenReason(f.Status, f.Reason)
 		}
 	}

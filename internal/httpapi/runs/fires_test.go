@@ -144,3 +144,20 @@ func TestRun_OnAWorker_WithParameters(t *testing.T) {
 	}
 	h.Problem(http.StatusConflict, "conflict", "header.Idempotency-Key", run("", "Idempotency-Key", "k"))
 }
+
+func TestLists_ShowTheTitleOfTheJob(t *testing.T) {
+	h := apitest.NewHarness(t)
+	h.Want(http.StatusCreated, apitest.As("editor", http.MethodPost, "/api/v1/jobs",
+		`{"name":"a","title":"Pay out sellers","command":"true"}`))
+	uid := h.Jobs["a"].UID
+	failed := common.Fire{Cause: common.CauseCron, Status: common.StatusFailed, Attempts: []string{}}
+	titled, gone := failed, failed
+	titled.ID, titled.Job, titled.JobUID = uid+".t1", "a", uid
+	gone.ID, gone.Job, gone.JobUID = "u.t2", "gone", "u"
+	h.Ledger = []common.Fire{titled, gone}
+	var fires core.Page[common.Fire]
+	apitest.Decode(t, h.Want(http.StatusOK, apitest.As("viewer", http.MethodGet, "/api/v1/fires", "")), &fires)
+	if len(fires.Items) != 2 || fires.Items[0].JobTitle != "Pay out sellers" || fires.Items[1].JobTitle != "" {
+		t.Errorf("%+v", fires.Items)
+	}
+}

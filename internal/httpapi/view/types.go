@@ -17,6 +17,8 @@ type Run struct {
 	RunFields
 	Estimate
 	Hidden bool `json:"hidden,omitempty" doc:"You have no role in the run's group: params, note and the reason's text are left out, and its output is not accessible."`
+
+	JobTitle string `json:"jobTitle,omitempty" doc:"Current title of the job; absent without a title, and once the job is deleted."`
 }
 
 // Estimate is the estimate for a pending or current run; it is not stored.

@@ -19,6 +19,8 @@ type Groups interface {
 	// UIDAndGroup returns the uid and group of a job from this process's memory; "" if there is no such
 	// job. known is false if it is unknown.
 	UIDAndGroup(name string) (uid, group string, known bool)
+	// Title returns the current title of a job from the same memory; "" without a title or a job.
+	Title(name string) string
 }
 
 // Jobs reads a job from etcd.

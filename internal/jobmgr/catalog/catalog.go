@@ -256,6 +256,17 @@ func (c *Catalog) UIDAndGroup(name string) (uid, group string, known bool) {
 	return "", "", c.revision > 0 && !bad
 }
 
+// Title returns the title of a job; "" without a title or a job.
+func (c *Catalog) Title(name string) string {
+	c.mu.RLock()
+	job := c.jobs[name]
+	c.mu.RUnlock()
+	if job == nil {
+		return ""
+	}
+	return job.Title()
+}
+
 // Has reports whether the catalog has a job of this name.
 func (c *Catalog) Has(name string) bool {
 	c.mu.RLock()

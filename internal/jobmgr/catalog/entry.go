@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -59,6 +60,22 @@ func NewEntry(job *common.JobState, interner *schedule.Interner) (*Entry, error)
 
 // Group returns the group of the job.
 func (e *Entry) Group() string { return e.group.Value() }
+
+// Title returns the title of the job. It reads only the begin of the text, where a title follows the name.
+func (e *Entry) Title() string {
+	d := json.NewDecoder(bytes.NewReader(e.text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	var field, value string
+	for field != "title" {
+		name, err := d.Token()
+		if field, _ = name.(string); err != nil || field != "name" && field != "title" || d.Decode(&value) != nil {
+			return ""
+		}
+	}
+	return value
+}
 
 // State returns the job as it was received.
 func (e *Entry) State() common.JobState {

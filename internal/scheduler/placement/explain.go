@@ -64,12 +64,20 @@ func Why(req *Requirements, all []Candidate) common.Reason { return Unplaced(Exp
 // outboxes is, or no_worker. If a worker is eligible, the reason is starting, with the name of the first one.
 func Unplaced(verdicts []Verdict) common.Reason {
 	count := map[string]int{}
+	var selector, pinned string
 	for i := range verdicts {
 		if verdicts[i].Eligible {
 			return common.Reason{Code: common.ReasonStarting, Data: map[string]string{"worker": verdicts[i].Name},
 				Text: fmt.Sprintf("%s is about to start it", verdicts[i].Name)}
 		}
-		count[verdicts[i].Reason.Code]++
+		why := verdicts[i].Reason
+		count[why.Code]++
+		switch why.Code {
+		case NotSelected:
+			selector = common.Excerpt(why.Data["selector"])
+		case NotPinned:
+			pinned = common.Excerpt(why.Data["workers"])
+		}
 	}
 	alive := strconv.Itoa(len(verdicts))
 	if n := count[NoSlot]; n > 0 {
@@ -90,10 +98,21 @@ func Unplaced(verdicts []Verdict) common.Reason {
 	for _, g := range groups {
 		if n := count[g.code]; n > 0 {
 			reason.Data[g.code] = strconv.Itoa(n)
-			parts = append(parts, plural(n, g.one, g.many))
+			part := plural(n, g.one, g.many)
+			switch g.code {
+			case NotSelected:
+				reason.Data["requires"] = selector
+				part += " " + selector
+			case NotPinned:
+				reason.Data["pinned"] = pinned
+				part += " (" + pinned + ")"
+			}
+			parts = append(parts, part)
 		}
 	}
-	if len(parts) > 0 {
+	if n := count[NotSelected]; n > 0 && n == len(verdicts) {
+		reason.Text = fmt.Sprintf("no eligible worker: %d alive, none matches the selector %s", n, selector)
+	} else if len(parts) > 0 {
 		reason.Text = fmt.Sprintf("no eligible worker among %s: %s",
 			plural(len(verdicts), "live worker", "live workers"), strings.Join(parts, ", "))
 	}

@@ -227,9 +227,33 @@ func TestWhy(t *testing.T) {
 			all: []placement.Candidate{drained, small, {ID: "x"}, {ID: "y"}},
 			want: common.Reason{
 				Code: common.ReasonNoWorker,
-				Data: map[string]string{"alive": "4", "selector": "2", "too_small": "1", "draining": "1"},
+				Data: map[string]string{
+					"alive":     "4",
+					"selector":  "2",
+					"requires":  "zone=a",
+					"too_small": "1",
+					"draining":  "1",
+				},
 				Text: "no eligible worker among 4 live workers: " +
-					"2 do not match the selector, 1 has fewer slots than a run uses, 1 is draining",
+					"2 do not match the selector zone=a, 1 has fewer slots than a run uses, 1 is draining",
+			},
+		},
+		"none with the labels": {
+			req: placement.Requirements{Selector: selector(t, "zone=a,gpu=true")},
+			all: []placement.Candidate{{ID: "x"}, {ID: "y"}},
+			want: common.Reason{
+				Code: common.ReasonNoWorker,
+				Data: map[string]string{"alive": "2", "selector": "2", "requires": "zone=a,gpu=true"},
+				Text: "no eligible worker: 2 alive, none matches the selector zone=a,gpu=true",
+			},
+		},
+		"pinned elsewhere": {
+			req: placement.Requirements{Workers: []string{"berlin", "tokyo"}},
+			all: []placement.Candidate{{ID: "x"}},
+			want: common.Reason{
+				Code: common.ReasonNoWorker,
+				Data: map[string]string{"alive": "1", "not_pinned": "1", "pinned": "berlin, tokyo"},
+				Text: "no eligible worker among 1 live worker: 1 is not one that the job is pinned to (berlin, tokyo)",
 			},
 		},
 		"a full one": {all: []placement.Candidate{drained, full}, want: common.Reason{Code: common.ReasonNoSlot,

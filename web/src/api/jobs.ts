@@ -99,7 +99,7 @@ export function useRunJob() {
 export function usePauseJob() {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ name, pause }: { name: string; pause: { note: string; until?: string | undefined } | undefined }) =>
+    mutationFn: ({ name, pause }: { name: string; pause: { note?: string | undefined; until?: string | undefined } | undefined }) =>
       dataOf(
         pause
           ? client.POST('/api/v1/jobs/{name}/pause', { params: { path: { name } }, body: pause })

@@ -1844,6 +1844,8 @@ export interface components {
              * @example make report
              */
             command?: string;
+            /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
+            confirmRun?: boolean;
             /**
              * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
@@ -2173,6 +2175,8 @@ export interface components {
             id: string;
             /** @description Name of the job. */
             job: string;
+            /** @description Current title of the job, filled in by the API; absent without a title, and once the job is deleted. */
+            jobTitle?: string;
             /** @description Distinguishes the job from earlier jobs of the same name. */
             jobUid: string;
             /** Format: date-time */
@@ -2318,6 +2322,8 @@ export interface components {
              * @example make report
              */
             command?: string;
+            /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
+            confirmRun?: boolean;
             /**
              * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
@@ -2468,6 +2474,8 @@ export interface components {
              * @example make report
              */
             command?: string;
+            /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
+            confirmRun?: boolean;
             /**
              * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
@@ -2663,6 +2671,8 @@ export interface components {
              * @example make report
              */
             command?: string;
+            /** @description The console asks before a manual run. Schedules, scripts and cronctl are not affected. */
+            confirmRun?: boolean;
             /**
              * @description The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.
              * @example 30 2 * * MON-FRI
@@ -3202,8 +3212,8 @@ export interface components {
             new: string;
         };
         PauseRequest: {
-            /** @description Reason; shown with the job. */
-            note: string;
+            /** @description Reason; shown with the job. Recommended. */
+            note?: string;
             /**
              * Format: date-time
              * @description When the job resumes automatically. Default: not before it is resumed.
@@ -3524,6 +3534,8 @@ export interface components {
             id: string;
             /** @description Name of the job. */
             job: string;
+            /** @description Current title of the job; absent without a title, and once the job is deleted. */
+            jobTitle?: string;
             /** @description Distinguishes the job from earlier jobs of the same name. */
             jobUid: string;
             /**
@@ -4381,11 +4393,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "fvpz5iuz5skhtt62"
+                     *             "token": "56lzx57ki5a35rq3"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
+                     *             "createdAt": "2026-11-23T21:50:04.665372579Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4401,16 +4413,16 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "the same job",
-                     *             "uid": "uh37d55tnxn4umiu",
-                     *             "updatedAt": "2026-11-22T21:47:53.882127357Z",
+                     *             "uid": "nxvx7jex2pi44dgy",
+                     *             "updatedAt": "2026-11-23T21:50:04.667020599Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T21:47:53.88220934Z",
+                     *           "at": "2026-11-23T21:50:04.667134226Z",
                      *           "before": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
+                     *             "createdAt": "2026-11-23T21:50:04.665372579Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4426,13 +4438,13 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "uh37d55tnxn4umiu",
-                     *             "updatedAt": "2026-11-22T21:47:53.880702272Z",
+                     *             "uid": "nxvx7jex2pi44dgy",
+                     *             "updatedAt": "2026-11-23T21:50:04.665372579Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "id": "01795384073882209340-u4qyn3taovpzllmd",
+                     *           "id": "01795470604667134226-pdjlkk55dsrqwkqa",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 10,
@@ -4442,11 +4454,11 @@ export interface operations {
                      *           "actor": {
                      *             "name": "admin",
                      *             "remote": "127.0.0.1",
-                     *             "token": "fvpz5iuz5skhtt62"
+                     *             "token": "56lzx57ki5a35rq3"
                      *           },
                      *           "after": {
                      *             "command": "echo report",
-                     *             "createdAt": "2026-11-22T21:47:53.880702272Z",
+                     *             "createdAt": "2026-11-23T21:50:04.665372579Z",
                      *             "cronExpr": "0 0 1 1 *",
                      *             "description": "report",
                      *             "env": {
@@ -4462,14 +4474,14 @@ export interface operations {
                      *             "stdin": "report",
                      *             "timezone": "UTC",
                      *             "title": "a job",
-                     *             "uid": "uh37d55tnxn4umiu",
-                     *             "updatedAt": "2026-11-22T21:47:53.880702272Z",
+                     *             "uid": "nxvx7jex2pi44dgy",
+                     *             "updatedAt": "2026-11-23T21:50:04.665372579Z",
                      *             "updatedBy": "admin",
                      *             "user": "report",
                      *             "workDir": "/report"
                      *           },
-                     *           "at": "2026-11-22T21:47:53.880751826Z",
-                     *           "id": "01795384073880751826-xiaove6c6rvxkkdw",
+                     *           "at": "2026-11-23T21:50:04.665511516Z",
+                     *           "id": "01795470604665511516-mznszpfv4iojrq2z",
                      *           "kind": "job",
                      *           "name": "job-reports",
                      *           "revision": 9,
@@ -4708,6 +4720,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "oidc": {
+                     *         "start": "/api/v1/auth/oidc/start",
+                     *         "title": "Company login"
+                     *       },
                      *       "password": true
                      *     }
                      */
@@ -5408,14 +5424,15 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "uh37d55tnxn4umiu.01795380473000000000.1"
+                     *             "hwq2umvfkxabytwu.01795466953000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "uh37d55tnxn4umiu.01795380473000000000",
+                     *           "id": "hwq2umvfkxabytwu.01795466953000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "uh37d55tnxn4umiu",
-                     *           "plannedAt": "2026-11-22T20:47:53Z",
+                     *           "jobTitle": "the same job",
+                     *           "jobUid": "hwq2umvfkxabytwu",
+                     *           "plannedAt": "2026-11-23T20:49:13Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6310,14 +6327,15 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "attempts": [
-                     *             "uh37d55tnxn4umiu.01795380473000000000.1"
+                     *             "hwq2umvfkxabytwu.01795466953000000000.1"
                      *           ],
                      *           "cause": "manual",
                      *           "group": "reports",
-                     *           "id": "uh37d55tnxn4umiu.01795380473000000000",
+                     *           "id": "hwq2umvfkxabytwu.01795466953000000000",
                      *           "job": "job-reports",
-                     *           "jobUid": "uh37d55tnxn4umiu",
-                     *           "plannedAt": "2026-11-22T20:47:53Z",
+                     *           "jobTitle": "the same job",
+                     *           "jobUid": "hwq2umvfkxabytwu",
+                     *           "plannedAt": "2026-11-23T20:49:13Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -6584,11 +6602,11 @@ export interface operations {
                      *       },
                      *       "group": "reports",
                      *       "meta": {
-                     *         "createdAt": "2026-11-22T21:47:53.880702272Z",
+                     *         "createdAt": "2026-11-23T21:50:04.665372579Z",
                      *         "nextFire": "2027-01-01T00:00:00Z",
                      *         "state": "active",
-                     *         "uid": "uh37d55tnxn4umiu",
-                     *         "updatedAt": "2026-11-22T21:47:53.882127357Z",
+                     *         "uid": "nxvx7jex2pi44dgy",
+                     *         "updatedAt": "2026-11-23T21:50:04.667020599Z",
                      *         "updatedBy": "admin",
                      *         "version": 10
                      *       },
@@ -7027,17 +7045,17 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "fire": "ovvq6sygpf4nlkth.tbyijoe4kdi2yreca",
+                     *           "fire": "cygp2ybuww7diktt.tsos2limolkoqwykv",
                      *           "group": "reports",
-                     *           "id": "ovvq6sygpf4nlkth.tbyijoe4kdi2yreca.1",
+                     *           "id": "cygp2ybuww7diktt.tsos2limolkoqwykv.1",
                      *           "job": "ran-reports",
-                     *           "jobUid": "ovvq6sygpf4nlkth",
+                     *           "jobUid": "cygp2ybuww7diktt",
                      *           "note": "by hand",
                      *           "outputBytes": 0,
-                     *           "plannedAt": "2026-11-22T21:47:54.086376102Z",
+                     *           "plannedAt": "2026-11-23T21:49:14.01719957Z",
                      *           "reason": {
                      *             "code": "starting",
-                     *             "text": "it is due, and about to be taken"
+                     *             "text": "it is due and is about to be claimed"
                      *           },
                      *           "status": "waiting",
                      *           "triggeredBy": "admin"
@@ -7045,20 +7063,21 @@ export interface operations {
                      *         {
                      *           "attempt": 1,
                      *           "cause": "manual",
-                     *           "claimedAt": "2026-11-22T20:47:53Z",
-                     *           "endedAt": "2026-11-22T20:48:53Z",
+                     *           "claimedAt": "2026-11-23T20:49:13Z",
+                     *           "endedAt": "2026-11-23T20:50:13Z",
                      *           "exitCode": 3,
-                     *           "fire": "uh37d55tnxn4umiu.01795380473000000000",
+                     *           "fire": "hwq2umvfkxabytwu.01795466953000000000",
                      *           "group": "reports",
-                     *           "id": "uh37d55tnxn4umiu.01795380473000000000.1",
+                     *           "id": "hwq2umvfkxabytwu.01795466953000000000.1",
                      *           "job": "job-reports",
-                     *           "jobUid": "uh37d55tnxn4umiu",
+                     *           "jobTitle": "the same job",
+                     *           "jobUid": "hwq2umvfkxabytwu",
                      *           "note": "report",
                      *           "outputBytes": 6,
                      *           "params": {
                      *             "P": "report"
                      *           },
-                     *           "plannedAt": "2026-11-22T20:47:53Z",
+                     *           "plannedAt": "2026-11-23T20:49:13Z",
                      *           "reason": {
                      *             "code": "exit_code",
                      *             "data": {
@@ -7066,7 +7085,7 @@ export interface operations {
                      *             },
                      *             "text": "report"
                      *           },
-                     *           "startedAt": "2026-11-22T20:47:53Z",
+                     *           "startedAt": "2026-11-23T20:49:13Z",
                      *           "status": "failed",
                      *           "triggeredBy": "operator",
                      *           "worker": "w1",
@@ -7186,20 +7205,21 @@ export interface operations {
                      * @example {
                      *       "attempt": 1,
                      *       "cause": "manual",
-                     *       "claimedAt": "2026-11-22T20:47:53Z",
-                     *       "endedAt": "2026-11-22T20:48:53Z",
+                     *       "claimedAt": "2026-11-23T20:49:13Z",
+                     *       "endedAt": "2026-11-23T20:50:13Z",
                      *       "exitCode": 3,
-                     *       "fire": "uh37d55tnxn4umiu.01795380473000000000",
+                     *       "fire": "hwq2umvfkxabytwu.01795466953000000000",
                      *       "group": "reports",
-                     *       "id": "uh37d55tnxn4umiu.01795380473000000000.1",
+                     *       "id": "hwq2umvfkxabytwu.01795466953000000000.1",
                      *       "job": "job-reports",
-                     *       "jobUid": "uh37d55tnxn4umiu",
+                     *       "jobTitle": "the same job",
+                     *       "jobUid": "hwq2umvfkxabytwu",
                      *       "note": "report",
                      *       "outputBytes": 6,
                      *       "params": {
                      *         "P": "report"
                      *       },
-                     *       "plannedAt": "2026-11-22T20:47:53Z",
+                     *       "plannedAt": "2026-11-23T20:49:13Z",
                      *       "reason": {
                      *         "code": "exit_code",
                      *         "data": {
@@ -7207,7 +7227,7 @@ export interface operations {
                      *         },
                      *         "text": "report"
                      *       },
-                     *       "startedAt": "2026-11-22T20:47:53Z",
+                     *       "startedAt": "2026-11-23T20:49:13Z",
                      *       "status": "failed",
                      *       "triggeredBy": "operator",
                      *       "worker": "w1",
@@ -7838,12 +7858,20 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "createdAt": "2026-11-22T21:47:53.88579661Z",
-                     *           "expiresAt": "2026-11-23T21:47:53.88579661Z",
-                     *           "id": "6f67ed54b556749b",
+                     *           "createdAt": "2026-11-23T21:49:13.799317251Z",
+                     *           "expiresAt": "2026-11-24T21:49:13.799317251Z",
+                     *           "id": "e546b64bc42a0f59",
+                     *           "name": "oidc:ann",
+                     *           "remote": "127.0.0.1",
+                     *           "user": "oidc:bfcd25daf82d:248289761001"
+                     *         },
+                     *         {
+                     *           "createdAt": "2026-11-23T21:49:13.796044382Z",
+                     *           "expiresAt": "2026-11-24T21:49:13.796044382Z",
+                     *           "id": "9c9da9aa17cd18bf",
                      *           "name": "admin",
                      *           "remote": "127.0.0.1",
-                     *           "token": "fvpz5iuz5skhtt62"
+                     *           "token": "g2m5xbmey52e5bia"
                      *         }
                      *       ]
                      *     }

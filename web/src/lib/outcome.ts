@@ -40,13 +40,15 @@ export function signalMeaning(name: string): Meaning {
 
 /** Reasons with advice. */
 export const advised = [
-  'exit_code', 'signal', 'timeout', 'max_run_time', 'killed_by_user', 'worker_stopping', 'worker_cut_off', 'worker_died', 'wait_failed', 'workdir_missing', 'workdir_failed', 'program_missing',
+  'exit_code', 'signal', 'signal_measured', 'timeout', 'max_run_time', 'killed_by_user', 'worker_stopping', 'worker_cut_off', 'worker_died', 'wait_failed', 'workdir_missing', 'workdir_failed', 'program_missing',
   'shell_missing', 'start_failed', 'cannot_start', 'out_of_memory', 'too_many_tasks', 'user_not_allowed', 'user_missing', 'group_disabled', 'shell_not_allowed', 'command_not_allowed', 'param', 'late', 'overlap', 'queue_full', 'replaced', 'no_worker',
   'no_slot', 'outbox_full', 'paused', 'queued', 'backoff', 'needs_feature', 'secret_missing', 'secret_not_allowed', 'secret_sealed_otherwise', 'secrets_away', 'too_large',
 ] as const;
 
 export type Advice = (typeof advised)[number];
 
-export function adviceFor(reason: { code: string } | undefined): Advice | undefined {
-  return advised.find((code) => code === reason?.code);
+/** Returns the advice for a reason; measured is set if the memory of the run is known. */
+export function adviceFor(reason: { code: string } | undefined, measured = false): Advice | undefined {
+  const advice = advised.find((code) => code === reason?.code);
+  return advice === 'signal' && measured ? 'signal_measured' : advice;
 }

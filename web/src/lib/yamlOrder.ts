@@ -3,7 +3,7 @@
 /** Fields of a definition in order, and the fields of nested settings. A test compares them with the API's document. */
 export const fieldOrder: Record<string, readonly string[]> = {
   '': [
-    'name', 'title', 'group', 'labels', 'description', 'cronExpr', 'timezone', 'dst', 'jitter', 'startAt', 'endAt', 'command', 'args', 'stdin', 'shell', 'env', 'workDir', 'user', 'params', 'timeout',
+    'name', 'title', 'group', 'labels', 'description', 'cronExpr', 'timezone', 'dst', 'jitter', 'startAt', 'endAt', 'command', 'args', 'stdin', 'shell', 'env', 'workDir', 'user', 'params', 'confirmRun', 'timeout',
     'killGrace', 'memoryMax', 'tasksMax', 'successExitCodes', 'overlap', 'startDeadline', 'catchUp', 'retry', 'onLost', 'lostAfter', 'placement', 'priority', 'slots', 'paused', 'pauseNote', 'pauseUntil', 'notify', 'output', 'retention',
   ],
   dst: ['gap', 'overlap'],

@@ -1,21 +1,24 @@
 import { useTranslation } from 'react-i18next';
 import { useDeleteJob } from '../api/jobs.ts';
+import { titled } from '../lib/jobTitle.ts';
+import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
 import { showNotice } from './showNotice.ts';
 
-export function DeleteJobDialog({ name, onClose, onDeleted }: { name: string; onClose: () => void; onDeleted?: () => void }) {
+export function DeleteJobDialog({ name, title, onClose, onDeleted }: { name: string; title?: string | undefined; onClose: () => void; onDeleted?: () => void }) {
   const { t } = useTranslation();
   const remove = useDeleteJob();
+  const shown = visible(titled({ name, title }));
   const confirm = () =>
     remove.mutate(name, {
       onSuccess: () => {
-        showNotice(t, t('delete.done', { name }));
+        showNotice(t, t('delete.done', { name: shown }));
         onClose();
         onDeleted?.();
       },
     });
   return (
-    <ConfirmDialog title={t('delete.title', { name })} confirm={t('delete.confirm')} busy={remove.isPending} error={remove.error} onConfirm={confirm} onCancel={onClose}>
+    <ConfirmDialog title={t('delete.title', { name: shown })} confirm={t('delete.confirm')} busy={remove.isPending} error={remove.error} onConfirm={confirm} onCancel={onClose}>
       {t('delete.text')}
     </ConfirmDialog>
   );

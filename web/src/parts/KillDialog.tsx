@@ -5,6 +5,7 @@ import { useJob } from '../api/jobs.ts';
 import { useKillRun, useRun } from '../api/runs.ts';
 import type { Signal } from '../api/types.ts';
 import { formatSeconds, parseDuration } from '../lib/duration.ts';
+import { titled } from '../lib/jobTitle.ts';
 import { visible } from '../lib/visible.ts';
 import { ConfirmDialog } from './ConfirmDialog.tsx';
 import { EndingText } from './EndingText.tsx';
@@ -14,6 +15,7 @@ import { showNotice } from './showNotice.ts';
 interface Props {
   id: string;
   job: string;
+  jobTitle?: string | undefined;
   /** The run has not started: it is cancelled. */
   waits?: boolean;
   onClose: () => void;
@@ -23,7 +25,7 @@ const others = ['INT', 'QUIT', 'HUP', 'USR1', 'USR2'] as const satisfies readonl
 type Other = (typeof others)[number];
 
 /** Asks how to kill a run and describes the effect. */
-export function KillDialog({ id, job, waits = false, onClose }: Props) {
+export function KillDialog({ id, job, jobTitle, waits = false, onClose }: Props) {
   const { t, i18n } = useTranslation();
   const kill = useKillRun();
   const [note, setNote] = useState('');
@@ -49,7 +51,7 @@ export function KillDialog({ id, job, waits = false, onClose }: Props) {
     });
   return (
     <ConfirmDialog
-      title={t(waits ? 'kill.cancelTitle' : 'kill.title', { job: visible(job) })} confirm={waits ? t('kill.cancel') : t('kill.confirm')} cancel={t('kill.leave')} busy={kill.isPending} error={kill.error}
+      title={t(waits ? 'kill.cancelTitle' : 'kill.title', { job: visible(titled({ name: job, title: jobTitle })) })} confirm={waits ? t('kill.cancel') : t('kill.confirm')} cancel={t('kill.leave')} busy={kill.isPending} error={kill.error}
       onConfirm={confirm} onCancel={onClose}
     >
       <Stack gap="md">

@@ -3,6 +3,8 @@ import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePauseJob } from '../api/jobs.ts';
 import { Problem } from '../api/problem.ts';
+import type { Job } from '../api/types.ts';
+import { titled } from '../lib/jobTitle.ts';
 import { sentences } from '../lib/lists.ts';
 import { localZone } from '../lib/localTime.ts';
 import { visible } from '../lib/visible.ts';
@@ -12,9 +14,10 @@ import { showNotice } from './showNotice.ts';
 import { WhenField } from './WhenField.tsx';
 
 /** Asks for the reason and end of a pause, and describes its effect. */
-export function PauseDialog({ name, onClose }: { name: string; onClose: () => void }) {
+export function PauseDialog({ job, onClose }: { job: Pick<Job, 'name' | 'title'>; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const pause = usePauseJob();
+  const name = visible(titled(job));
   const [note, setNote] = useState('');
   const [until, setUntil] = useState<string | undefined>();
   const faults = pause.error instanceof Problem ? pause.error.faults : [];
@@ -27,7 +30,7 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
   const submit = (event: FormEvent) => {
     event.preventDefault();
     pause.mutate(
-      { name, pause: { note: note.trim(), until } },
+      { name: job.name, pause: { note: note.trim() || undefined, until } },
       {
         onSuccess: () => {
           showNotice(t, t('pause.said', { name }));
@@ -41,7 +44,7 @@ export function PauseDialog({ name, onClose }: { name: string; onClose: () => vo
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <div>{t('pause.text')}</div>
-          <Textarea label={t('pause.note')} description={t('pause.noteHelp')} required data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')} onChange={(e) => change(() => setNote(e.currentTarget.value))} />
+          <Textarea label={t('pause.note')} description={t('pause.noteHelp')} data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')} onChange={(e) => change(() => setNote(e.currentTarget.value))} />
           <WhenField label={t('pause.until')} description={t('pause.untilHelp', { zone: localZone() })} value={until} error={errorAt('until')} onChange={(at) => change(() => setUntil(at))} />
           {pause.error && (faults.length === 0 || elsewhere.length > 0) && <ProblemNotice error={pause.error} faults={elsewhere} />}
           <Group justify="flex-end">

@@ -4,5 +4,5 @@ import { ResumeDialog } from './ResumeDialog.tsx';
 
 /** The dialog that pauses or resumes a job. */
 export function PauseOrResume({ job, onClose }: { job: Job; onClose: () => void }) {
-  return job.meta.paused ? <ResumeDialog name={job.name} onClose={onClose} /> : <PauseDialog name={job.name} onClose={onClose} />;
+  return job.meta.paused ? <ResumeDialog job={job} onClose={onClose} /> : <PauseDialog job={job} onClose={onClose} />;
 }

@@ -1,12 +1,14 @@
-import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Modal, NativeSelect, Stack, Textarea } from '@mantine/core';
 import { useRef, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useRunJob } from '../api/jobs.ts';
 import { Problem } from '../api/problem.ts';
 import { useWorkers } from '../api/workers.ts';
-import type { Param, Worker } from '../api/types.ts';
+import type { Worker } from '../api/types.ts';
+import { titled } from '../lib/jobTitle.ts';
 import { sentences } from '../lib/lists.ts';
 import { visible } from '../lib/visible.ts';
+import { ParamInput } from './ParamInput.tsx';
 import { ProblemNotice } from './ProblemNotice.tsx';
 import { faultText } from './problemText.ts';
 import { newKey, requestOf, runForm } from './runRequest.ts';
@@ -26,7 +28,7 @@ export function RunDialog({ job, given, onClose }: Props) {
   const workers = useWorkers();
   const [form, setForm] = useState(() => runForm(job.params, given));
   const sent = useRef<{ text: string; key: string } | undefined>(undefined);
-  const names = Object.keys(job.params ?? {}).sort();
+  const names = Object.keys(job.params ?? {});
   const faults = runJob.error instanceof Problem ? runJob.error.faults : [];
   const errorAt = (location: string) => sentences(faults.filter((f) => f.location === location).map((f) => visible(faultText(t, i18n.language, f))), i18n.language) || undefined;
   const elsewhere = faults.filter((f) => !['worker', 'note', ...names.map((name) => `params.${name}`)].includes(f.location));
@@ -45,20 +47,20 @@ export function RunDialog({ job, given, onClose }: Props) {
       { name: job.name, request, key: sent.current.key },
       {
         onSuccess: ({ run }) => {
-          showRunRequested(t, job.name, run);
+          showRunRequested(t, job, run);
           onClose();
         },
       },
     );
   };
   return (
-    <Modal opened onClose={onClose} title={t('runDialog.title', { name: job.name })} closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal opened onClose={onClose} title={t('runDialog.title', { name: visible(titled(job)) })} closeButtonProps={{ 'aria-label': t('common.close') }}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           {names.map((name, i) => (
-            <TextInput
-              key={name} label={<code>{name}</code>} description={<ParamHelp param={job.params?.[name] ?? {}} />} value={form.params[name] ?? ''} error={errorAt(`params.${name}`)}
-              spellCheck={false} autoCapitalize="none" data-autofocus={i === 0 || undefined} onChange={(e) => change({ params: { ...form.params, [name]: e.currentTarget.value } })}
+            <ParamInput
+              key={name} name={name} param={job.params?.[name] ?? {}} value={form.params[name] ?? ''} error={errorAt(`params.${name}`)} first={i === 0}
+              onChange={(value) => change({ params: { ...form.params, [name]: value } })}
             />
           ))}
           <NativeSelect
@@ -80,14 +82,4 @@ export function RunDialog({ job, given, onClose }: Props) {
 
 function workerLabel(worker: Worker, draining: string): string {
   return visible(worker.draining ? `${worker.name} (${draining})` : worker.name);
-}
-
-function ParamHelp({ param }: { param: Param }) {
-  const { t } = useTranslation();
-  const said = [
-    param.description,
-    param.default ? t('runDialog.default', { value: param.default }) : '',
-    param.pattern ? t('runDialog.pattern', { pattern: param.pattern }) : '',
-  ].filter(Boolean);
-  return said.length === 0 ? null : <>{visible(said.join(' · '))}</>;
 }

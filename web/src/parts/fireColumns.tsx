@@ -5,6 +5,7 @@ import { labelled } from '../lib/lists.ts';
 import { formatTime } from '../lib/time.ts';
 import { column, type Columns } from './DataTable.tsx';
 import { FireWhen } from './FireWhen.tsx';
+import { JobName } from './JobName.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
 
@@ -12,7 +13,7 @@ import { Why } from './Why.tsx';
 export function fireColumns(t: TFunction, language: string, withJob: boolean): Columns<Fire> {
   return [
     column<Fire>('status', t('runs.status'), (fire) => <FireStatus t={t} language={language} fire={fire} />),
-    ...(withJob ? [column<Fire>('job', t('runs.job'), (fire) => <Link to="/jobs/$name" params={{ name: fire.job }}>{fire.job}</Link>)] : []),
+    ...(withJob ? [column<Fire>('job', t('runs.job'), (fire) => <JobName job={fire.job} title={fire.jobTitle} />)] : []),
     column<Fire>('planned', t('runs.planned'), (fire) => (
       <>
         <FireWhen of={fire} />

@@ -9,6 +9,7 @@ import { begunAt, Elapsed } from './Elapsed.tsx';
 import { ExpectedEnd } from './ExpectedEnd.tsx';
 import { FireWhen } from './FireWhen.tsx';
 import { Flag } from './Flag.tsx';
+import { JobName } from './JobName.tsx';
 import { PlainText } from './PlainText.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { Why } from './Why.tsx';
@@ -23,7 +24,7 @@ export function runColumns(t: TFunction, language: string, withJob: boolean): Co
       </Link>
     )),
     ...(withJob
-      ? [column<Run>('job', t('runs.job'), (run) => <Link to="/jobs/$name" params={{ name: run.job }}>{run.job}</Link>)]
+      ? [column<Run>('job', t('runs.job'), (run) => <JobName job={run.job} title={run.jobTitle} />)]
       : []),
     column<Run>('planned', t('runs.planned'), (run) => (
       <>

@@ -31,7 +31,7 @@ export const job = createRoute({
 export const editJob = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$name/edit',
-  validateSearch: (search: Record<string, unknown>): { view?: EditorView } => ({ view: editorViews.find((view) => view === search.view) }),
+  validateSearch: (search: Record<string, unknown>): { view?: EditorView; section?: string } => ({ view: editorViews.find((view) => view === search.view), section: text(search.section) }),
   component: lazyRouteComponent(() => import('../../screens/editor/EditorPage.tsx'), 'EditJobPage'),
 });
 

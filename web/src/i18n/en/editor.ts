@@ -31,6 +31,7 @@ export const editor = {
     stdin: 'Standard input', stdinHelp: 'Passed to the command unchanged.', env: 'Environment', envHelp: 'The value secret:NAME refers to a secret, which only the worker reads.', envName: 'Name', envValue: 'Value', envAdd: 'Add a variable', envRemove: 'Remove {{name}}',
     envRemoveUnnamed: 'Remove this variable', envNameOf: 'Name of variable {{n}}', envValueOf: 'Value of variable {{n}}',
     timeout: 'Timeout', timeoutHelp: 'For example 90s, 5m, 1h30m. Empty: none.', killGrace: 'Grace period', killGraceHelp: 'Time between SIGTERM and SIGKILL.',
+    confirmRun: 'Ask before a manual run', confirmRunHelp: 'The console asks before it runs this job. Schedules, scripts and cronctl are not affected.',
     memoryMax: 'Memory limit', memoryMaxHelp: 'For example 512MiB. A run that uses more is killed. Needs a worker with cgroups. Empty: none.',
     tasksMax: 'Task limit', tasksMaxHelp: 'Processes and threads at a time. Needs a worker with cgroups. Empty: 512 on workers with cgroups.',
     own: {

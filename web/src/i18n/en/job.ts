@@ -1,4 +1,7 @@
+import { onCall } from './onCall.ts';
+
 export const job = {
+  ...onCall,
   job: {
     hidden: 'You have no role in the group of this job, so its command and parameters are not shown.',
     tabs: 'Sections', tab: { runs: 'Runs', ledger: 'Ledger', statistics: 'Statistics', versions: 'Versions', definition: 'Definition' },

@@ -7,8 +7,8 @@ export const runs = {
     killRun: 'Kill the run of {{job}}', cancelRun: 'Cancel the waiting run of {{job}}', acts: 'Actions', nothingFound: 'No run matches this filter', clearFilter: 'Show all runs', goToJobs: 'Go to jobs', open: 'Open the run of {{job}}, planned {{time}}', gapFact: 'Fires', gap_one: '1 fire since {{from}}', gap_other: '{{count}} fires since {{from}}', gapAtLeast_one: 'at least 1 fire since {{from}}', gapAtLeast_other: 'at least {{count}} fires since {{from}}', due: 'due {{delay}} later',
   },
   run: {
-    title: 'Run of {{job}}', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', due: 'Due', notYet: 'not yet', underway: 'in progress', never: 'never', unknown: 'unknown', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
-    worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', waits: 'This run has not started yet', dueAt: 'It can start at {{at}}.',
+    title: 'Run of {{job}}', planned: 'Planned', claimed: 'Claimed', started: 'Started', ended: 'Ended', due: 'Due', notYet: 'not yet', never: 'never', unknown: 'unknown', exitCode: 'Exit code', signal: 'Signal', reason: 'Reason',
+    worker: 'Worker', attempt: 'Attempt', attempts: 'Attempts', attemptNumber: 'Attempt {{n}}', params: 'Parameters', paramDefault: '(default)', waits: 'This run has not started yet', dueAt: 'It can start at {{at}}.',
     cause: 'Cause', cpu: 'CPU time', memory: 'Peak memory', triggeredBy: 'Triggered by', note: 'Note', duration: 'Duration', id: 'Run id', version: 'Job version',
     output: 'Output', all: 'All', stdout: 'stdout', stderr: 'stderr', stream: 'Stream', follow: 'Follow', wrap: 'Wrap lines', download: 'Download', noOutput: 'The command printed nothing.',
     noOutputStream: 'No output on this stream.', notStarted: 'Output appears here once the command has started.', didNotRun: 'This fire did not run, so there is no output.', live: 'Live', away: 'The log store is not responding. Output continues when it is back.', truncated: 'The output exceeded the job’s limit: only its head and tail were kept.',
@@ -35,7 +35,7 @@ export const runs = {
     scanned_one: '1 run was searched, {{size}} of output.', scanned_other: '{{count}} runs were searched, {{size}} of output.', until: 'Searched back to {{time}}.', all: 'Nothing more to search.',
   },
   outcome: {
-    title: 'Outcome', means: 'Meaning', todo: 'What to do', exitBy: 'A shell reports {{signal}} as {{code}}.',
+    title: 'Outcome', means: 'Meaning', todo: 'What to do', now: 'Right now', exitBy: 'A shell reports {{signal}} as {{code}}.',
     exit: {
       general: 'The command failed (generic error). Most programs print the reason in their last lines.', usage: 'The command was called incorrectly: an option or argument is wrong.',
       data: 'The input was invalid.', noInput: 'An input file does not exist or cannot be read.', noUser: 'A user named in the call does not exist.', noHost: 'A host named in the call is unknown.',
@@ -51,7 +51,8 @@ export const runs = {
     },
     advice: {
       exit_code: 'Read the last lines of the output, or jump to the first error. Fix the cause, then run it again.',
-      signal: 'Check the peak memory, the kernel log of the worker, and who may send signals there.',
+      signal: 'Check the kernel log of the worker, and who may send signals there.',
+      signal_measured: 'Its peak memory was {{memory}}. Check the kernel log of the worker, and who may send signals there.',
       timeout: 'Check what it was doing at the end. If it needs longer, raise the job’s timeout.',
       max_run_time: 'The worker limits how long a run may take. Its operator can change the limit.',
       killed_by_user: 'It is not retried. Run it again once the reason for the kill is resolved.',
@@ -76,7 +77,7 @@ export const runs = {
       overlap: 'The previous run was still active. If that is usual, schedule the job less often, or change its overlap policy.',
       queue_full: 'One fire was already queued, and no more are allowed. Schedule the job less often, or find out why a run takes so long.',
       replaced: 'The job runs only the newest fire. Nothing to do, unless this happens often.',
-      no_worker: 'No live worker matches the job’s placement. The job’s page lists the reason for each worker.',
+      no_worker: 'Change the job’s placement, or start or label a worker that matches it. The job’s page lists the reason for each worker.',
       no_slot: 'All slots were in use. Add slots or workers, spread the schedule, or raise the job’s priority.',
       outbox_full: 'Restore the log store; then fires start again. Those past their start deadline become one entry or are caught up, as the job defines.',
       paused: 'Resume the job to run it on schedule again.',

@@ -113,6 +113,7 @@ export const shell = {
     planned: 'Planned', waiting: 'Waiting', running: 'Running', succeeded: 'Succeeded', failed: 'Failed', timed_out: 'Timed out', killed: 'Killed', lost: 'Lost',
     skipped: 'Skipped', refused: 'Refused', missed: 'Missed',
   },
+  causeLinks: { placement: 'Edit placement', label: 'Label a worker', workers: 'View workers' },
   cause: { cron: 'Schedule', catchup: 'Catch-up', manual: 'Manual', retry: 'Retry', rerun: 'Re-run after loss' },
   flags: {
     late: 'Late', lateText: 'It should have started by now.', slow: 'Slow', slowText: 'It has been running much longer than usual.',
@@ -134,11 +135,11 @@ export const shell = {
     noneWhile: 'No fires while it is paused.',
     title: 'Pause {{name}}?',
     text: 'It does not fire until it is resumed. Fires that pass meanwhile are recorded as skipped and not caught up. Current runs continue, and the job can still be run manually.',
-    note: 'Reason', noteHelp: 'Shown with the job and in the ledger.', until: 'Until', untilHelp: 'Empty: until it is resumed. In your time zone, {{zone}}.', confirm: 'Pause the job',
+    note: 'Reason', noteHelp: 'Recommended. Shown with the job and in the ledger.', until: 'Until', untilHelp: 'Empty: until it is resumed. In your time zone, {{zone}}.', confirm: 'Pause the job',
     said: 'The job {{name}} is paused.', resumeTitle: 'Resume {{name}}?', resumeText: 'It fires on schedule again. Fires that passed are recorded as skipped.', resumed: 'The job {{name}} is resumed.',
   },
   runDialog: {
-    title: 'Run {{name}} now', worker: 'Worker', draining: 'Draining', note: 'Note', workerHelp: 'Run it on this worker only.', anyWorker: 'By the job’s placement', noteHelp: 'The reason; shown with the run.',
-    default: 'Default: {{value}}', pattern: 'Must match: {{pattern}}',
+    title: 'Run {{name}} now', confirmTitle: 'Run {{name}} now?', confirmText: 'It runs once, now. Its schedule does not change.', worker: 'Worker', draining: 'Draining', note: 'Note', workerHelp: 'Run it on this worker only.', anyWorker: 'By the job’s placement', noteHelp: 'The reason; shown with the run.',
+    default: 'Default: {{value}}', isDefault: '{{value}} (default)', pattern: 'Must match: {{pattern}}',
   },
 };

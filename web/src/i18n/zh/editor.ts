@@ -34,6 +34,7 @@ export const editor: Texts<typeof english> = {
     stdin: '标准输入', stdinHelp: '原样传给命令。', env: '环境变量', envHelp: '写成 secret:名称 即引用密钥，其内容只有工作节点可见。', envName: '名称', envValue: '值', envAdd: '添加变量', envRemove: '删除 {{name}}',
     envRemoveUnnamed: '删除此变量', envNameOf: '变量 {{n}} 的名称', envValueOf: '变量 {{n}} 的值',
     timeout: '超时', timeoutHelp: '例如 90s、5m、1h30m。留空则不限。', killGrace: '宽限时间', killGraceHelp: 'SIGTERM 与 SIGKILL 之间的时间。',
+    confirmRun: '手动运行前询问', confirmRunHelp: '在控制台运行此任务前先询问。计划、脚本和 cronctl 不受影响。',
     memoryMax: '内存上限', memoryMaxHelp: '例如 512MiB。超过的运行会被终止。只在有 cgroup 的工作节点上运行。留空则不限。',
     tasksMax: '任务数上限', tasksMaxHelp: '同时存在的进程和线程数。只在有 cgroup 的工作节点上运行。留空时，有 cgroup 的节点为 512。',
     own: {

@@ -1,7 +1,9 @@
+import { onCall } from './onCall.ts';
 import type { Texts } from '../texts.ts';
 import type { job as english } from '../en/job.ts';
 
 export const job: Texts<typeof english> = {
+  ...onCall,
   job: {
     hidden: '您在此任务所属的分组中没有角色，因此不显示它运行的内容。',
     tabs: '本页内容', tab: { runs: '运行', ledger: '台账', statistics: '统计', versions: '版本', definition: '定义' },

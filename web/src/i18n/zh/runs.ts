@@ -10,8 +10,8 @@ export const runs: Texts<typeof english> = {
     killRun: '终止 {{job}} 的运行', cancelRun: '取消 {{job}} 等待中的运行', acts: '操作', nothingFound: '没有符合筛选条件的运行', clearFilter: '显示全部运行', goToJobs: '转到任务', open: '查看 {{job}} 的运行，计划时间 {{time}}', gapFact: '触发', gap_one: '1 次触发，自 {{from}} 起', gap_other: '{{count}} 次触发，自 {{from}} 起', gapAtLeast_one: '至少 1 次触发，自 {{from}} 起', gapAtLeast_other: '至少 {{count}} 次触发，自 {{from}} 起', due: '推迟 {{delay}}',
   },
   run: {
-    title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', underway: '进行中', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
-    worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
+    title: '{{job}} 的运行', planned: '计划', claimed: '领取', started: '开始', ended: '结束', due: '到期', notYet: '尚未', never: '未发生', unknown: '未知', exitCode: '退出码', signal: '信号', reason: '原因',
+    worker: '工作节点', attempt: '尝试次数', attempts: '各次尝试', attemptNumber: '第 {{n}} 次尝试', params: '参数', paramDefault: '（默认）', waits: '此运行尚未开始', dueAt: '最早于 {{at}} 开始。',
     cause: '起因', cpu: 'CPU 时间', memory: '内存峰值', triggeredBy: '触发者', note: '备注', duration: '耗时', id: '运行 ID', version: '任务版本',
     output: '输出', all: '全部', stdout: '标准输出', stderr: '标准错误', stream: '输出类型', follow: '跟随', wrap: '自动换行', download: '下载', noOutput: '命令没有任何输出。',
     noOutputStream: '此处没有输出。', notStarted: '命令开始后，输出会显示在这里。', didNotRun: '本次触发没有运行，因此没有输出。', live: '实时', away: '日志存储没有响应；恢复后将继续显示输出。', truncated: '输出超过任务允许的大小，仅保留了开头和结尾。',
@@ -38,7 +38,7 @@ export const runs: Texts<typeof english> = {
     scanned_one: '已查看 1 次运行，共 {{size}} 输出。', scanned_other: '已查看 {{count}} 次运行，共 {{size}} 输出。', until: '已查到 {{time}}。', all: '已全部查完。',
   },
   outcome: {
-    title: '结果', means: '含义', todo: '怎么办', exitBy: 'Shell 用 {{code}} 表示 {{signal}}。',
+    title: '结果', means: '含义', todo: '怎么办', now: '目前', exitBy: 'Shell 用 {{code}} 表示 {{signal}}。',
     exit: {
       general: '命令失败（一般错误）；多数程序会在最后几行说明原因。', usage: '命令的调用方式不对：某个选项或参数有误。', data: '输入数据不符合预期。', noInput: '输入文件不存在或无法读取。', noUser: '所指的用户不存在。',
       noHost: '所指的主机未知。', unavailable: '它需要的服务没有响应。', software: '程序内部出错。', system: '操作系统拒绝了某个请求，例如创建进程。', systemFile: '某个系统文件缺失或无法读取。', cannotCreate: '无法创建输出文件。', io: '读写失败。',
@@ -51,14 +51,14 @@ export const runs: Texts<typeof english> = {
       forbidden: '它进行了被禁止的系统调用。', own: '含义由程序自定的信号。',
     },
     advice: {
-      exit_code: '请看输出的最后几行，或跳到首个错误。排除原因后再次运行。', signal: '请查看内存峰值、工作节点的内核日志，以及谁能在那里发送信号。', timeout: '请看它最后在做什么。如果确实需要更久，请调大任务的超时时间。',
+      exit_code: '请看输出的最后几行，或跳到首个错误。排除原因后再次运行。', signal: '请查看工作节点的内核日志，以及谁能在那里发送信号。', signal_measured: '内存峰值为 {{memory}}。请查看工作节点的内核日志，以及谁能在那里发送信号。', timeout: '请看它最后在做什么。如果确实需要更久，请调大任务的超时时间。',
       max_run_time: '工作节点自身的规则限制了运行时长，由管理该节点的人调整。', killed_by_user: '之后不会自动再运行。终止的原因解决后，请再次运行。', worker_stopping: '工作节点被停止或重启。若任务允许，将自动再试；否则请再次运行。停止节点前请先排空。',
       worker_cut_off: '工作节点过久无法连接 etcd，为避免重复运行而结束了它。请检查两者之间的网络。', worker_died: '工作节点与此运行一同失联，是否已完成无从得知：再次运行之前，请先确认它做了什么。', wait_failed: '无法得知它如何结束：再次运行之前，请先确认它做了什么。',
       workdir_missing: '请在工作节点上创建该目录，或更正任务的工作目录。', workdir_failed: '请检查工作节点的磁盘：可能没有空间或权限。', program_missing: '请在可运行此任务的节点上安装它，写出完整路径，或用选择器选择已安装的节点。', shell_missing: '请在工作节点上安装该 Shell，或为任务换一个。',
       out_of_memory: '请提高任务的内存上限，或减少命令的内存用量。', too_many_tasks: '请提高任务数上限，或让命令同时启动更少的进程。',
       start_failed: '工作节点的日志有详情。请检查命令、权限和机器的限制。', cannot_start: '每次尝试时，工作节点都缺少文件描述符、进程、内存或磁盘。请检查该机器，然后再次运行。', user_not_allowed: '只有以 root 运行的工作节点才能切换用户。请这样运行它，或不指定用户。', user_missing: '请在工作节点的机器上创建该用户，或更正任务。', group_disabled: '该节点的 run-as 文件没有允许此分组。请在那里加入，或用选择器选择其他节点。',
       shell_not_allowed: '请选择该节点允许此分组使用的 Shell，或在那里放行。', command_not_allowed: '该节点只允许此分组运行部分命令。请在那里放行，或改用其中之一。', param: '请用任务接受的值再次运行。', late: '在启动期限内没有节点领取。请查看工作节点；更长的启动期限或补跑可以避免这种情况。',
-      overlap: '上一次运行仍在进行。如果经常如此，请减少频率，或更改重叠策略。', queue_full: '已有一次触发在等待，不能更多。请减少频率，或查明运行为何这么久。', replaced: '任务只要最新的一次触发。除非总是如此，否则无需处理。', no_worker: '存活的工作节点都不符合任务的节点选择。任务页面会逐一列出原因。',
+      overlap: '上一次运行仍在进行。如果经常如此，请减少频率，或更改重叠策略。', queue_full: '已有一次触发在等待，不能更多。请减少频率，或查明运行为何这么久。', replaced: '任务只要最新的一次触发。除非总是如此，否则无需处理。', no_worker: '请更改任务的节点选择，或启动、标记一个符合条件的工作节点。任务页面会逐一列出各节点的原因。',
       no_slot: '所有槽位都被占用。请增加槽位或节点，错开计划，或提高任务的优先级。', outbox_full: '请恢复日志存储，触发会自动继续；已过期限的触发合为一条记录，或按任务的设定补跑。', paused: '需要时请恢复任务。', queued: '上一次运行结束后会自动开始。', backoff: '会自动重试。', needs_feature: '请升级工作节点。', secret_missing: '请创建该密钥，或更正任务中的名称。',
       secret_not_allowed: '请允许此分组使用该密钥，或换一个。', secret_sealed_otherwise: '请让该节点使用与其他节点相同的 secretsKey，或重新保存密钥。', secrets_away: 'etcd 没有响应，恢复后请再次运行。', too_large: '请精简任务的定义：把较长的脚本放到工作节点的文件中。',
     },

@@ -114,6 +114,7 @@ export const shell: Texts<typeof english> = {
     planned: '计划中', waiting: '等待中', running: '运行中', succeeded: '成功', failed: '失败', timed_out: '超时', killed: '已终止', lost: '丢失',
     skipped: '已跳过', refused: '已拒绝', missed: '已错过',
   },
+  causeLinks: { placement: '编辑节点选择', label: '为工作节点加标签', workers: '查看工作节点' },
   cause: { cron: '计划', catchup: '补跑', manual: '手动', retry: '重试', rerun: '丢失后重跑' },
   flags: {
     late: '延迟', lateText: '它此时本应已经开始。', slow: '过慢', slowText: '它的运行时间远超平常。',
@@ -135,11 +136,11 @@ export const shell: Texts<typeof english> = {
     noneWhile: '暂停期间没有触发。',
     title: '暂停 {{name}}？',
     text: '恢复之前不再触发。期间错过的触发会记为已跳过，不会补跑。正在进行的运行不受影响，任务仍可手动运行。',
-    note: '原因', noteHelp: '显示在任务和台账中。', until: '暂停至', untilHelp: '留空则直到手动恢复。按您的时区 {{zone}}。', confirm: '暂停任务',
+    note: '原因', noteHelp: '建议填写。显示在任务和台账中。', until: '暂停至', untilHelp: '留空则直到手动恢复。按您的时区 {{zone}}。', confirm: '暂停任务',
     said: '任务 {{name}} 已暂停。', resumeTitle: '恢复 {{name}}？', resumeText: '从现在起按计划触发。期间错过的触发会记为已跳过。', resumed: '任务 {{name}} 已恢复。',
   },
   runDialog: {
-    title: '立即运行 {{name}}', worker: '工作节点', draining: '排空中', note: '备注', workerHelp: '只在该节点上运行。', anyWorker: '按任务的节点选择规则', noteHelp: '运行的原因，与运行一起显示。',
-    default: '默认值：{{value}}', pattern: '须匹配：{{pattern}}',
+    title: '立即运行 {{name}}', confirmTitle: '立即运行 {{name}}？', confirmText: '立即运行一次，计划不变。', worker: '工作节点', draining: '排空中', note: '备注', workerHelp: '只在该节点上运行。', anyWorker: '按任务的节点选择规则', noteHelp: '运行的原因，与运行一起显示。',
+    default: '默认值：{{value}}', isDefault: '{{value}}（默认）', pattern: '须匹配：{{pattern}}',
   },
 };

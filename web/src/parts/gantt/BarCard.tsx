@@ -48,7 +48,8 @@ export function BarCard({ bar, others, crowded, now, by, x, y, room, onOpen }: P
     <div className={classes.card} data-card={bar.status} data-by={by} style={{ insetInlineStart: Math.max(4, Math.min(room - cardWidth - 4, x - cardWidth / 2)), top: y + 4 }}>
       <div className={classes.cardHead}>
         <StatusBadge status={bar.status} />
-        <strong><bdi>{visible(bar.job)}</bdi></strong>
+        <strong><bdi>{visible(bar.title ?? bar.job)}</bdi></strong>
+        {bar.title && <span className="small dim">{bar.job}</span>}
       </div>
       <dl className={classes.cardFacts}>
         {facts.map(([name, value]) => value && (

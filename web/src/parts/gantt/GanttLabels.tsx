@@ -27,7 +27,7 @@ export const GanttLabels = memo(function GanttLabels({ boxes, width, onToggle }:
               <bdi>{visible(lane.name)}</bdi>
             </button>
           ) : lane.id.startsWith('j ') ? (
-            <PlainLink href={`/jobs/${encodeURIComponent(lane.name)}`} title={visible(lane.name)}><bdi>{visible(lane.name)}</bdi></PlainLink>
+            <PlainLink href={`/jobs/${encodeURIComponent(lane.name)}`} title={visible(lane.title ? `${lane.title}\n${lane.name}` : lane.name)}><bdi>{visible(lane.title ?? lane.name)}</bdi></PlainLink>
           ) : (
             <span title={visible(lane.name)}><bdi>{lane.name === '' ? t('timeline.noWorker') : visible(lane.name)}</bdi></span>
           )}

@@ -5,6 +5,8 @@ import type { Fire, FireStatus, Run } from '../../api/types.ts';
 export interface Bar {
   id: string;
   job: string;
+  /** Title of the job, if it has one. */
+  title: string | undefined;
   group: string;
   status: FireStatus;
   /** Actual or planned start. */
@@ -30,7 +32,7 @@ export function barOfRun(run: Run): Bar {
   const ended = ms(run.endedAt);
   const goesOn = run.status === 'running' || run.status === 'waiting';
   return {
-    id: run.id, job: run.job, group: run.group ?? '', status: run.status, from, run,
+    id: run.id, job: run.job, title: run.jobTitle, group: run.group ?? '', status: run.status, from, run,
     to: goesOn ? undefined : Math.max(from, ended ?? from), expected: run.status === 'running' ? ms(run.expectedEndAt) : undefined,
   };
 }
@@ -38,7 +40,7 @@ export function barOfRun(run: Run): Bar {
 export function barOfFire(fire: Fire, usual: Usual | undefined): Bar {
   const from = ms(fire.dueAt) ?? ms(fire.plannedAt) ?? 0;
   return {
-    id: fire.id, job: fire.job, group: fire.group ?? '', status: fire.status, from, fire,
+    id: fire.id, job: fire.job, title: fire.jobTitle, group: fire.group ?? '', status: fire.status, from, fire,
     to: usual ? from + usual.p50 : from, expected: usual ? from + usual.p95 : undefined,
   };
 }

@@ -15,6 +15,8 @@ export interface Lane {
   /** A collapsible group, or a job or worker. */
   kind: 'group' | 'one';
   name: string;
+  /** Title of the job of the lane, if it has one. */
+  title?: string | undefined;
   /** The group of the lane. */
   group: string;
   closed: boolean;
@@ -75,7 +77,7 @@ export function lanesOf(bars: readonly Bar[], by: LaneBy, closed: ReadonlySet<st
   const groups = groupsOf(bars);
   return gather(bars, (bar) => groups.get(bar.job) ?? bar.group).flatMap(([group, own]): Lane[] => {
     const shut = group !== '' && closed.has(group);
-    const jobs = shut ? [] : gather(own, (bar) => bar.job).map(([name, of]): Lane => ({ id: `j ${name}`, kind: 'one', name, group, closed: false, ...pack(of, now) }));
+    const jobs = shut ? [] : gather(own, (bar) => bar.job).map(([name, of]): Lane => ({ id: `j ${name}`, kind: 'one', name, title: of.find((bar) => bar.title)?.title, group, closed: false, ...pack(of, now) }));
     const head: Lane = { id: `g ${group}`, kind: 'group', name: group, group, closed: shut, ...(shut ? pack(own, now) : { bars: [], lines: 1 }) };
     return group === '' ? jobs : [head, ...jobs];
   });

@@ -1,5 +1,6 @@
 import { Title } from '@mantine/core';
-import { useEffect, useId, type ReactNode } from 'react';
+import { useSearch } from '@tanstack/react-router';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../parts/icons.tsx';
 import { useForm } from './context.ts';
@@ -27,11 +28,20 @@ export function Fold({ id, title, fields, children }: Props) {
   const open = wrong || folds.isOpen(id);
   // Stays open while the user fixes a fault.
   const { open: unfold } = folds;
+  // A link may lead to these settings.
+  const wanted = useSearch({ strict: false }).section === id;
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!wanted) return;
+    unfold(id);
+    place.current?.scrollIntoView({ block: 'start' });
+    // Only on arrival: later the user decides.
+  }, []);
   useEffect(() => {
     if (wrong) unfold(id);
   }, [wrong, unfold, id]);
   return (
-    <section className={classes.fold} aria-labelledby={headId} data-open={open}>
+    <section ref={place} className={classes.fold} aria-labelledby={headId} data-open={open}>
       <Title order={2} size="h5" className={classes.foldHead}>
         <button type="button" id={headId} className={classes.foldButton} aria-expanded={open} onClick={() => folds.toggle(id)}>
           <Icon name="right" size={15} />

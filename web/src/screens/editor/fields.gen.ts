@@ -30,6 +30,7 @@ export const definitionSpec: FieldSpec = {
       },
     },
     command: { type: 'string', doc: 'Command line for the shell. Either command or args is required.', example: 'make report' },
+    confirmRun: { type: 'boolean', doc: 'The console asks before a manual run. Schedules, scripts and cronctl are not affected.' },
     cronExpr: { type: 'string', doc: 'The schedule: 5 fields, 7 with seconds and years, or an alias such as @daily. Without it the job runs only when triggered.', example: '30 2 * * MON-FRI' },
     description: { type: 'string' },
     dst: {

@@ -16,7 +16,7 @@ export const labels: Record<string, Label> = {
   'dst.gap': { label: 'dstGap', help: 'dstGapHelp' }, 'dst.overlap': { label: 'dstOverlap', help: 'dstOverlapHelp' }, jitter: { label: 'jitter', help: 'jitterHelp' },
   startAt: { label: 'startAt', help: 'startAtHelp' }, endAt: { label: 'endAt', help: 'endAtHelp' }, command: { label: 'command', help: 'commandHelp' }, args: { label: 'args', help: 'argsHelp' },
   stdin: { label: 'stdin', help: 'stdinHelp' }, shell: { label: 'shell', help: 'shellHelp' }, env: { label: 'env', help: 'envHelp' }, workDir: { label: 'workDir', help: 'workDirHelp' },
-  user: { label: 'user', help: 'userHelp' }, params: { label: 'params', help: 'paramsHelp' }, timeout: { label: 'timeout', help: 'timeoutHelp' }, killGrace: { label: 'killGrace', help: 'killGraceHelp' },
+  user: { label: 'user', help: 'userHelp' }, params: { label: 'params', help: 'paramsHelp' }, confirmRun: { label: 'confirmRun', help: 'confirmRunHelp' }, timeout: { label: 'timeout', help: 'timeoutHelp' }, killGrace: { label: 'killGrace', help: 'killGraceHelp' },
   memoryMax: { label: 'memoryMax', help: 'memoryMaxHelp' }, tasksMax: { label: 'tasksMax', help: 'tasksMaxHelp' },
   successExitCodes: { label: 'exitCodes', help: 'exitCodesHelp' }, overlap: { label: 'overlap', help: 'overlapHelp' }, startDeadline: { label: 'startDeadline', help: 'startDeadlineHelp' },
   'catchUp.policy': { label: 'catchUp', help: 'catchUpHelp' }, 'catchUp.window': { label: 'catchUpWindow', help: 'catchUpWindowHelp' }, 'catchUp.max': { label: 'catchUpMax', help: 'catchUpMaxHelp' },

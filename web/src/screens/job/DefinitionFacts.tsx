@@ -2,14 +2,9 @@ import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
+import { CodeBlock } from '../../parts/CodeBlock.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
-import classes from './JobPage.module.css';
-
-function Block({ children, label }: { children: string; label: string }) {
-  // Focusable, because it may have to be scrolled with the keyboard.
-  return <pre className={classes.block} tabIndex={0} role="region" aria-label={label}>{visible(children)}</pre>;
-}
 
 function pairs(map: Record<string, string> | undefined): string {
   return Object.entries(map ?? {}).map(([k, v]) => `${k}=${v}`).join('\n');
@@ -30,14 +25,14 @@ export function DefinitionFacts({ job }: { job: Job }) {
         [t('job.timezone'), job.timezone],
         [t('editor.dstGap'), job.dst?.gap && t(`editor.dst.${job.dst.gap}`)],
         [t('editor.dstOverlap'), job.dst?.overlap && t(`editor.dst.${job.dst.overlap}`)],
-        [t('job.command'), job.command && <Block label={t('job.command')}>{job.command}</Block>],
-        [t('job.program'), job.args && <Block label={t('job.program')}>{job.args.join('\n')}</Block>],
+        [t('job.command'), job.command && <CodeBlock label={t('job.command')}>{job.command}</CodeBlock>],
+        [t('job.program'), job.args && <CodeBlock label={t('job.program')}>{job.args.join('\n')}</CodeBlock>],
         [t('job.shell'), job.command && <code>{job.shell ?? '/bin/sh'}</code>],
         [t('job.directory'), job.workDir && <code>{visible(job.workDir)}</code>],
         [t('job.user'), job.user],
-        [t('job.environment'), env && <Block label={t('job.environment')}>{env}</Block>],
-        [t('job.params'), params && <Block label={t('job.params')}>{params}</Block>],
-        [t('job.stdin'), job.stdin && <Block label={t('job.stdin')}>{job.stdin}</Block>],
+        [t('job.environment'), env && <CodeBlock label={t('job.environment')}>{env}</CodeBlock>],
+        [t('job.params'), params && <CodeBlock label={t('job.params')}>{params}</CodeBlock>],
+        [t('job.stdin'), job.stdin && <CodeBlock label={t('job.stdin')}>{job.stdin}</CodeBlock>],
         [t('job.timeout'), job.timeout ?? t('job.noTimeout')],
         [t('job.killGrace'), job.killGrace ?? '10s'],
         [t('editor.memoryMax'), job.memoryMax],

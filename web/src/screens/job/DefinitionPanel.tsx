@@ -6,12 +6,14 @@ import type { Definition, Job } from '../../api/types.ts';
 import { saveAs } from '../../lib/saveAs.ts';
 import { visible } from '../../lib/visible.ts';
 import { CopyLine } from '../../parts/CopyLine.tsx';
+import { Facts } from '../../parts/Facts.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { DefinitionFacts } from './DefinitionFacts.tsx';
 import classes from './DefinitionPanel.module.css';
 import jobClasses from './JobPage.module.css';
+import { policies } from './policies.ts';
 
 const formats = ['yaml', 'json'] as const;
 type Format = (typeof formats)[number];
@@ -35,7 +37,7 @@ function useText(definition: Definition, format: Format): string | undefined {
 
 /** The definition as a file, commands that create the same job elsewhere, and its fields. */
 export function DefinitionPanel({ job }: { job: Job }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [format, setFormat] = useState<Format>('yaml');
   const clipboard = useClipboard({ timeout: 1500 });
   const { meta: _meta, ...definition } = job;
@@ -70,9 +72,14 @@ export function DefinitionPanel({ job }: { job: Job }) {
           </div>
         </Panel>
       </div>
-      <Panel title={t('job.fields')}>
-        <DefinitionFacts job={job} />
-      </Panel>
+      <div className={jobClasses.stack}>
+        <Panel title={t('job.fields')}>
+          <DefinitionFacts job={job} />
+        </Panel>
+        <Panel title={t('policy.title')}>
+          <Facts entries={policies(t, i18n.language, job)} />
+        </Panel>
+      </div>
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useVersions } from '../../api/versions.ts';
 import type { Job } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
 import { visible } from '../../lib/visible.ts';
+import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { DeleteJobDialog } from '../../parts/DeleteJobDialog.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
@@ -52,18 +53,19 @@ export function JobHead({ job, words }: { job: Job; words: string | undefined })
       </div>
       {job.meta.hidden && <Alert color="gray" variant="light" icon={<Icon name="question" />} data-hidden="">{t('job.hidden')}</Alert>}
       {job.meta.paused && <PausedNotice job={job} />}
-      {job.meta.overdue && <OverdueNotice overdue={job.meta.overdue} zone={job.timezone} />}
+      {job.meta.overdue && <OverdueNotice job={job} overdue={job.meta.overdue} />}
     </>
   );
 }
 
 /** A fire of the job is overdue: no worker has claimed it. */
-function OverdueNotice({ overdue, zone }: { overdue: NonNullable<Job['meta']['overdue']>; zone: string | undefined }) {
+function OverdueNotice({ job, overdue }: { job: Job; overdue: NonNullable<Job['meta']['overdue']> }) {
   const { t } = useTranslation();
   return (
     <Alert color="yellow" variant="light" icon={<Icon name="warn" />} title={t('flags.overdueTitle')} data-overdue="">
-      <div><Filled text={t('flags.overdueSince', { at: slot })}><TimeText at={overdue.dueAt} zone={zone} /></Filled></div>
+      <div><Filled text={t('flags.overdueSince', { at: slot })}><TimeText at={overdue.dueAt} zone={job.timezone} /></Filled></div>
       {overdue.reason && <div className="break"><Why reason={overdue.reason} /></div>}
+      <CauseLinks reason={overdue.reason} job={job.name} group={job.group} />
     </Alert>
   );
 }
@@ -124,7 +126,7 @@ function Acts({ job }: { job: Job }) {
         </>
       )}
       {pausing && <PauseOrResume job={pausing} onClose={() => setPausing(undefined)} />}
-      {deleting && <DeleteJobDialog name={job.name} onClose={() => setDeleting(false)} onDeleted={() => void navigate({ to: '/jobs' })} />}
+      {deleting && <DeleteJobDialog name={job.name} title={job.title} onClose={() => setDeleting(false)} onDeleted={() => void navigate({ to: '/jobs' })} />}
     </>
   );
 }

@@ -6,7 +6,6 @@ import { Problem } from '../../api/problem.ts';
 import type { Job } from '../../api/types.ts';
 import { jobTabs, type JobSearch } from '../../lib/searchParams.ts';
 import { useCan } from '../../parts/session.ts';
-import { Facts } from '../../parts/Facts.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -16,12 +15,12 @@ import { JobFires, NextFires } from './FiresPanels.tsx';
 import { JobHead } from './JobHead.tsx';
 import classes from './JobPage.module.css';
 import { PlacementPanel } from './PlacementPanel.tsx';
-import { policies } from './policies.ts';
 import { RunningNow } from './RunningNow.tsx';
 import { RunsPanel } from './RunsPanel.tsx';
 import { StatisticsPanel } from './StatisticsPanel.tsx';
 import { useUpcoming } from './useUpcoming.ts';
 import { VersionsPanel } from './VersionsPanel.tsx';
+import { PoliciesPanel, RunbookPanel, WhatItRuns } from './WhatItRuns.tsx';
 
 export function JobPage() {
   const { name } = useParams({ from: '/jobs/$name' });
@@ -34,7 +33,7 @@ export function JobPage() {
 }
 
 function JobView({ job }: { job: Job }) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const upcoming = useUpcoming(job);
   const { tab = 'runs', view, status, cause, range, version, with: other } = useSearch({ from: '/jobs/$name' });
   const navigate = useNavigate();
@@ -62,12 +61,14 @@ function JobView({ job }: { job: Job }) {
         <Tabs.Panel value="runs" className={classes.stack}>
           <RunsPanel name={job.name} mayRun={mayRun} shown={{ ...(view && { view }), ...(status && { status }), ...(cause && { cause }) }} onShow={show} />
           <div className={classes.columns}>
-            <Panel title={t('policy.title')}>
-              <Facts entries={policies(t, i18n.language, job)} />
-            </Panel>
+            <div className={classes.stack}>
+              <RunbookPanel job={job} />
+              <WhatItRuns job={job} />
+              <PoliciesPanel job={job} />
+            </div>
             <div className={`${classes.stack} ${classes.first}`}>
               <Panel title={t('job.nextFires')}><NextFires job={job} upcoming={upcoming} /></Panel>
-              <PlacementPanel name={job.name} />
+              <PlacementPanel name={job.name} group={job.group} />
             </div>
           </div>
         </Tabs.Panel>

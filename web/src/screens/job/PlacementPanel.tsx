@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { usePlacement } from '../../api/jobs.ts';
 import type { Candidate } from '../../api/types.ts';
+import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -12,7 +14,7 @@ import classes from './PlacementPanel.module.css';
 const shown = 12;
 
 /** The eligible workers by rank, and why the others are not. */
-export function PlacementPanel({ name }: { name: string }) {
+export function PlacementPanel({ name, group }: { name: string; group: string | undefined }) {
   const { t } = useTranslation();
   const placement = usePlacement(name);
   const items = placement.data?.items;
@@ -25,6 +27,7 @@ export function PlacementPanel({ name }: { name: string }) {
       {items && (
         <div className={classes.box} data-placement="">
           {placement.data?.reason && <p className={classes.noWorker}><Why reason={placement.data.reason} /></p>}
+          <CauseLinks reason={placement.data?.reason} job={name} group={group} />
           {items.length === 0 && !placement.data?.reason && <p className="dim">{t('placement.noWorker')}</p>}
           {may.length > 0 && (
             <ol className={classes.list} aria-label={t('placement.may')}>
@@ -61,5 +64,5 @@ export function PlacementPanel({ name }: { name: string }) {
 }
 
 function Name({ of }: { of: Candidate }) {
-  return <strong><PlainText>{of.name}</PlainText></strong>;
+  return <Link to="/workers/$id" params={{ id: of.worker }} className={classes.worker}><PlainText>{of.name}</PlainText></Link>;
 }

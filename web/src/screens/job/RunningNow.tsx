@@ -34,7 +34,7 @@ export function RunningNow({ job, mayKill }: { job: string; mayKill: boolean }) 
         {runs.slice(0, most).map((run) => <Going key={run.id} run={run} onKill={mayKill && run.attempt > 0 ? () => setKilling(run) : undefined} />)}
       </ul>
       {runs.length > most && <Link to="/runs" search={{ job }} className="small">{t('job.moreGoing', { count: runs.length - most })}</Link>}
-      {killing !== undefined && <KillDialog id={killing.id} job={killing.job} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
+      {killing !== undefined && <KillDialog id={killing.id} job={killing.job} jobTitle={killing.jobTitle} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
     </section>
   );
 }

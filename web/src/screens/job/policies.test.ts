@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Job } from '../../api/types.ts';
 import { en } from '../../i18n/en/index.ts';
 import { zh } from '../../i18n/zh/index.ts';
-import { policies } from './policies.ts';
+import { differingPolicies, policies } from './policies.ts';
 
 const translator = createInstance({ lng: 'en', initAsync: false, resources: { en: { translation: en }, zh: { translation: zh } }, interpolation: { escapeValue: false } });
 void translator.init();
@@ -48,4 +48,12 @@ it('shows nothing about fires without a schedule', () => {
   const names = Object.keys(said({ cronExpr: undefined, jitter: '30s' }));
   expect(names).not.toContain('Start deadline');
   expect(names).not.toContain('Jitter');
+});
+
+it('shows the policies that differ from the defaults', () => {
+  const names = (job: Partial<Job>) => differingPolicies(translator.getFixedT('en'), 'en', { name: 'a', command: 'true', cronExpr: '* * * * *', ...job } as Job).map(([name]) => name);
+  expect(names({})).toEqual([]);
+  expect(names({ overlap: 'skip', priority: 5, startDeadline: '300s', catchUp: { policy: 'latest', window: '60m' } })).toEqual([]);
+  expect(names({ overlap: 'queue', retry: { max: 2 }, jitter: '30s', cronExpr: '@daily' })).toEqual(['Jitter', 'Overlap', 'Retry']);
+  expect(names({ cronExpr: undefined, slots: 2 })).toEqual(['Slots']);
 });

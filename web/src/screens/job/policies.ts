@@ -68,3 +68,10 @@ export function policies(t: TFunction, language: string, job: Job): [name: strin
   ];
   return entries.filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
 }
+
+/** Returns the policies that the job does not leave at their defaults. */
+export function differingPolicies(t: TFunction, language: string, job: Job): [name: string, sentence: string][] {
+  const { name, cronExpr, meta } = job;
+  const defaults = new Map(policies(t, language, { name, meta, ...(cronExpr !== undefined && { cronExpr }) }));
+  return policies(t, language, job).filter(([of, sentence]) => defaults.get(of) !== sentence);
+}

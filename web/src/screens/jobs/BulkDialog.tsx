@@ -71,7 +71,7 @@ export function BulkDialog({ action, jobs, leftOut, onClose }: Props) {
             {action === 'resume' && already < count && <div className="small dim">{t('jobs.bulk.notPaused', { count: count - already, number: number(count - already) })}</div>}
             {action !== 'resume' && (
               <Textarea
-                label={t('pause.note')} description={t(`jobs.bulk.${action}.note`)} required={action === 'pause'} data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')}
+                label={t('pause.note')} description={t(`jobs.bulk.${action}.note`)} data-autofocus autosize minRows={1} maxRows={4} maxLength={500} value={note} error={errorAt('note')}
                 onChange={(e) => change(() => setNote(e.currentTarget.value))}
               />
             )}

@@ -7,6 +7,8 @@ import { formatStretch } from '../../lib/stretch.ts';
 import { formatTime, formatTimeInZone } from '../../lib/time.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
+import { CauseLinks } from '../../parts/CauseLinks.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { Why } from '../../parts/Why.tsx';
 import { laid } from './layout.ts';
@@ -82,7 +84,8 @@ function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
         {last === undefined ? badge : <Link to="/runs/$id" params={{ id: last }} aria-label={labelled(t(`status.${fire.status}`), t('runs.open', { job: fire.job, time }), i18n.language)}>{badge}</Link>}
       </td>
       <td>
-        <Link to="/jobs/$name" params={{ name: fire.job }} className={classes.job}>{fire.job}</Link>
+        <JobLink job={fire.job} title={fire.jobTitle} className={classes.job} />
+        {fire.jobTitle && <span className="small dim"> {fire.job}</span>}
         {fire.group && <> <Link to="/ledger" search={(before) => ({ ...before, group: fire.group })} className="small dim">{fire.group}</Link></>}
         {fire.gap && (
           <div className={classes.gap} title={`${formatTime(fire.gap.from, i18n.language)} – ${formatTime(fire.gap.to, i18n.language)}`}>
@@ -90,6 +93,7 @@ function FireRow({ fire, gone }: { fire: Fire; gone: boolean }) {
           </div>
         )}
         {fire.reason && <div className="small"><Why reason={fire.reason} /></div>}
+        {fire.reason?.code === 'no_worker' && <CauseLinks reason={fire.reason} job={fire.job} group={fire.group} />}
         {later !== undefined && later > 0 && <div className="small dim" title={formatTime(fire.dueAt ?? '', i18n.language)}>{t('runs.due', { delay: formatSeconds(later, i18n.language) })}</div>}
       </td>
       <td className={classes.wide}>{t(`cause.${fire.cause}`)}</td>

@@ -15,6 +15,7 @@ import { useSteady } from '../../lib/useSteady.ts';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
@@ -60,11 +61,12 @@ export function RunningPanel({ count }: { count: number | undefined }) {
             <li key={run.id} className={classes.row} data-gone={gone || undefined} data-run={run.id}>
               <div className={classes.main}>
                 <span className={classes.first}>
-                  <Link to="/runs/$id" params={{ id: run.id }} className={classes.name}>{run.job}</Link>
+                  <JobLink job={run.job} title={run.jobTitle} run={run.id} className={classes.name} />
                   {gone && <StatusBadge status={ended.get(run.id) ?? 'succeeded'} />}
                   {run.slow && !gone && <Flag kind="slow" />}
                 </span>
                 <span className={classes.second}>
+                  {run.jobTitle && <span>{run.job}</span>}
                   <time dateTime={run.claimedAt} title={formatTime(run.startedAt ?? run.claimedAt ?? run.plannedAt, i18n.language)}>
                     {t('overview.elapsed', { time: formatSeconds(Math.max(0, Math.floor((now - begun(run)) / 1000)), i18n.language) })}
                   </time>
@@ -86,7 +88,7 @@ export function RunningPanel({ count }: { count: number | undefined }) {
         </ul>
       )}
       {all > rows.length && rows.length >= shown && <Link to="/runs" search={{ status: 'running' }} className={classes.more}>{t('overview.more', { count: all - rows.length })}</Link>}
-      {killing && <KillDialog id={killing.id} job={killing.job} onClose={() => setKilling(undefined)} />}
+      {killing && <KillDialog id={killing.id} job={killing.job} jobTitle={killing.jobTitle} onClose={() => setKilling(undefined)} />}
     </Panel>
   );
 }

@@ -4,6 +4,7 @@ import { useSoon } from '../../api/overview.ts';
 import type { components } from '../../api/schema.gen.ts';
 import { CountBars } from '../../parts/Bars.tsx';
 import { ChartTable } from '../../parts/ChartTable.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { RelativeTime } from '../../parts/TimeText.tsx';
@@ -28,7 +29,7 @@ export function SoonPanel({ ahead }: { ahead: components['schemas']['Forecast'] 
         <ol className={own.list} aria-label={t('overview.nextFires')} data-soon="">
           {jobs.map((job) => (
             <li key={job.name}>
-              <Link to="/jobs/$name" params={{ name: job.name }} className="break">{job.name}</Link>
+              <JobLink job={job.name} title={job.title} className="break" />
               <RelativeTime at={job.meta.nextFire ?? ''} zone={job.timezone} />
             </li>
           ))}

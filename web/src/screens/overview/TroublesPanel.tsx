@@ -10,6 +10,7 @@ import { labelled } from '../../lib/lists.ts';
 import { troubleStatuses, type Trouble } from '../../lib/troubles.ts';
 import { useSteady } from '../../lib/useSteady.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { showFailure } from '../../parts/showFailure.ts';
 import { StatusBadge } from '../../parts/StatusBadge.tsx';
@@ -45,7 +46,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
             <li key={trouble.job} className={classes.row} data-trouble-of={trouble.job}>
               <div className={classes.main}>
                 <span className={classes.first}>
-                  <Link to="/jobs/$name" params={{ name: trouble.job }} className={classes.name}>{trouble.job}</Link>
+                  <JobLink job={trouble.job} title={trouble.last.jobTitle} className={classes.name} />
                   {[...trouble.counts].map(([status, count]) => (
                     <Link key={status} to="/ledger" search={{ job: trouble.job, status, range: 'day' }} aria-label={labelled(t('overview.showFires', { job: trouble.job }), `${t(`status.${status}`)} ${number.format(count)}`, i18n.language)} className="nowrap">
                       <StatusBadge status={status} /> {number.format(count)}
@@ -54,6 +55,7 @@ export function TroublesPanel({ troubles, partial }: { troubles: readonly Troubl
                   <Since run={last.get(trouble.job)} after={trouble.last.plannedAt} />
                 </span>
                 <span className={classes.second}>
+                  {trouble.last.jobTitle && <span>{trouble.job}</span>}
                   {trouble.last.reason && <Why reason={trouble.last.reason} />}
                   <RelativeTime at={trouble.last.plannedAt} />
                 </span>

@@ -6,8 +6,10 @@ import { useWaiting } from '../../api/overview.ts';
 import { useRights } from '../../parts/session.ts';
 import { useNow } from '../../lib/useNow.ts';
 import { useSteady } from '../../lib/useSteady.ts';
+import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -26,7 +28,7 @@ export function WaitingPanel() {
   const waiting = useWaiting();
   const may = useRights();
   const now = useNow(10_000);
-  const [killing, setKilling] = useState<{ id: string; job: string } | undefined>();
+  const [killing, setKilling] = useState<{ id: string; job: string; jobTitle: string | undefined } | undefined>();
   const all = useMemo(() => waitingRows(waiting.data?.items ?? []), [waiting.data]);
   const fresh = useMemo(() => all.slice(0, shown), [all]);
   const { rows, around } = useSteady(fresh, idOf, killing !== undefined);
@@ -45,10 +47,12 @@ export function WaitingPanel() {
               <li key={fire.id} className={classes.row} data-gone={gone || undefined} data-why={fire.reason?.code ?? 'none'}>
                 <div className={classes.main}>
                   <span className={classes.first}>
-                    {run ? <Link to="/runs/$id" params={{ id: run }} className={classes.name}>{fire.job}</Link> : <Link to="/jobs/$name" params={{ name: fire.job }} className={classes.name}>{fire.job}</Link>}
+                    <JobLink job={fire.job} title={fire.jobTitle} run={run} className={classes.name} />
                     <span className="break">{fire.reason ? <Why reason={fire.reason} /> : t('overview.noReason')}</span>
                   </span>
                   <span className={classes.second}>
+                    {fire.jobTitle && <span>{fire.job}</span>}
+                    <CauseLinks reason={fire.reason} job={fire.job} group={fire.group} />
                     {fire.dueAt && Date.parse(fire.dueAt) > now ? <span><Filled text={t('overview.due', { at: slot })}><RelativeTime at={fire.dueAt} /></Filled></span> : <span><Filled text={t('overview.planned', { at: slot })}><RelativeTime at={fire.gap?.from ?? fire.plannedAt} /></Filled></span>}
                     {count > 1 && <Link to="/ledger" search={{ job: fire.job, status: 'waiting' }}>{t('overview.gap', { count })}</Link>}
                     {fire.gap && <span>{t('overview.gap', { count: fire.gap.count })}</span>}
@@ -57,7 +61,7 @@ export function WaitingPanel() {
                 </div>
                 {run && may('operator', fire.group ?? '') && (
                   <div className={classes.acts}>
-                    <Button size="xs" variant="default" disabled={gone} aria-label={t('overview.cancelRun', { job: fire.job })} onClick={() => setKilling({ id: run, job: fire.job })}><Icon name="stop" size={14} /><span className={classes.word}>{t('common.cancel')}</span></Button>
+                    <Button size="xs" variant="default" disabled={gone} aria-label={t('overview.cancelRun', { job: fire.job })} onClick={() => setKilling({ id: run, job: fire.job, jobTitle: fire.jobTitle })}><Icon name="stop" size={14} /><span className={classes.word}>{t('common.cancel')}</span></Button>
                   </div>
                 )}
               </li>

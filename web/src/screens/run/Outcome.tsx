@@ -1,23 +1,35 @@
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types.ts';
+import { formatBytes } from '../../lib/bytes.ts';
 import { adviceFor, exitMeaning, signalMeaning } from '../../lib/outcome.ts';
 import { visible } from '../../lib/visible.ts';
+import { CauseLinks } from '../../parts/CauseLinks.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './Outcome.module.css';
+import { PlacementNow } from './PlacementNow.tsx';
 
 const tones: Partial<Record<Run['status'], 'bad' | 'warn' | 'idle'>> = { failed: 'bad', timed_out: 'bad', lost: 'bad', killed: 'warn', refused: 'warn', missed: 'warn', skipped: 'idle', waiting: 'idle' };
 
-/** Why a run waits, did not happen, or ended as it did, with an explanation and advice. Nothing for a success. */
-export function Outcome({ run }: { run: Run }) {
+/** Reports whether there is something to say about how a run ended, or why it waits. */
+export function hasOutcome(run: Run): boolean {
+  return tones[run.status] !== undefined && (run.reason !== undefined || run.dueAt !== undefined);
+}
+
+/**
+ * Why a run waits, did not happen, or ended as it did, with an explanation, advice, and what can be done about it.
+ * Nothing for a success.
+ */
+export function Outcome({ run, acts }: { run: Run; acts?: ReactNode }) {
   const { t } = useTranslation();
   const tone = tones[run.status];
-  if (!tone || (!run.reason && !run.dueAt)) return null;
+  if (!tone || !hasOutcome(run)) return null;
   // For a run that a user killed the signal needs no explanation.
   const own = run.reason?.code === 'killed_by_user' || run.reason?.code === 'timeout' || run.reason?.code === 'max_run_time' || run.reason?.code === 'replaced';
   const meaning = own ? {} : run.signal ? signalMeaning(run.signal) : run.exitCode !== undefined ? exitMeaning(run.exitCode) : {};
-  const advice = adviceFor(run.reason);
+  const advice = adviceFor(run.reason, run.maxRssBytes !== undefined);
   return (
     <section className={classes.outcome} data-tone={tone} data-outcome={run.reason?.code} aria-label={t('outcome.title')}>
       {run.reason && <p className={classes.why}><Why reason={run.reason} /></p>}
@@ -28,7 +40,9 @@ export function Outcome({ run }: { run: Run }) {
           {!run.signal && meaning.name && t('outcome.exitBy', { code: run.exitCode, signal: visible(meaning.name) })}
         </p>
       )}
-      {advice && <p><strong>{t('outcome.todo')}</strong> {t(`outcome.advice.${advice}`)}</p>}
+      {advice && <p><strong>{t('outcome.todo')}</strong> {t(`outcome.advice.${advice}`, { memory: formatBytes(run.maxRssBytes ?? 0) })}</p>}
+      {run.reason?.code === 'late' && run.status === 'missed' ? <PlacementNow run={run} /> : <CauseLinks reason={run.reason} job={run.job} group={run.group} />}
+      {acts && <div className={classes.acts}>{acts}</div>}
     </section>
   );
 }

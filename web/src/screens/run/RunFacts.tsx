@@ -6,19 +6,21 @@ import { useIsGone } from '../../api/workers.ts';
 import { formatBytes } from '../../lib/bytes.ts';
 import { formatSeconds, secondsBetween } from '../../lib/duration.ts';
 import { formatTime } from '../../lib/time.ts';
-import { visible } from '../../lib/visible.ts';
+import { CopyLine } from '../../parts/CopyLine.tsx';
 import { Elapsed } from '../../parts/Elapsed.tsx';
 import { Facts } from '../../parts/Facts.tsx';
 import { Panel } from '../../parts/Panel.tsx';
 import { PlainText } from '../../parts/PlainText.tsx';
 import { Why } from '../../parts/Why.tsx';
 import classes from './RunPage.module.css';
+import { RunParams } from './RunParams.tsx';
 
 /** Properties of a run besides its time line. */
 export function RunFacts({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const duration = secondsBetween(run.startedAt, run.endedAt);
-  const params = Object.entries(run.params ?? {}).map(([name, value]) => `${name}=${value}`).join('\n');
+  const declared = useJob(run.job, { enabled: !run.hidden }).data?.job.params;
+  const hasParams = Object.keys({ ...declared, ...run.params }).length > 0;
   const going = run.status === 'running';
   const isGone = useIsGone(going);
   const worker = run.workerName ?? run.worker;
@@ -37,7 +39,7 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.note'), run.note && <PlainText>{run.note}</PlainText>],
           [t('run.attempt'), run.attempt > 0 && String(run.attempt)],
           [t('runs.gapFact'), run.gap && t(run.reason?.data?.count === 'at_least' ? 'runs.gapAtLeast' : 'runs.gap', { count: run.gap.count, from: formatTime(run.gap.from, i18n.language) })],
-          [t('run.params'), params !== '' && <span className={classes.params}>{visible(params)}</span>],
+          [t('run.params'), hasParams && <RunParams run={run} />],
           [t('run.worker'), worker && (
             <>
               <Link to="/runs" search={{ worker: run.worker ?? '' }}><PlainText>{worker}</PlainText></Link>
@@ -48,9 +50,12 @@ export function RunFacts({ run }: { run: Run }) {
           [t('run.memory'), run.maxRssBytes !== undefined && formatBytes(run.maxRssBytes)],
           [t('run.version'), run.jobVersion !== undefined && <VersionLink job={run.job} version={run.jobVersion} />],
           [t('run.ledger'), <Link to="/ledger" search={ledgerAround(run)}>{t('run.ledgerLink')}</Link>],
-          [t('run.id'), <code className="small break">{run.id}</code>],
         ]}
       />
+      <div className={classes.id}>
+        <span className="dim">{t('run.id')}</span>
+        <CopyLine>{run.id}</CopyLine>
+      </div>
     </Panel>
   );
 }

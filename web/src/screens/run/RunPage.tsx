@@ -9,6 +9,7 @@ import type { Run } from '../../api/types.ts';
 import { useCan } from '../../parts/session.ts';
 import { labelled, listed } from '../../lib/lists.ts';
 import { formatTime } from '../../lib/time.ts';
+import { troubleStatuses } from '../../lib/troubles.ts';
 import { useTrueFor } from '../../lib/useTrueFor.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
@@ -17,6 +18,7 @@ import { Facts } from '../../parts/Facts.tsx';
 import { Filled, slot } from '../../parts/Filled.tsx';
 import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
@@ -25,8 +27,9 @@ import { StatusBadge } from '../../parts/StatusBadge.tsx';
 import { TimeText } from '../../parts/TimeText.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
 import { AttemptsBar } from './AttemptsBar.tsx';
-import { Outcome } from './Outcome.tsx';
+import { hasOutcome, Outcome } from './Outcome.tsx';
 import { OutputPanel } from './OutputPanel.tsx';
+import { Runbook } from './Runbook.tsx';
 import { RunFacts } from './RunFacts.tsx';
 import classes from './RunPage.module.css';
 import { Timeline } from './Timeline.tsx';
@@ -50,29 +53,37 @@ export function RunPage() {
 
 function RunView({ run }: { run: Run }) {
   const { t } = useTranslation();
+  const mayRun = useCan('operator', run.group ?? '');
+  // The button to run it again is beside the failure.
+  const troubled = hasOutcome(run) && troubleStatuses.some((status) => status === run.status);
+  const endedBefore = useTrueFor(isTerminal(run.status), 2000);
   return (
     <>
       <PageHead
-        name={`${run.job} · ${t(`status.${run.status}`)}`}
+        name={`${visible(run.jobTitle ?? run.job)} · ${t(`status.${run.status}`)}`}
         title={
-          <span className={classes.title}>
-            <span>
-              <Filled text={t('run.title', { job: slot })}><Link to="/jobs/$name" params={{ name: run.job }}>{run.job}</Link></Filled>
+          <>
+            <span className={classes.title}>
+              <span>
+                <Filled text={t('run.title', { job: slot })}><JobLink job={run.job} title={run.jobTitle} /></Filled>
+              </span>
+              <StatusBadge status={run.status} />
+              {run.late && <Flag kind="late" />}
+              {run.slow && <Flag kind="slow" />}
             </span>
-            <StatusBadge status={run.status} />
-            {run.late && <Flag kind="late" />}
-            {run.slow && <Flag kind="slow" />}
-          </span>
+            {run.jobTitle && <span className={classes.name}>{run.job}</span>}
+          </>
         }
       >
         <Neighbours run={run} />
-        <Acts run={run} />
+        {mayRun && <Acts run={run} again={!troubled} />}
       </PageHead>
       <AttemptsBar run={run} />
       {run.orphaned && <LateEndNotice late={run.orphaned} />}
       {run.ending && <Alert color="yellow" variant="light" icon={<Icon name="clock" />}><EndingText ending={run.ending} /></Alert>}
       {run.hidden && <Alert color="gray" variant="light" icon={<Icon name="key" />}>{t('run.hiddenText')}</Alert>}
-      <Outcome run={run} />
+      <Outcome run={run} acts={troubled && mayRun && <RunAgain run={run} disabled={!endedBefore} variant="filled" />} />
+      <Runbook run={run} />
       <Timeline run={run} />
       <div className={classes.columns}>
         <OutputPanel run={run} />
@@ -120,27 +131,25 @@ function LateEndNotice({ late }: { late: NonNullable<Run['orphaned']> }) {
 }
 
 /** Runs the job again with the same parameters; nothing if the job is gone. */
-function RunAgain({ run, disabled }: { run: Run; disabled: boolean }) {
+function RunAgain({ run, disabled, variant = 'default' }: { run: Run; disabled: boolean; variant?: 'filled' | 'default' }) {
   const { t } = useTranslation();
   const job = useJob(run.job);
-  return job.data && <RunButton job={job.data.job} given={run.params} disabled={disabled} variant="default" label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
+  return job.data && <RunButton job={job.data.job} given={run.params} disabled={disabled} variant={variant} label={t(Object.keys(job.data.job.params ?? {}).length > 0 ? 'run.againAsking' : 'run.again')} />;
 }
 
-function Acts({ run }: { run: Run }) {
+function Acts({ run, again }: { run: Run; again: boolean }) {
   const { t } = useTranslation();
-  const mayRun = useCan('operator', run.group ?? '');
   const [asking, setAsking] = useState(false);
   const ended = isTerminal(run.status);
   // The button to run it again replaces the kill button: a user who is about to kill must not start it again.
   const endedBefore = useTrueFor(ended, 2000);
-  if (!mayRun) return null;
   const waits = run.status === 'waiting';
   return (
     <>
       {ended
-        ? <RunAgain run={run} disabled={!endedBefore} />
+        ? again && <RunAgain run={run} disabled={!endedBefore} />
         : <Button color="red" leftSection={<Icon name="stop" size={16} />} onClick={() => setAsking(true)}>{t(waits ? 'kill.cancel' : 'run.kill')}</Button>}
-      {asking && <KillDialog id={run.id} job={run.job} waits={waits} onClose={() => setAsking(false)} />}
+      {asking && <KillDialog id={run.id} job={run.job} jobTitle={run.jobTitle} waits={waits} onClose={() => setAsking(false)} />}
     </>
   );
 }

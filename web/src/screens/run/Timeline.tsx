@@ -5,7 +5,6 @@ import { formatClock } from '../../lib/clock.ts';
 import { formatSeconds, parseDuration, secondsBetween } from '../../lib/duration.ts';
 import { formatTimeInZone } from '../../lib/time.ts';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
-import { TimeText } from '../../parts/TimeText.tsx';
 import classes from './Timeline.module.css';
 
 interface Step {
@@ -14,8 +13,6 @@ interface Step {
   /** Delay since the previous step, if known better than by timestamps. */
   took?: number | undefined;
   missing?: string;
-  /** The step is over, even if its time is unknown. */
-  been?: boolean;
 }
 
 // The clocks of two hosts may differ slightly, so a delay may be negative.
@@ -43,24 +40,26 @@ export function Timeline({ run }: { run: Run }) {
     { name: t('run.planned'), at: run.plannedAt },
     ...(later ? [{ name: t('run.due'), at: run.dueAt }] : []),
     { name: t('run.claimed'), at: run.claimedAt, took: later ? undefined : seconds(run.delays?.plan), missing: never },
-    // For a running run only the claim is known; its start is written with its end.
-    { name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: run.status === 'running' ? t('run.underway') : never, been: run.status === 'running' },
+    // While a command runs only the claim is known; its start is written with its end.
+    ...(run.status === 'running' && startedAt === undefined ? [] : [{ name: t('run.started'), at: startedAt, took: run.delays && (seconds(run.delays.claim) ?? 0) + (seconds(run.delays.start) ?? 0), missing: never }]),
     { name: t('run.ended'), at: run.endedAt, missing: never },
   ];
+  // All times have milliseconds, and those of another day its date.
+  const dayFormat = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium' });
   const day = new Date(run.plannedAt).toDateString();
   return (
     <div className={classes.course}>
       <ol className={classes.line} data-steps={steps.length} aria-label={t('run.timeline')}>
-        {steps.map(({ name, at, took, missing, been }, i) => {
+        {steps.map(({ name, at, took, missing }, i) => {
           const since = took ?? secondsBetween(steps[i - 1]?.at, at);
           const last = i === steps.length - 1;
           return (
-            <li key={name} className={classes.step} data-reached={at !== undefined || been === true} data-end={last && at ? run.status : undefined}>
+            <li key={name} className={classes.step} data-reached={at !== undefined} data-end={last && at ? run.status : undefined}>
               {since !== undefined && i > 0 && at && <span className={classes.took} data-slow={!last && since >= slow}>{length(since, i18n.language)}</span>}
               <span className={classes.name}>{name}</span>
               <span className={classes.at}>
                 {!at && <span className="dim">{missing}</span>}
-                {at && (i === 0 || new Date(at).toDateString() !== day ? <TimeText at={at} /> : <time dateTime={at} title={formatTimeInZone(at, i18n.language)}>{formatClock(Date.parse(at))}</time>)}
+                {at && <time dateTime={at} title={formatTimeInZone(at, i18n.language)} className="nowrap">{(i === 0 || new Date(at).toDateString() !== day) && `${dayFormat.format(new Date(at))} `}{formatClock(Date.parse(at))}</time>}
               </span>
             </li>
           );

@@ -106,7 +106,7 @@ function RunsTable({ runs, busy }: { runs: Run[]; busy: boolean }) {
       <div {...around}>
         <DataTable cards caption={t('runs.table')} columns={columns} rows={rows.map(({ row }) => row)} rowId={idOf} isGone={({ id }) => gone.has(id)} busy={busy} />
       </div>
-      {killing && <KillDialog id={killing.id} job={killing.job} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
+      {killing && <KillDialog id={killing.id} job={killing.job} jobTitle={killing.jobTitle} waits={killing.status === 'waiting'} onClose={() => setKilling(undefined)} />}
     </>
   );
 }

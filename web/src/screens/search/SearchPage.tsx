@@ -8,6 +8,7 @@ import { useOutputSearch } from '../../api/search.ts';
 import type { RunMatches, RunStatus } from '../../api/types.ts';
 import type { OutputSearch } from '../../lib/searchParams.ts';
 import { formatBytes } from '../../lib/bytes.ts';
+import { titled } from '../../lib/jobTitle.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { EmptyPage } from '../../parts/EmptyPage.tsx';
@@ -107,7 +108,8 @@ function FoundRun({ item: { run, matches, more }, wanted }: { item: RunMatches; 
   return (
     <li className={classes.run} data-found={run.id}>
       <div className={classes.head}>
-        <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: run.job, time: formatTime(run.plannedAt, i18n.language) })}>{run.job}</Link>
+        <Link to="/runs/$id" params={{ id: run.id }} search={find} aria-label={t('runs.open', { job: titled({ name: run.job, title: run.jobTitle }), time: formatTime(run.plannedAt, i18n.language) })}>{visible(run.jobTitle ?? run.job)}</Link>
+        {run.jobTitle && <span className="small dim">{run.job}</span>}
         <StatusBadge status={run.status} />
         <span className="small dim"><TimeText at={run.plannedAt} /></span>
       </div>

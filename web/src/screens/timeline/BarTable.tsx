@@ -1,6 +1,7 @@
 import { memo, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatSeconds } from '../../lib/duration.ts';
+import { titled } from '../../lib/jobTitle.ts';
 import { formatTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { ChartTable } from '../../parts/ChartTable.tsx';
@@ -21,7 +22,7 @@ export const BarTable = memo(function BarTable({ bars, now }: { bars: readonly B
         id: bar.id,
         cells: [
           formatTime(new Date(bar.from).toISOString(), i18n.language), t(bar.status === 'planned' ? 'timeline.ahead' : 'timeline.past'), t(`status.${bar.status}`),
-          <PlainLink href={`/jobs/${encodeURIComponent(bar.job)}`}>{visible(bar.job)}</PlainLink>,
+          <PlainLink href={`/jobs/${encodeURIComponent(bar.job)}`}>{visible(titled({ name: bar.job, title: bar.title }))}</PlainLink>,
           took === undefined ? '–' : formatSeconds(Math.max(0, took), i18n.language), visible(bar.run?.workerName ?? bar.run?.worker ?? '–'),
         ],
       };

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, Worker } from '../../api/types.ts';
@@ -11,6 +10,7 @@ import { visible } from '../../lib/visible.ts';
 import { ExpectedEnd } from '../../parts/ExpectedEnd.tsx';
 import { Flag } from '../../parts/Flag.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { JobLink } from '../../parts/JobName.tsx';
 import { KillDialog } from '../../parts/KillDialog.tsx';
 import { ProblemNotice } from '../../parts/ProblemNotice.tsx';
 import { Waiting } from '../../parts/Waiting.tsx';
@@ -32,7 +32,7 @@ export function RunsOn({ worker }: { worker: Worker }) {
         <ul className={classes.runs} aria-label={t('workers.runsOf', { name: visible(worker.name || worker.id) })}>
           {runs.data.map((run) => (
             <li key={run.id} data-run={run.id}>
-              <Link to="/runs/$id" params={{ id: run.id }} className={classes.runName}><bdi>{visible(run.job)}</bdi></Link>
+              <JobLink job={run.job} title={run.jobTitle} run={run.id} className={classes.runName} />
               <span className="small dim nowrap">{t('workers.since', { time: formatSeconds(Math.max(0, Math.floor((now - Date.parse(run.startedAt ?? run.claimedAt ?? run.plannedAt)) / 1000)), i18n.language) })}</span>
               {run.slow && <Flag kind="slow" />}
               <span className={classes.runEnd}>{run.expectedEndAt && <ExpectedEnd run={run} />}</span>
@@ -43,7 +43,7 @@ export function RunsOn({ worker }: { worker: Worker }) {
           ))}
         </ul>
       )}
-      {killing && <KillDialog id={killing.id} job={killing.job} onClose={() => setKilling(undefined)} />}
+      {killing && <KillDialog id={killing.id} job={killing.job} jobTitle={killing.jobTitle} onClose={() => setKilling(undefined)} />}
     </>
   );
 }

@@ -1,10 +1,10 @@
-import { SegmentedControl, Textarea } from '@mantine/core';
+import { SegmentedControl, Switch, Textarea } from '@mantine/core';
 import { useRef, useState, type ClipboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCan } from '../../../parts/session.ts';
 import { useSecrets } from '../../../api/secrets.ts';
 import { Panel } from '../../../parts/Panel.tsx';
-import { fieldId, useForm } from '../context.ts';
+import { fieldId, useField, useForm } from '../context.ts';
 import { same } from '../document/paths.ts';
 import classes from '../fields.module.css';
 import { Fold } from '../Fold.tsx';
@@ -34,6 +34,12 @@ function Args({ error }: { error: string | undefined }) {
       }}
     />
   );
+}
+
+function ConfirmRun() {
+  const { id, value, error, set } = useField(['confirmRun']);
+  const { label, description } = useTexts(['confirmRun']);
+  return <Switch id={id} label={label} description={description} checked={value === true} error={error} onChange={(e) => set(e.currentTarget.checked || undefined)} />;
 }
 
 export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLElement>) => void }) {
@@ -69,7 +75,7 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
           <ParamFields />
         </div>
       </Panel>
-      <Fold id="command" title={t('editor.howMore')} fields={['stdin', 'workDir', 'user', 'shell', 'successExitCodes']}>
+      <Fold id="command" title={t('editor.howMore')} fields={['stdin', 'workDir', 'user', 'shell', 'successExitCodes', 'confirmRun']}>
         <div className={classes.stack}>
           <Area path={['stdin']} rows={1} />
           <div className={classes.pair}>
@@ -78,6 +84,7 @@ export function Command({ onPaste }: { onPaste: (event: ClipboardEvent<HTMLEleme
             {kind === 'command' && <Text path={['shell']} />}
             <Words path={['successExitCodes']} numbers />
           </div>
+          <ConfirmRun />
         </div>
       </Fold>
     </>

@@ -1,2 +1,0 @@
-import{At as e,J as t,kt as n}from"./parts.50c09f8a4f.js";import{i as r}from"./yaml.f0e84f2f03.js";var i=200;async function a({filter:a,only:o,signal:s,onProgress:c}){let l=[],u=0,d=0,f=0,p=o&&o.size<=i?e([...o].sort(),s):n(a,s);for await(let{items:e,total:n}of p){for(let n of e)(!o||o.has(n.name))&&(d++,n.meta.hidden?u++:l.push(r(t(n))));f+=e.length,c(f,n)}return{text:l.join(`---
-`),jobs:l.length,hidden:u,gone:o?o.size-d:0}}export{a as exportJobs};

@@ -1,0 +1,28 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useWorkers } from '../api/workers.ts';
+import type { Reason } from '../api/types.ts';
+import { useRights } from './session.ts';
+import classes from './CauseLinks.module.css';
+
+// Reasons that a change of the job's placement or of the workers removes.
+const ofPlacement: ReadonlySet<string> = new Set(['no_worker', 'no_slot', 'late', 'needs_feature']);
+
+/** Links to where the cause of a reason can be removed: the job's placement, and the workers. Nothing for other reasons. */
+export function CauseLinks({ reason, job, group }: { reason: Reason | undefined; job: string; group: string | undefined }) {
+  const { t } = useTranslation();
+  const may = useRights();
+  const concerns = reason !== undefined && ofPlacement.has(reason.code);
+  const workers = useWorkers(concerns).data?.items.filter((worker) => !worker.away) ?? [];
+  if (!concerns) return null;
+  const data = reason.data ?? {};
+  const label = data.requires !== undefined && may('admin') && workers.length > 0;
+  const text = t(label ? 'causeLinks.label' : 'causeLinks.workers');
+  const only = workers.length === 1 ? workers[0] : undefined;
+  return (
+    <span className={classes.links} data-cause-links={reason.code}>
+      {may('editor', group ?? '') && reason.code !== 'needs_feature' && <Link to="/jobs/$name/edit" params={{ name: job }} search={{ section: 'placement' }}>{t('causeLinks.placement')}</Link>}
+      {only ? <Link to="/workers/$id" params={{ id: only.id }}>{text}</Link> : <Link to="/workers">{text}</Link>}
+    </span>
+  );
+}

@@ -1,0 +1,85 @@
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { Job, Param } from '../../api/types.ts';
+import { formatSeconds, parseDuration } from '../../lib/duration.ts';
+import { visible } from '../../lib/visible.ts';
+import { CodeBlock } from '../../parts/CodeBlock.tsx';
+import { Facts } from '../../parts/Facts.tsx';
+import { Panel } from '../../parts/Panel.tsx';
+import { PlainText } from '../../parts/PlainText.tsx';
+import { RunbookText } from '../../parts/RunbookText.tsx';
+import { differingPolicies } from './policies.ts';
+import classes from './WhatItRuns.module.css';
+
+/** The job's description, for the operator on call. Nothing without one. */
+export function RunbookPanel({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  if (!job.description) return null;
+  return <Panel title={t('runbook.title')}><RunbookText>{job.description}</RunbookText></Panel>;
+}
+
+/** What a run of the job executes: its command, parameters, directory, user and limits. */
+export function WhatItRuns({ job }: { job: Job }) {
+  const { t, i18n } = useTranslation();
+  if (job.meta.hidden) return null;
+  const time = (text: string) => {
+    const seconds = parseDuration(text);
+    return seconds === undefined ? visible(text) : formatSeconds(seconds, i18n.language);
+  };
+  const params = Object.entries(job.params ?? {});
+  return (
+    <Panel title={t('whatItRuns.title')}>
+      <div className={classes.box} data-what-it-runs="">
+        {job.command && <CodeBlock label={t('job.command')}>{job.command}</CodeBlock>}
+        {job.args && job.args.length > 0 && <CodeBlock label={t('job.program')}>{job.args.map(quoted).join(' ')}</CodeBlock>}
+        <Facts
+          entries={[
+            [t('job.params'), params.length > 0 && <Params params={params} />],
+            [t('job.timeout'), job.timeout ? time(job.timeout) : t('job.noTimeout')],
+            [t('job.directory'), job.workDir && <code className="break">{visible(job.workDir)}</code>],
+            [t('job.user'), job.user && <PlainText>{job.user}</PlainText>],
+            [t('job.shell'), job.command && job.shell && <code>{visible(job.shell)}</code>],
+            [t('job.exitCodes'), job.successExitCodes?.join(', ')],
+            [t('editor.memoryMax'), job.memoryMax],
+            [t('editor.tasksMax'), job.tasksMax && String(job.tasksMax)],
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+/** An argument as a shell would take it, so that its limits are seen. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function Params({ params }: { params: [string, Param][] }) {
+  const { t } = useTranslation();
+  return (
+    <ul className={classes.params}>
+      {params.map(([name, param]) => (
+        <li key={name}>
+          <code className="break">{visible(`${name}=${param.default ?? ''}`)}</code>
+          {!param.default && <span className="small dim"> {t('whatItRuns.noDefault')}</span>}
+          {param.description && <div className="small dim"><PlainText>{param.description}</PlainText></div>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The policies that differ from the defaults. */
+export function PoliciesPanel({ job }: { job: Job }) {
+  const { t, i18n } = useTranslation();
+  const differing = differingPolicies(t, i18n.language, job);
+  const all = !job.meta.hidden && <Link to="/jobs/$name" params={{ name: job.name }} search={{ tab: 'definition' }} replace resetScroll={false} className="small">{t('whatItRuns.all')}</Link>;
+  return (
+    <Panel title={t('policy.title')} side={all}>
+      <div data-policies={differing.length}>
+        {differing.length > 0 && <Facts entries={differing} />}
+        <p className={classes.rest}>{t('whatItRuns.differ', { count: differing.length })}</p>
+      </div>
+    </Panel>
+  );
+}
